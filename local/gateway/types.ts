@@ -1,0 +1,76 @@
+import type { Decision } from "../iam/evaluate.ts";
+import type { Policy } from "../iam/policy.ts";
+
+/** A caller with credentials of its own. `policies: "all"` is the operator, who may do everything. */
+export type Principal = {
+  readonly name: string;
+  /** For example the role's ARN; it stands in denials and is matched against resource policies. */
+  readonly arn: string;
+  /** Letters and digits only: DynamoDB Local refuses others. */
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly policies: "all" | readonly Policy[];
+};
+
+export type Service = "sqs" | "dynamodb" | "streams" | "s3" | "secretsmanager" | "logs";
+
+/** One call that the caller was allowed to make. */
+export type Call = {
+  readonly id: number;
+  /** The principal's name. */
+  readonly principal: string;
+  readonly service: Service;
+  /** The operation as called and billed, for example `sqs:SendMessageBatch`. */
+  readonly action: string;
+  readonly resources: readonly string[];
+};
+
+/** An answer that an interceptor gives instead of the service, in the service's own error shape. */
+export type Fault = { readonly status: number; readonly errorType: string; readonly message: string };
+
+/**
+ * Called for every allowed call: `before` it leaves to the engine, and `after` the engine applied it while the
+ * answer is not yet returned. `undefined` lets it go on, a fault is answered in its place, `hang` never answers,
+ * `drop` cuts the connection.
+ */
+export type Interceptor = (
+  call: Call,
+  moment: "before" | "after",
+) => Promise<undefined | Fault | "hang" | "drop">;
+
+export type Denial = {
+  readonly principal: string;
+  readonly action: string;
+  readonly resource: string;
+  readonly reason: string;
+};
+
+export type Gateway = {
+  /** Origin without a trailing slash, for `AWS_ENDPOINT_URL`. */
+  readonly url: string;
+  readonly port: number;
+  /** The one account of the local system, as in every ARN and QueueUrl. */
+  readonly account: string;
+  readonly region: string;
+  register(principal: Principal): void;
+  /** Sets the policy of a queue, bucket (which holds for its objects too), secret or table, by its ARN. */
+  setResourcePolicy(arn: string, policy: Policy): void;
+  /** Adds an interceptor; the result removes it. */
+  intercept(interceptor: Interceptor): () => void;
+  /** Allowed calls so far, by `<principal's name> <action>`, for example `store-users dynamodb:UpdateItem`. */
+  calls(): ReadonlyMap<string, number>;
+  /** Everything that was refused so far, also by `authorize`. */
+  denials(): readonly Denial[];
+  /**
+   * Asks for a caller that acts inside the runner: event source pollers, the log writer, schedules, checks at
+   * creation. `principal` is a registered name, or a service such as `events.amazonaws.com`.
+   * @param context condition keys, for example `{"aws:SourceArn": ruleArn}`; aws:SecureTransport is "true"
+   */
+  authorize(
+    principal: string,
+    action: string,
+    resource: string,
+    context?: Readonly<Record<string, string>>,
+  ): Decision;
+  close(): Promise<void>;
+};

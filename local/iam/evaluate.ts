@@ -1,0 +1,107 @@
+import type { Condition, Policy, PrincipalPattern, Statement } from "./policy.ts";
+import { wildcardPattern } from "./policy.ts";
+
+/** One question: may `principal` (an ARN, or a service such as `events.amazonaws.com`) do this? */
+export type AccessRequest = {
+  readonly principal: string;
+  /** For example `sqs:SendMessage`. */
+  readonly action: string;
+  /** An ARN, or `*` for actions that know no resource. */
+  readonly resource: string;
+  /** Facts of the request by condition key, for example `{"aws:SecureTransport": "true"}`. */
+  readonly context: Readonly<Record<string, string>>;
+};
+
+export type Decision = { readonly allowed: boolean; readonly reason: string };
+
+/**
+ * Decides as IAM does within one account: an explicit deny wins, then one allow from either side suffices,
+ * and without one the answer is no.
+ * Source: IAM user guide, "Policy evaluation logic", single account.
+ * @param identity policies of the caller; empty for services
+ * @param resource policy of the resource, if it has one
+ */
+export function decide(
+  request: AccessRequest,
+  identity: readonly Policy[],
+  resource: Policy | undefined,
+): Decision {
+  const ofCaller = identity
+    .flatMap((policy) => policy.statements)
+    .filter((statement) => covers(statement, request));
+  const ofResource = (resource?.statements ?? []).filter(
+    (statement) => covers(statement, request) && namesPrincipal(statement, request.principal),
+  );
+  const denial = [...ofCaller, ...ofResource].find((statement) => statement.effect === "Deny");
+  if (denial !== undefined) return { allowed: false, reason: `explicit deny in ${denial.place}` };
+  const permission = [
+    ...ofCaller,
+    ...ofResource.filter((statement) => grantsDirectly(statement, request)),
+  ].find((statement) => statement.effect === "Allow");
+  return permission === undefined
+    ? { allowed: false, reason: `no policy allows the ${request.action} action` }
+    : { allowed: true, reason: `allowed by ${permission.place}` };
+}
+
+function covers(statement: Statement, request: AccessRequest): boolean {
+  return (
+    statement.actions.some((pattern) => pattern.test(request.action)) &&
+    (statement.resources?.some((pattern) => pattern.test(request.resource)) ?? true) &&
+    statement.conditions.every((condition) => holds(condition, request.context))
+  );
+}
+
+function namesPrincipal(statement: Statement, principal: string): boolean {
+  return statement.principals?.some((pattern) => matchesPrincipal(pattern, principal)) ?? false;
+}
+
+/** A trap: an account as principal lets its administrators decide; it gives nothing to a role by itself. */
+function grantsDirectly(statement: Statement, request: AccessRequest): boolean {
+  return (
+    statement.principals?.some(
+      (pattern) => pattern.kind !== "account" && matchesPrincipal(pattern, request.principal),
+    ) ?? false
+  );
+}
+
+function matchesPrincipal(pattern: PrincipalPattern, principal: string): boolean {
+  switch (pattern.kind) {
+    case "anyone":
+      return true;
+    case "service":
+      return pattern.name === principal;
+    case "account":
+      return principal.split(":")[4] === pattern.account;
+    case "arn":
+      return pattern.arn === principal;
+  }
+}
+
+function holds(condition: Condition, context: Readonly<Record<string, string>>): boolean {
+  const actual = context[condition.key];
+  if (actual === undefined) return false;
+  switch (condition.operator) {
+    case "Bool":
+      return condition.values.some((value) => value.toLowerCase() === actual.toLowerCase());
+    case "StringEquals":
+      return condition.values.includes(actual);
+    case "ArnEquals":
+    case "ArnLike":
+      return condition.values.some((value) => matchesArn(value, actual));
+  }
+}
+
+/** ArnEquals and ArnLike are the same operator: wildcards are matched within each of the six parts. */
+function matchesArn(pattern: string, arn: string): boolean {
+  const actual = arnParts(arn);
+  const wanted = arnParts(pattern);
+  return (
+    actual.length === wanted.length &&
+    wanted.every((part, index) => wildcardPattern(part).test(actual[index] ?? ""))
+  );
+}
+
+function arnParts(arn: string): string[] {
+  const parts = arn.split(":");
+  return [...parts.slice(0, 5), parts.slice(5).join(":")];
+}
