@@ -1,0 +1,88 @@
+import type { DataSet } from "./data-set.ts";
+import { type IncomeEvent, subjectKindOf } from "./events.ts";
+import { permanent } from "./failures.ts";
+import { type Message, messageOfDataSet, messageOfState } from "./message.ts";
+import type { State } from "./state.ts";
+import { type Subject, subjectOf } from "./subjects.ts";
+import { askTask, readTask, startTask, type Task } from "./tasks.ts";
+
+/** One change of the table, as its stream tells it. */
+export type Change =
+  | { readonly of: "event"; readonly event: IncomeEvent; readonly receipts: number }
+  | { readonly of: "state"; readonly before: State | undefined; readonly after: State }
+  | { readonly of: "data"; readonly before: DataSet | undefined; readonly after: DataSet };
+
+/**
+ * What follows from a change. `judge` and `want` write to the table, whose stream then tells the next change;
+ * the others leave the table. Each is harmless when it is done twice.
+ */
+export type Consequence =
+  | {
+      readonly do: "judge";
+      readonly subject: Subject;
+      readonly event: IncomeEvent;
+      readonly receipts: number;
+    }
+  | {
+      readonly do: "want";
+      readonly subject: Subject;
+      readonly endpoint: string;
+      readonly event: IncomeEvent;
+      readonly receipts: number;
+    }
+  | { readonly do: "link"; readonly userId: string; readonly accountId: string }
+  | { readonly do: "call"; readonly task: Task }
+  | { readonly do: "publish"; readonly message: Message };
+
+/**
+ * Derives what follows from a change: a pure function of the change alone, so that a replayed stream, or
+ * `repair` from the table, gives the same tasks and messages with the same ids.
+ */
+export function consequencesOf(change: Change, source: string): readonly Consequence[] {
+  switch (change.of) {
+    case "event":
+      return [ofEvent(change.event, change.receipts)];
+    case "state":
+      return ofState(change.before, change.after, source);
+    case "data":
+      return ofData(change.before, change.after, source);
+  }
+}
+
+function ofEvent(event: IncomeEvent, receipts: number): Consequence {
+  const subject = subjectOf(event);
+  if (subjectKindOf(event.type) !== "endpoint") return { do: "judge", subject, event, receipts };
+  if (event.endpoint === undefined) throw permanent("event.endpoint: missing");
+  return { do: "want", subject, endpoint: event.endpoint, event, receipts };
+}
+
+function ofState(before: State | undefined, after: State, source: string): readonly Consequence[] {
+  // The stream tells of every write; one that left the version alone has no consequences.
+  if (before?.version === after.version) return [];
+  const { subject, version, userId } = after;
+  const list: Consequence[] = [];
+  if (subject.kind === "account" && userId !== undefined && before?.userId === undefined) {
+    list.push({ do: "link", userId, accountId: subject.id });
+  }
+  if (subject.kind !== "user" && isConnected(after) && before?.connected !== true) {
+    list.push({ do: "call", task: startTask(subject, version) });
+  }
+  if (after.unconfirmed) list.push({ do: "call", task: askTask(subject, version) });
+  return publish(list, messageOfState(after, source));
+}
+
+function ofData(before: DataSet | undefined, after: DataSet, source: string): readonly Consequence[] {
+  if (before?.version === after.version) return [];
+  const { subject, endpoint, wanted } = after;
+  const isWantedMore = wanted > (before?.wanted ?? 0);
+  const list: Consequence[] = isWantedMore ? [{ do: "call", task: readTask(subject, endpoint, wanted) }] : [];
+  return publish(list, messageOfDataSet(after, source));
+}
+
+function publish(list: readonly Consequence[], message: Message | undefined): readonly Consequence[] {
+  return message === undefined ? list : [...list, { do: "publish", message }];
+}
+
+function isConnected(state: State): boolean {
+  return state.connected === true && !state.deleted;
+}

@@ -1,0 +1,114 @@
+import type { IncomeEvent } from "./events.ts";
+import { isWeak } from "./events.ts";
+import { type Judged, type Latest, markOf, parseJudged, parseLatest, remember } from "./latest.ts";
+import { fieldsOf, numberOf, optionalText, present, textOf } from "./parse.ts";
+import { parseSubject, type Subject } from "./subjects.ts";
+
+/**
+ * What is known of one endpoint's data: not the data, but how much of it was wanted and fetched. Coalescing
+ * counts, it trusts no clock: each event raises `wanted`; a fetch notes it before calling, and writes it as
+ * `done` with the data. A task that is not above `done` is void.
+ */
+export type DataSet = {
+  readonly subject: Subject;
+  readonly endpoint: string;
+  /** Rises by one with each change; the `sequence` of messages. */
+  readonly version: number;
+  readonly wanted: number;
+  readonly done: number;
+  /** Digest of the data that was stored last; absent where there is none, or none any more. */
+  readonly content?: string;
+  readonly judged: Judged;
+  readonly latest: Latest;
+};
+
+/** @throws permanent failure naming the field */
+export function parseDataSet(value: unknown): DataSet {
+  const fields = fieldsOf(value, "data");
+  return present<DataSet>({
+    subject: parseSubject(fields.subject),
+    endpoint: textOf(fields, "endpoint"),
+    version: numberOf(fields, "version"),
+    wanted: numberOf(fields, "wanted"),
+    done: numberOf(fields, "done"),
+    content: optionalText(fields, "content"),
+    judged: parseJudged(fields),
+    latest: parseLatest(fields.latest),
+  });
+}
+
+function nothingKnown(subject: Subject, endpoint: string): DataSet {
+  const latest: Latest = { cause: "again" };
+  return { subject, endpoint, version: 0, wanted: 0, done: 0, judged: [], latest };
+}
+
+/**
+ * Takes one receipt of an endpoint event into account.
+ * @returns the next data set, or undefined where the receipt was judged before or is a known retry
+ */
+export function want(
+  known: DataSet | undefined,
+  subject: Subject,
+  endpoint: string,
+  event: IncomeEvent,
+  receipts: number,
+): DataSet | undefined {
+  const before = known ?? nothingKnown(subject, endpoint);
+  const mark = markOf(event, receipts);
+  const isAgain = receipts > 1;
+  if (before.judged.includes(mark) || (isAgain && !isWeak(event))) return undefined;
+  // With no data available yet there is nothing to read: a later event will say so.
+  const raise = event.dataAvailable === false ? 0 : 1;
+  if (isAgain && raise === 0) return undefined;
+  return {
+    ...before,
+    version: before.version + 1,
+    wanted: before.wanted + raise,
+    judged: remember(before.judged, mark),
+    latest: isAgain ? { cause: "again" } : { cause: "event", event, outcome: "applied" },
+  };
+}
+
+/**
+ * Wants an endpoint's data for another reason than an event, told by `mark`: the same reason wants it once.
+ * @returns undefined where that reason was counted before
+ */
+export function wantFor(
+  known: DataSet | undefined,
+  subject: Subject,
+  endpoint: string,
+  mark: string,
+): DataSet | undefined {
+  const before = known ?? nothingKnown(subject, endpoint);
+  if (before.judged.includes(mark)) return undefined;
+  return {
+    ...before,
+    version: before.version + 1,
+    wanted: before.wanted + 1,
+    judged: remember(before.judged, mark),
+    latest: { cause: "again" },
+  };
+}
+
+/**
+ * Notes that what was wanted up to `noted` has been fetched.
+ * @param content digest of the data, undefined where the provider has none (404, 410)
+ * @returns undefined where a later fetch was faster
+ */
+export function fetched(
+  known: DataSet,
+  noted: number,
+  content: string | undefined,
+  at: Date,
+): DataSet | undefined {
+  if (noted <= known.done) return undefined;
+  const { content: before, ...rest } = known;
+  const isChanged = content !== before;
+  return {
+    ...rest,
+    ...present({ content }),
+    done: noted,
+    version: known.version + 1,
+    latest: isChanged ? { cause: "answer", at: at.toISOString() } : { cause: "again" },
+  };
+}

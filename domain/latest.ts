@@ -1,0 +1,63 @@
+import { type IncomeEvent, parseEvent } from "./events.ts";
+import { permanent } from "./failures.ts";
+import { type Fields, fieldsOf, textOf } from "./parse.ts";
+
+/**
+ * How an event was judged: `applied`, `agreed` (nothing new), `stale` (older than what is known), or
+ * `unconfirmed` (it contradicts what is known and no time says which is newer: the provider is asked).
+ */
+export const outcomes = ["applied", "agreed", "stale", "unconfirmed"] as const;
+export type Outcome = (typeof outcomes)[number];
+
+/** Why a record stands at its present version: what the relay publishes is read from here alone. */
+export type Latest =
+  | { readonly cause: "event"; readonly event: IncomeEvent; readonly outcome: Outcome }
+  /** Bytes received again, or something else that has no message of its own. */
+  | { readonly cause: "again" }
+  /** The provider's answer, ISO 8601. */
+  | { readonly cause: "answer"; readonly at: string };
+
+/** @throws permanent failure naming the field */
+export function parseLatest(value: unknown): Latest {
+  const fields = fieldsOf(value, "latest");
+  switch (fields.cause) {
+    case "event":
+      return { cause: "event", event: parseEvent(fields.event), outcome: parseOutcome(fields.outcome) };
+    case "again":
+      return { cause: "again" };
+    case "answer":
+      return { cause: "answer", at: textOf(fields, "at") };
+    default:
+      throw permanent("latest.cause: expected event, again or answer");
+  }
+}
+
+function parseOutcome(value: unknown): Outcome {
+  const outcome = outcomes.find((known) => known === value);
+  if (outcome === undefined) throw permanent("latest.outcome: expected a known outcome");
+  return outcome;
+}
+
+/**
+ * Marks of the receipts that a record has judged lately. The relay is at least once: with these, a batch that
+ * comes again changes nothing. A receipt older than the last twenty is judged again, which at worst asks the
+ * provider once more.
+ */
+export type Judged = readonly string[];
+const remembered = 20;
+
+/** A mark is one receipt of one event: a prefix of its digest, and how often it had been received. */
+export function markOf(event: IncomeEvent, receipts: number): string {
+  return `${event.id.slice(0, 16)}.${receipts}`;
+}
+
+export function remember(judged: Judged, mark: string): Judged {
+  return [...judged, mark].slice(-remembered);
+}
+
+/** @throws permanent failure naming the field */
+export function parseJudged(fields: Fields): Judged {
+  const { judged } = fields;
+  if (!Array.isArray(judged)) throw permanent("judged: expected a list");
+  return judged.map(String);
+}

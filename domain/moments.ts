@@ -1,0 +1,16 @@
+const pattern = /^(\d{4}-\d{2}-\d{2})[ Tt](\d{2}:\d{2}:\d{2})(?:\.(\d+))?\s*(UTC|Z|z|[+-]\d{2}:\d{2})?$/;
+
+/**
+ * Reads the provider's date-times (`<date> <time> UTC`, with or without fractional seconds) and RFC 3339; a
+ * time without a zone is UTC, as the specification says. Fractions finer than a millisecond are cut.
+ * @returns ISO 8601 in UTC with milliseconds, which compares as text; undefined where it is no date-time
+ */
+export function parseMoment(text: string): string | undefined {
+  const match = pattern.exec(text.trim());
+  if (match === null) return undefined;
+  const [, date, time, fraction = "", zone = "UTC"] = match;
+  const offset = /^[+-]/.test(zone) ? zone : "Z";
+  const milliseconds = fraction.slice(0, 3).padEnd(3, "0");
+  const moment = new Date(`${date}T${time}.${milliseconds}${offset}`);
+  return Number.isNaN(moment.getTime()) ? undefined : moment.toISOString();
+}

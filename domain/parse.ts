@@ -1,0 +1,52 @@
+import { permanent } from "./failures.ts";
+
+/** A JSON object whose fields are still unknown. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Parses text that our own code wrote. Throws a permanent failure that names `what`, never the text. */
+export function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw permanent(`${what} is not JSON`);
+  }
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** @throws permanent failure naming the field */
+export function fieldsOf(value: unknown, what: string): Fields {
+  if (!isFields(value)) throw permanent(`${what}: expected an object`);
+  return value;
+}
+
+/** @throws permanent failure naming the field */
+export function textOf(fields: Fields, name: string): string {
+  const value = fields[name];
+  if (typeof value !== "string" || value === "") throw permanent(`${name}: expected a text`);
+  return value;
+}
+
+/** @throws permanent failure naming the field */
+export function numberOf(fields: Fields, name: string): number {
+  const value = fields[name];
+  if (typeof value !== "number" || !Number.isFinite(value)) throw permanent(`${name}: expected a number`);
+  return value;
+}
+
+export function optionalText(fields: Fields, name: string): string | undefined {
+  const value = fields[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+export function optionalBoolean(fields: Fields, name: string): boolean | undefined {
+  const value = fields[name];
+  return typeof value === "boolean" ? value : undefined;
+}
+
+/** A copy without the fields that are undefined: absent and undefined are one thing in messages and items. */
+export function present<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}

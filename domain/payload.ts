@@ -1,0 +1,36 @@
+import { decodeUtf8 } from "./envelope.ts";
+import type { Kind } from "./events.ts";
+import { withoutFields } from "./lossless-json.ts";
+
+/** A body that was read as JSON, or why it was not. `error` never quotes the body. */
+export type Payload =
+  | { readonly ok: true; readonly bytes: Uint8Array }
+  | { readonly ok: false; readonly error: string };
+
+/** Fields of user events that are live credentials: dropped before the body goes anywhere. */
+const credentialFields: ReadonlySet<string> = new Set(["link", "session"]);
+
+/**
+ * Checks that a body is JSON and drops live credentials from those of users, at any depth; other kinds keep
+ * their bytes as they are.
+ */
+export function inspectPayload(kind: Kind, bytes: Uint8Array): Payload {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return { ok: false, error: "not UTF-8" };
+  try {
+    if (kind !== "users") {
+      JSON.parse(text);
+      return { ok: true, bytes };
+    }
+    return { ok: true, bytes: Buffer.from(withoutFields(text, credentialFields)) };
+  } catch (error) {
+    return { ok: false, error: describe(error) };
+  }
+}
+
+// The engine's own message quotes the body, which may hold a credential; only the position may be told.
+function describe(error: unknown): string {
+  if (error instanceof RangeError) return "nested too deeply";
+  const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined;
+  return position === undefined ? "not JSON" : `not JSON at position ${position}`;
+}

@@ -1,0 +1,179 @@
+import { type IncomeEvent, isWeak } from "./events.ts";
+import {
+  type Judged,
+  type Latest,
+  markOf,
+  type Outcome,
+  parseJudged,
+  parseLatest,
+  remember,
+} from "./latest.ts";
+import { fieldsOf, numberOf, optionalBoolean, optionalText, present } from "./parse.ts";
+import { parseSubject, type Subject, subjectOf } from "./subjects.ts";
+
+/** What is known of a user, an account or a company account. */
+export type State = {
+  readonly subject: Subject;
+  /** Rises by one with each change; the `sequence` of messages. */
+  readonly version: number;
+  readonly connected?: boolean;
+  /** Final: nothing brings a deleted subject back to life. */
+  readonly deleted: boolean;
+  /** Contradicted by something that no time could order: holds until the provider has answered. */
+  readonly unconfirmed: boolean;
+  /**
+   * The newest event's own time, ISO 8601; kept only while every fact known came with a time. One without a
+   * time (or the provider's answer) has no place in that order, so from then on contradictions are asked about.
+   */
+  readonly asOf?: string;
+  readonly userId?: string;
+  readonly datasourceId?: string;
+  readonly judged: Judged;
+  readonly latest: Latest;
+};
+
+/** What the provider says when it is asked. */
+export type Answer = { readonly found: true; readonly connected?: boolean } | { readonly found: false };
+
+/** @throws permanent failure naming the field */
+export function parseState(value: unknown): State {
+  const fields = fieldsOf(value, "state");
+  return present<State>({
+    subject: parseSubject(fields.subject),
+    version: numberOf(fields, "version"),
+    connected: optionalBoolean(fields, "connected"),
+    deleted: fields.deleted === true,
+    unconfirmed: fields.unconfirmed === true,
+    asOf: optionalText(fields, "asOf"),
+    userId: optionalText(fields, "userId"),
+    datasourceId: optionalText(fields, "datasourceId"),
+    judged: parseJudged(fields),
+    latest: parseLatest(fields.latest),
+  });
+}
+
+/**
+ * Projects one receipt of an event into the state that is known.
+ * @param receipts how often the event's bytes had been received, this time included
+ * @returns the next state, or undefined where nothing changes: the receipt was judged before, or bytes that
+ * came again agree with a confirmed state
+ */
+export function judge(state: State | undefined, event: IncomeEvent, receipts: number): State | undefined {
+  const before = state ?? unknown(event);
+  const mark = markOf(event, receipts);
+  if (before.judged.includes(mark)) return undefined;
+  const isAgain = receipts > 1;
+  // An event with its own id or time that comes again is a retry: it says nothing new.
+  if (isAgain && !isWeak(event)) return undefined;
+  const outcome = weigh(before, event);
+  if (isAgain && outcome !== "unconfirmed") return undefined;
+  return {
+    ...apply(before, event, outcome),
+    version: before.version + 1,
+    judged: remember(before.judged, mark),
+    latest: isAgain ? { cause: "again" } : { cause: "event", event, outcome },
+  };
+}
+
+/**
+ * Writes the provider's answer into the state that asked for it.
+ * @returns undefined where the state has moved on since version `asked`: a later ask will answer
+ */
+export function settle(state: State | undefined, asked: number, answer: Answer, at: Date): State | undefined {
+  if (state === undefined || state.version !== asked || state.deleted) return undefined;
+  const { connected: _, asOf: __, ...rest } = state;
+  const connected = answer.found ? (answer.connected ?? state.connected) : state.connected;
+  return {
+    ...rest,
+    ...present({ connected }),
+    deleted: !answer.found,
+    unconfirmed: false,
+    version: state.version + 1,
+    latest: { cause: "answer", at: at.toISOString() },
+  };
+}
+
+function unknown(event: IncomeEvent): State {
+  return {
+    subject: subjectOf(event),
+    version: 0,
+    deleted: false,
+    unconfirmed: false,
+    judged: [],
+    latest: { cause: "again" },
+  };
+}
+
+/** What an event claims about its subject. */
+type Claim = { readonly deleted: boolean; readonly connected?: boolean };
+
+function claimOf(event: IncomeEvent): Claim {
+  switch (event.type) {
+    case "account.connected":
+    case "company-account.connected":
+      return { deleted: false, connected: true };
+    case "account.disconnected":
+    case "company-account.disconnected":
+      return { deleted: false, connected: false };
+    case "user.deleted":
+    case "account.deleted":
+    case "company-account.deleted":
+      return { deleted: true };
+    case "user.created":
+    case "user.updated":
+    case "account.created":
+    case "account.updated":
+    case "company-account.created":
+    case "company-account.updated":
+    case "endpoint.updated":
+      return { deleted: false, ...present({ connected: event.connected }) };
+  }
+}
+
+function weigh(state: State, event: IncomeEvent): Outcome {
+  if (state.deleted) return "stale";
+  const claim = claimOf(event);
+  if (claim.deleted) return isWeak(event) ? "unconfirmed" : "applied";
+  const order = compareTimes(state.asOf, event.time);
+  if (order === "older") return "stale";
+  // While an answer is awaited, whatever comes in may be newer or older than the question: ask again.
+  if (state.unconfirmed) return "unconfirmed";
+  const isNews = claim.connected !== undefined && claim.connected !== state.connected;
+  if (!isNews) return state.version === 0 || order === "newer" ? "applied" : "agreed";
+  if (order === "newer" || state.connected === undefined) return "applied";
+  return "unconfirmed";
+}
+
+/**
+ * How an event's time stands to the newest one known. `unordered` where either has none, or where both are the
+ * same moment: a provider's times may be whole seconds, and within one nothing says which came first.
+ */
+function compareTimes(asOf: string | undefined, time: string | undefined): "older" | "newer" | "unordered" {
+  if (asOf === undefined || time === undefined || asOf === time) return "unordered";
+  return time < asOf ? "older" : "newer";
+}
+
+function apply(state: State, event: IncomeEvent, outcome: Outcome): State {
+  if (outcome === "stale") return state;
+  const claim = claimOf(event);
+  const isBelieved = outcome === "applied";
+  const { connected: _, asOf: __, ...rest } = state;
+  return {
+    ...rest,
+    ...present({
+      connected: isBelieved ? (claim.connected ?? state.connected) : state.connected,
+      asOf: orderAfter(state, event),
+      // An account belongs to one user and one source for good: the first that is told stays.
+      userId: state.userId ?? event.userId,
+      datasourceId: state.datasourceId ?? event.datasourceId,
+    }),
+    deleted: isBelieved && claim.deleted,
+    unconfirmed: outcome === "unconfirmed",
+  };
+}
+
+function orderAfter(state: State, event: IncomeEvent): string | undefined {
+  if (event.time === undefined) return undefined;
+  if (state.version === 0) return event.time;
+  return state.asOf === undefined || state.asOf > event.time ? state.asOf : event.time;
+}

@@ -1,0 +1,51 @@
+import { permanent } from "./failures.ts";
+import { fieldsOf, numberOf, parseJson, textOf } from "./parse.ts";
+import { parseSubject, type Subject } from "./subjects.ts";
+
+/** The version of tasks that this release writes and reads. */
+export const taskVersion = 1;
+
+/** What is to be called at the provider: start a data fetch, read an endpoint's data, ask for a state. */
+export type Task = { readonly schemaVersion: typeof taskVersion; readonly attempts: number } & (
+  | { readonly task: "start"; readonly subject: Subject; readonly version: number }
+  | { readonly task: "read"; readonly subject: Subject; readonly endpoint: string; readonly wanted: number }
+  | { readonly task: "ask"; readonly subject: Subject; readonly version: number }
+);
+
+export function startTask(subject: Subject, version: number): Task {
+  return { schemaVersion: taskVersion, attempts: 0, task: "start", subject, version };
+}
+
+export function readTask(subject: Subject, endpoint: string, wanted: number): Task {
+  return { schemaVersion: taskVersion, attempts: 0, task: "read", subject, endpoint, wanted };
+}
+
+export function askTask(subject: Subject, version: number): Task {
+  return { schemaVersion: taskVersion, attempts: 0, task: "ask", subject, version };
+}
+
+export function writeTask(task: Task): string {
+  return JSON.stringify(task);
+}
+
+/** @throws permanent failure naming the field */
+export function readTaskText(text: string): Task {
+  const fields = fieldsOf(parseJson(text, "the task"), "the task");
+  if (fields.schemaVersion !== taskVersion) throw permanent(`schemaVersion: expected ${taskVersion}`);
+  const subject = parseSubject(fields.subject);
+  const common = { schemaVersion: taskVersion, attempts: numberOf(fields, "attempts"), subject } as const;
+  switch (fields.task) {
+    case "start":
+    case "ask":
+      return { ...common, task: fields.task, version: numberOf(fields, "version") };
+    case "read":
+      return {
+        ...common,
+        task: "read",
+        endpoint: textOf(fields, "endpoint"),
+        wanted: numberOf(fields, "wanted"),
+      };
+    default:
+      throw permanent("task: expected start, read or ask");
+  }
+}
