@@ -1,0 +1,36 @@
+import type { Subject } from "../domain/subjects.ts";
+
+/** The table's keys: one partition per user, account and company account. Nothing else builds keys. */
+export type Key = { readonly pk: string; readonly sk: string };
+
+const prefixes = { user: "USER", account: "ACCOUNT", "company-account": "COMPANY" } as const;
+
+export function partitionOf(subject: Subject): string {
+  return `${prefixes[subject.kind]}#${subject.id}`;
+}
+
+export function eventKey(owner: Subject, id: string): Key {
+  return { pk: partitionOf(owner), sk: `EVENT#${id}` };
+}
+
+export function stateKey(subject: Subject): Key {
+  return { pk: partitionOf(subject), sk: "STATE" };
+}
+
+export function dataSetKey(subject: Subject, endpoint: string): Key {
+  return { pk: partitionOf(subject), sk: `DATA#${endpoint}` };
+}
+
+export function contentKey(subject: Subject, endpoint: string): Key {
+  return { pk: partitionOf(subject), sk: `CONTENT#${endpoint}` };
+}
+
+/** Joins an account to its user, in the user's partition. */
+export function linkKey(userId: string, accountId: string): Key {
+  return { pk: partitionOf({ kind: "user", id: userId }), sk: `ACCOUNT#${accountId}` };
+}
+
+/** The counter of calls in one window of the provider's rate limit. */
+export function callWindowKey(window: number): Key {
+  return { pk: "RATE", sk: `WINDOW#${window}` };
+}

@@ -1,0 +1,34 @@
+/**
+ * What is too large for a message or an item. The client of S3 is loaded when it is first needed: small ones
+ * never touch S3, and then pay nothing for it.
+ */
+export type OverflowBucket = {
+  readonly put: (key: string, content: string | Uint8Array) => Promise<void>;
+  readonly get: (key: string) => Promise<Uint8Array>;
+};
+
+export function overflowBucket(bucket: string): OverflowBucket {
+  const connect = once(async () => {
+    const s3 = await import("@aws-sdk/client-s3");
+    return { s3, client: new s3.S3Client({}) };
+  });
+  return {
+    put: async (key, content) => {
+      const { s3, client } = await connect();
+      await client.send(new s3.PutObjectCommand({ Bucket: bucket, Key: key, Body: content }));
+    },
+    get: async (key) => {
+      const { s3, client } = await connect();
+      const { Body } = await client.send(new s3.GetObjectCommand({ Bucket: bucket, Key: key }));
+      return Body === undefined ? new Uint8Array() : Body.transformToByteArray();
+    },
+  };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,129 @@
+import { Agent, request } from "undici";
+import { permanent, retryable } from "../domain/failures.ts";
+import type { SecretReader } from "./secret-reader.ts";
+
+/** The provider's answer to a call that was allowed: `text` is the body, byte for byte as UTF-8. */
+export type ApiAnswer = { readonly found: true; readonly text: string } | { readonly found: false };
+
+/** One call. `path` stands under the provider's base address. */
+export type ApiCall = {
+  readonly method: "GET" | "POST" | "PUT";
+  readonly path: string;
+  readonly body?: string;
+};
+
+export type ApiLimits = {
+  readonly connectTimeoutInSeconds: number;
+  readonly headersTimeoutInSeconds: number;
+  readonly bodyTimeoutInSeconds: number;
+  readonly maxResponseBytes: number;
+};
+
+/**
+ * Makes a call with a token.
+ * @returns the answer; `found: false` for 404 and 410
+ * @throws `Unauthorized` for 401; retryable failures for 408, 425, 429, 5xx and the network, with the delay that
+ * the provider asks for; permanent ones for other statuses: redirects are never followed
+ */
+export type CallWithToken = (token: string, call: ApiCall) => Promise<ApiAnswer>;
+
+/** The provider refused the token. */
+export class Unauthorized extends Error {
+  override name = "Unauthorized";
+}
+
+export function providerApi(baseUrl: string, limits: ApiLimits, now: () => Date): CallWithToken {
+  const dispatcher = new Agent({
+    connect: { timeout: limits.connectTimeoutInSeconds * 1000 },
+    headersTimeout: limits.headersTimeoutInSeconds * 1000,
+    bodyTimeout: limits.bodyTimeoutInSeconds * 1000,
+  });
+  return async (token, { method, path, body }) => {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      accept: "application/json",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    };
+    const response = await request(`${baseUrl.replace(/\/$/, "")}${path}`, {
+      method,
+      headers,
+      body: body ?? null,
+      dispatcher,
+    }).catch((error: unknown) => {
+      throw retryable(`the provider could not be reached: ${codeOf(error)}`);
+    });
+    const text = await readText(response.body, limits.maxResponseBytes);
+    return judgeStatus(response.statusCode, text, headerOf(response.headers["retry-after"]), now());
+  };
+}
+
+/** A call with the token that the secret holds; on a 401 the secret is read again and the call made once more. */
+export type Call = (call: ApiCall) => Promise<ApiAnswer>;
+
+/** A task waits this long for a token that is not there, or was refused twice. */
+const tokenWaitInSeconds = 60;
+
+export function withToken(callWithToken: CallWithToken, token: SecretReader<string | undefined>): Call {
+  const attempt = async (call: ApiCall, value: string | undefined) => {
+    if (value === undefined) throw retryable("no token is set", tokenWaitInSeconds);
+    return callWithToken(value, call);
+  };
+  return async (call) => {
+    try {
+      return await attempt(call, await token.read());
+    } catch (error) {
+      if (!(error instanceof Unauthorized)) throw error;
+    }
+    try {
+      return await attempt(call, await token.readAgain());
+    } catch (error) {
+      if (error instanceof Unauthorized) throw retryable("the token was refused", tokenWaitInSeconds);
+      throw error;
+    }
+  };
+}
+
+async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.byteLength;
+      if (bytes > maxBytes)
+        throw permanent(`the answer is over ${maxBytes} bytes; see provider.maxResponseBytes`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof Error && error.name === "PermanentFailure") throw error;
+    throw retryable(`the provider's answer broke off: ${codeOf(error)}`);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function judgeStatus(status: number, text: string, retryAfter: string | undefined, now: Date): ApiAnswer {
+  if (status >= 200 && status < 300) return { found: true, text };
+  if (status === 401) throw new Unauthorized();
+  if (status === 404 || status === 410) return { found: false };
+  if (status === 408 || status === 425 || status === 429 || status >= 500) {
+    throw retryable(`the provider answered ${status}`, secondsUntil(retryAfter, now));
+  }
+  throw permanent(`the provider answered ${status}`);
+}
+
+/** `Retry-After` in seconds, from either of its forms (RFC 9110); 0 where there is none. */
+function secondsUntil(retryAfter: string | undefined, now: Date): number {
+  if (retryAfter === undefined) return 0;
+  const seconds = /^\d+$/.test(retryAfter)
+    ? Number(retryAfter)
+    : Math.ceil((Date.parse(retryAfter) - now.getTime()) / 1000);
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : 0;
+}
+
+function headerOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function codeOf(error: unknown): string {
+  if (typeof error === "object" && error !== null && "code" in error) return String(error.code);
+  return error instanceof Error ? error.name : "unknown";
+}

@@ -1,0 +1,46 @@
+import { GetSecretValueCommand, type SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+
+/** Reads one secret and keeps what it says for a while, so that a busy function asks once a minute. */
+export type SecretReader<T> = {
+  readonly read: () => Promise<T>;
+  /** Reads again now, whatever is kept: what was kept turned out to be wrong. */
+  readonly readAgain: () => Promise<T>;
+};
+
+/** How long a value is kept. A rotation waits at least this long before the new value is used. */
+export const keptForInSeconds = 60;
+
+/**
+ * @param parse reads the secret's string; what it throws reaches the caller, and nothing is kept
+ * @param now the clock, for the age of what is kept
+ */
+export function secretReader<T>(
+  client: SecretsManagerClient,
+  secretId: string,
+  parse: (text: string) => T,
+  now: () => Date,
+): SecretReader<T> {
+  let kept: { readonly value: Promise<T>; readonly since: number } | undefined;
+
+  const fetchValue = async () => {
+    const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secretId }));
+    return parse(SecretString ?? "{}");
+  };
+  const readAgain = () => {
+    const value = fetchValue();
+    const entry = { value, since: now().getTime() };
+    kept = entry;
+    // A failure is not kept; callers who wait for this very read see it.
+    value.catch(() => {
+      if (kept === entry) kept = undefined;
+    });
+    return value;
+  };
+  return {
+    read: () => {
+      const isFresh = kept !== undefined && now().getTime() - kept.since < keptForInSeconds * 1000;
+      return isFresh && kept !== undefined ? kept.value : readAgain();
+    },
+    readAgain,
+  };
+}
