@@ -1,0 +1,133 @@
+import { z } from "zod";
+import { choice, flag, remedyOf, section, text, wholeNumber } from "./setting-types.ts";
+
+/** Hosts under `.example` can never exist (RFC 2606): they stand where a real address is still to be set. */
+export function isPlaceholder(baseUrl: string): boolean {
+  return new URL(baseUrl).hostname.endsWith(".example");
+}
+
+/**
+ * Base addresses are https, since each call carries the token; plain http reaches this machine only. The same
+ * pattern guards the deploy-time parameter, so it is kept to what CloudFormation's AllowedPattern understands.
+ */
+export const baseUrlPattern = "^(https://[^/?#]+|http://(127\\.0\\.0\\.1|localhost)(:[0-9]+)?)(/[^?#]*)?$";
+
+const baseUrl = text(new RegExp(baseUrlPattern), "write an address as https://host, without query").refine(
+  (value) => URL.canParse(value),
+  { error: remedyOf("write an address as https://host, without query") },
+);
+
+const version = text(/^v\d+(\.\d+)?$/, 'write a version segment such as "v0.4"');
+
+const everyPlaceholder = ["account_id", "endpoint", "user_id", "date_start", "date_end"] as const;
+
+/**
+ * A path template. `required` placeholders must be there: without its account a path would read one account's
+ * data for all of them.
+ */
+function path(required: readonly string[], allowed: readonly string[] = required) {
+  return text(/^\/(?!\/)/, 'write a path that begins with "/"').check(({ value, issues }) => {
+    for (const message of placeholderFaults(value, required, allowed)) {
+      issues.push({ code: "custom", message, input: value });
+    }
+  });
+}
+
+function placeholderFaults(template: string, required: readonly string[], allowed: readonly string[]) {
+  const used = [...template.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? "");
+  const known = allowed.length === 0 ? "none is known here" : `known here: ${allowed.join(", ")}`;
+  const unknown = used.filter((name) => !allowed.includes(name));
+  const missing = required.filter((name) => !used.includes(name));
+  return [
+    ...unknown.map((name) => `has the unknown placeholder {${name}}; remove or correct it (${known})`),
+    ...missing.map((name) => `lacks the placeholder {${name}}; put it where its value belongs`),
+  ];
+}
+
+const bodyPlaceholders = ["endpoints", "account_id", "user_id"];
+
+/** Any JSON; a text that is just `"{endpoints}"` becomes the list of endpoints to start. */
+const body = z.json().check(({ value, issues }) => {
+  for (const message of placeholderFaults(JSON.stringify(textsOf(value)), [], bodyPlaceholders)) {
+    issues.push({ code: "custom", message, input: value });
+  }
+});
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}
+
+const ofAccount = ["account_id"];
+const ofRead = ["account_id", "endpoint"];
+
+const paths = section({
+  start: section({
+    method: choice(["GET", "POST", "PUT"]).default("POST"),
+    path: path(ofAccount, ["account_id", "user_id", "endpoint"]),
+    body: body.exactOptional(),
+  }).exactOptional(),
+  read: path(ofRead, everyPlaceholder).exactOptional(),
+  readCompany: path(ofRead, everyPlaceholder).exactOptional(),
+  account: path(ofAccount).exactOptional(),
+  companyAccount: path(ofAccount).exactOptional(),
+  user: path(["user_id"]).exactOptional(),
+  users: path([]).exactOptional(),
+  refresh: path([]).exactOptional(),
+  webhooks: section({
+    users: path([]).exactOptional(),
+    accounts: path([]).exactOptional(),
+    endpoints: path([]).exactOptional(),
+  }).exactOptional(),
+  companyWebhooks: path([]).exactOptional(),
+}).prefault({});
+
+const versions = section({
+  api: version.default("v0.4"),
+  refresh: choice(["v0.4", "v0.3"]).default("v0.4"),
+  webhooks: version.default("v0.3"),
+  company: version.default("v0.5"),
+}).prefault({});
+
+type GivenPaths = z.output<typeof paths>;
+type Versions = z.output<typeof versions>;
+
+/** Paths as specified or publicly documented. Starting a fetch and asking for a user have none: left unset. */
+function resolvePaths(given: GivenPaths, { api, refresh, webhooks, company }: Versions) {
+  const hooks = `/api/${webhooks}/webhooks`;
+  return {
+    read: `/api/${api}/accounts/{account_id}/{endpoint}`,
+    readCompany: `/api/${api}/company-accounts/{account_id}/{endpoint}`,
+    account: `/api/${api}/accounts/{account_id}`,
+    companyAccount: `/api/${api}/company-accounts/{account_id}`,
+    users: `/api/${api}/users`,
+    refresh: `/api/${refresh}/token/refresh`,
+    companyWebhooks: `/api/company/${company}/webhooks/accounts`,
+    ...given,
+    webhooks: {
+      users: `${hooks}/users`,
+      accounts: `${hooks}/accounts`,
+      endpoints: `${hooks}/endpoints`,
+      ...given.webhooks,
+    },
+  };
+}
+
+/** The income-data service: which environment, where it answers, and how it may be called. */
+export const providerSchema = section({
+  environment: choice(["sandbox", "production"]).default("sandbox"),
+  baseUrls: section({
+    sandbox: baseUrl.default("https://sandbox.income-data.example"),
+    production: baseUrl.default("https://income-data.example"),
+  }).prefault({}),
+  versions,
+  paths,
+  requestsPerMinute: wholeNumber(1, 1_000_000).default(1_000),
+  timeouts: section({
+    connectSeconds: wholeNumber(1, 60).default(5),
+    responseSeconds: wholeNumber(1, 300).default(20),
+  }).prefault({}),
+  allowPrivateAddresses: flag().default(false),
+})
+  .transform((provider) => ({ ...provider, paths: resolvePaths(provider.paths, provider.versions) }))
+  .prefault({});

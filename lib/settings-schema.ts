@@ -1,0 +1,198 @@
+import { z } from "zod";
+import { eventTypes } from "../domain/events.ts";
+import { answerTypes } from "../domain/message.ts";
+import { wants } from "../domain/subscribers.ts";
+import { mappingSchema } from "./mapping-schema.ts";
+import { isPlaceholder, providerSchema } from "./provider-schema.ts";
+import { flag, listOf, remedyOf, section, text, wholeNumber } from "./setting-types.ts";
+
+/** The provider's endpoints, as publicly documented. */
+const defaultEndpoints = [
+  "profile",
+  "income",
+  "employment",
+  "activity",
+  "assets",
+  "banking-info",
+  "bonuses",
+  "documents",
+  "performance",
+  "transactions",
+  "trips",
+  "vehicles",
+  "wallet",
+];
+
+const endpointName = text(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'write an endpoint\'s name, such as "income"');
+
+const messageTypes = [...eventTypes, ...answerTypes];
+const typePattern = z
+  .string({ error: remedyOf("write a message type as a text") })
+  .refine((pattern) => messageTypes.some((type) => wants({ name: "", types: [pattern] }, type)), {
+    error: remedyOf(`matches no message; write one of: ${messageTypes.join(", ")}; or a prefix with *`),
+  });
+
+const principal = text(
+  /^(\d{12}|arn:[a-z-]+:iam::\d{12}:(root|(role|user)\/[\w+=,.@/-]+))$/,
+  "write an account's 12 digits, or the ARN of a role or user",
+);
+
+const subscriber = section({
+  name: text(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, 'write a name of small letters, digits and "-"').max(40, {
+    error: remedyOf("shorten it to 40 characters"),
+  }),
+  /** Message types: exact, or a prefix that ends in `*`. Absent: everything. */
+  types: listOf(typePattern)
+    .min(1, { error: remedyOf("name a type, or leave the setting out to get everything") })
+    .exactOptional(),
+  /** Other accounts, or roles in them, that may read the queue. */
+  principals: listOf(principal).default([]),
+  retentionDays: wholeNumber(1, 14).default(14),
+  visibilityTimeoutSeconds: wholeNumber(1, 43_200).default(60),
+});
+
+// Twelve, since the relay's environment names two queue URLs for each and Lambda allows 4 KB of it in all.
+const mostSubscribers = 12;
+
+const subscribers = listOf(subscriber)
+  .max(mostSubscribers, { error: () => `has too many; keep ${mostSubscribers}, let one of them fan out` })
+  .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, {
+    error: "has a name twice; give each subscriber a name of its own",
+  })
+  .default([]);
+
+function functionSizes(memoryMb: number, timeoutSeconds: number, longestSeconds = 900) {
+  return section({
+    memoryMb: wholeNumber(128, 10_240).default(memoryMb),
+    timeoutSeconds: wholeNumber(1, longestSeconds).default(timeoutSeconds),
+  }).prefault({});
+}
+
+const functions = section({
+  /** At most 29 s: API Gateway waits no longer. */
+  receive: functionSizes(512, 10, 29),
+  store: functionSizes(512, 20),
+  relay: functionSizes(512, 60),
+  fetch: functionSizes(512, 60),
+  refresh: functionSizes(256, 60),
+  register: functionSizes(256, 60),
+}).prefault({});
+
+const retry = section({
+  baseSeconds: wholeNumber(1, 900).default(2),
+  maxSeconds: wholeNumber(1, 43_200).default(3_600),
+  maxAttempts: wholeNumber(1, 1_000).default(30),
+})
+  .refine(({ baseSeconds, maxSeconds }) => baseSeconds <= maxSeconds, {
+    path: ["maxSeconds"],
+    error: "is below retry.baseSeconds; raise it, or lower retry.baseSeconds",
+  })
+  .prefault({});
+
+// The periods that CloudWatch Logs offers, up to a year.
+const logDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365] as const;
+
+/** Everything that a stage can set. Each error names the setting and what to write instead. */
+const stageSchema = section({
+  /** Whether data outlives mistakes: retained resources, deletion and termination protection. No default. */
+  production: flag(": true retains data and protects the stack, false lets it be deleted"),
+  provider: providerSchema,
+  /** What is asked for when an account becomes connected. */
+  startEndpoints: listOf(endpointName)
+    .min(1, { error: remedyOf("name at least one endpoint") })
+    .default(defaultEndpoints),
+  webhooks: section({
+    secretHeader: text(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, "write an HTTP header's name in small letters").default(
+      "x-webhook-secret",
+    ),
+  }).prefault({}),
+  mapping: mappingSchema,
+  subscribers,
+  relay: section({
+    batchSize: wholeNumber(1, 1_000).default(100),
+    retryAttempts: wholeNumber(1, 10_000).default(20),
+  }).prefault({}),
+  fetch: section({
+    maxConcurrency: wholeNumber(2, 1_000, ", the limits of an SQS event source").default(5),
+    retry,
+    /** A start that nothing answered for so long is read anyway. */
+    readAfterSeconds: wholeNumber(1, 86_400).default(900),
+  }).prefault({}),
+  token: section({
+    // More than one new version of a secret in ten minutes exhausts its versions.
+    refreshEveryMinutes: wholeNumber(10, 1_440).default(15),
+    /** Share of the token's lifetime that is left when it is refreshed. */
+    marginFraction: z
+      .number({ error: remedyOf("set it to a number from 0.05 to 0.9") })
+      .min(0.05, { error: remedyOf("set it to a number from 0.05 to 0.9") })
+      .max(0.9, { error: remedyOf("set it to a number from 0.05 to 0.9") })
+      .default(0.5),
+  }).prefault({}),
+  register: section({ everyHours: wholeNumber(1, 168).default(24) }).prefault({}),
+  retention: section({
+    eventsDays: wholeNumber(4, 3_650, ": duplicates come for 3 days").default(30),
+    failuresDays: wholeNumber(14, 3_650).default(90),
+    logsDays: z.literal(logDays, { error: remedyOf(`set it to one of: ${logDays.join(", ")}`) }).default(30),
+  }).prefault({}),
+  functions,
+});
+
+type Stage = z.output<typeof stageSchema>;
+
+/** What one check across settings read and says where it fails. */
+type CrossCheck = {
+  readonly reads: readonly (keyof Stage)[];
+  readonly holds: (stage: Stage) => boolean;
+  readonly path: readonly string[];
+  readonly error: string;
+};
+
+const crossChecks: readonly CrossCheck[] = [
+  ...(["sandbox", "production"] as const).map(
+    (environment): CrossCheck => ({
+      reads: ["production", "provider"],
+      holds: ({ production, provider }) =>
+        !production || provider.environment !== environment || !isPlaceholder(provider.baseUrls[environment]),
+      path: ["provider", "baseUrls", environment],
+      error: "is a placeholder, which a production stage can't call; write the provider's address",
+    }),
+  ),
+  ...(["fetch", "refresh", "register"] as const).map(
+    (caller): CrossCheck => ({
+      reads: ["provider", "functions"],
+      holds: ({ provider, functions: sizes }) =>
+        sizes[caller].timeoutSeconds > provider.timeouts.responseSeconds,
+      path: ["functions", caller, "timeoutSeconds"],
+      error: "ends before a slow answer of the provider; raise it above provider.timeouts.responseSeconds",
+    }),
+  ),
+];
+
+const acrossSettings = { acrossSettings: true };
+
+/** Whether an issue leaves a check nothing sound to read; another check's finding does not. */
+function isInTheWay(issue: z.core.$ZodRawIssue, reads: CrossCheck["reads"]): boolean {
+  if (issue.code === "custom" && issue.params === acrossSettings) return false;
+  const [part] = issue.path ?? [];
+  return part === undefined ? issue.code === "invalid_type" : reads.some((read) => read === part);
+}
+
+/** The schema of a stage's settings, defaults merged; a check across settings runs once its parts are in order. */
+export const settingsSchema = crossChecks.reduce(
+  (schema, { reads, holds, path, error }) =>
+    schema.refine(holds, {
+      path: [...path],
+      error: () => error,
+      params: acrossSettings,
+      when: ({ issues }) => !issues.some((issue) => isInTheWay(issue, reads)),
+    }),
+  stageSchema,
+);
+
+export type Settings = Stage;
+export type ProviderSettings = Settings["provider"];
+
+/** The base address of the environment that the stage uses. */
+export function selectedBaseUrl(provider: ProviderSettings): string {
+  return provider.baseUrls[provider.environment];
+}

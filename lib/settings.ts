@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { z } from "zod";
+import { type Settings, settingsSchema } from "./settings-schema.ts";
+
+export type { Settings } from "./settings-schema.ts";
+
+/** What is wrong with a stage's settings: all of it, one line for each setting. */
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+}
+
+/**
+ * Reads a stage's settings, defaults merged.
+ * @param file the settings; without it `<stage>.json` in `directory`
+ * @throws SettingsError naming the file, each setting in error and its remedy
+ */
+export function loadSettings(stage: string, directory: string, file = join(directory, `${stage}.json`)) {
+  return parseSettings(readJson(file, stage), file);
+}
+
+/** @throws SettingsError naming `file`, each setting in error and its remedy */
+export function parseSettings(value: unknown, file: string): Settings {
+  const result = settingsSchema.safeParse(value);
+  if (result.success) return result.data;
+  const lines = result.error.issues.flatMap(linesOf).map((line) => `  ${line}`);
+  throw new SettingsError([`Settings in ${file}:`, ...lines].join("\n"));
+}
+
+function linesOf(issue: z.core.$ZodIssue): string[] {
+  const keys =
+    issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
+  return keys.map((path) => `${path.map(String).join(".") || "the settings"}: ${issue.message}`);
+}
+
+function readJson(file: string, stage: string): unknown {
+  const text = readText(file, stage);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new SettingsError(`Settings in ${file}: not JSON (${messageOf(error)}); correct it there`);
+  }
+}
+
+function readText(file: string, stage: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new SettingsError(
+      `Settings of stage ${stage}: can't read ${file} (${messageOf(error)}); ` +
+        "create it, or name a stage with -c stage=NAME or a file with -c settings=FILE",
+    );
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
