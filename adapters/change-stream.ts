@@ -9,11 +9,13 @@ import { parseState } from "../domain/state.ts";
 
 /** A record of the table's stream, as Lambda hands it over; the types of `@types/aws-lambda` claim more. */
 export type StreamRecord = {
-  readonly dynamodb?: {
-    readonly SequenceNumber?: string;
-    readonly OldImage?: Record<string, unknown>;
-    readonly NewImage?: Record<string, unknown>;
-  };
+  readonly dynamodb?:
+    | {
+        readonly SequenceNumber?: string | undefined;
+        readonly OldImage?: Record<string, unknown> | undefined;
+        readonly NewImage?: Record<string, unknown> | undefined;
+      }
+    | undefined;
 };
 
 /**

@@ -1,0 +1,37 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { callWindow } from "../../adapters/call-window.ts";
+import { contentStore } from "../../adapters/content-store.ts";
+import { overflowBucket } from "../../adapters/overflow-bucket.ts";
+import { providerApi, withToken } from "../../adapters/provider-api.ts";
+import { revisions } from "../../adapters/revisions.ts";
+import { secretReader } from "../../adapters/secret-reader.ts";
+import { sqsSender } from "../../adapters/sqs-sender.ts";
+import { parseTokenSecret } from "../../adapters/token-secret.ts";
+import { parseProviderSettings, parseRetrySettings } from "../../domain/provider-settings.ts";
+import { readSettings, variable } from "../runtime/environment.ts";
+import { log } from "../runtime/log.ts";
+import { fetcher } from "./fetcher.ts";
+
+const settings = readSettings();
+const provider = parseProviderSettings(settings.provider);
+const table = new DynamoDBClient({});
+const tableName = variable("TABLE_NAME");
+const now = () => new Date();
+const token = secretReader(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN"), parseTokenSecret, now);
+
+export const handler = fetcher({
+  revisions: revisions(table, tableName),
+  storeContent: contentStore(table, tableName, overflowBucket(variable("OVERFLOW_BUCKET"))),
+  call: withToken(providerApi(variable("PROVIDER_BASE_URL"), provider.limits, now), token),
+  permit: callWindow(table, tableName, provider.requestsPerMinute, now),
+  send: sqsSender(new SQSClient({})),
+  queueUrl: variable("FETCH_QUEUE_URL"),
+  deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
+  provider,
+  retry: parseRetrySettings(settings.retry),
+  now,
+  random: Math.random,
+  log,
+});

@@ -1,0 +1,161 @@
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
+import type { Permit } from "../../adapters/call-window.ts";
+import { contentOf, type StoreContent } from "../../adapters/content-store.ts";
+import type { ApiAnswer, ApiCall, Call } from "../../adapters/provider-api.ts";
+import type { Revisions } from "../../adapters/revisions.ts";
+import type { Send } from "../../adapters/sqs-sender.ts";
+import { fetched, wantFor } from "../../domain/data-set.ts";
+import { type Failure, permanent } from "../../domain/failures.ts";
+import { isFields, optionalBoolean, parseJson } from "../../domain/parse.ts";
+import { fillBody, fillPath, type ProviderSettings } from "../../domain/provider-settings.ts";
+import { delayInSeconds, type RetrySettings } from "../../domain/retry.ts";
+import { type Answer, settle } from "../../domain/state.ts";
+import { nameOf, type Subject } from "../../domain/subjects.ts";
+import { readTaskText, type Task, writeTask } from "../../domain/tasks.ts";
+import type { Log } from "../runtime/log.ts";
+import { type Settle, sqsBatch } from "../runtime/sqs-batch.ts";
+
+export type FetcherDependencies = {
+  readonly revisions: Revisions;
+  readonly storeContent: StoreContent;
+  readonly call: Call;
+  readonly permit: Permit;
+  readonly send: Send;
+  readonly queueUrl: string;
+  readonly deadLetterQueueUrl: string;
+  readonly provider: ProviderSettings;
+  readonly retry: RetrySettings;
+  readonly now: () => Date;
+  readonly random: () => number;
+  readonly log: Log;
+};
+
+type Of<Name extends Task["task"]> = Extract<Task, { task: Name }>;
+
+/** Does the tasks of the fetch queue: starts data fetches, reads data, asks for states. */
+export function fetcher(dependencies: FetcherDependencies): (event: SQSEvent) => Promise<SQSBatchResponse> {
+  return sqsBatch(({ body }) => perform(readTaskText(body), dependencies), postpone(dependencies));
+}
+
+async function perform(task: Task, dependencies: FetcherDependencies): Promise<void> {
+  const isDone = await dispatch(task, dependencies);
+  dependencies.log(isDone ? "TASK_DONE" : "TASK_VOID", { task: task.task, subject: nameOf(task.subject) });
+}
+
+/** @returns whether the provider was called; false where the task was overtaken */
+function dispatch(task: Task, dependencies: FetcherDependencies): Promise<boolean> {
+  switch (task.task) {
+    case "start":
+      return start(task, dependencies);
+    case "read":
+      return read(task, dependencies);
+    case "ask":
+      return ask(task, dependencies);
+  }
+}
+
+async function start(task: Of<"start">, dependencies: FetcherDependencies): Promise<boolean> {
+  const { subject, version } = task;
+  const { provider, revisions } = dependencies;
+  if (provider.start === undefined || subject.kind !== "account") {
+    const mark = `start.${version}`;
+    for (const endpoint of provider.startEndpoints) {
+      await revisions.dataSet(subject, endpoint, (known) => wantFor(known, subject, endpoint, mark));
+    }
+    return false;
+  }
+  const { method, path, body } = provider.start;
+  // An account that the provider does not know has no data to fetch: 404 and 410 end the task.
+  await paced(dependencies, {
+    method,
+    path: fillPath(path, subject),
+    body: fillBody(body, subject, provider.startEndpoints),
+  });
+  return true;
+}
+
+async function read(task: Of<"read">, dependencies: FetcherDependencies): Promise<boolean> {
+  const { subject, endpoint } = task;
+  const { revisions, storeContent, provider, now } = dependencies;
+  const known = await revisions.loadDataSet(subject, endpoint);
+  if (known === undefined || task.wanted <= known.done) return false;
+  const { wanted } = known;
+  const template = subject.kind === "account" ? provider.paths.read : provider.paths.readCompany;
+  const answer = await paced(dependencies, { method: "GET", path: fillPath(template, subject, endpoint) });
+  const content = answer.found ? contentOf(jsonOf(answer.text)) : undefined;
+  // The data first, what is known of it after: a crash between the two fetches again, and forgets nothing.
+  if (content?.digest !== known.content) await storeContent(subject, endpoint, wanted, content);
+  await revisions.dataSet(subject, endpoint, (current) =>
+    current === undefined ? undefined : fetched(current, wanted, content?.digest, now()),
+  );
+  return true;
+}
+
+async function ask(task: Of<"ask">, dependencies: FetcherDependencies): Promise<boolean> {
+  const { subject, version } = task;
+  const { revisions, provider, now } = dependencies;
+  const known = await revisions.loadState(subject);
+  const path = pathOfState(subject, provider);
+  if (known?.version !== version || path === undefined) return false;
+  const answer = await paced(dependencies, { method: "GET", path: fillPath(path, subject) });
+  await revisions.state(subject, (state) => settle(state, version, answerOf(answer), now()));
+  return true;
+}
+
+function pathOfState(subject: Subject, { paths }: ProviderSettings): string | undefined {
+  switch (subject.kind) {
+    case "user":
+      return paths.user;
+    case "account":
+      return paths.account;
+    case "company-account":
+      return paths.companyAccount;
+  }
+}
+
+async function paced({ permit, call }: FetcherDependencies, apiCall: ApiCall): Promise<ApiAnswer> {
+  await permit();
+  return call(apiCall);
+}
+
+function jsonOf(text: string): string {
+  parseJson(text, "the provider's answer");
+  return text;
+}
+
+/** The state's `connected` may stand at the top or under `data`; an answer without it confirms existence alone. */
+function answerOf(answer: ApiAnswer): Answer {
+  if (!answer.found) return { found: false };
+  const body = parseJson(answer.text, "the provider's answer");
+  if (!isFields(body)) throw permanent("the provider's answer: expected an object");
+  const connected = optionalBoolean(isFields(body.data) ? { ...body.data, ...body } : body, "connected");
+  return connected === undefined ? { found: true } : { found: true, connected };
+}
+
+/** SQS: a message is delayed at most 15 minutes. */
+const longestDelayInSeconds = 900;
+
+/**
+ * Settles a task that failed: sent again with a delay and its attempts counted, so that waiting uses up neither
+ * the receive count nor the messages in flight; given up into the dead-letter queue with its reason.
+ */
+function postpone({ send, queueUrl, deadLetterQueueUrl, retry, random, log }: FetcherDependencies): Settle {
+  const giveUp = async ({ body, messageId }: SQSRecord, reason: string) => {
+    const [failed] = await send(deadLetterQueueUrl, [{ body, reason }]);
+    log("MESSAGE_REJECTED", { messageId, reason });
+    return failed === undefined;
+  };
+  return async (record, failure: Failure) => {
+    const { messageId } = record;
+    if (failure.kind === "permanent") return giveUp(record, failure.reason);
+    const task = readTaskText(record.body);
+    const attempts = task.attempts + 1;
+    if (attempts >= retry.maxAttempts) return giveUp(record, `${failure.reason}, ${attempts} times`);
+    const delay = Math.min(longestDelayInSeconds, delayInSeconds(failure, task.attempts, retry, random()));
+    const [failed] = await send(queueUrl, [
+      { body: writeTask({ ...task, attempts }), delayInSeconds: delay },
+    ]);
+    log("TASK_POSTPONED", { messageId, reason: failure.reason, attempts, delayInSeconds: delay });
+    return failed === undefined;
+  };
+}

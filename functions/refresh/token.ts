@@ -1,0 +1,24 @@
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { providerApi } from "../../adapters/provider-api.ts";
+import { readTokenLife } from "../../adapters/token-claims.ts";
+import { tokenSecret } from "../../adapters/token-secret.ts";
+import { fieldsOf, numberOf } from "../../domain/parse.ts";
+import { parseProviderSettings } from "../../domain/provider-settings.ts";
+import { readSettings, variable } from "../runtime/environment.ts";
+import { log } from "../runtime/log.ts";
+import { refresher } from "./refresher.ts";
+
+const settings = readSettings();
+const { paths, limits } = parseProviderSettings(settings.provider);
+const now = () => new Date();
+
+export const handler = refresher({
+  secret: tokenSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN")),
+  call: providerApi(variable("PROVIDER_BASE_URL"), limits, now),
+  readLife: readTokenLife,
+  refreshPath: paths.refresh,
+  proofPath: paths.users,
+  marginFraction: numberOf(fieldsOf(settings.token, "token"), "marginFraction"),
+  now,
+  log,
+});

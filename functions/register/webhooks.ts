@@ -1,0 +1,26 @@
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { providerApi, withToken } from "../../adapters/provider-api.ts";
+import { secretReader } from "../../adapters/secret-reader.ts";
+import { parseTokenSecret } from "../../adapters/token-secret.ts";
+import { textOf } from "../../domain/parse.ts";
+import { parseProviderSettings, parseWebhookPaths } from "../../domain/provider-settings.ts";
+import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
+import { readSettings, variable } from "../runtime/environment.ts";
+import { log } from "../runtime/log.ts";
+import { registrar } from "./registrar.ts";
+
+const settings = readSettings();
+const { limits } = parseProviderSettings(settings.provider);
+const secrets = new SecretsManagerClient({});
+const now = () => new Date();
+const token = secretReader(secrets, variable("TOKEN_SECRET_ARN"), parseTokenSecret, now);
+
+export const handler = registrar({
+  call: withToken(providerApi(variable("PROVIDER_BASE_URL"), limits, now), token),
+  paths: parseWebhookPaths(settings.provider),
+  webhooksUrl: variable("WEBHOOKS_URL"),
+  secretHeader: textOf(settings, "secretHeader"),
+  // A registration sends the newest value: nothing is kept from an earlier run.
+  readSecret: secretReader(secrets, variable("WEBHOOK_SECRET_ARN"), parseWebhookSecret, now).readAgain,
+  log,
+});

@@ -1,0 +1,120 @@
+import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
+import { readChange, type StreamRecord } from "../../adapters/change-stream.ts";
+import { partitionOf } from "../../adapters/keys.ts";
+import type { Link } from "../../adapters/links.ts";
+import type { Revisions } from "../../adapters/revisions.ts";
+import { type Consequence, consequencesOf } from "../../domain/changes.ts";
+import { want } from "../../domain/data-set.ts";
+import { type Failure, failureOf } from "../../domain/failures.ts";
+import { judge } from "../../domain/state.ts";
+import type { Subject } from "../../domain/subjects.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Outbox } from "./outbox.ts";
+
+export type RelayDependencies = {
+  readonly revisions: Revisions;
+  readonly link: Link;
+  readonly outbox: Outbox;
+  /** The `source` of subscribers' messages. */
+  readonly eventSource: string;
+  readonly log: Log;
+};
+
+type Inside = Extract<Consequence, { do: "judge" | "want" | "link" }>;
+type Outgoing = Exclude<Consequence, Inside>;
+
+/** A record of the batch on its way: what it leads to, and what has failed, if anything. */
+type Step = { readonly consequences: readonly Consequence[]; failure: Failure | undefined };
+
+/**
+ * Relays the table's changes: writes what follows inside the table (in order within a partition), then sends
+ * what leaves it. The first record that failed is told to Lambda, which hands over all from it on again.
+ */
+export function relay(dependencies: RelayDependencies) {
+  return async ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
+    const steps = Records.map((record) => derive(record, dependencies.eventSource));
+    await writeInside(steps, dependencies);
+    await dependencies.outbox(
+      steps.map((step) => outgoingOf(step)),
+      (index, failure) => {
+        const step = steps[index];
+        if (step !== undefined) step.failure ??= failure;
+      },
+    );
+    return firstFailed(Records, steps, dependencies.log);
+  };
+}
+
+function derive(record: StreamRecord, source: string): Step {
+  try {
+    return { consequences: consequencesOf(readChange(record), source), failure: undefined };
+  } catch (error) {
+    return { consequences: [], failure: failureOf(error) };
+  }
+}
+
+function outgoingOf({ consequences, failure }: Step): readonly Outgoing[] {
+  if (failure !== undefined) return [];
+  return consequences.filter((consequence): consequence is Outgoing => !isInside(consequence));
+}
+
+function isInside(consequence: Consequence): consequence is Inside {
+  return consequence.do === "judge" || consequence.do === "want" || consequence.do === "link";
+}
+
+async function writeInside(steps: readonly Step[], dependencies: RelayDependencies): Promise<void> {
+  const partitions = new Map<string, (() => Promise<void>)[]>();
+  for (const step of steps) {
+    for (const consequence of step.consequences.filter(isInside)) {
+      const partition = partitionOf(subjectOf(consequence));
+      const writes = partitions.get(partition) ?? [];
+      writes.push(() => attempt(step, () => write(consequence, dependencies)));
+      partitions.set(partition, writes);
+    }
+  }
+  await Promise.all([...partitions.values()].map(inOrder));
+}
+
+async function inOrder(writes: readonly (() => Promise<void>)[]): Promise<void> {
+  for (const write of writes) await write();
+}
+
+async function attempt(step: Step, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    step.failure ??= failureOf(error);
+  }
+}
+
+function subjectOf(consequence: Inside): Subject {
+  return consequence.do === "link" ? { kind: "account", id: consequence.accountId } : consequence.subject;
+}
+
+function write(consequence: Inside, { revisions, link }: RelayDependencies): Promise<void> {
+  switch (consequence.do) {
+    case "judge": {
+      const { subject, event, receipts } = consequence;
+      return revisions.state(subject, (state) => judge(state, event, receipts));
+    }
+    case "want": {
+      const { subject, endpoint, event, receipts } = consequence;
+      return revisions.dataSet(subject, endpoint, (known) => want(known, subject, endpoint, event, receipts));
+    }
+    case "link":
+      return link(consequence.userId, consequence.accountId);
+  }
+}
+
+function firstFailed(
+  records: readonly StreamRecord[],
+  steps: readonly Step[],
+  log: Log,
+): DynamoDBBatchResponse {
+  const index = steps.findIndex(({ failure }) => failure !== undefined);
+  const itemIdentifier = records[index]?.dynamodb?.SequenceNumber;
+  if (itemIdentifier === undefined) return { batchItemFailures: [] };
+  const reason = steps[index]?.failure?.reason;
+  log("RECORD_FAILED", { messageId: itemIdentifier, ...(reason === undefined ? {} : { reason }) });
+  return { batchItemFailures: [{ itemIdentifier }] };
+}

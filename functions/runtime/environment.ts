@@ -1,0 +1,16 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Fields, fieldsOf } from "../../domain/parse.ts";
+
+/** Reads a variable that the stack sets. Throws at start where it is missing: the deployment is wrong then. */
+export function variable(name: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === "") throw new Error(`environment variable ${name} is not set`);
+  return value;
+}
+
+/** The slice of the stage's settings that the stack put beside this function's bundle. */
+export function readSettings(directory: string = import.meta.dirname): Fields {
+  const parsed: unknown = JSON.parse(readFileSync(join(directory, "settings.json"), "utf8"));
+  return fieldsOf(parsed, "settings.json");
+}

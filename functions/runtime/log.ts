@@ -1,0 +1,47 @@
+/** Everything a function ever logs: one catalogue, so that nothing else can slip into a log. */
+export const logCodes = {
+  WEBHOOK_ACCEPTED: "a webhook is durable in its queue",
+  WEBHOOK_UNREADABLE: "a webhook's body is no JSON and went to the dead-letter queue",
+  WEBHOOK_REFUSED: "a webhook's secret is missing or wrong",
+  WEBHOOK_SECRET_EMPTY: "no webhook secret is configured: every webhook is refused",
+  WEBHOOK_FAILED: "a webhook could not be made durable: the provider will send it again",
+  EVENT_STORED: "an event was stored for the first time",
+  EVENT_AGAIN: "an event that was stored before came again",
+  MESSAGE_REJECTED: "a message can't be processed and went to the dead-letter queue",
+  MESSAGE_FAILED: "a message failed and will be received again",
+  TASK_POSTPONED: "a call to the provider will be tried again later",
+  TASK_VOID: "a task was overtaken: nothing to call",
+  TASK_DONE: "a call to the provider was made and its answer stored",
+  RECORD_FAILED: "a change could not be relayed and will be tried again",
+  SUBSCRIBER_PARKED: "a subscriber's queue can't be written to: its messages went to its dead-letter queue",
+  TOKEN_KEPT: "the token is not near its end",
+  TOKEN_REFRESHED: "a new token was proven and is current",
+  TOKEN_DISCARDED: "a new token was refused by the provider and discarded",
+  TOKEN_REFUSED: "the provider refused to refresh the token",
+  TOKEN_MISSING: "no token is set: nothing can be fetched",
+  WEBHOOKS_REGISTERED: "all webhook kinds are registered with the provider",
+} as const;
+export type LogCode = keyof typeof logCodes;
+
+/** Fields that may be logged: ids, counts and reasons of our own. No body, header, token or personal datum. */
+export type LogFields = {
+  readonly kind?: string;
+  readonly id?: string;
+  readonly subject?: string;
+  readonly endpoint?: string;
+  readonly task?: string;
+  readonly messageId?: string;
+  readonly subscriber?: string;
+  readonly status?: number;
+  readonly reason?: string;
+  readonly attempts?: number;
+  readonly delayInSeconds?: number;
+  readonly count?: number;
+};
+
+export type Log = (code: LogCode, fields?: LogFields) => void;
+
+/** Writes one line of JSON per entry to the standard output, which Lambda puts into the function's log group. */
+export const log: Log = (code, fields = {}) => {
+  process.stdout.write(`${JSON.stringify({ code, ...fields })}\n`);
+};

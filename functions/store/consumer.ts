@@ -1,0 +1,53 @@
+import middy from "@middy/core";
+import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { RecordReceipt } from "../../adapters/event-table.ts";
+import type { OverflowBucket } from "../../adapters/overflow-bucket.ts";
+import type { Send } from "../../adapters/sqs-sender.ts";
+import { type Body, readEnvelope } from "../../domain/envelope.ts";
+import { permanent } from "../../domain/failures.ts";
+import { type KindMapping, mapPayload, type Search } from "../../domain/mapping.ts";
+import { parseJson } from "../../domain/parse.ts";
+import type { Log } from "../runtime/log.ts";
+import { deadLetterPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
+
+export type ConsumerDependencies = {
+  readonly record: RecordReceipt;
+  readonly overflow: OverflowBucket;
+  readonly send: Send;
+  readonly deadLetterQueueUrl: string;
+  readonly mapping: KindMapping;
+  readonly search: Search;
+  readonly log: Log;
+};
+
+/** Stores the events of one kind: each receipt is one write, and the same event again only counts. */
+export function consumer(dependencies: ConsumerDependencies) {
+  const { send, deadLetterQueueUrl, log } = dependencies;
+  return middy<SQSEvent, SQSBatchResponse>({ timeoutEarlyInMillis: 0 }).handler(
+    sqsBatch(({ body }) => store(body, dependencies), deadLetterPermanent(send, deadLetterQueueUrl, log)),
+  );
+}
+
+async function store(message: string, dependencies: ConsumerDependencies): Promise<void> {
+  const { record, overflow, mapping, search, log } = dependencies;
+  const { id, kind, receivedAt, body } = readEnvelope(message);
+  const payload = parseJson(await textOf(body, overflow), "the body");
+  const facts = mapPayload(mapping, payload, search);
+  const receipt = await record({ event: { ...facts, id, kind, receivedAt }, body });
+  log(receipt === "first" ? "EVENT_STORED" : "EVENT_AGAIN", { kind, id });
+}
+
+async function textOf(body: Body, overflow: OverflowBucket): Promise<string> {
+  switch (body.as) {
+    case "text":
+      return body.text;
+    case "base64":
+      return Buffer.from(body.base64, "base64").toString("utf8");
+    case "object": {
+      const content = Buffer.from(await overflow.get(body.key)).toString("utf8");
+      return body.of === "base64" ? Buffer.from(content, "base64").toString("utf8") : content;
+    }
+    case "withheld":
+      throw permanent(`the body was not kept: ${body.error}`);
+  }
+}

@@ -1,0 +1,4 @@
+import { consumer } from "./consumer.ts";
+import { liveDependencies } from "./live.ts";
+
+export const handler = consumer(liveDependencies());
