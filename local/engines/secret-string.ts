@@ -1,0 +1,75 @@
+import { randomInt } from "node:crypto";
+
+/** What `AWS::SecretsManager::Secret`'s GenerateSecretString says, in the template's spelling. */
+export type GenerateSecretString = {
+  readonly SecretStringTemplate?: string;
+  readonly GenerateStringKey?: string;
+  readonly PasswordLength?: number;
+  readonly ExcludeCharacters?: string;
+  readonly ExcludePunctuation?: boolean;
+  readonly ExcludeUppercase?: boolean;
+  readonly ExcludeLowercase?: boolean;
+  readonly ExcludeNumbers?: boolean;
+  readonly IncludeSpace?: boolean;
+  readonly RequireEachIncludedType?: boolean;
+};
+
+const defaultLength = 32;
+
+/**
+ * Makes a secret's value: a password, or the template's JSON with the password under its key.
+ * Source: CloudFormation reference, AWS::SecretsManager::Secret GenerateSecretString.
+ */
+export function generateSecretString(rules: GenerateSecretString): string {
+  const password = generatePassword(rules);
+  const { SecretStringTemplate: template, GenerateStringKey: key } = rules;
+  if (template === undefined && key === undefined) return password;
+  if (template === undefined || key === undefined) {
+    throw new Error("GenerateSecretString needs SecretStringTemplate and GenerateStringKey together");
+  }
+  const parsed: unknown = JSON.parse(template);
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+    throw new Error("GenerateSecretString: SecretStringTemplate must be a JSON object");
+  }
+  return JSON.stringify({ ...parsed, [key]: password });
+}
+
+function generatePassword(rules: GenerateSecretString): string {
+  const length = rules.PasswordLength ?? defaultLength;
+  const types = includedTypes(rules);
+  const everything = types.join("");
+  if (everything === "" || length < 1 || length > 4096 || (requiresEach(rules) && length < types.length)) {
+    throw new Error(`GenerateSecretString can't be met: ${length} characters of ${types.length} types`);
+  }
+  const required = requiresEach(rules) ? types.map(pick) : [];
+  const others = Array.from({ length: length - required.length }, () => pick(everything));
+  return shuffle([...required, ...others]).join("");
+}
+
+function requiresEach(rules: GenerateSecretString): boolean {
+  return rules.RequireEachIncludedType ?? true;
+}
+
+function includedTypes(rules: GenerateSecretString): string[] {
+  const excluded = rules.ExcludeCharacters ?? "";
+  return [
+    rules.ExcludeLowercase ? "" : "abcdefghijklmnopqrstuvwxyz",
+    rules.ExcludeUppercase ? "" : "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    rules.ExcludeNumbers ? "" : "0123456789",
+    rules.ExcludePunctuation ? "" : "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
+    rules.IncludeSpace ? " " : "",
+  ]
+    .map((type) => [...type].filter((character) => !excluded.includes(character)).join(""))
+    .filter((type) => type !== "");
+}
+
+function pick(characters: string): string {
+  return characters.charAt(randomInt(characters.length));
+}
+
+function shuffle(characters: readonly string[]): string[] {
+  return characters.reduce<string[]>((shuffled, character) => {
+    shuffled.splice(randomInt(shuffled.length + 1), 0, character);
+    return shuffled;
+  }, []);
+}

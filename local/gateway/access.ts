@@ -1,0 +1,124 @@
+import { type Decision, decide } from "../iam/evaluate.ts";
+import type { Policy } from "../iam/policy.ts";
+import type { Need, Operation } from "./operation.ts";
+import type { Call, Denial, Gateway, Principal } from "./types.ts";
+
+/** Who may do what, what was done, and what was refused. */
+export type AccessBook = Pick<
+  Gateway,
+  "register" | "setResourcePolicy" | "calls" | "denials" | "authorize"
+> & {
+  principal(accessKeyId: string): Principal | undefined;
+  /** Checks every need of an operation; answers the first refusal, and records it. */
+  refusal(principal: Principal, operation: Operation): Denial | undefined;
+  /** Whether one need is met; nothing is recorded. */
+  allows(principal: Principal, need: Need): boolean;
+  /** Records a refusal that has other reasons than policies. */
+  deny(denial: Denial): void;
+  count(principal: Principal, operation: Operation): Call;
+};
+
+/** The gateway stands where TLS would end, so every call counts as sent over TLS. */
+const standingContext = { "aws:SecureTransport": "true" } as const;
+
+export function createAccessBook(): AccessBook {
+  const byAccessKey = new Map<string, Principal>();
+  const byName = new Map<string, Principal>();
+  const resourcePolicies = new Map<string, Policy>();
+  const counts = new Map<string, number>();
+  const denied: Denial[] = [];
+  let lastCallId = 0;
+
+  function evaluate(
+    caller: Principal | string,
+    need: Need,
+    context: Readonly<Record<string, string>> = {},
+  ): Decision {
+    if (typeof caller !== "string" && caller.policies === "all") {
+      return { allowed: true, reason: `${caller.name} may do everything` };
+    }
+    return decide(
+      {
+        principal: typeof caller === "string" ? caller : caller.arn,
+        action: need.action,
+        resource: need.resource,
+        context: { ...standingContext, ...context },
+      },
+      typeof caller === "string" || caller.policies === "all" ? [] : caller.policies,
+      resourcePolicies.get(policyHolder(need.resource)),
+    );
+  }
+
+  function record(caller: Principal | string, need: Need, decision: Decision): Denial {
+    const denial = {
+      principal: typeof caller === "string" ? caller : caller.name,
+      action: need.action,
+      resource: need.resource,
+      reason: decision.reason,
+    };
+    denied.push(denial);
+    return denial;
+  }
+
+  return {
+    register: (principal) => {
+      checkPrincipal(principal, byAccessKey);
+      byAccessKey.set(principal.accessKeyId, principal);
+      byName.set(principal.name, principal);
+    },
+    setResourcePolicy: (arn, policy) => {
+      const open = policy.statements.find((statement) => statement.principals === undefined);
+      if (open !== undefined)
+        throw new Error(`${open.place}: a resource policy's statement needs a Principal`);
+      resourcePolicies.set(arn, policy);
+    },
+    principal: (accessKeyId) => byAccessKey.get(accessKeyId),
+    refusal: (principal, operation) => {
+      for (const need of operation.needs) {
+        const decision = evaluate(principal, need);
+        if (!decision.allowed) return record(principal, need, decision);
+      }
+      return undefined;
+    },
+    allows: (principal, need) => evaluate(principal, need).allowed,
+    deny: (denial) => {
+      denied.push(denial);
+    },
+    count: (principal, operation) => {
+      const name = `${principal.name} ${operation.action}`;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      lastCallId += 1;
+      const resources = operation.needs.map(({ resource }) => resource);
+      return {
+        id: lastCallId,
+        principal: principal.name,
+        service: operation.service,
+        action: operation.action,
+        resources,
+      };
+    },
+    authorize: (name, action, resource, context) => {
+      const caller = byName.get(name) ?? name;
+      const decision = evaluate(caller, { action, resource }, context);
+      if (!decision.allowed) record(caller, { action, resource }, decision);
+      return decision;
+    },
+    calls: () => counts,
+    denials: () => denied,
+  };
+}
+
+/** A bucket's policy holds for its objects. */
+function policyHolder(resource: string): string {
+  return resource.startsWith("arn:aws:s3:::") ? (resource.split("/")[0] ?? resource) : resource;
+}
+
+function checkPrincipal(principal: Principal, known: ReadonlyMap<string, Principal>): void {
+  if (!/^[A-Za-z0-9]{16,128}$/.test(principal.accessKeyId)) {
+    throw new Error(`${principal.name}: an access key id has 16 to 128 letters and digits`);
+  }
+  const holder = known.get(principal.accessKeyId);
+  if (holder !== undefined && holder.name !== principal.name) {
+    throw new Error(`${principal.name} and ${holder.name} have the same access key id`);
+  }
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from "node:crypto";
+import type { OutgoingHttpHeaders } from "node:http";
+import type { Fault, Service } from "./types.ts";
+
+/** A whole answer, from an engine or made here. */
+export type Answer = {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: Buffer;
+};
+
+/** An error in the shape that the service's clients understand. */
+export function errorAnswer(service: Service | undefined, fault: Fault): Answer {
+  if (service === "s3") {
+    const text =
+      `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${escapeXml(fault.errorType)}</Code>` +
+      `<Message>${escapeXml(fault.message)}</Message></Error>`;
+    return { status: fault.status, headers: { "content-type": "application/xml" }, body: Buffer.from(text) };
+  }
+  return jsonAnswer(
+    fault.status,
+    { __type: fault.errorType, message: fault.message, Message: fault.message },
+    // Clients of SQS take an error's code from this header, as from the service's former protocol.
+    service === "sqs"
+      ? { "x-amzn-query-error": `${fault.errorType};${fault.status < 500 ? "Sender" : "Receiver"}` }
+      : {},
+  );
+}
+
+export function jsonAnswer(status: number, content: unknown, headers: OutgoingHttpHeaders = {}): Answer {
+  return {
+    status,
+    headers: { "content-type": "application/x-amz-json-1.0", "x-amzn-requestid": randomUUID(), ...headers },
+    body: Buffer.from(JSON.stringify(content)),
+  };
+}
+
+/** How each service says that a caller may not do something. */
+export function accessDenied(service: Service | undefined, message: string): Fault {
+  switch (service) {
+    case "s3":
+      return { status: 403, errorType: "AccessDenied", message };
+    case "sqs":
+    case undefined:
+      return { status: 403, errorType: "AccessDeniedException", message };
+    case "dynamodb":
+    case "streams":
+    case "secretsmanager":
+    case "logs":
+      return { status: 400, errorType: "AccessDeniedException", message };
+  }
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}

@@ -1,0 +1,86 @@
+import {
+  asObject,
+  asString,
+  type JsonObject,
+  type Need,
+  type Operation,
+  UnknownOperationError,
+} from "./operation.ts";
+import type { TableArns } from "./table-arns.ts";
+
+const itemOperations = new Set(["GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan"]);
+const tableOperations = new Set([
+  "CreateTable",
+  "DeleteTable",
+  "DescribeContinuousBackups",
+  "DescribeTable",
+  "DescribeTimeToLive",
+  "UpdateContinuousBackups",
+  "UpdateTable",
+  "UpdateTimeToLive",
+]);
+const batchOperations = new Set(["BatchGetItem", "BatchWriteItem"]);
+
+/** In a transaction each part needs the permission of the single operation. */
+const transactionParts: Readonly<Record<string, string>> = {
+  ConditionCheck: "ConditionCheckItem",
+  Delete: "DeleteItem",
+  Get: "GetItem",
+  Put: "PutItem",
+  Update: "UpdateItem",
+};
+
+export function dynamoDbOperation(name: string, input: JsonObject, arns: TableArns): Operation {
+  const action = `dynamodb:${name}`;
+  const operation = { service: "dynamodb", action, needs: needs(name, input, arns) } as const;
+  const body = withBareTableNames(input);
+  return {
+    ...operation,
+    ...(body === undefined ? {} : { body }),
+    ...(tableOperations.has(name) ? { rewriteAnswer: (answer) => arns.forCaller(answer) } : {}),
+  };
+}
+
+function needs(name: string, input: JsonObject, arns: TableArns): Need[] {
+  const action = `dynamodb:${name}`;
+  if (itemOperations.has(name) || tableOperations.has(name)) {
+    const table = arns.table(asString(input.TableName));
+    const index = asString(input.IndexName);
+    return [{ action, resource: index === "" ? table : `${table}/index/${index}` }];
+  }
+  if (batchOperations.has(name)) {
+    return Object.keys(asObject(input.RequestItems)).map((table) => ({
+      action,
+      resource: arns.table(table),
+    }));
+  }
+  if (name === "TransactWriteItems" || name === "TransactGetItems") return transactionNeeds(input, arns);
+  if (name === "ListTables") return [{ action, resource: "*" }];
+  throw new UnknownOperationError(action, `The local gateway does not know the operation ${action}`);
+}
+
+function transactionNeeds(input: JsonObject, arns: TableArns): Need[] {
+  const items: unknown[] = Array.isArray(input.TransactItems) ? input.TransactItems : [];
+  return items.flatMap((item) =>
+    Object.entries(asObject(item)).map(([part, request]) => {
+      const permission = transactionParts[part];
+      if (permission === undefined) {
+        throw new UnknownOperationError(
+          `dynamodb:${part}`,
+          `The local gateway does not know the transaction part ${part}`,
+        );
+      }
+      return {
+        action: `dynamodb:${permission}`,
+        resource: arns.table(asString(asObject(request).TableName)),
+      };
+    }),
+  );
+}
+
+/** A table may be named by its ARN, which not every engine understands. */
+function withBareTableNames(input: JsonObject): string | undefined {
+  const name = asString(input.TableName);
+  if (!name.startsWith("arn:")) return undefined;
+  return JSON.stringify({ ...input, TableName: name.split(":table/")[1] ?? name });
+}

@@ -1,0 +1,81 @@
+import type { IncomingMessage } from "node:http";
+import type { SecretsEngine } from "../engines/secrets.ts";
+import { dynamoDbOperation } from "./dynamodb.ts";
+import { type Operation, parseJsonObject, UnknownOperationError } from "./operation.ts";
+import { s3Operation } from "./s3.ts";
+import { secretsManagerOperation } from "./secrets-manager.ts";
+import { type QueueScope, sqsOperation } from "./sqs.ts";
+import { streamsOperation } from "./streams.ts";
+import type { TableArns } from "./table-arns.ts";
+import type { Service } from "./types.ts";
+
+export type IdentifyContext = {
+  readonly scope: QueueScope;
+  readonly tableArns: TableArns;
+  readonly secrets: SecretsEngine;
+};
+
+const targetPrefixes: Readonly<Record<string, Service>> = {
+  AmazonSQS: "sqs",
+  DynamoDB_20120810: "dynamodb",
+  DynamoDBStreams_20120810: "streams",
+  secretsmanager: "secretsmanager",
+  Logs_20140328: "logs",
+};
+
+/** The service that a request is for, by its target header or its signing name; undefined for others. */
+export function serviceOf(request: IncomingMessage, signingName: string): Service | undefined {
+  const [prefix = ""] = targetOf(request).split(".");
+  return targetPrefixes[prefix] ?? (signingName === "s3" ? "s3" : undefined);
+}
+
+/**
+ * What a request asks for, and the permissions that it needs.
+ * @throws UnknownOperationError where the gateway would have to guess
+ * @throws SyntaxError where the body is no JSON
+ */
+export function identify(
+  request: IncomingMessage,
+  body: Buffer,
+  service: Service | undefined,
+  context: IdentifyContext,
+): Operation {
+  const [, name = ""] = targetOf(request).split(".");
+  switch (service) {
+    case "sqs":
+      return sqsOperation(name, parseJsonObject(body.toString()), context.scope);
+    case "dynamodb":
+      return dynamoDbOperation(name, parseJsonObject(body.toString()), context.tableArns);
+    case "streams":
+      return streamsOperation(
+        name,
+        parseJsonObject(body.toString()),
+        context.tableArns,
+        context.scope.region,
+      );
+    case "secretsmanager":
+      return secretsManagerOperation(name, parseJsonObject(body.toString()), context.secrets, context.scope);
+    case "s3":
+      return s3Operation(
+        request.method ?? "GET",
+        request.url ?? "/",
+        body,
+        request.headers["x-amz-copy-source"]?.toString(),
+      );
+    case "logs":
+      throw new UnknownOperationError(
+        `logs:${name}`,
+        "The local gateway has no log service: a function's output is its log, and the runner writes it",
+      );
+    case undefined:
+      throw new UnknownOperationError(
+        targetOf(request) || `${request.method} ${request.url}`,
+        `The local gateway does not know the service of ${targetOf(request) || "this request"}; it knows SQS, ` +
+          "DynamoDB and its streams, S3 and Secrets Manager",
+      );
+  }
+}
+
+function targetOf(request: IncomingMessage): string {
+  return request.headers["x-amz-target"]?.toString() ?? "";
+}

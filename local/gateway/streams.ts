@@ -1,0 +1,80 @@
+import {
+  asString,
+  type JsonObject,
+  type Operation,
+  parseJsonObject,
+  UnknownOperationError,
+} from "./operation.ts";
+import type { TableArns } from "./table-arns.ts";
+
+/**
+ * Operations of DynamoDB Streams. A shard iterator of an engine need not name its stream, so callers are given
+ * one that does: the stream's ARN, a space, the engine's iterator, in base64url.
+ */
+export function streamsOperation(
+  name: string,
+  input: JsonObject,
+  arns: TableArns,
+  region: string,
+): Operation {
+  const action = `dynamodb:${name}`;
+  switch (name) {
+    case "ListStreams":
+      return {
+        service: "streams",
+        action,
+        needs: [{ action, resource: "*" }],
+        rewriteAnswer: (answer) => arns.forCaller(answer),
+      };
+    case "DescribeStream":
+    case "GetShardIterator": {
+      const stream = asString(input.StreamArn);
+      return {
+        service: "streams",
+        action,
+        needs: [{ action, resource: stream }],
+        body: JSON.stringify({ ...input, StreamArn: arns.forEngine(stream) }),
+        rewriteAnswer: (answer) =>
+          name === "DescribeStream"
+            ? arns.forCaller(answer)
+            : nameIteratorsStream(answer, stream, "ShardIterator"),
+      };
+    }
+    case "GetRecords": {
+      const [stream, iterator] = unwrapIterator(asString(input.ShardIterator));
+      return {
+        service: "streams",
+        action,
+        needs: [{ action, resource: stream }],
+        body: JSON.stringify({ ...input, ShardIterator: iterator }),
+        rewriteAnswer: (answer) =>
+          nameIteratorsStream(answer, stream, "NextShardIterator").replace(
+            /"awsRegion":\s*"[^"]*"/g,
+            `"awsRegion":${JSON.stringify(region)}`,
+          ),
+      };
+    }
+    default:
+      throw new UnknownOperationError(
+        action,
+        `The local gateway does not know the streams operation ${action}`,
+      );
+  }
+}
+
+/**
+ * Replaced in the text: a batch may be megabytes. Attribute values are objects in this format, so a member with
+ * a string for its value can't be one of the record's own attributes.
+ */
+function nameIteratorsStream(answer: string, stream: string, member: string): string {
+  return answer.replace(new RegExp(`"${member}":\\s*("(?:[^"\\\\]|\\\\.)*")`), (_, quoted: string) => {
+    const iterator = asString(parseJsonObject(`{"iterator":${quoted}}`).iterator);
+    return `"${member}":"${Buffer.from(`${stream} ${iterator}`).toString("base64url")}"`;
+  });
+}
+
+function unwrapIterator(wrapped: string): [string, string] {
+  const text = Buffer.from(wrapped, "base64url").toString();
+  const space = text.indexOf(" ");
+  return space === -1 ? ["*", wrapped] : [text.slice(0, space), text.slice(space + 1)];
+}
