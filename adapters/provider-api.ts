@@ -1,5 +1,6 @@
 import { Agent, request } from "undici";
 import { permanent, retryable } from "../domain/failures.ts";
+import type { ProviderSettings } from "../domain/provider-settings.ts";
 import type { SecretReader } from "./secret-reader.ts";
 
 /** The provider's answer to a call that was allowed: `text` is the body, byte for byte as UTF-8. */
@@ -9,15 +10,11 @@ export type ApiAnswer = { readonly found: true; readonly text: string } | { read
 export type ApiCall = {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
-  readonly body?: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
 };
 
-export type ApiLimits = {
-  readonly connectTimeoutInSeconds: number;
-  readonly headersTimeoutInSeconds: number;
-  readonly bodyTimeoutInSeconds: number;
-  readonly maxResponseBytes: number;
-};
+export type ApiLimits = Pick<ProviderSettings, "timeouts" | "maxResponseBytes">;
 
 /**
  * Makes a call with a token.
@@ -32,11 +29,15 @@ export class Unauthorized extends Error {
   override name = "Unauthorized";
 }
 
-export function providerApi(baseUrl: string, limits: ApiLimits, now: () => Date): CallWithToken {
+export function providerApi(
+  baseUrl: string,
+  { timeouts, maxResponseBytes }: ApiLimits,
+  now: () => Date,
+): CallWithToken {
   const dispatcher = new Agent({
-    connect: { timeout: limits.connectTimeoutInSeconds * 1000 },
-    headersTimeout: limits.headersTimeoutInSeconds * 1000,
-    bodyTimeout: limits.bodyTimeoutInSeconds * 1000,
+    connect: { timeout: timeouts.connectSeconds * 1000 },
+    headersTimeout: timeouts.headersSeconds * 1000,
+    bodyTimeout: timeouts.bodySeconds * 1000,
   });
   return async (token, { method, path, body }) => {
     const headers = {
@@ -47,12 +48,12 @@ export function providerApi(baseUrl: string, limits: ApiLimits, now: () => Date)
     const response = await request(`${baseUrl.replace(/\/$/, "")}${path}`, {
       method,
       headers,
-      body: body ?? null,
+      body: body === undefined ? null : JSON.stringify(body),
       dispatcher,
     }).catch((error: unknown) => {
       throw retryable(`the provider could not be reached: ${codeOf(error)}`);
     });
-    const text = await readText(response.body, limits.maxResponseBytes);
+    const text = await readText(response.body, maxResponseBytes);
     return judgeStatus(response.statusCode, text, headerOf(response.headers["retry-after"]), now());
   };
 }

@@ -1,12 +1,17 @@
 import type { Kind } from "./events.ts";
 import { permanent } from "./failures.ts";
-import { type Fields, fieldsOf, numberOf, optionalText, parseJson, present, textOf } from "./parse.ts";
-import type { RetrySettings } from "./retry.ts";
+import { type Fields, fieldsOf, isFields, numberOf, optionalText, present, textOf } from "./parse.ts";
 import type { Subject } from "./subjects.ts";
 
 /** How the provider is called. Paths are templates under its base address; see `fillPath`. */
 export type ProviderSettings = {
   readonly paths: {
+    /** Unset: an account's endpoints are read straight away. `body` is any JSON; see `fillBody`. */
+    readonly start?: {
+      readonly method: "GET" | "POST" | "PUT";
+      readonly path: string;
+      readonly body?: unknown;
+    };
     readonly read: string;
     readonly readCompany: string;
     readonly account: string;
@@ -16,27 +21,24 @@ export type ProviderSettings = {
     readonly users: string;
     readonly refresh: string;
   };
-  /** Unset: an account's endpoints are read straight away. */
-  readonly start?: { readonly method: "POST" | "PUT"; readonly path: string; readonly body: string };
-  readonly startEndpoints: readonly string[];
   readonly requestsPerMinute: number;
-  readonly limits: {
-    readonly connectTimeoutInSeconds: number;
-    readonly headersTimeoutInSeconds: number;
-    readonly bodyTimeoutInSeconds: number;
-    readonly maxResponseBytes: number;
+  readonly timeouts: {
+    readonly connectSeconds: number;
+    readonly headersSeconds: number;
+    readonly bodySeconds: number;
   };
+  readonly maxResponseBytes: number;
 };
 
 /** @throws permanent failure naming the setting */
 export function parseProviderSettings(value: unknown): ProviderSettings {
   const fields = fieldsOf(value, "provider");
   const paths = fieldsOf(fields.paths, "provider.paths");
-  const limits = fieldsOf(fields.limits, "provider.limits");
-  const { startEndpoints } = fields;
-  if (!Array.isArray(startEndpoints)) throw permanent("provider.startEndpoints: expected a list");
-  return present<ProviderSettings>({
+  const timeouts = fieldsOf(fields.timeouts, "provider.timeouts");
+  return {
     paths: present<ProviderSettings["paths"]>({
+      start:
+        paths.start === undefined ? undefined : parseStart(fieldsOf(paths.start, "provider.paths.start")),
       read: textOf(paths, "read"),
       readCompany: textOf(paths, "readCompany"),
       account: textOf(paths, "account"),
@@ -45,32 +47,41 @@ export function parseProviderSettings(value: unknown): ProviderSettings {
       users: textOf(paths, "users"),
       refresh: textOf(paths, "refresh"),
     }),
-    start: fields.start === undefined ? undefined : parseStart(fieldsOf(fields.start, "provider.start")),
-    startEndpoints: startEndpoints.map(String),
     requestsPerMinute: numberOf(fields, "requestsPerMinute"),
-    limits: {
-      connectTimeoutInSeconds: numberOf(limits, "connectTimeoutInSeconds"),
-      headersTimeoutInSeconds: numberOf(limits, "headersTimeoutInSeconds"),
-      bodyTimeoutInSeconds: numberOf(limits, "bodyTimeoutInSeconds"),
-      maxResponseBytes: numberOf(limits, "maxResponseBytes"),
+    timeouts: {
+      connectSeconds: numberOf(timeouts, "connectSeconds"),
+      headersSeconds: numberOf(timeouts, "headersSeconds"),
+      bodySeconds: numberOf(timeouts, "bodySeconds"),
     },
-  });
-}
-
-function parseStart(fields: Fields): NonNullable<ProviderSettings["start"]> {
-  const { method } = fields;
-  if (method !== "POST" && method !== "PUT") throw permanent("provider.start.method: expected POST or PUT");
-  return { method, path: textOf(fields, "path"), body: textOf(fields, "body") };
-}
-
-/** @throws permanent failure naming the setting */
-export function parseRetrySettings(value: unknown): RetrySettings {
-  const fields = fieldsOf(value, "retry");
-  return {
-    baseInSeconds: numberOf(fields, "baseInSeconds"),
-    maxInSeconds: numberOf(fields, "maxInSeconds"),
-    maxAttempts: numberOf(fields, "maxAttempts"),
+    maxResponseBytes: numberOf(fields, "maxResponseBytes"),
   };
+}
+
+function parseStart(fields: Fields): NonNullable<ProviderSettings["paths"]["start"]> {
+  const { method, body } = fields;
+  if (method !== "GET" && method !== "POST" && method !== "PUT") {
+    throw permanent("provider.paths.start.method: expected GET, POST or PUT");
+  }
+  const path = textOf(fields, "path");
+  return body === undefined ? { method, path } : { method, path, body };
+}
+
+/** The provider's path of each kind's webhook. @throws permanent failure naming the setting */
+export function parseWebhookPaths(provider: unknown): Readonly<Record<Kind, string>> {
+  const paths = fieldsOf(fieldsOf(provider, "provider").paths, "provider.paths");
+  const webhooks = fieldsOf(paths.webhooks, "provider.paths.webhooks");
+  return {
+    users: textOf(webhooks, "users"),
+    accounts: textOf(webhooks, "accounts"),
+    endpoints: textOf(webhooks, "endpoints"),
+    "company-accounts": textOf(paths, "companyWebhooks"),
+  };
+}
+
+/** Names of the endpoints that a connected account's data is fetched for. */
+export function parseStartEndpoints(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw permanent("startEndpoints: expected a list");
+  return value.map(String);
 }
 
 /** Fills `{user_id}`, `{account_id}` and `{endpoint}` into a path; what is filled in is percent-encoded. */
@@ -82,23 +93,13 @@ export function fillPath(template: string, subject: Subject, endpoint = ""): str
     .replaceAll("{endpoint}", encodeURIComponent(endpoint));
 }
 
-/** Fills `{endpoints}`, a JSON list, and `{account_id}` into the body of a start. */
-export function fillBody(template: string, subject: Subject, endpoints: readonly string[]): string {
-  const body = template
-    .replaceAll('"{endpoints}"', JSON.stringify(endpoints))
-    .replaceAll("{account_id}", JSON.stringify(subject.id).slice(1, -1));
-  parseJson(body, "provider.start.body, filled in,");
-  return body;
-}
-
-/** The provider's path of each kind's webhook. @throws permanent failure naming the setting */
-export function parseWebhookPaths(provider: unknown): Readonly<Record<Kind, string>> {
-  const paths = fieldsOf(fieldsOf(provider, "provider").paths, "provider.paths");
-  const webhooks = fieldsOf(paths.webhooks, "provider.paths.webhooks");
-  return {
-    users: textOf(webhooks, "users"),
-    accounts: textOf(webhooks, "accounts"),
-    endpoints: textOf(webhooks, "endpoints"),
-    "company-accounts": textOf(webhooks, "company-accounts"),
-  };
+/** Fills a start's body: a text `"{endpoints}"` becomes the list, `{account_id}` within a text the account. */
+export function fillBody(body: unknown, subject: Subject, endpoints: readonly string[]): unknown {
+  if (body === "{endpoints}") return endpoints;
+  if (typeof body === "string") return body.replaceAll("{account_id}", subject.id);
+  if (Array.isArray(body)) return body.map((part: unknown) => fillBody(part, subject, endpoints));
+  if (!isFields(body)) return body;
+  return Object.fromEntries(
+    Object.entries(body).map(([name, part]) => [name, fillBody(part, subject, endpoints)]),
+  );
 }

@@ -1,10 +1,21 @@
 import type { Failure } from "./failures.ts";
+import { fieldsOf, numberOf } from "./parse.ts";
 
 export type RetrySettings = {
-  readonly baseInSeconds: number;
-  readonly maxInSeconds: number;
+  readonly baseSeconds: number;
+  readonly maxSeconds: number;
   readonly maxAttempts: number;
 };
+
+/** @throws permanent failure naming the setting */
+export function parseRetrySettings(value: unknown): RetrySettings {
+  const fields = fieldsOf(value, "retry");
+  return {
+    baseSeconds: numberOf(fields, "baseSeconds"),
+    maxSeconds: numberOf(fields, "maxSeconds"),
+    maxAttempts: numberOf(fields, "maxAttempts"),
+  };
+}
 
 /**
  * How long to wait before the next attempt: exponential back-off with full jitter, never sooner than the
@@ -18,6 +29,6 @@ export function delayInSeconds(
   settings: RetrySettings,
   random: number,
 ): number {
-  const ceiling = Math.min(settings.maxInSeconds, settings.baseInSeconds * 2 ** attempts);
+  const ceiling = Math.min(settings.maxSeconds, settings.baseSeconds * 2 ** attempts);
   return Math.max(1, failure.delayInSeconds, Math.ceil(ceiling * random));
 }

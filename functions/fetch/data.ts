@@ -9,7 +9,8 @@ import { revisions } from "../../adapters/revisions.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
 import { parseTokenSecret } from "../../adapters/token-secret.ts";
-import { parseProviderSettings, parseRetrySettings } from "../../domain/provider-settings.ts";
+import { parseProviderSettings, parseStartEndpoints } from "../../domain/provider-settings.ts";
+import { parseRetrySettings } from "../../domain/retry.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
 import { fetcher } from "./fetcher.ts";
@@ -24,12 +25,13 @@ const token = secretReader(new SecretsManagerClient({}), variable("TOKEN_SECRET_
 export const handler = fetcher({
   revisions: revisions(table, tableName),
   storeContent: contentStore(table, tableName, overflowBucket(variable("OVERFLOW_BUCKET"))),
-  call: withToken(providerApi(variable("PROVIDER_BASE_URL"), provider.limits, now), token),
+  call: withToken(providerApi(variable("PROVIDER_BASE_URL"), provider, now), token),
   permit: callWindow(table, tableName, provider.requestsPerMinute, now),
   send: sqsSender(new SQSClient({})),
   queueUrl: variable("FETCH_QUEUE_URL"),
   deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
   provider,
+  startEndpoints: parseStartEndpoints(settings.startEndpoints),
   retry: parseRetrySettings(settings.retry),
   now,
   random: Math.random,

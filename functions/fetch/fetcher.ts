@@ -24,6 +24,8 @@ export type FetcherDependencies = {
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
   readonly provider: ProviderSettings;
+  /** What is fetched when an account becomes connected. */
+  readonly startEndpoints: readonly string[];
   readonly retry: RetrySettings;
   readonly now: () => Date;
   readonly random: () => number;
@@ -56,21 +58,18 @@ function dispatch(task: Task, dependencies: FetcherDependencies): Promise<boolea
 
 async function start(task: Of<"start">, dependencies: FetcherDependencies): Promise<boolean> {
   const { subject, version } = task;
-  const { provider, revisions } = dependencies;
-  if (provider.start === undefined || subject.kind !== "account") {
+  const { provider, startEndpoints, revisions } = dependencies;
+  const call = provider.paths.start;
+  if (call === undefined || subject.kind !== "account") {
     const mark = `start.${version}`;
-    for (const endpoint of provider.startEndpoints) {
+    for (const endpoint of startEndpoints) {
       await revisions.dataSet(subject, endpoint, (known) => wantFor(known, subject, endpoint, mark));
     }
     return false;
   }
-  const { method, path, body } = provider.start;
   // An account that the provider does not know has no data to fetch: 404 and 410 end the task.
-  await paced(dependencies, {
-    method,
-    path: fillPath(path, subject),
-    body: fillBody(body, subject, provider.startEndpoints),
-  });
+  const body = call.body === undefined ? undefined : fillBody(call.body, subject, startEndpoints);
+  await paced(dependencies, { method: call.method, path: fillPath(call.path, subject), body });
   return true;
 }
 

@@ -9,15 +9,15 @@ import { log } from "../runtime/log.ts";
 import { refresher } from "./refresher.ts";
 
 const settings = readSettings();
-const { paths, limits } = parseProviderSettings(settings.provider);
+const provider = parseProviderSettings(settings.provider);
 const now = () => new Date();
 
 export const handler = refresher({
   secret: tokenSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN")),
-  call: providerApi(variable("PROVIDER_BASE_URL"), limits, now),
+  call: providerApi(variable("PROVIDER_BASE_URL"), provider, now),
   readLife: readTokenLife,
-  refreshPath: paths.refresh,
-  proofPath: paths.users,
+  refreshPath: provider.paths.refresh,
+  proofPath: provider.paths.users,
   marginFraction: numberOf(fieldsOf(settings.token, "token"), "marginFraction"),
   now,
   log,

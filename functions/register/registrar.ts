@@ -23,7 +23,7 @@ export function registrar(dependencies: RegistrarDependencies): () => Promise<vo
     if (secret === undefined) throw permanent("the webhook secret is empty: set one before registering");
     for (const kind of kinds) {
       const url = `${webhooksUrl.replace(/\/$/, "")}/${kind}`;
-      const body = JSON.stringify({ url, method: "POST", headers: { [secretHeader]: secret.current } });
+      const body = { url, method: "POST", headers: { [secretHeader]: secret.current } };
       const answer = await call({ method: "PUT", path: paths[kind], body });
       if (!answer.found)
         throw permanent(`the provider knows no webhook at the path of ${kind}; see provider.paths`);

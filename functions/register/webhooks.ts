@@ -10,13 +10,13 @@ import { log } from "../runtime/log.ts";
 import { registrar } from "./registrar.ts";
 
 const settings = readSettings();
-const { limits } = parseProviderSettings(settings.provider);
+const provider = parseProviderSettings(settings.provider);
 const secrets = new SecretsManagerClient({});
 const now = () => new Date();
 const token = secretReader(secrets, variable("TOKEN_SECRET_ARN"), parseTokenSecret, now);
 
 export const handler = registrar({
-  call: withToken(providerApi(variable("PROVIDER_BASE_URL"), limits, now), token),
+  call: withToken(providerApi(variable("PROVIDER_BASE_URL"), provider, now), token),
   paths: parseWebhookPaths(settings.provider),
   webhooksUrl: variable("WEBHOOKS_URL"),
   secretHeader: textOf(settings, "secretHeader"),
