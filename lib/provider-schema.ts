@@ -125,8 +125,12 @@ export const providerSchema = section({
   requestsPerMinute: wholeNumber(1, 1_000_000).default(1_000),
   timeouts: section({
     connectSeconds: wholeNumber(1, 60).default(5),
-    responseSeconds: wholeNumber(1, 300).default(20),
+    /** From the request to the answer's headers. */
+    headersSeconds: wholeNumber(1, 300).default(20),
+    /** Between two parts of the answer's body. */
+    bodySeconds: wholeNumber(1, 300).default(20),
   }).prefault({}),
+  maxResponseBytes: wholeNumber(1_024, 104_857_600).default(20_971_520),
   allowPrivateAddresses: flag().default(false),
 })
   .transform((provider) => ({ ...provider, paths: resolvePaths(provider.paths, provider.versions) }))

@@ -161,9 +161,10 @@ const crossChecks: readonly CrossCheck[] = [
     (caller): CrossCheck => ({
       reads: ["provider", "functions"],
       holds: ({ provider, functions: sizes }) =>
-        sizes[caller].timeoutSeconds > provider.timeouts.responseSeconds,
+        sizes[caller].timeoutSeconds >= provider.timeouts.connectSeconds + provider.timeouts.headersSeconds,
       path: ["functions", caller, "timeoutSeconds"],
-      error: "ends before a slow answer of the provider; raise it above provider.timeouts.responseSeconds",
+      error:
+        "ends before a slow answer; raise it to provider.timeouts.connectSeconds + headersSeconds, or lower those",
     }),
   ),
 ];

@@ -1,0 +1,10 @@
+import { synthesize } from "../lib/app.ts";
+import { SettingsError } from "../lib/settings.ts";
+
+try {
+  synthesize();
+} catch (error) {
+  if (!(error instanceof SettingsError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,67 @@
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import { Construct } from "constructs";
+import type { EventTable } from "./event-table.ts";
+import type { OverflowStorage } from "./overflow-storage.ts";
+import { allow, consumeQueue } from "./permissions.ts";
+import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
+import type { TokenSecret } from "./secrets.ts";
+import type { Settings } from "./settings.ts";
+import { visibilityFor, WorkQueue } from "./work-queue.ts";
+
+export type FetchingProps = {
+  readonly settings: Settings;
+  readonly defaults: FunctionDefaults;
+  readonly providerBaseUrl: string;
+  readonly token: TokenSecret;
+  readonly overflow: OverflowStorage;
+  readonly table: EventTable;
+};
+
+/** Calls to the provider's API: a queue of its own, so that a slow provider never holds up storing. */
+export class Fetching extends Construct {
+  readonly work: WorkQueue;
+
+  constructor(scope: Construct, id: string, props: FetchingProps) {
+    super(scope, id);
+    const { timeoutSeconds } = props.settings.functions.fetch;
+    this.work = new WorkQueue(this, "Work", { visibilityTimeout: visibilityFor(timeoutSeconds) });
+    new lambda.EventSourceMapping(this, "Source", {
+      target: this.#addFunction(props).lambda,
+      eventSourceArn: this.work.queue.queueArn,
+      batchSize: 10,
+      maxConcurrency: props.settings.fetch.maxConcurrency,
+      reportBatchItemFailures: true,
+    });
+  }
+
+  #addFunction({ settings, defaults, providerBaseUrl, token, overflow, table }: FetchingProps) {
+    const { queue, deadLetterQueue } = this.work;
+    return new PipelineFunction(this, "Data", {
+      ...defaults,
+      entry: "functions/fetch/data.ts",
+      description: "Calls the provider's API: starts, reads and asks, within its rate",
+      size: settings.functions.fetch,
+      environment: {
+        TABLE_NAME: table.table.tableName,
+        FETCH_QUEUE_URL: queue.queueUrl,
+        DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
+        OVERFLOW_BUCKET: overflow.bucket.bucketName,
+        TOKEN_SECRET_ARN: token.secret.secretArn,
+        PROVIDER_BASE_URL: providerBaseUrl,
+      },
+      settings: {
+        provider: settings.provider,
+        retry: settings.fetch.retry,
+        startEndpoints: settings.startEndpoints,
+        readAfterSeconds: settings.fetch.readAfterSeconds,
+      },
+      permissions: [
+        allow(consumeQueue, [queue.queueArn]),
+        allow(["sqs:SendMessage"], [queue.queueArn, deadLetterQueue.queueArn]),
+        allow(["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"], [table.table.tableArn]),
+        allow(["s3:PutObject"], [overflow.data]),
+        allow(["secretsmanager:GetSecretValue"], [token.secret.secretArn]),
+      ],
+    });
+  }
+}

@@ -1,0 +1,125 @@
+import { CfnOutput, CfnParameter, RemovalPolicies, RemovalPolicy, Stack } from "aws-cdk-lib";
+import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
+import type { Construct } from "constructs";
+import { kinds } from "../domain/events.ts";
+import { EventTable } from "./event-table.ts";
+import { Fetching } from "./fetching.ts";
+import { pascalCase } from "./names.ts";
+import { OverflowStorage } from "./overflow-storage.ts";
+import type { FunctionDefaults } from "./pipeline-function.ts";
+import { baseUrlPattern } from "./provider-schema.ts";
+import { Relay } from "./relay.ts";
+import { TokenSecret, WebhookSecret } from "./secrets.ts";
+import type { Settings } from "./settings.ts";
+import { selectedBaseUrl } from "./settings-schema.ts";
+import { Subscribers } from "./subscribers.ts";
+import { TokenRefresh } from "./token-refresh.ts";
+import { WebhookKind } from "./webhook-kind.ts";
+import { WebhookRegistration } from "./webhook-registration.ts";
+import type { WorkQueue } from "./work-queue.ts";
+
+/** What a production stage keeps when the stack, or the resource in it, is removed. */
+const typesThatHoldData = [
+  "AWS::DynamoDB::Table",
+  "AWS::SQS::Queue",
+  "AWS::S3::Bucket",
+  "AWS::S3::BucketPolicy",
+  "AWS::SecretsManager::Secret",
+  "AWS::Logs::LogGroup",
+];
+
+export type IncomeEventsStackProps = {
+  readonly stage: string;
+  readonly settings: Settings;
+  readonly codeOf: FunctionDefaults["codeOf"];
+};
+
+/** The whole pipeline of one stage, wired in the order of the data's way. */
+export class IncomeEventsStack extends Stack {
+  constructor(scope: Construct, { stage, settings, codeOf }: IncomeEventsStackProps) {
+    super(scope, `income-events-${stage}`, {
+      description: `Income events (${stage}): from an income-data service's webhooks to subscribers' queues`,
+      terminationProtection: settings.production,
+      analyticsReporting: false,
+    });
+    const defaults: FunctionDefaults = { codeOf, logRetentionInDays: settings.retention.logsDays };
+    const providerBaseUrl = this.#addProviderBaseUrl(settings);
+    const token = new TokenSecret(this, "Token");
+    const secret = new WebhookSecret(this, "Webhook");
+    const overflow = new OverflowStorage(this, "Overflow", settings.retention.eventsDays);
+    const table = new EventTable(this, "Events", settings.production);
+    const api = new apigateway.HttpApi(this, "Api", { description: `Webhooks of income events (${stage})` });
+    const webhooksUrl = `${api.apiEndpoint}/webhooks`;
+    const receiving = kinds.map((kind) => {
+      const props = { kind, settings, defaults, api, secret, overflow, table };
+      return [kind, new WebhookKind(this, pascalCase(kind), props)] as const;
+    });
+    const calling = { settings, defaults, providerBaseUrl, token };
+    const fetching = new Fetching(this, "Fetch", { ...calling, overflow, table });
+    const subscribers = new Subscribers(this, "Subscriber", settings.subscribers);
+    // A path, not a host: where it is deployed says nothing about who it is.
+    const eventSource = `/income-events/${stage}`;
+    const relay = new Relay(this, "Relay", { settings, defaults, eventSource, table, fetching, subscribers });
+    const refresh = new TokenRefresh(this, "Refresh", calling);
+    const registration = new WebhookRegistration(this, "Register", { ...calling, webhooksUrl, secret });
+
+    this.#addOutput(
+      "WebhooksUrl",
+      webhooksUrl,
+      "Webhooks are sent below this address, one path for each kind",
+    );
+    for (const [kind, { work }] of receiving)
+      this.#addQueueOutputs(pascalCase(kind), work, `events of ${kind}`);
+    this.#addQueueOutputs("Fetch", fetching.work, "calls to the provider's API");
+    for (const [name, work] of subscribers.queues) {
+      this.#addQueueOutputs(`Subscriber${pascalCase(name)}`, work, `messages to the subscriber ${name}`);
+    }
+    this.#addOutput("TableName", table.table.tableName, "Events, states and data");
+    this.#addOutput(
+      "TokenSecretArn",
+      token.secret.secretArn,
+      "The provider's token: put the first one in here",
+    );
+    this.#addOutput("WebhookSecretArn", secret.secret.secretArn, "The secret header's value of webhooks");
+    this.#addOutput(
+      "OverflowBucketName",
+      overflow.bucket.bucketName,
+      "Bodies and data too large for the table",
+    );
+    this.#addOutput("FailuresBucketName", relay.failures.bucketName, "Changes that the relay gave up on");
+    this.#addOutput("RefreshFunctionName", refresh.lambda.functionName, "Refreshes the token when invoked");
+    this.#addOutput(
+      "RegisterFunctionName",
+      registration.lambda.functionName,
+      "Registers webhooks when invoked",
+    );
+
+    const policy = settings.production ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    RemovalPolicies.of(this).apply(policy, { applyToResourceTypes: typesThatHoldData });
+  }
+
+  /** A parameter, so that one template runs against the provider, a stand-in or this machine's sandbox. */
+  #addProviderBaseUrl({ provider }: Settings): string {
+    const parameter = new CfnParameter(this, "ProviderBaseUrl", {
+      description: "Base address of the income-data service",
+      default: selectedBaseUrl(provider),
+      allowedPattern: baseUrlPattern,
+      constraintDescription: "an address as https://host, without query",
+    });
+    return parameter.valueAsString;
+  }
+
+  #addQueueOutputs(name: string, { queue, deadLetterQueue }: WorkQueue, what: string): void {
+    this.#addOutput(`${name}QueueUrl`, queue.queueUrl, `Queue of ${what}`);
+    this.#addOutput(
+      `${name}QueueArn`,
+      queue.queueArn,
+      `Queue of ${what}, as a policy or an event source names it`,
+    );
+    this.#addOutput(`${name}DeadLetterQueueUrl`, deadLetterQueue.queueUrl, `Dead letters of ${what}`);
+  }
+
+  #addOutput(id: string, value: string, description: string): void {
+    new CfnOutput(this, id, { value, description });
+  }
+}

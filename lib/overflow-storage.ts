@@ -1,0 +1,25 @@
+import { Duration } from "aws-cdk-lib";
+import type * as s3 from "aws-cdk-lib/aws-s3";
+import { Construct } from "constructs";
+import { privateBucket } from "./private-bucket.ts";
+
+/** The longest that a message with a pointer to a body can lie in a queue and then in its DLQ. */
+const longestInQueuesInDays = 28;
+
+/** Holds what is too large for a message or an item: webhook bodies and fetched data. */
+export class OverflowStorage extends Construct {
+  readonly bucket: s3.Bucket;
+  /** The objects of webhook bodies, which expire after their events. */
+  readonly bodies: string;
+  /** The objects of fetched data, which stay as long as the items that point to them. */
+  readonly data: string;
+
+  constructor(scope: Construct, id: string, retentionInDays: number) {
+    super(scope, id);
+    this.bucket = privateBucket(this, "Bucket", [
+      { prefix: "bodies/", expiration: Duration.days(retentionInDays + longestInQueuesInDays) },
+    ]);
+    this.bodies = this.bucket.arnForObjects("bodies/*");
+    this.data = this.bucket.arnForObjects("data/*");
+  }
+}

@@ -1,0 +1,57 @@
+import { Duration } from "aws-cdk-lib";
+import * as iam from "aws-cdk-lib/aws-iam";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import * as logs from "aws-cdk-lib/aws-logs";
+import { Construct } from "constructs";
+import { allow } from "./permissions.ts";
+
+/** What all functions of a stack share. */
+export type FunctionDefaults = {
+  /** The code of an entry file (relative to the repository), with the settings that it reads beside it. */
+  readonly codeOf: (entry: string, settings: unknown) => lambda.Code;
+  readonly logRetentionInDays: logs.RetentionDays;
+};
+
+export type FunctionSize = { readonly memoryMb: number; readonly timeoutSeconds: number };
+
+export type PipelineFunctionProps = FunctionDefaults & {
+  readonly entry: string;
+  readonly description: string;
+  readonly size: FunctionSize;
+  /** Values that are known at deploy time only; all else is in `settings`. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly settings: unknown;
+  /** All that it may do, besides writing to its own log. */
+  readonly permissions: readonly iam.PolicyStatement[];
+};
+
+/** A Lambda function with a log group and a role of its own; the role has exactly the given permissions. */
+export class PipelineFunction extends Construct {
+  readonly lambda: lambda.Function;
+  readonly timeout: Duration;
+
+  constructor(scope: Construct, id: string, props: PipelineFunctionProps) {
+    super(scope, id);
+    this.timeout = Duration.seconds(props.size.timeoutSeconds);
+    const logGroup = new logs.LogGroup(this, "Logs", { retention: props.logRetentionInDays });
+    const writeLogs = allow(["logs:CreateLogStream", "logs:PutLogEvents"], [logGroup.logGroupArn]);
+    this.lambda = new lambda.Function(this, "Function", {
+      description: props.description,
+      code: props.codeOf(props.entry, props.settings),
+      handler: "index.handler",
+      runtime: lambda.Runtime.NODEJS_24_X,
+      architecture: lambda.Architecture.ARM_64,
+      memorySize: props.size.memoryMb,
+      timeout: this.timeout,
+      environment: { ...props.environment },
+      logGroup,
+      // In the role itself: an event source mapping then never meets a role whose policy is still to come.
+      role: new iam.Role(this, "Role", {
+        assumedBy: new iam.ServicePrincipal("lambda.amazonaws.com"),
+        inlinePolicies: {
+          permissions: new iam.PolicyDocument({ statements: [...props.permissions, writeLogs] }),
+        },
+      }),
+    });
+  }
+}

@@ -1,0 +1,112 @@
+import { Duration, Stack } from "aws-cdk-lib";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import type * as s3 from "aws-cdk-lib/aws-s3";
+import { Construct } from "constructs";
+import type { EventTable } from "./event-table.ts";
+import type { Fetching } from "./fetching.ts";
+import { allow } from "./permissions.ts";
+import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
+import { privateBucket } from "./private-bucket.ts";
+import type { Settings } from "./settings.ts";
+import type { Subscribers } from "./subscribers.ts";
+
+export type RelayProps = {
+  readonly settings: Settings;
+  readonly defaults: FunctionDefaults;
+  /** Names the stage in each message (CloudEvents' `source`). */
+  readonly eventSource: string;
+  readonly table: EventTable;
+  readonly fetching: Fetching;
+  readonly subscribers: Subscribers;
+};
+
+// The stream keeps 24 hours. What is given up at 20 is written to the failures bucket while it still can be.
+const maxRecordAge = Duration.hours(20);
+
+/** The changes that have consequences; what expires or only counts receipts is never handed over. */
+const changesWithConsequences = [
+  changes(["INSERT"], [{ prefix: "EVENT#" }]),
+  changes(["MODIFY"], [{ prefix: "EVENT#" }], { NewImage: { weak: { BOOL: [true] } } }),
+  changes(["INSERT", "MODIFY"], ["STATE"]),
+  changes(["INSERT", "MODIFY"], [{ prefix: "DATA#" }]),
+];
+
+function changes(eventName: readonly string[], sortKey: readonly unknown[], image: object = {}): object {
+  return { eventName, dynamodb: { Keys: { sk: { S: sortKey } }, ...image } };
+}
+
+/** Derives what follows from each change of the table, from its stream: the outbox of the pipeline. */
+export class Relay extends Construct {
+  /** Whole records that the relay gave up on. */
+  readonly failures: s3.Bucket;
+
+  constructor(scope: Construct, id: string, props: RelayProps) {
+    super(scope, id);
+    const { settings, table } = props;
+    this.failures = privateBucket(this, "Failures", [
+      { expiration: Duration.days(settings.retention.failuresDays) },
+    ]);
+    new lambda.EventSourceMapping(this, "Source", {
+      target: this.#addFunction(props).lambda,
+      eventSourceArn: table.streamArn,
+      startingPosition: lambda.StartingPosition.TRIM_HORIZON,
+      batchSize: settings.relay.batchSize,
+      bisectBatchOnError: true,
+      retryAttempts: settings.relay.retryAttempts,
+      maxRecordAge,
+      reportBatchItemFailures: true,
+      filters: changesWithConsequences.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
+      // A queue would get metadata only, which no longer tell the record once the stream has dropped it. Not the
+      // ready-made S3 destination: it would let the relay read and delete what it gave up on.
+      onFailure: { bind: () => ({ destination: this.failures.bucketArn }) },
+    });
+  }
+
+  #addFunction({ settings, defaults, eventSource, table, fetching, subscribers }: RelayProps) {
+    const works = [...subscribers.queues.values()];
+    const { queue: fetchQueue } = fetching.work;
+    const sendTo = [fetchQueue, ...works.flatMap(({ queue, deadLetterQueue }) => [queue, deadLetterQueue])];
+    return new PipelineFunction(this, "Changes", {
+      ...defaults,
+      entry: "functions/relay/changes.ts",
+      description: "Relays changes of the table: states, fetch tasks, messages to subscribers",
+      size: settings.functions.relay,
+      environment: {
+        TABLE_NAME: table.table.tableName,
+        FETCH_QUEUE_URL: fetchQueue.queueUrl,
+        SUBSCRIBER_QUEUES: this.#queueUrls(subscribers),
+      },
+      settings: {
+        eventSource,
+        subscribers: settings.subscribers.map(({ name, types }) => ({ name, ...(types && { types }) })),
+        startEndpoints: settings.startEndpoints,
+        readAfterSeconds: settings.fetch.readAfterSeconds,
+      },
+      permissions: [
+        // What Lambda itself needs, as this role, to read the stream and to write to the failure destination
+        // (AWS Lambda developer guide, "Process DynamoDB records with Lambda": execution role permissions;
+        // "Retain discarded records": s3:PutObject and s3:ListBucket).
+        allow(
+          ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
+          [table.streamArn],
+        ),
+        allow(["dynamodb:ListStreams"], ["*"]),
+        allow(["s3:PutObject"], [this.failures.arnForObjects("*")]),
+        allow(["s3:ListBucket"], [this.failures.bucketArn]),
+        allow(["dynamodb:GetItem", "dynamodb:PutItem"], [table.table.tableArn]),
+        allow(
+          ["sqs:SendMessage"],
+          sendTo.map(({ queueArn }) => queueArn),
+        ),
+      ],
+    });
+  }
+
+  #queueUrls({ queues }: Subscribers): string {
+    const urls = [...queues].map(([name, { queue, deadLetterQueue }]) => [
+      name,
+      { queueUrl: queue.queueUrl, deadLetterQueueUrl: deadLetterQueue.queueUrl },
+    ]);
+    return Stack.of(this).toJsonString(Object.fromEntries(urls));
+  }
+}

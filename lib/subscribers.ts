@@ -1,0 +1,47 @@
+import { Duration } from "aws-cdk-lib";
+import * as iam from "aws-cdk-lib/aws-iam";
+import { Construct } from "constructs";
+import { pascalCase } from "./names.ts";
+import type { Settings } from "./settings.ts";
+import { WorkQueue } from "./work-queue.ts";
+
+type SubscriberSettings = Settings["subscribers"][number];
+
+/** What a reader in another account needs, be it a program or the event source of a Lambda function. */
+const readQueue = [
+  "sqs:ReceiveMessage",
+  "sqs:DeleteMessage",
+  "sqs:ChangeMessageVisibility",
+  "sqs:GetQueueAttributes",
+  "sqs:GetQueueUrl",
+];
+
+/** One queue, with its DLQ, for each subscriber of the settings. */
+export class Subscribers extends Construct {
+  readonly queues: ReadonlyMap<string, WorkQueue>;
+
+  constructor(scope: Construct, id: string, subscribers: Settings["subscribers"]) {
+    super(scope, id);
+    this.queues = new Map(subscribers.map((subscriber) => [subscriber.name, this.#addQueue(subscriber)]));
+  }
+
+  #addQueue({ name, principals, retentionDays, visibilityTimeoutSeconds }: SubscriberSettings): WorkQueue {
+    const work = new WorkQueue(this, pascalCase(name), {
+      visibilityTimeout: Duration.seconds(visibilityTimeoutSeconds),
+      retention: Duration.days(retentionDays),
+    });
+    if (principals.length === 0) return work;
+    work.queue.addToResourcePolicy(
+      new iam.PolicyStatement({
+        principals: principals.map(principalOf),
+        actions: readQueue,
+        resources: [work.queue.queueArn],
+      }),
+    );
+    return work;
+  }
+}
+
+function principalOf(principal: string): iam.IPrincipal {
+  return principal.startsWith("arn:") ? new iam.ArnPrincipal(principal) : new iam.AccountPrincipal(principal);
+}

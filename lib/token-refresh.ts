@@ -1,0 +1,55 @@
+import { Duration } from "aws-cdk-lib";
+import * as events from "aws-cdk-lib/aws-events";
+import * as targets from "aws-cdk-lib/aws-events-targets";
+import type * as lambda from "aws-cdk-lib/aws-lambda";
+import { Construct } from "constructs";
+import { allow } from "./permissions.ts";
+import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
+import type { TokenSecret } from "./secrets.ts";
+import type { Settings } from "./settings.ts";
+
+export type TokenRefreshProps = {
+  readonly settings: Settings;
+  readonly defaults: FunctionDefaults;
+  readonly providerBaseUrl: string;
+  readonly token: TokenSecret;
+};
+
+/** Renews the token on a schedule, well before its end. */
+export class TokenRefresh extends Construct {
+  readonly lambda: lambda.Function;
+
+  constructor(
+    scope: Construct,
+    id: string,
+    { settings, defaults, providerBaseUrl, token }: TokenRefreshProps,
+  ) {
+    super(scope, id);
+    const { refreshEveryMinutes, marginFraction } = settings.token;
+    const { secretArn } = token.secret;
+    const refresh = new PipelineFunction(this, "Token", {
+      ...defaults,
+      entry: "functions/refresh/token.ts",
+      description: "Refreshes the provider's token: pending, proven, then current",
+      size: settings.functions.refresh,
+      environment: { TOKEN_SECRET_ARN: secretArn, PROVIDER_BASE_URL: providerBaseUrl },
+      settings: { provider: settings.provider, token: { marginFraction } },
+      permissions: [
+        allow(
+          [
+            "secretsmanager:GetSecretValue",
+            "secretsmanager:PutSecretValue",
+            "secretsmanager:UpdateSecretVersionStage",
+          ],
+          [secretArn],
+        ),
+      ],
+    });
+    this.lambda = refresh.lambda;
+    new events.Rule(this, "Schedule", {
+      description: "Refreshes the provider's token",
+      schedule: events.Schedule.rate(Duration.minutes(refreshEveryMinutes)),
+      targets: [new targets.LambdaFunction(refresh.lambda)],
+    });
+  }
+}

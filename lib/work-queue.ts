@@ -1,0 +1,44 @@
+import { Duration } from "aws-cdk-lib";
+import * as sqs from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+
+/** SQS keeps messages for 14 days at most; so do all queues that hold something received and not yet done. */
+const longestRetention = Duration.days(14);
+
+/** How often SQS delivers a message before it moves it to the DLQ; five, as AWS asks for a Lambda source. */
+const maxReceiveCount = 5;
+
+export type WorkQueueProps = {
+  readonly visibilityTimeout: Duration;
+  readonly retention?: Duration;
+};
+
+/** A queue and its dead-letter queue: encrypted with SQS's own keys, spoken to over TLS only. */
+export class WorkQueue extends Construct {
+  readonly queue: sqs.Queue;
+  readonly deadLetterQueue: sqs.Queue;
+
+  constructor(scope: Construct, id: string, { visibilityTimeout, retention }: WorkQueueProps) {
+    super(scope, id);
+    const common = { encryption: sqs.QueueEncryption.SQS_MANAGED, enforceSSL: true };
+    this.deadLetterQueue = new sqs.Queue(this, "DeadLetters", {
+      ...common,
+      retentionPeriod: longestRetention,
+    });
+    this.queue = new sqs.Queue(this, "Queue", {
+      ...common,
+      visibilityTimeout,
+      retentionPeriod: retention ?? longestRetention,
+      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount },
+    });
+  }
+}
+
+/**
+ * How long a message stays hidden from others while a function works on it: six times the function's timeout
+ * and the batching window, so that throttled retries of the batch fit (AWS Lambda developer guide, "Using
+ * Lambda with Amazon SQS").
+ */
+export function visibilityFor(functionTimeoutInSeconds: number, batchingWindowInSeconds = 0): Duration {
+  return Duration.seconds(6 * functionTimeoutInSeconds + batchingWindowInSeconds);
+}
