@@ -1,0 +1,156 @@
+import {
+  BatchWriteItemCommand,
+  ConditionalCheckFailedException,
+  CreateTableCommand,
+  DescribeTableCommand,
+  GetItemCommand,
+  PutItemCommand,
+  TransactWriteItemsCommand,
+} from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { account, clients, type LocalSystem, region, startLocalSystem } from "./local-system.ts";
+
+const tableArn = `arn:aws:dynamodb:${region}:${account}:table/Facts`;
+const otherArn = `arn:aws:dynamodb:${region}:${account}:table/Others`;
+
+describe.each(["dynamodb-local", "dynoxide"] as const)("tables on %s", (engine) => {
+  let system: LocalSystem;
+  let streamArn: string;
+
+  beforeAll(async () => {
+    system = await startLocalSystem({ dynamodb: engine });
+    const { dynamodb } = clients(system, system.operator);
+    for (const TableName of ["Facts", "Others"]) {
+      const { TableDescription } = await dynamodb.send(
+        new CreateTableCommand({
+          TableName,
+          BillingMode: "PAY_PER_REQUEST",
+          KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+          AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
+          StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" },
+        }),
+      );
+      if (TableName === "Facts") streamArn = TableDescription?.LatestStreamArn ?? "";
+    }
+  });
+
+  afterAll(async () => {
+    await system.close();
+  });
+
+  test("ARNs in answers have the local system's region and account", async () => {
+    const described = await clients(system, system.operator).dynamodb.send(
+      new DescribeTableCommand({ TableName: "Facts" }),
+    );
+    expect(described.Table?.TableArn).toBe(tableArn);
+    expect(streamArn).toMatch(`${tableArn}/stream/`);
+    expect(described.Table?.LatestStreamArn).toBe(streamArn);
+  });
+
+  test("a caller does to a table what its role allows, by the table's name or ARN, and no more", async () => {
+    const caller = system.caller("reader", ["dynamodb:GetItem", tableArn]);
+    const { dynamodb } = clients(system, caller);
+    for (const TableName of ["Facts", tableArn]) {
+      const { Item } = await dynamodb.send(new GetItemCommand({ TableName, Key: { pk: { S: "none" } } }));
+      expect(Item).toBeUndefined();
+    }
+    await expect(
+      dynamodb.send(new PutItemCommand({ TableName: "Facts", Item: { pk: { S: "x" } } })),
+    ).rejects.toMatchObject({
+      name: "AccessDeniedException",
+      message: expect.stringContaining(
+        `User: ${caller.arn} is not authorized to perform: dynamodb:PutItem on resource: ${tableArn}`,
+      ),
+    });
+    await expect(
+      dynamodb.send(new GetItemCommand({ TableName: "Others", Key: { pk: { S: "none" } } })),
+    ).rejects.toThrow(otherArn);
+  });
+
+  test("all callers see the same tables and items", async () => {
+    const [writer, reader] = [
+      system.caller("writes", ["dynamodb:PutItem", tableArn]),
+      system.caller("reads", ["dynamodb:GetItem", tableArn]),
+    ];
+    await clients(system, writer).dynamodb.send(
+      new PutItemCommand({ TableName: "Facts", Item: { pk: { S: "shared" }, v: { N: "1" } } }),
+    );
+    const { Item } = await clients(system, reader).dynamodb.send(
+      new GetItemCommand({ TableName: "Facts", Key: { pk: { S: "shared" } } }),
+    );
+    expect(Item?.v).toEqual({ N: "1" });
+  });
+
+  test("a transaction needs the item permissions of every part on its own table", async () => {
+    const caller = system.caller(
+      "transacts",
+      ["dynamodb:PutItem", tableArn],
+      ["dynamodb:ConditionCheckItem", tableArn],
+      ["dynamodb:PutItem", otherArn],
+    );
+    const { dynamodb } = clients(system, caller);
+    const put = { Put: { TableName: "Others", Item: { pk: { S: "t" } } } };
+    const check = (TableName: string) => ({
+      ConditionCheck: { TableName, Key: { pk: { S: "c" } }, ConditionExpression: "attribute_not_exists(pk)" },
+    });
+    const sent = await dynamodb.send(new TransactWriteItemsCommand({ TransactItems: [put, check("Facts")] }));
+    expect(sent.$metadata.httpStatusCode).toBe(200);
+    await expect(
+      dynamodb.send(new TransactWriteItemsCommand({ TransactItems: [put, check("Others")] })),
+    ).rejects.toThrow(`dynamodb:ConditionCheckItem on resource: ${otherArn}`);
+  });
+
+  test("a batch write needs its own permission on every table", async () => {
+    const caller = system.caller("batchwriter", ["dynamodb:BatchWriteItem", tableArn]);
+    const { dynamodb } = clients(system, caller);
+    const requests = [{ PutRequest: { Item: { pk: { S: "b" } } } }];
+    await dynamodb.send(new BatchWriteItemCommand({ RequestItems: { Facts: requests } }));
+    await expect(
+      dynamodb.send(new BatchWriteItemCommand({ RequestItems: { Facts: requests, Others: requests } })),
+    ).rejects.toThrow(`dynamodb:BatchWriteItem on resource: ${otherArn}`);
+  });
+
+  test("the engine's own errors reach the client unchanged", async () => {
+    const { dynamodb } = clients(system, system.operator);
+    const put = new PutItemCommand({
+      TableName: "Facts",
+      Item: { pk: { S: "once" } },
+      ConditionExpression: "attribute_not_exists(pk)",
+    });
+    await dynamodb.send(put);
+    await expect(dynamodb.send(put)).rejects.toBeInstanceOf(ConditionalCheckFailedException);
+  });
+
+  test("a stream is read with the permissions on its ARN, from iterators that name no other stream", async () => {
+    const caller = system.caller(
+      "streamreader",
+      ["dynamodb:DescribeStream", streamArn],
+      ["dynamodb:GetShardIterator", streamArn],
+      ["dynamodb:GetRecords", streamArn],
+      ["dynamodb:ListStreams", "*"],
+    );
+    await clients(system, system.operator).dynamodb.send(
+      new PutItemCommand({ TableName: "Facts", Item: { pk: { S: "streamed" } } }),
+    );
+    const { streams } = clients(system, caller);
+    const listed = await streams("ListStreams", { TableName: "Facts" });
+    expect(listed.content.Streams).toMatchObject([{ StreamArn: streamArn }]);
+    const described = await streams("DescribeStream", { StreamArn: streamArn });
+    expect(described.content).toMatchObject({ StreamDescription: { StreamArn: streamArn } });
+    const shardId = /"ShardId":"([^"]+)"/.exec(JSON.stringify(described.content))?.[1];
+    const start = { StreamArn: streamArn, ShardId: shardId, ShardIteratorType: "TRIM_HORIZON" };
+    const { content: first } = await streams("GetShardIterator", start);
+    const { content: read } = await streams("GetRecords", { ShardIterator: first.ShardIterator });
+    expect(JSON.stringify(read.Records)).toContain('"streamed"');
+    expect(JSON.stringify(read.Records)).toContain(`"awsRegion":"${region}"`);
+    const { status } = await streams("GetRecords", { ShardIterator: read.NextShardIterator });
+    expect(status).toBe(200);
+
+    const stranger = system.caller("stranger", ["dynamodb:GetRecords", `${otherArn}/stream/*`]);
+    const refused = await clients(system, stranger).streams("GetRecords", {
+      ShardIterator: first.ShardIterator,
+    });
+    expect(refused).toMatchObject({ status: 400, content: { __type: "AccessDeniedException" } });
+    expect(system.gateway.denials().at(-1)?.resource).toBe(streamArn);
+  });
+});
