@@ -5,5 +5,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // The report is where continuous integration takes its counts from.
+    reporters: ["default", ["json", { outputFile: ".local/test-report.json" }]],
   },
 });
