@@ -1,0 +1,154 @@
+import { createHash } from "node:crypto";
+
+/** What Ref and Fn::GetAtt answer for one resource. */
+export type Identity = {
+  readonly ref: string;
+  readonly attributes: Readonly<Record<string, string>>;
+};
+
+export type Place = { readonly stackName: string; readonly region: string; readonly account: string };
+
+/** Types that this machine runs. Whatever else a function needs is refused. */
+const runTypes = [
+  "AWS::ApiGatewayV2::Api",
+  "AWS::ApiGatewayV2::Integration",
+  "AWS::ApiGatewayV2::Route",
+  "AWS::ApiGatewayV2::Stage",
+  "AWS::DynamoDB::Table",
+  "AWS::Events::Rule",
+  "AWS::IAM::Policy",
+  "AWS::IAM::Role",
+  "AWS::Lambda::EventInvokeConfig",
+  "AWS::Lambda::EventSourceMapping",
+  "AWS::Lambda::Function",
+  "AWS::Lambda::Permission",
+  "AWS::Logs::LogGroup",
+  "AWS::S3::Bucket",
+  "AWS::S3::BucketPolicy",
+  "AWS::SQS::Queue",
+  "AWS::SQS::QueuePolicy",
+  "AWS::SecretsManager::ResourcePolicy",
+  "AWS::SecretsManager::Secret",
+] as const;
+export type RunType = (typeof runTypes)[number];
+
+/** Types that watch or describe: they may name functions without being able to call them. */
+const watchingTypes: readonly string[] = [
+  "AWS::CDK::Metadata",
+  "AWS::CloudWatch::Alarm",
+  "AWS::CloudWatch::CompositeAlarm",
+  "AWS::CloudWatch::Dashboard",
+  "AWS::Logs::MetricFilter",
+  "AWS::SNS::Topic",
+  "AWS::SNS::TopicPolicy",
+];
+
+/** Narrows a template's type to one that this machine runs. */
+export function runType(type: string): RunType | undefined {
+  return runTypes.find((known) => known === type);
+}
+
+/** Whether resources of the type may name a function without calling it. */
+export function onlyWatches(type: string): boolean {
+  return watchingTypes.includes(type) || type.startsWith("Custom::");
+}
+
+const nameProperties: Readonly<Partial<Record<RunType, string>>> = {
+  "AWS::DynamoDB::Table": "TableName",
+  "AWS::Events::Rule": "Name",
+  "AWS::IAM::Role": "RoleName",
+  "AWS::Lambda::Function": "FunctionName",
+  "AWS::Logs::LogGroup": "LogGroupName",
+  "AWS::S3::Bucket": "BucketName",
+  "AWS::SQS::Queue": "QueueName",
+  "AWS::SecretsManager::Secret": "Name",
+  "AWS::ApiGatewayV2::Stage": "StageName",
+};
+
+/** The property that names resources of the type, where it has one. */
+export function nameProperty(type: RunType): string | undefined {
+  return nameProperties[type];
+}
+
+/** The name of a resource that its template leaves unnamed. CloudFormation adds random characters; this does not. */
+export function generatedName(type: RunType, logicalId: string, { stackName }: Place): string {
+  const name = `${stackName}-${logicalId}`;
+  switch (type) {
+    case "AWS::S3::Bucket":
+      return shorten(name.toLowerCase(), 63);
+    case "AWS::Lambda::Function":
+    case "AWS::IAM::Role":
+    case "AWS::Events::Rule":
+      return shorten(name, 64);
+    case "AWS::SQS::Queue":
+      return shorten(name, 80);
+    case "AWS::ApiGatewayV2::Api":
+    case "AWS::ApiGatewayV2::Integration":
+    case "AWS::ApiGatewayV2::Route":
+      return digest(name).slice(0, 10);
+    case "AWS::Lambda::EventSourceMapping":
+      return digest(name).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, "$1-$2-$3-$4-$5");
+    default:
+      return name;
+  }
+}
+
+/**
+ * The identity of a resource as far as its name gives it. What an engine decides itself (a queue's URL, a
+ * stream's label, a secret's suffix) is a stand-in of the same shape, until the resource exists.
+ */
+export function identityOf(type: RunType, name: string, { region, account }: Place): Identity {
+  const arn = (service: string, resource: string): string =>
+    `arn:aws:${service}:${region}:${account}:${resource}`;
+  switch (type) {
+    case "AWS::SQS::Queue": {
+      const url = `http://queues.invalid/${account}/${name}`;
+      return { ref: url, attributes: { Arn: arn("sqs", name), QueueName: name, QueueUrl: url } };
+    }
+    case "AWS::DynamoDB::Table": {
+      const table = arn("dynamodb", `table/${name}`);
+      return { ref: name, attributes: { Arn: table, StreamArn: `${table}/stream/2000-01-01T00:00:00.000` } };
+    }
+    case "AWS::S3::Bucket":
+      return { ref: name, attributes: { Arn: `arn:aws:s3:::${name}` } };
+    case "AWS::SecretsManager::Secret": {
+      const secret = arn("secretsmanager", `secret:${name}-000000`);
+      return { ref: secret, attributes: { Id: secret } };
+    }
+    case "AWS::Lambda::Function":
+      return { ref: name, attributes: { Arn: arn("lambda", `function:${name}`) } };
+    case "AWS::IAM::Role":
+      return { ref: name, attributes: { Arn: `arn:aws:iam::${account}:role/${name}` } };
+    case "AWS::Logs::LogGroup":
+      return { ref: name, attributes: { Arn: arn("logs", `log-group:${name}:*`) } };
+    case "AWS::Events::Rule":
+      return { ref: name, attributes: { Arn: arn("events", `rule/${name}`) } };
+    case "AWS::ApiGatewayV2::Api":
+      return { ref: name, attributes: { ApiId: name, ApiEndpoint: executeApiOrigin(name, region) } };
+    case "AWS::Lambda::EventSourceMapping":
+      return { ref: name, attributes: { Id: name } };
+    case "AWS::ApiGatewayV2::Integration":
+    case "AWS::ApiGatewayV2::Route":
+    case "AWS::ApiGatewayV2::Stage":
+    case "AWS::IAM::Policy":
+    case "AWS::Lambda::EventInvokeConfig":
+    case "AWS::Lambda::Permission":
+    case "AWS::S3::BucketPolicy":
+    case "AWS::SQS::QueuePolicy":
+    case "AWS::SecretsManager::ResourcePolicy":
+      return { ref: name, attributes: {} };
+  }
+}
+
+/** Where an HTTP API stands in AWS; templates build this address from the API's id. */
+export function executeApiOrigin(apiId: string, region: string): string {
+  return `https://${apiId}.execute-api.${region}.amazonaws.com`;
+}
+
+function shorten(name: string, length: number): string {
+  return name.length <= length ? name : `${name.slice(0, length - 9)}-${digest(name).slice(0, 8)}`;
+}
+
+function digest(name: string): string {
+  return createHash("sha256").update(name).digest("hex");
+}

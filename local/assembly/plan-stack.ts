@@ -1,0 +1,227 @@
+import { UnsupportedPolicyError } from "../iam/policy.ts";
+import { onlyWatches, type Place, type RunType, runType } from "./identity.ts";
+import { referencesIn, resolveValue } from "./intrinsics.ts";
+import type { StackPlan } from "./plan.ts";
+import {
+  planBucket,
+  planBucketPolicy,
+  planQueue,
+  planQueuePolicy,
+  planSecret,
+  planSecretPolicy,
+  planTable,
+} from "./plan-data.ts";
+import { planFunction, planInvokeConfig, roleAndPolicyIds } from "./plan-function.ts";
+import {
+  checkStage,
+  mergePolicies,
+  planApi,
+  planEventSource,
+  planPermission,
+  planRoute,
+  planRule,
+} from "./plan-sources.ts";
+import { PlanError, type Problem, UnrunnableAssemblyError } from "./problems.ts";
+import type { SynthesizedStack } from "./read-assembly.ts";
+import { type KnownIdentities, type StackScope, stackScope } from "./stack-scope.ts";
+import type { TemplateResource } from "./template.ts";
+
+export type PlanOptions = {
+  readonly region: string;
+  readonly account: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** What engines decided for resources that exist by now; absent before anything is started. */
+  readonly known?: KnownIdentities;
+};
+
+/**
+ * Plans a synthesized stack. It has no effects, so that it can be done twice: before anything is started, to
+ * list all problems, and again with what the engines gave to the resources.
+ * @throws UnrunnableAssemblyError with every problem, each naming the logical id and the remedy
+ */
+export function planStack(stack: SynthesizedStack, options: PlanOptions): StackPlan {
+  const place: Place = { stackName: stack.name, region: options.region, account: options.account };
+  const problems = new ProblemList();
+  const scope = problems.attempt("Conditions", () =>
+    stackScope(stack.template, place, options.parameters ?? {}, options.known ?? new Map()),
+  );
+  if (scope === undefined) throw new UnrunnableAssemblyError(stack.directory, problems.found);
+  problems.add(...unknownParameters(stack, options.parameters ?? {}));
+  problems.add(...unknownCallers(scope));
+
+  /** Plans every resource of a type; one that can't be planned is noted and left out. */
+  const each = <T>(type: RunType, plan: (logicalId: string, resource: TemplateResource) => T): T[] =>
+    [...scope.resources]
+      .filter(([, resource]) => resource.Type === type)
+      .flatMap(([logicalId, resource]) => {
+        const planned = problems.attempt(logicalId, () => plan(logicalId, resource));
+        return planned === undefined ? [] : [planned];
+      });
+
+  const queues = each("AWS::SQS::Queue", (id, { Properties }) => planQueue(id, Properties, scope));
+  const tables = each("AWS::DynamoDB::Table", (id, { Properties }) => planTable(id, Properties, scope));
+  const buckets = each("AWS::S3::Bucket", (id, { Properties }) => planBucket(id, Properties, scope));
+  const secrets = each("AWS::SecretsManager::Secret", (id, { Properties }) =>
+    planSecret(id, Properties, scope),
+  );
+  const invokeConfigs = each("AWS::Lambda::EventInvokeConfig", (_, { Properties }) =>
+    planInvokeConfig(Properties, scope),
+  );
+  const functions = each("AWS::Lambda::Function", (id) => {
+    problems.add(...unknownDependencies(id, scope));
+    const { ref } = scope.identity(id);
+    return planFunction(
+      id,
+      scope,
+      stack.assets,
+      invokeConfigs.find(({ functionName }) => functionName === ref),
+    );
+  });
+  const sources = each("AWS::Lambda::EventSourceMapping", (id, { Properties }) =>
+    planEventSource(id, Properties, scope, { queues, tables, buckets }),
+  );
+  const permissions = each("AWS::Lambda::Permission", (id, { Properties }) =>
+    planPermission(id, Properties, scope),
+  );
+  const dataPolicies = [
+    ...each("AWS::SQS::QueuePolicy", (id, { Properties }) => planQueuePolicy(id, Properties, scope, queues)),
+    ...each("AWS::S3::BucketPolicy", (id, { Properties }) => planBucketPolicy(id, Properties, scope)),
+    ...each("AWS::SecretsManager::ResourcePolicy", (id, { Properties }) =>
+      planSecretPolicy(id, Properties, scope),
+    ),
+  ];
+  const rules = each("AWS::Events::Rule", (id, { Properties }) => planRule(id, Properties, scope));
+  each("AWS::ApiGatewayV2::Stage", (_, { Properties }) => checkStage(Properties, scope));
+  const routes = each("AWS::ApiGatewayV2::Route", (id, { Properties }) => planRoute(id, Properties, scope));
+  const [api, ...furtherApis] = each("AWS::ApiGatewayV2::Api", (id, { Properties }) =>
+    planApi(id, Properties, scope),
+  );
+  problems.add(
+    ...furtherApis.map(({ logicalId }) => ({
+      logicalId,
+      what: "it is a second HTTP API, and one is served here",
+      remedy: "Leave one out of the stack that runs here.",
+    })),
+  );
+  if (problems.found.length > 0) throw new UnrunnableAssemblyError(stack.directory, problems.found);
+  const outputs = planOutputs(stack, scope);
+  return {
+    name: stack.name,
+    queues,
+    tables,
+    buckets,
+    secrets,
+    functions,
+    sources,
+    ...(api && { api: { ...api, routes } }),
+    rules,
+    resourcePolicies: mergePolicies([...permissions, ...dataPolicies.flat()]),
+    outputs: outputs.values,
+    notRun: [...outputs.notResolved, ...resourcesNotRun(scope)],
+  };
+}
+
+class ProblemList {
+  readonly found: Problem[] = [];
+
+  add(...problems: readonly Problem[]): void {
+    for (const problem of problems) {
+      const known = this.found.some(
+        ({ logicalId, what }) => logicalId === problem.logicalId && what === problem.what,
+      );
+      if (!known) this.found.push(problem);
+    }
+  }
+
+  /** Runs one step of planning; what it can't do becomes a problem of the named resource. */
+  attempt<T>(logicalId: string, plan: () => T): T | undefined {
+    try {
+      return plan();
+    } catch (error) {
+      if (error instanceof PlanError) this.add({ logicalId, what: error.message, remedy: error.remedy });
+      else if (error instanceof UnsupportedPolicyError) {
+        this.add({ logicalId, what: error.message, remedy: "Until then nothing of it is run." });
+      } else throw error;
+      return undefined;
+    }
+  }
+}
+
+function unknownParameters(
+  { template }: SynthesizedStack,
+  parameters: Readonly<Record<string, string>>,
+): Problem[] {
+  return Object.keys(parameters)
+    .filter((name) => !Object.hasOwn(template.Parameters, name))
+    .map((name) => ({
+      logicalId: name,
+      what: "a value is given for it, and the template has no such parameter",
+      remedy: `Its parameters are ${Object.keys(template.Parameters).join(", ") || "none"}.`,
+    }));
+}
+
+/**
+ * What a function names without needing a value of it: by DependsOn, its own or that of its role and policies.
+ * (Ref and Fn::GetAtt are met when the function is resolved.)
+ */
+function unknownDependencies(functionId: string, scope: StackScope): Problem[] {
+  const role = scope.resources.get(functionId)?.Properties.Role;
+  const ids = [functionId, ...roleAndPolicyIds(String(resolveValue(role, scope)), scope)];
+  return ids.flatMap((logicalId) =>
+    (scope.resources.get(logicalId)?.DependsOn ?? []).flatMap((needed) => {
+      const type = scope.resources.get(needed)?.Type;
+      if (type === undefined || runType(type) !== undefined) return [];
+      return [
+        {
+          logicalId,
+          what: `it depends on ${needed} of type ${type}, which the local runner does not run`,
+          remedy: "Leave it out of the stack that runs here, or teach the type to local/.",
+        },
+      ];
+    }),
+  );
+}
+
+/** Resources of unknown types that name a function or its role: they would call it, or give it permissions. */
+function unknownCallers(scope: StackScope): Problem[] {
+  const isOfFunctions = (logicalId: string): boolean => {
+    const type = scope.resources.get(logicalId)?.Type;
+    return type === "AWS::Lambda::Function" || type === "AWS::IAM::Role";
+  };
+  return [...scope.resources].flatMap(([logicalId, { Type, Properties }]) => {
+    if (runType(Type) !== undefined || onlyWatches(Type)) return [];
+    const named = referencesIn(Properties).find(isOfFunctions);
+    if (named === undefined) return [];
+    return [
+      {
+        logicalId,
+        what: `its type ${Type} is not known here, and it names ${named}`,
+        remedy: "Leave it out of the stack that runs here, or teach the type to local/.",
+      },
+    ];
+  });
+}
+
+function planOutputs(
+  { template }: SynthesizedStack,
+  scope: StackScope,
+): { readonly values: Record<string, string>; readonly notResolved: string[] } {
+  const values: Record<string, string> = {};
+  const notResolved: string[] = [];
+  for (const [name, { Value, Condition }] of Object.entries(template.Outputs)) {
+    if (Condition !== undefined && !scope.condition(Condition)) continue;
+    try {
+      values[name] = String(resolveValue(Value, scope));
+    } catch (error) {
+      if (!(error instanceof PlanError)) throw error;
+      notResolved.push(`output ${name}: ${error.message}`);
+    }
+  }
+  return { values, notResolved };
+}
+
+function resourcesNotRun(scope: StackScope): string[] {
+  return [...scope.resources]
+    .filter(([, { Type }]) => runType(Type) === undefined && Type !== "AWS::CDK::Metadata")
+    .map(([logicalId, { Type }]) => `${logicalId} (${Type})`);
+}

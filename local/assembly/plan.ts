@@ -1,0 +1,147 @@
+/** What a stack comes to on this machine, every value resolved. Names are physical names, ARNs complete. */
+
+import type { GenerateSecretString } from "../engines/secrets.ts";
+import type { Policy } from "../iam/policy.ts";
+import type { EventFilter } from "../sources/event-filter.ts";
+
+export type QueuePlan = {
+  readonly logicalId: string;
+  readonly name: string;
+  readonly arn: string;
+  /** As CreateQueue takes them. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly visibilitySeconds: number;
+};
+
+export type AttributeDefinition = { readonly name: string; readonly type: "S" | "N" | "B" };
+export type KeyElement = { readonly name: string; readonly type: "HASH" | "RANGE" };
+export type IndexPlan = {
+  readonly name: string;
+  readonly keys: readonly KeyElement[];
+  readonly projection: {
+    readonly type: "ALL" | "KEYS_ONLY" | "INCLUDE";
+    readonly attributes?: readonly string[];
+  };
+};
+export type StreamView = "NEW_IMAGE" | "OLD_IMAGE" | "NEW_AND_OLD_IMAGES" | "KEYS_ONLY";
+
+export type TablePlan = {
+  readonly logicalId: string;
+  readonly name: string;
+  readonly arn: string;
+  readonly attributes: readonly AttributeDefinition[];
+  readonly keys: readonly KeyElement[];
+  readonly globalIndexes: readonly IndexPlan[];
+  readonly localIndexes: readonly IndexPlan[];
+  readonly streamView?: StreamView;
+  readonly streamArn?: string;
+  readonly timeToLiveAttribute?: string;
+};
+
+export type BucketPlan = { readonly logicalId: string; readonly name: string; readonly arn: string };
+
+export type SecretPlan = {
+  readonly logicalId: string;
+  readonly name: string;
+  readonly arn: string;
+  readonly secretString?: string;
+  readonly generate?: GenerateSecretString;
+};
+
+export type FunctionPlan = {
+  readonly logicalId: string;
+  readonly name: string;
+  readonly arn: string;
+  readonly roleArn: string;
+  readonly policies: readonly Policy[];
+  /** Absolute path of the unpacked bundle. */
+  readonly directory: string;
+  /** `<file without ending>.<export>` */
+  readonly handler: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+  readonly reservedConcurrency?: number;
+  readonly logGroupName: string;
+  /** Of asynchronous invocations, 0 to 2. */
+  readonly maximumRetryAttempts: number;
+  readonly maximumEventAgeSeconds: number;
+};
+
+type EventSourcePlan = {
+  readonly logicalId: string;
+  /** The mapping's UUID. */
+  readonly id: string;
+  /** The function's logical id. */
+  readonly function: string;
+  readonly enabled: boolean;
+  readonly batchSize: number;
+  readonly windowSeconds: number;
+  /** A record is taken where any of them matches; empty: every record. */
+  readonly filters: readonly EventFilter[];
+  readonly reportsItemFailures: boolean;
+};
+
+export type QueueSourcePlan = EventSourcePlan & {
+  readonly kind: "queue";
+  readonly queue: QueuePlan;
+  readonly maximumConcurrency?: number;
+};
+
+export type StreamSourcePlan = EventSourcePlan & {
+  readonly kind: "stream";
+  readonly table: TablePlan;
+  readonly streamArn: string;
+  readonly startingPosition: "TRIM_HORIZON" | "LATEST";
+  /** -1: until the records are too old. */
+  readonly maximumRetryAttempts: number;
+  /** -1: as long as the stream keeps them. */
+  readonly maximumRecordAgeSeconds: number;
+  readonly bisects: boolean;
+  /** The bucket that takes what is given up. */
+  readonly failureBucket?: BucketPlan;
+};
+
+export type RoutePlan = {
+  readonly logicalId: string;
+  /** As in the template: `POST /webhooks/users`, `ANY /x/{id}`, `$default`. */
+  readonly key: string;
+  /** The function's logical id. */
+  readonly function: string;
+  readonly timeoutMilliseconds: number;
+};
+
+export type ApiPlan = {
+  readonly logicalId: string;
+  readonly id: string;
+  readonly routes: readonly RoutePlan[];
+};
+
+export type RulePlan = {
+  readonly logicalId: string;
+  readonly name: string;
+  readonly arn: string;
+  readonly enabled: boolean;
+  /** `rate(…)` or `cron(…)`. */
+  readonly expression: string;
+  readonly targets: readonly { readonly function: string; readonly input?: string }[];
+};
+
+export type ResourcePolicyPlan = { readonly arn: string; readonly policy: Policy };
+
+export type StackPlan = {
+  readonly name: string;
+  readonly queues: readonly QueuePlan[];
+  readonly tables: readonly TablePlan[];
+  readonly buckets: readonly BucketPlan[];
+  readonly secrets: readonly SecretPlan[];
+  readonly functions: readonly FunctionPlan[];
+  readonly sources: readonly (QueueSourcePlan | StreamSourcePlan)[];
+  readonly api?: ApiPlan;
+  readonly rules: readonly RulePlan[];
+  /** One for each resource, its statements merged. */
+  readonly resourcePolicies: readonly ResourcePolicyPlan[];
+  readonly outputs: Readonly<Record<string, string>>;
+  /** For people: what the template holds and this machine does not run, with the reason. */
+  readonly notRun: readonly string[];
+};

@@ -1,0 +1,42 @@
+import { z } from "zod";
+
+const resourceSchema = z.object({
+  Type: z.string(),
+  Properties: z.record(z.string(), z.unknown()).default({}),
+  DependsOn: z
+    .union([z.string().transform((id) => [id]), z.array(z.string())])
+    .default([])
+    .readonly(),
+  Condition: z.string().optional(),
+});
+
+const templateSchema = z.object({
+  Resources: z.record(z.string(), resourceSchema),
+  Parameters: z
+    .record(
+      z.string(),
+      z.object({
+        Type: z.string(),
+        Default: z.union([z.string(), z.number(), z.boolean()]).optional(),
+      }),
+    )
+    .default({}),
+  Conditions: z.record(z.string(), z.unknown()).default({}),
+  Mappings: z.record(z.string(), z.record(z.string(), z.record(z.string(), z.unknown()))).default({}),
+  Outputs: z
+    .record(z.string(), z.object({ Value: z.unknown(), Condition: z.string().optional() }))
+    .default({}),
+});
+
+/** One resource as the template has it, intrinsic functions unresolved. */
+export type TemplateResource = z.infer<typeof resourceSchema>;
+export type Template = z.infer<typeof templateSchema>;
+
+/**
+ * Parses the parts of a CloudFormation template that decide what runs; metadata, rules and the rest are left
+ * out.
+ * @throws ZodError where it is no template
+ */
+export function parseTemplate(value: unknown): Template {
+  return templateSchema.parse(value);
+}

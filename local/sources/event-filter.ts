@@ -1,0 +1,117 @@
+/**
+ * Filter criteria of event source mappings, in the language of EventBridge's patterns.
+ *
+ * Source: Lambda developer guide, "Filter rule syntax": exact values, null, exists, prefix, numeric,
+ * anything-but; lists are alternatives, keys must all match.
+ */
+
+import { PlanError } from "../assembly/problems.ts";
+
+/** Whether a record (as an object) is taken. */
+export type EventFilter = (record: unknown) => boolean;
+
+/**
+ * Parses one pattern, a JSON object in text.
+ * @throws PlanError for an operator that is not known here
+ */
+export function parseEventFilter(pattern: string): EventFilter {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(pattern);
+  } catch {
+    throw unknownPattern(pattern);
+  }
+  if (!isObject(parsed)) throw unknownPattern(pattern);
+  return matcherOfObject(parsed);
+}
+
+type Matcher = (value: unknown) => boolean;
+
+function matcherOfObject(pattern: Readonly<Record<string, unknown>>): Matcher {
+  const fields = Object.entries(pattern).map(([key, nested]): [string, Matcher] => {
+    if (Array.isArray(nested)) return [key, matcherOfAlternatives(nested)];
+    if (isObject(nested) && key !== "$or") return [key, matcherOfObject(nested)];
+    throw unknownPattern({ [key]: nested });
+  });
+  return (value) =>
+    fields.every(([key, matches]) =>
+      matches(isObject(value) && Object.hasOwn(value, key) ? value[key] : absent),
+    );
+}
+
+/** Stands for a key that is not there, which differs from one that is null. */
+const absent = Symbol("absent");
+
+function matcherOfAlternatives(alternatives: readonly unknown[]): Matcher {
+  const matchers = alternatives.map(matcherOfRule);
+  return (value) => {
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return matchers.some((matches) => values.some(matches));
+  };
+}
+
+function matcherOfRule(rule: unknown): Matcher {
+  if (!isObject(rule)) return (value) => value === rule;
+  const [operator, ...others] = Object.keys(rule);
+  if (operator === undefined || others.length > 0) throw unknownPattern(rule);
+  const argument = rule[operator];
+  switch (operator) {
+    case "exists":
+      return (value) => (value !== absent) === (argument === true);
+    case "prefix":
+      return (value) => typeof value === "string" && value.startsWith(String(argument));
+    case "suffix":
+      return (value) => typeof value === "string" && value.endsWith(String(argument));
+    case "equals-ignore-case":
+      return (value) => typeof value === "string" && value.toLowerCase() === String(argument).toLowerCase();
+    case "numeric":
+      return matcherOfNumbers(argument);
+    case "anything-but": {
+      const excluded = (Array.isArray(argument) ? argument : [argument]).map(matcherOfRule);
+      return (value) => value !== absent && !excluded.some((matches) => matches(value));
+    }
+    default:
+      throw unknownPattern(rule);
+  }
+}
+
+/** `["=", 1]`, or one or two comparisons: `[">", 0, "<=", 5]`. */
+function matcherOfNumbers(argument: unknown): Matcher {
+  if (!Array.isArray(argument) || argument.length === 0 || argument.length % 2 === 1) {
+    throw unknownPattern({ numeric: argument });
+  }
+  const comparisons = Array.from({ length: argument.length / 2 }, (_, index) =>
+    comparison(argument[index * 2], argument[index * 2 + 1]),
+  );
+  return (value) => typeof value === "number" && comparisons.every((holds) => holds(value));
+}
+
+function comparison(operator: unknown, bound: unknown): (value: number) => boolean {
+  if (typeof bound !== "number") throw unknownPattern({ numeric: [operator, bound] });
+  switch (operator) {
+    case "=":
+      return (value) => value === bound;
+    case "<":
+      return (value) => value < bound;
+    case "<=":
+      return (value) => value <= bound;
+    case ">":
+      return (value) => value > bound;
+    case ">=":
+      return (value) => value >= bound;
+    default:
+      throw unknownPattern({ numeric: [operator, bound] });
+  }
+}
+
+function unknownPattern(pattern: unknown): PlanError {
+  const text = typeof pattern === "string" ? pattern : JSON.stringify(pattern);
+  return new PlanError(
+    `its filter pattern ${text} is not one that the local runner knows`,
+    "Use exact values, null, exists, prefix, suffix, equals-ignore-case, numeric or anything-but.",
+  );
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
