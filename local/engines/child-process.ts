@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
+export type EngineCommand = {
+  /** A path, or a name that is looked up in the environment's PATH. */
+  readonly file: string;
+  readonly arguments: readonly string[];
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
 /** An engine in a process of its own that can't outlive this one. */
 export type EngineProcess = {
   /** Resolves with what it said last when it ended by itself or was stopped. */
@@ -30,13 +38,10 @@ const lastWordsInCharacters = 2000;
  * Starts a command under the watchdog. It has a process group of its own, so that Ctrl-C in the terminal reaches
  * us first and we decide the order in which things stop.
  */
-export function startEngineProcess(
-  command: string,
-  args: readonly string[],
-  directory: string,
-): EngineProcess {
-  const child = spawn("/bin/sh", ["-c", watchdog, "engine", command, ...args], {
-    cwd: directory,
+export function startEngineProcess(command: EngineCommand): EngineProcess {
+  const child = spawn("/bin/sh", ["-c", watchdog, "engine", command.file, ...command.arguments], {
+    cwd: command.directory,
+    env: { ...command.environment },
     detached: true,
     stdio: ["pipe", "pipe", "pipe"],
   });

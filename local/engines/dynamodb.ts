@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { type EngineProcess, startEngineProcess } from "./child-process.ts";
+import { type EngineCommand, type EngineProcess, startEngineProcess } from "./child-process.ts";
 
 export type DynamoDbEngine = "dynamodb-local" | "dynoxide";
 
@@ -36,15 +36,13 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Runn
   const environment = options.environment ?? process.env;
   const endpoint = environment.DYNAMODB_ENDPOINT;
   if (options.engine === undefined && endpoint !== undefined && endpoint !== "") return external(endpoint);
-  const command = (await dynamoDbLocal(options, environment)) ?? dynoxide(options);
-  if (command === undefined) throw noEngine(options.engine);
-  return start(command);
+  const kind = (await dynamoDbLocal(options, environment)) ?? dynoxide(options);
+  if (kind === undefined) throw noEngine(options.engine);
+  return start(kind, environment);
 }
 
-type EngineCommand = {
+type EngineKind = Pick<EngineCommand, "file" | "directory"> & {
   readonly name: string;
-  readonly file: string;
-  readonly directory: string;
   arguments(port: number): readonly string[];
 };
 
@@ -69,8 +67,8 @@ function external(endpoint: string): RunningDynamoDb {
 
 async function dynamoDbLocal(
   options: DynamoDbOptions,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<EngineCommand | undefined> {
+  environment: EngineCommand["environment"],
+): Promise<EngineKind | undefined> {
   if (options.engine === "dynoxide") return undefined;
   const directory = dynamoDbLocalDirectory();
   const home = environment.JAVA_HOME;
@@ -115,7 +113,7 @@ async function javaVersion(
   return Number(/version "(\d+)/.exec(answer?.stderr ?? "")?.[1] ?? 0);
 }
 
-function dynoxide(options: DynamoDbOptions): EngineCommand | undefined {
+function dynoxide(options: DynamoDbOptions): EngineKind | undefined {
   if (options.engine === "dynamodb-local") return undefined;
   const directory = packageDirectory("@dynoxide/linux-x64");
   if (process.platform !== "linux" || process.arch !== "x64" || directory === undefined) return undefined;
@@ -135,19 +133,19 @@ function packageDirectory(name: string): string | undefined {
 }
 
 /** A free port can be taken by another process before the engine has it: then another is tried. */
-async function start(command: EngineCommand): Promise<RunningDynamoDb> {
+async function start(kind: EngineKind, environment: EngineCommand["environment"]): Promise<RunningDynamoDb> {
   const failures: string[] = [];
   while (failures.length < portAttempts) {
     const port = await freePort();
-    const engine = startEngineProcess(command.file, command.arguments(port), command.directory);
+    const engine = startEngineProcess({ ...kind, arguments: kind.arguments(port), environment });
     const url = `http://127.0.0.1:${port}`;
     const failure = await ready(engine, url);
-    if (failure === undefined) return { url, name: `${command.name} at ${url}`, close: engine.stop };
+    if (failure === undefined) return { url, name: `${kind.name} at ${url}`, close: engine.stop };
     await engine.stop();
     failures.push(failure);
     if (!/already in use|EADDRINUSE|BindException/i.test(failure)) break;
   }
-  throw new Error(`${command.name} did not start: ${failures.join("; ")}`);
+  throw new Error(`${kind.name} did not start: ${failures.join("; ")}`);
 }
 
 /** Waits until the engine answers; a string says why it won't. */
