@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
 /** What the Authorization header of Signature Version 4 claims. */
@@ -90,24 +90,25 @@ function sign(
   return createHmac("sha256", signingKey(claim, secretAccessKey)).update(text).digest("hex");
 }
 
-const signingKeys = new Map<string, Buffer>();
+const signingKeys = new Map<string, KeyObject>();
 const signingKeysKept = 1000;
 
 /** Four digests that are the same for a day: kept, because every call needs them. */
 function signingKey(
   claim: Pick<SignatureClaim, "date" | "region" | "service">,
   secretAccessKey: string,
-): Buffer {
+): KeyObject {
   const name = `${secretAccessKey} ${claim.date} ${claim.region} ${claim.service}`;
-  const kept = signingKeys.get(name);
-  if (kept !== undefined) return kept;
+  const known = signingKeys.get(name);
+  if (known !== undefined) return known;
   const key = [claim.date, claim.region, claim.service, "aws4_request"].reduce<Buffer>(
     (secret, part) => createHmac("sha256", secret).update(part).digest(),
     Buffer.from(`AWS4${secretAccessKey}`),
   );
+  const kept = createSecretKey(key);
   if (signingKeys.size >= signingKeysKept) signingKeys.clear();
-  signingKeys.set(name, key);
-  return key;
+  signingKeys.set(name, kept);
+  return kept;
 }
 
 function splitTarget(target: string): [string, string] {
@@ -133,5 +134,5 @@ function single(value: string | string[] | undefined): string | undefined {
 }
 
 function sha256(data: Buffer | string): string {
-  return createHash("sha256").update(data).digest("hex");
+  return hash("sha256", data, "hex");
 }
