@@ -1,0 +1,67 @@
+import type { HostedFunction } from "./hosted-function.ts";
+
+/** Lambda's limit for the event of an asynchronous invocation, in bytes. */
+export const asynchronousPayloadBytes = 1_048_576;
+
+/** Waits; ends early when the signal aborts. Tests pass one that does not wait. */
+export type Delay = (milliseconds: number, signal: AbortSignal) => Promise<void>;
+
+export type AsynchronousInvoker = {
+  /**
+   * Accepts an event (JSON text); resolves when it is done with, successfully or not.
+   * @throws RangeError where the event is over 1 MiB
+   */
+  invoke(target: HostedFunction, event: string): Promise<"succeeded" | "given up">;
+  /** Events that are neither done nor given up. */
+  pending(): number;
+  close(): Promise<void>;
+};
+
+const minute = 60_000;
+/** A throttled event is tried again until it is too old; AWS's intervals grow from 1 s to 5 min. */
+const longestThrottleWait = 5 * minute;
+
+/**
+ * Asynchronous invocation: a failed event is tried twice more, after one minute and after two.
+ * Source: Lambda developer guide, "How Lambda handles errors and retries with asynchronous invocation".
+ */
+export function createAsynchronousInvoker(delay: Delay, now: () => number = Date.now): AsynchronousInvoker {
+  const closing = new AbortController();
+  const accepted = new Set<Promise<unknown>>();
+
+  const attempt = async (target: HostedFunction, event: string): Promise<"succeeded" | "given up"> => {
+    const { maximumRetryAttempts, maximumEventAgeSeconds } = target.plan;
+    const expires = now() + maximumEventAgeSeconds * 1000;
+    let failures = 0;
+    for (let throttles = 0; !closing.signal.aborted; ) {
+      const outcome = await target.invoke(event);
+      if (outcome.kind === "returned") return "succeeded";
+      if (outcome.kind === "failed") failures += 1;
+      else throttles += 1;
+      const wait =
+        outcome.kind === "failed" ? failures * minute : Math.min(longestThrottleWait, 500 * 2 ** throttles);
+      if (failures > maximumRetryAttempts || now() + wait > expires) return "given up";
+      await delay(wait, closing.signal);
+    }
+    return "given up";
+  };
+
+  return {
+    invoke: (target, event) => {
+      const bytes = Buffer.byteLength(event);
+      if (bytes > asynchronousPayloadBytes) {
+        throw new RangeError(
+          `The event for ${target.plan.name} has ${bytes} bytes; asynchronous invocations take ${asynchronousPayloadBytes}. Send a reference to it.`,
+        );
+      }
+      const done = attempt(target, event);
+      accepted.add(done);
+      return done.finally(() => accepted.delete(done));
+    },
+    pending: () => accepted.size,
+    close: async () => {
+      closing.abort();
+      await Promise.all(accepted);
+    },
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * Runs in a function's own process, as the runtime of Lambda does: imports the handler from the bundle once,
+ * then takes one invocation after the other. `node bootstrap.ts <directory> <handler>`
+ */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { FunctionError, Invocation, ProcessMessage } from "./protocol.ts";
+
+type Handler = (event: unknown, context: unknown) => unknown;
+
+const [, , directory = "", handlerName = ""] = process.argv;
+const toRunner = process.send?.bind(process);
+// The channel is ours: code that looks for it must find nothing, as in Lambda.
+Object.assign(process, { send: undefined, disconnect: undefined });
+// The runner is gone: nobody would ever end this process.
+process.on("disconnect", () => process.exit(0));
+
+let currentRequest: string | undefined;
+
+process.on("uncaughtException", (error) => failAndExit(describe(error), 129));
+process.on("unhandledRejection", (reason) => {
+  const { errorMessage, trace } = describe(reason);
+  failAndExit({ errorType: "Runtime.UnhandledPromiseRejection", errorMessage, ...(trace && { trace }) }, 128);
+});
+
+const handler = await load().catch((error: unknown) => {
+  tell({ kind: "init-error", error: initError(error) });
+});
+if (handler !== undefined) {
+  process.on("message", (invocation: Invocation) => void answer(handler, invocation));
+  tell({ kind: "ready" });
+}
+
+async function load(): Promise<Handler> {
+  const dot = handlerName.lastIndexOf(".");
+  const stem = join(directory, handlerName.slice(0, dot));
+  const file = [".mjs", ".js", ".cjs"].map((ending) => stem + ending).find((path) => existsSync(path));
+  if (file === undefined) throw new RuntimeError("Runtime.ImportModuleError", `Cannot find module '${stem}'`);
+  const loaded: unknown = await import(pathToFileURL(file).href);
+  const found = exportOf(loaded, handlerName.slice(dot + 1));
+  if (isHandler(found)) return found;
+  throw new RuntimeError("Runtime.HandlerNotFound", `${handlerName} is undefined or not exported`);
+}
+
+function exportOf(loaded: unknown, name: string): unknown {
+  const exports = new Map(Object.entries(Object(loaded)));
+  return exports.get(name) ?? new Map(Object.entries(Object(exports.get("default")))).get(name);
+}
+
+function isHandler(value: unknown): value is Handler {
+  return typeof value === "function";
+}
+
+async function answer(handle: Handler, invocation: Invocation): Promise<void> {
+  const { requestId } = invocation;
+  currentRequest = requestId;
+  try {
+    const result = await handle(JSON.parse(invocation.event), contextOf(invocation));
+    const payload = JSON.stringify(result) ?? "null";
+    currentRequest = undefined;
+    tell({ kind: "returned", requestId, payload });
+  } catch (error) {
+    currentRequest = undefined;
+    tell({ kind: "failed", requestId, error: describe(error) });
+  }
+}
+
+function contextOf({ requestId, deadline, context }: Invocation): object {
+  return {
+    ...context,
+    awsRequestId: requestId,
+    functionVersion: "$LATEST",
+    callbackWaitsForEmptyEventLoop: true,
+    getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
+  };
+}
+
+class RuntimeError extends Error {
+  constructor(name: string, message: string) {
+    super(message);
+    this.name = name;
+  }
+}
+
+function initError(error: unknown): FunctionError {
+  const described = describe(error);
+  const isMissing = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
+  if (isMissing) return { ...described, errorType: "Runtime.ImportModuleError" };
+  if (error instanceof SyntaxError) return { ...described, errorType: "Runtime.UserCodeSyntaxError" };
+  return described;
+}
+
+function describe(error: unknown): FunctionError {
+  if (!(error instanceof Error)) return { errorType: typeof error, errorMessage: String(error), trace: [] };
+  return {
+    errorType: error.name,
+    errorMessage: error.message,
+    trace: (error.stack ?? "").split("\n"),
+  };
+}
+
+function failAndExit(error: FunctionError, code: number): void {
+  const message: ProcessMessage =
+    currentRequest === undefined
+      ? { kind: "init-error", error }
+      : { kind: "failed", requestId: currentRequest, error };
+  tell(message, () => process.exit(code));
+}
+
+function tell(message: ProcessMessage, then?: () => void): void {
+  toRunner?.(message, undefined, undefined, () => then?.());
+}

@@ -1,0 +1,28 @@
+import type { FunctionPlan } from "../assembly/plan.ts";
+
+export type Credentials = { readonly accessKeyId: string; readonly secretAccessKey: string };
+
+/**
+ * The whole environment of a function's process: what the template sets, and what Lambda adds. Nothing comes
+ * from the runner's own environment.
+ * Source: Lambda developer guide, "Defined runtime environment variables".
+ */
+export function functionEnvironment(
+  plan: FunctionPlan,
+  credentials: Credentials,
+  endpoint: { readonly gatewayUrl: string; readonly region: string },
+): Readonly<Record<string, string>> {
+  return {
+    ...plan.environment,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_ENDPOINT_URL: endpoint.gatewayUrl,
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(plan.memoryMb),
+    AWS_LAMBDA_FUNCTION_NAME: plan.name,
+    AWS_REGION: endpoint.region,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    AWS_SESSION_TOKEN: "local",
+    LAMBDA_TASK_ROOT: plan.directory,
+    PATH: "/usr/local/bin:/usr/bin:/bin",
+    TZ: ":UTC",
+  };
+}

@@ -1,0 +1,61 @@
+import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
+import { join } from "node:path";
+import type { FunctionPlan } from "../assembly/plan.ts";
+import type { Gateway } from "../gateway/types.ts";
+
+/** How many lines of a function are kept in memory. */
+const keptLines = 1000;
+
+export type FunctionLog = {
+  write(line: string): void;
+  /** The latest lines, oldest first. */
+  lines(): readonly string[];
+  close(): Promise<void>;
+};
+
+/**
+ * The log group of one function. What its role may not write is lost, as in AWS, and stands among the gateway's
+ * denials (once for each action, whose answer can't change).
+ * @param directory where `<function>.log` is written; absent: in memory only
+ * @param onError takes what keeps the file from being written, for example a full disk
+ */
+export function createFunctionLog(
+  plan: FunctionPlan,
+  gateway: Pick<Gateway, "authorize" | "region" | "account">,
+  directory: string | undefined,
+  onError: (message: string) => void,
+): FunctionLog {
+  const kept: string[] = [];
+  const stream = `arn:aws:logs:${gateway.region}:${gateway.account}:log-group:${plan.logGroupName}:log-stream:local`;
+  let allowed: boolean | undefined;
+  let file: WriteStream | undefined;
+
+  const isAllowed = (): boolean => {
+    allowed ??= ["logs:CreateLogStream", "logs:PutLogEvents"]
+      .map((action) => gateway.authorize(plan.name, action, stream).allowed)
+      .every(Boolean);
+    return allowed;
+  };
+  const open = (): WriteStream | undefined => {
+    if (directory === undefined || file !== undefined) return file;
+    mkdirSync(directory, { recursive: true });
+    const path = join(directory, `${plan.name}.log`);
+    file = createWriteStream(path, { flags: "a" });
+    file.on("error", (error) => onError(`the log ${path} can't be written: ${error.message}`));
+    return file;
+  };
+  return {
+    write: (line) => {
+      if (!isAllowed()) return;
+      kept.push(line);
+      if (kept.length > keptLines) kept.shift();
+      open()?.write(`${line}\n`);
+    },
+    lines: () => kept,
+    close: async () => {
+      const opened = file;
+      if (opened === undefined || opened.errored) return;
+      await new Promise<void>((resolve) => opened.end(resolve));
+    },
+  };
+}

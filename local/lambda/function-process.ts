@@ -1,0 +1,150 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { FunctionPlan } from "../assembly/plan.ts";
+import type { FunctionError, Invocation, ProcessMessage } from "./protocol.ts";
+
+/** How one invocation ended. A payload is JSON text. */
+export type InvocationOutcome =
+  | { readonly kind: "returned"; readonly payload: string }
+  | { readonly kind: "failed"; readonly error: FunctionError };
+
+export type FunctionProcess = {
+  /** Resolves once the handler is imported; `undefined` if it is, else why not. */
+  readonly initialized: Promise<FunctionError | undefined>;
+  readonly exited: Promise<void>;
+  /** Runs one invocation; the process takes one at a time. It never rejects. */
+  invoke(event: string): Promise<InvocationOutcome>;
+  kill(): void;
+};
+
+/** Lambda's limit for importing the handler. */
+const initSeconds = 10;
+const bootstrap = fileURLToPath(new URL("./bootstrap.ts", import.meta.url));
+
+/**
+ * Starts a process for one function.
+ * @param environment everything that the process sees of an environment
+ * @param onLine takes each line that it writes to stdout or stderr
+ */
+export function startFunctionProcess(
+  plan: FunctionPlan,
+  environment: Readonly<Record<string, string>>,
+  onLine: (line: string) => void,
+): FunctionProcess {
+  const child = fork(bootstrap, [plan.directory, plan.handler], {
+    cwd: plan.directory,
+    env: { ...environment },
+    execArgv: [`--max-old-space-size=${plan.memoryMb}`],
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  // Without a listener an error of the channel (the process is killed while a message is on its way) would throw.
+  child.on("error", () => child.kill("SIGKILL"));
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream) createInterface({ input: stream }).on("line", onLine);
+  }
+  const logStreamName = `${new Date().toISOString().slice(0, 10).replaceAll("-", "/")}/[$LATEST]${child.pid}`;
+  const exited = new Promise<void>((resolve) => {
+    child.once("exit", () => resolve());
+    child.once("error", () => resolve());
+  });
+  return {
+    initialized: initialization(child),
+    exited,
+    kill: () => child.kill("SIGKILL"),
+    invoke: (event) => {
+      const requestId = randomUUID();
+      const { name, arn, memoryMb, logGroupName, timeoutSeconds } = plan;
+      const invocation: Invocation = {
+        requestId,
+        event,
+        deadline: Date.now() + timeoutSeconds * 1000,
+        context: {
+          functionName: name,
+          invokedFunctionArn: arn,
+          memoryLimitInMB: String(memoryMb),
+          logGroupName,
+          logStreamName,
+        },
+      };
+      return runInvocation(child, invocation, timeoutSeconds, onLine);
+    },
+  };
+}
+
+function initialization(child: ChildProcess): Promise<FunctionError | undefined> {
+  return new Promise((resolve) => {
+    const end = (error: FunctionError | undefined): void => {
+      clearTimeout(timer);
+      child.off("message", take);
+      child.off("exit", exit);
+      if (error !== undefined) child.kill("SIGKILL");
+      resolve(error);
+    };
+    const take = (message: ProcessMessage): void => {
+      if (message.kind === "ready") end(undefined);
+      else if (message.kind === "init-error") end(message.error);
+    };
+    const exit = (code: number | null, signal: string | null): void =>
+      end({ errorType: "Runtime.ExitError", errorMessage: `Error: ${exitReason(code, signal)}` });
+    const timer = setTimeout(() => end(timedOut("init", initSeconds)), initSeconds * 1000);
+    child.on("message", take);
+    child.on("exit", exit);
+  });
+}
+
+function runInvocation(
+  child: ChildProcess,
+  invocation: Invocation,
+  timeoutSeconds: number,
+  onLine: (line: string) => void,
+): Promise<InvocationOutcome> {
+  const { requestId } = invocation;
+  return new Promise((resolve) => {
+    const end = (outcome: InvocationOutcome): void => {
+      clearTimeout(timer);
+      child.off("message", take);
+      child.off("exit", exit);
+      resolve(outcome);
+    };
+    /** What the runtime itself says goes to the function's log, as in AWS. */
+    const endByForce = (error: FunctionError): void => {
+      child.kill("SIGKILL");
+      onLine(`${error.errorType} ${error.errorMessage}`);
+      end({ kind: "failed", error });
+    };
+    const take = (message: ProcessMessage): void => {
+      if (message.kind === "returned" && message.requestId === requestId) {
+        end({ kind: "returned", payload: message.payload });
+      } else if (message.kind === "failed" && message.requestId === requestId) {
+        end({ kind: "failed", error: message.error });
+      }
+    };
+    const exit = (code: number | null, signal: string | null): void =>
+      endByForce({
+        errorType: "Runtime.ExitError",
+        errorMessage: `RequestId: ${requestId} Error: ${exitReason(code, signal)}`,
+      });
+    const timer = setTimeout(() => endByForce(timedOut(requestId, timeoutSeconds)), timeoutSeconds * 1000);
+    child.on("message", take);
+    child.on("exit", exit);
+    if (child.exitCode !== null || child.signalCode !== null) exit(child.exitCode, child.signalCode);
+    else child.send(invocation, () => {});
+  });
+}
+
+function timedOut(requestId: string, seconds: number): FunctionError {
+  return {
+    errorType: "Sandbox.Timedout",
+    errorMessage: `RequestId: ${requestId} Error: Task timed out after ${seconds.toFixed(2)} seconds`,
+  };
+}
+
+function exitReason(code: number | null, signal: string | null): string {
+  if (signal === "SIGKILL") return "Runtime exited with error: signal: killed";
+  if (signal !== null) return `Runtime exited with error: signal: ${signal}`;
+  return code === 0
+    ? "Runtime exited without providing a reason"
+    : `Runtime exited with error: exit status ${code}`;
+}

@@ -1,0 +1,130 @@
+import type { FunctionPlan } from "../assembly/plan.ts";
+import { type FunctionProcess, type InvocationOutcome, startFunctionProcess } from "./function-process.ts";
+import type { FunctionError } from "./protocol.ts";
+
+/** Lambda's limit for the request and the response of a synchronous invocation, in bytes. */
+export const synchronousPayloadBytes = 6_291_556;
+
+export type Outcome = InvocationOutcome | { readonly kind: "throttled" };
+
+export type HostedFunction = {
+  readonly plan: FunctionPlan;
+  /** How many invocations run at once: reserved concurrency, or the cap of this machine. */
+  readonly concurrency: number;
+  /** Invokes synchronously with JSON text. It never rejects. */
+  invoke(event: string): Promise<Outcome>;
+  /** Kills the processes that are working (all, if none is); answers how many. */
+  kill(): number;
+  counts(): FunctionCounts;
+  /** Distinct reasons why the handler could not be imported. */
+  initErrors(): readonly string[];
+  close(): Promise<void>;
+};
+
+export type FunctionCounts = {
+  readonly invocations: number;
+  readonly errors: number;
+  readonly throttles: number;
+  readonly coldStarts: number;
+  /** Invocations that run at this moment. */
+  readonly running: number;
+};
+
+export type HostOptions = {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly onLine: (line: string) => void;
+  /** Cap of processes for a function without reserved concurrency; further invocations wait their turn. */
+  readonly maximumProcesses: number;
+};
+
+/**
+ * Hosts one function: warm processes are reused (the latest used first), new ones start while the concurrency
+ * allows. Over its reserved concurrency an invocation is throttled; over the cap of this machine it waits, where
+ * Lambda would grow.
+ */
+export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFunction {
+  const idle: FunctionProcess[] = [];
+  const working = new Set<FunctionProcess>();
+  const waiting: (() => void)[] = [];
+  const alive = new Set<FunctionProcess>();
+  const initErrors = new Set<string>();
+  const counts = { invocations: 0, errors: 0, throttles: 0, coldStarts: 0, running: 0 };
+  const concurrency = plan.reservedConcurrency ?? options.maximumProcesses;
+  let isClosed = false;
+
+  const start = (): FunctionProcess => {
+    counts.coldStarts += 1;
+    const started = startFunctionProcess(plan, options.environment, options.onLine);
+    alive.add(started);
+    void started.exited.then(() => {
+      alive.delete(started);
+      const index = idle.indexOf(started);
+      if (index >= 0) idle.splice(index, 1);
+    });
+    return started;
+  };
+
+  const run = async (event: string): Promise<InvocationOutcome> => {
+    const used = idle.pop() ?? start();
+    working.add(used);
+    const failure = await used.initialized;
+    if (failure !== undefined) initErrors.add(`${failure.errorType}: ${failure.errorMessage}`);
+    const outcome: InvocationOutcome =
+      failure === undefined ? await used.invoke(event) : { kind: "failed", error: failure };
+    working.delete(used);
+    if (alive.has(used) && failure === undefined) idle.push(used);
+    return limitResponse(outcome);
+  };
+
+  const turn = async (): Promise<void> => {
+    counts.running += 1;
+    if (counts.running > concurrency) await new Promise<void>((resolve) => waiting.push(resolve));
+  };
+
+  return {
+    plan,
+    concurrency,
+    invoke: async (event) => {
+      const isOverReserve = plan.reservedConcurrency !== undefined && counts.running >= concurrency;
+      if (isOverReserve) {
+        counts.throttles += 1;
+        return { kind: "throttled" };
+      }
+      await turn();
+      counts.invocations += 1;
+      const outcome = isClosed ? closed : await run(event);
+      counts.running -= 1;
+      waiting.shift()?.();
+      if (outcome.kind === "failed") counts.errors += 1;
+      return outcome;
+    },
+    kill: () => {
+      const victims = working.size > 0 ? [...working] : [...alive];
+      for (const victim of victims) victim.kill();
+      return victims.length;
+    },
+    counts: () => ({ ...counts }),
+    initErrors: () => [...initErrors],
+    close: async () => {
+      isClosed = true;
+      const exits = [...alive].map(({ exited }) => exited);
+      for (const process of alive) process.kill();
+      await Promise.all(exits);
+    },
+  };
+}
+
+const closed: InvocationOutcome = {
+  kind: "failed",
+  error: { errorType: "Runtime.ExitError", errorMessage: "The local runner is closing" },
+};
+
+function limitResponse(outcome: InvocationOutcome): InvocationOutcome {
+  if (outcome.kind === "failed" || Buffer.byteLength(outcome.payload) <= synchronousPayloadBytes)
+    return outcome;
+  const error: FunctionError = {
+    errorType: "Function.ResponseSizeTooLarge",
+    errorMessage: `Response payload size exceeded maximum allowed payload size (${synchronousPayloadBytes} bytes).`,
+  };
+  return { kind: "failed", error };
+}
