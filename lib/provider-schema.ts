@@ -1,9 +1,23 @@
+import { BlockList } from "node:net";
 import { z } from "zod";
 import { choice, flag, remedyOf, section, text, wholeNumber } from "./setting-types.ts";
 
 /** Hosts under `.example` can never exist (RFC 2606): they stand where a real address is still to be set. */
 export function isPlaceholder(baseUrl: string): boolean {
   return new URL(baseUrl).hostname.endsWith(".example");
+}
+
+const privateNetworks = new BlockList();
+privateNetworks.addSubnet("127.0.0.0", 8);
+privateNetworks.addSubnet("10.0.0.0", 8);
+privateNetworks.addSubnet("172.16.0.0", 12);
+privateNetworks.addSubnet("192.168.0.0", 16);
+privateNetworks.addSubnet("169.254.0.0", 16);
+
+/** Whether a base address names this machine or a private network. */
+export function isPrivate(baseUrl: string): boolean {
+  const { hostname } = new URL(baseUrl);
+  return hostname === "localhost" || hostname.startsWith("[") || privateNetworks.check(hostname);
 }
 
 /**
@@ -19,15 +33,13 @@ const baseUrl = text(new RegExp(baseUrlPattern), "write an address as https://ho
 
 const version = text(/^v\d+(\.\d+)?$/, 'write a version segment such as "v0.4"');
 
-const everyPlaceholder = ["account_id", "endpoint", "user_id", "date_start", "date_end"] as const;
-
 /**
- * A path template. `required` placeholders must be there: without its account a path would read one account's
- * data for all of them.
+ * A path template with exactly these placeholders: without its account a path would read one account's data
+ * for all of them, and one that nothing fills would reach the provider as it stands.
  */
-function path(required: readonly string[], allowed: readonly string[] = required) {
+function path(...placeholders: readonly string[]) {
   return text(/^\/(?!\/)/, 'write a path that begins with "/"').check(({ value, issues }) => {
-    for (const message of placeholderFaults(value, required, allowed)) {
+    for (const message of placeholderFaults(value, placeholders, placeholders)) {
       issues.push({ code: "custom", message, input: value });
     }
   });
@@ -44,7 +56,7 @@ function placeholderFaults(template: string, required: readonly string[], allowe
   ];
 }
 
-const bodyPlaceholders = ["endpoints", "account_id", "user_id"];
+const bodyPlaceholders = ["endpoints", "account_id"];
 
 /** Any JSON; a text that is just `"{endpoints}"` becomes the list of endpoints to start. */
 const body = z.json().check(({ value, issues }) => {
@@ -58,28 +70,25 @@ function textsOf(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }
 
-const ofAccount = ["account_id"];
-const ofRead = ["account_id", "endpoint"];
-
 const paths = section({
   start: section({
     method: choice(["GET", "POST", "PUT"]).default("POST"),
-    path: path(ofAccount, ["account_id", "user_id", "endpoint"]),
+    path: path("account_id"),
     body: body.exactOptional(),
   }).exactOptional(),
-  read: path(ofRead, everyPlaceholder).exactOptional(),
-  readCompany: path(ofRead, everyPlaceholder).exactOptional(),
-  account: path(ofAccount).exactOptional(),
-  companyAccount: path(ofAccount).exactOptional(),
-  user: path(["user_id"]).exactOptional(),
-  users: path([]).exactOptional(),
-  refresh: path([]).exactOptional(),
+  read: path("account_id", "endpoint").exactOptional(),
+  readCompany: path("account_id", "endpoint").exactOptional(),
+  account: path("account_id").exactOptional(),
+  companyAccount: path("account_id").exactOptional(),
+  user: path("user_id").exactOptional(),
+  users: path().exactOptional(),
+  refresh: path().exactOptional(),
   webhooks: section({
-    users: path([]).exactOptional(),
-    accounts: path([]).exactOptional(),
-    endpoints: path([]).exactOptional(),
+    users: path().exactOptional(),
+    accounts: path().exactOptional(),
+    endpoints: path().exactOptional(),
   }).exactOptional(),
-  companyWebhooks: path([]).exactOptional(),
+  companyWebhooks: path().exactOptional(),
 }).prefault({});
 
 const versions = section({

@@ -79,8 +79,6 @@ export class Relay extends Construct {
       settings: {
         eventSource,
         subscribers: settings.subscribers.map(({ name, types }) => ({ name, ...(types && { types }) })),
-        startEndpoints: settings.startEndpoints,
-        readAfterSeconds: settings.fetch.readAfterSeconds,
       },
       permissions: [
         // What Lambda itself needs, as this role, to read the stream and to write to the failure destination

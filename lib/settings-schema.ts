@@ -3,7 +3,7 @@ import { eventTypes } from "../domain/events.ts";
 import { answerTypes } from "../domain/message.ts";
 import { wants } from "../domain/subscribers.ts";
 import { mappingSchema } from "./mapping-schema.ts";
-import { isPlaceholder, providerSchema } from "./provider-schema.ts";
+import { isPlaceholder, isPrivate, providerSchema } from "./provider-schema.ts";
 import { flag, listOf, remedyOf, section, text, wholeNumber } from "./setting-types.ts";
 
 /** The provider's endpoints, as publicly documented. */
@@ -155,6 +155,14 @@ const crossChecks: readonly CrossCheck[] = [
         !production || provider.environment !== environment || !isPlaceholder(provider.baseUrls[environment]),
       path: ["provider", "baseUrls", environment],
       error: "is a placeholder, which a production stage can't call; write the provider's address",
+    }),
+  ),
+  ...(["sandbox", "production"] as const).map(
+    (environment): CrossCheck => ({
+      reads: ["provider"],
+      holds: ({ provider }) => provider.allowPrivateAddresses || !isPrivate(provider.baseUrls[environment]),
+      path: ["provider", "baseUrls", environment],
+      error: "is a private address; write a public one, or set provider.allowPrivateAddresses to true",
     }),
   ),
   ...(["fetch", "refresh", "register"] as const).map(

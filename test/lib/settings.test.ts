@@ -1,0 +1,298 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { loadSettings, parseSettings } from "../../lib/settings.ts";
+
+const stages = join(import.meta.dirname, "../../stages");
+
+function messageOf(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return "";
+}
+
+/** The lines of the error that settings give, without the file's. */
+function faultsOf(settings: unknown): string[] {
+  return messageOf(() => parseSettings(settings, "f.json"))
+    .split("\n")
+    .slice(1)
+    .map((line) => line.trim());
+}
+
+describe("settings with defaults", () => {
+  it("need nothing but the choice whether data is protected", () => {
+    const settings = parseSettings({ production: false }, "f.json");
+    expect(settings.retention.eventsDays).toBe(30);
+    expect(settings.subscribers).toEqual([]);
+    expect(settings.webhooks.secretHeader).toBe("x-webhook-secret");
+    expect(settings.startEndpoints).toContain("profile");
+  });
+
+  it("put the version segments into the specified paths", () => {
+    const versions = { api: "v1", refresh: "v0.3", webhooks: "v2", company: "v3" };
+    const { paths } = parseSettings({ production: false, provider: { versions } }, "f.json").provider;
+    expect(paths).toEqual({
+      read: "/api/v1/accounts/{account_id}/{endpoint}",
+      readCompany: "/api/v1/company-accounts/{account_id}/{endpoint}",
+      account: "/api/v1/accounts/{account_id}",
+      companyAccount: "/api/v1/company-accounts/{account_id}",
+      users: "/api/v1/users",
+      refresh: "/api/v0.3/token/refresh",
+      webhooks: {
+        users: "/api/v2/webhooks/users",
+        accounts: "/api/v2/webhooks/accounts",
+        endpoints: "/api/v2/webhooks/endpoints",
+      },
+      companyWebhooks: "/api/company/v3/webhooks/accounts",
+    });
+  });
+
+  it("replace one path and keep the others", () => {
+    const paths = { read: "/x/{account_id}/{endpoint}?full=1", webhooks: { users: "/hooks/u" } };
+    const { provider } = parseSettings({ production: false, provider: { paths } }, "f.json");
+    expect(provider.paths.read).toBe("/x/{account_id}/{endpoint}?full=1");
+    expect(provider.paths.account).toBe("/api/v0.4/accounts/{account_id}");
+    expect(provider.paths.webhooks.users).toBe("/hooks/u");
+    expect(provider.paths.webhooks.accounts).toBe("/api/v0.3/webhooks/accounts");
+  });
+
+  it("replace one part of a mapping and keep the others", () => {
+    const { mapping } = parseSettings(
+      { production: false, mapping: { accounts: { eventId: "id", ids: "any" } } },
+      "f.json",
+    );
+    expect(mapping.accounts).toMatchObject({ eventId: "id", ids: "any", type: "action || event" });
+    expect(mapping.users.ids).toBe("uuid");
+  });
+});
+
+describe("settings in error", () => {
+  const provider = "provider";
+  const cases: readonly [string, object, string][] = [
+    ["production missing", { production: undefined }, "production: is missing; set it to true or false"],
+    [
+      "an unknown setting",
+      { retries: 1 },
+      "retries: no such setting; remove it, or correct it to one of: production, provider,",
+    ],
+    [
+      "an unknown setting deep down",
+      { fetch: { retry: { tries: 1 } } },
+      "fetch.retry.tries: no such setting; remove it, or correct it to one of: baseSeconds, maxSeconds, maxAttempts",
+    ],
+    [
+      "a section that is none",
+      { fetch: 3 },
+      "fetch: is 3; write an object with any of: maxConcurrency, retry",
+    ],
+    [
+      "an unknown environment",
+      { provider: { environment: "test" } },
+      'provider.environment: is "test"; set it to one of: sandbox, production',
+    ],
+    [
+      "a base address that is no https",
+      { provider: { baseUrls: { sandbox: "http://provider.com" } } },
+      'provider.baseUrls.sandbox: is "http://provider.com"; write an address as https://host, without query',
+    ],
+    [
+      "a private base address",
+      { provider: { baseUrls: { sandbox: "https://10.0.0.7" } } },
+      "provider.baseUrls.sandbox: is a private address; write a public one, or set provider.allowPrivateAddresses to true",
+    ],
+    [
+      "a version that is none",
+      { provider: { versions: { api: "4" } } },
+      'provider.versions.api: is "4"; write a version segment such as "v0.4"',
+    ],
+    [
+      "an unspecified refresh version",
+      { provider: { versions: { refresh: "v0.5" } } },
+      'provider.versions.refresh: is "v0.5"; set it to one of: v0.4, v0.3',
+    ],
+    [
+      "an unknown placeholder",
+      { provider: { paths: { read: "/{account_id}/{endpoint}/{day}" } } },
+      "provider.paths.read: has the unknown placeholder {day}; remove or correct it (known here: account_id, endpoint)",
+    ],
+    [
+      "a missing placeholder",
+      { provider: { paths: { account: "/accounts" } } },
+      "provider.paths.account: lacks the placeholder {account_id}; put it where its value belongs",
+    ],
+    [
+      "a path without its slash",
+      { provider: { paths: { users: "users" } } },
+      'provider.paths.users: is "users"; write a path that begins with "/"',
+    ],
+    [
+      "an unknown placeholder in a body",
+      { provider: { paths: { start: { path: "/{account_id}", body: { list: ["{endpoint}"] } } } } },
+      "provider.paths.start.body: has the unknown placeholder {endpoint}; remove or correct it (known here: endpoints, account_id)",
+    ],
+    [
+      "an invalid expression",
+      { mapping: { users: { type: "action ||| event" } } },
+      "mapping.users.type: is no JMESPath expression: Invalid jmespath expression: parse error at column 9",
+    ],
+    [
+      "an expression with an unknown function",
+      { mapping: { users: { time: "now()" } } },
+      "mapping.users.time: is no JMESPath expression: Unknown function: now()",
+    ],
+    [
+      "an event type that is not ours",
+      { mapping: { users: { types: { create_user: "user.made" } } } },
+      'mapping.users.types.create_user: is "user.made"; set it to one of: user.created,',
+    ],
+    [
+      "a subscriber's name that is none",
+      { subscribers: [{ name: "Risk Team" }] },
+      'subscribers.0.name: is "Risk Team"; write a name of small letters, digits and "-"',
+    ],
+    [
+      "a name twice",
+      { subscribers: [{ name: "a" }, { name: "a" }] },
+      "subscribers: has a name twice; give each subscriber a name of its own",
+    ],
+    [
+      "a type that matches no message",
+      { subscribers: [{ name: "a", types: ["acount.*"] }] },
+      'subscribers.0.types.0: is "acount.*"; matches no message; write one of: user.created,',
+    ],
+    [
+      "a principal that is none",
+      { subscribers: [{ name: "a", principals: ["*"] }] },
+      'subscribers.0.principals.0: is "*"; write an account\'s 12 digits, or the ARN of a role or user',
+    ],
+    [
+      "more subscribers than the relay's environment holds",
+      { subscribers: Array.from({ length: 13 }, (_, index) => ({ name: `s${index}` })) },
+      "subscribers: has too many; keep 12",
+    ],
+    [
+      "a concurrency that SQS refuses",
+      { fetch: { maxConcurrency: 1 } },
+      "fetch.maxConcurrency: is 1; set it to a whole number from 2 to 1000",
+    ],
+    [
+      "a longest wait below the shortest",
+      { fetch: { retry: { baseSeconds: 9, maxSeconds: 3 } } },
+      "fetch.retry.maxSeconds: is below retry.baseSeconds; raise it",
+    ],
+    [
+      "refreshes that exhaust the secret's versions",
+      { token: { refreshEveryMinutes: 5 } },
+      "token.refreshEveryMinutes: is 5; set it to a whole number from 10 to 1440",
+    ],
+    [
+      "a retention shorter than the provider's retries",
+      { retention: { eventsDays: 3 } },
+      "retention.eventsDays: is 3; set it to a whole number from 4 to 3650: duplicates come for 3 days",
+    ],
+    [
+      "a log retention that CloudWatch does not offer",
+      { retention: { logsDays: 2 } },
+      "retention.logsDays: is 2; set it to one of: 1, 3,",
+    ],
+    [
+      "a receiver that outlives API Gateway's patience",
+      { functions: { receive: { timeoutSeconds: 30 } } },
+      "functions.receive.timeoutSeconds: is 30; set it to a whole number from 1 to 29",
+    ],
+    [
+      "a function that ends before the provider answers",
+      { functions: { fetch: { timeoutSeconds: 20 } } },
+      "functions.fetch.timeoutSeconds: ends before a slow answer; raise it to provider.timeouts.connectSeconds",
+    ],
+    [
+      "a header in capitals",
+      { webhooks: { secretHeader: "X-Secret" } },
+      'webhooks.secretHeader: is "X-Secret"; write an HTTP header\'s name in small letters',
+    ],
+    [
+      "a placeholder address in production",
+      { production: true, [provider]: { environment: "production" } },
+      "provider.baseUrls.production: is a placeholder, which a production stage can't call; write the provider's address",
+    ],
+  ];
+
+  it.each(cases)("name the setting and the remedy: %s", (_, settings, expected) => {
+    const faults = faultsOf({ production: false, ...settings });
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toContain(expected);
+  });
+
+  it("are told all at once, each on a line, after the file's name", () => {
+    const settings = {
+      provider: { vesion: 1, environment: "x" },
+      fetch: { maxConcurrency: 0 },
+      functions: { register: { timeoutSeconds: 1 } },
+      retention: { eventsDays: 1 },
+      surplus: 1,
+    };
+    expect(messageOf(() => parseSettings(settings, "f.json"))).toMatch(/^Settings in f\.json:\n/);
+    const paths = faultsOf(settings).map((line) => line.slice(0, line.indexOf(":")));
+    expect(paths.sort()).toEqual([
+      "fetch.maxConcurrency",
+      "production",
+      "provider.environment",
+      "provider.vesion",
+      "retention.eventsDays",
+      "surplus",
+    ]);
+  });
+
+  it("of two checks across settings are both told", () => {
+    const settings = {
+      production: true,
+      functions: { fetch: { timeoutSeconds: 1 }, refresh: { timeoutSeconds: 1 } },
+    };
+    expect(faultsOf(settings).map((line) => line.slice(0, line.indexOf(":")))).toEqual([
+      "provider.baseUrls.sandbox",
+      "functions.fetch.timeoutSeconds",
+      "functions.refresh.timeoutSeconds",
+    ]);
+  });
+
+  it("that are no object at all are refused", () => {
+    expect(faultsOf([])[0]).toContain("the settings: is []; write an object");
+  });
+});
+
+describe("settings files", () => {
+  const directory = mkdtempSync(join(tmpdir(), "income-events-settings-"));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  it.each(["dev", "local"])("of stage %s are valid", (stage) => {
+    expect(loadSettings(stage, stages).production).toBe(false);
+  });
+
+  it("of stage prod lack the provider's address only", () => {
+    const message = messageOf(() => loadSettings("prod", stages));
+    expect(message.split("\n")).toHaveLength(2);
+    expect(message).toContain("provider.baseUrls.production: is a placeholder");
+  });
+
+  it("elsewhere are read in place of the stage's", () => {
+    const file = join(directory, "other.json");
+    writeFileSync(file, JSON.stringify({ production: false, retention: { eventsDays: 77 } }));
+    expect(loadSettings("prod", stages, file).retention.eventsDays).toBe(77);
+  });
+
+  it("that are missing are named with the way to give others", () => {
+    const message = messageOf(() => loadSettings("nowhere", stages));
+    expect(message).toContain("nowhere.json");
+    expect(message).toContain("-c settings=FILE");
+  });
+
+  it("that are no JSON are named", () => {
+    const file = join(directory, "broken.json");
+    writeFileSync(file, "{");
+    expect(messageOf(() => loadSettings("dev", stages, file))).toContain(`${file}: not JSON`);
+  });
+});

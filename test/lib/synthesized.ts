@@ -1,0 +1,82 @@
+import { App } from "aws-cdk-lib";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import { VALIDATE_AGAINST_DEFAULT_RULES } from "aws-cdk-lib/cx-api";
+import { z } from "zod";
+import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
+import { parseSettings } from "../../lib/settings.ts";
+
+const resource = z.object({
+  Type: z.string(),
+  Properties: z.record(z.string(), z.unknown()).default({}),
+  DeletionPolicy: z.string().optional(),
+  UpdateReplacePolicy: z.string().optional(),
+});
+const template = z.object({
+  Parameters: z.record(z.string(), z.record(z.string(), z.unknown())),
+  Resources: z.record(z.string(), resource),
+  Outputs: z.record(z.string(), z.object({ Value: z.unknown(), Description: z.string() })),
+});
+
+export type Resource = z.output<typeof resource> & { readonly id: string };
+
+/** A stack as CloudFormation would get it, and what each function's bundle would hold. */
+export type Synthesized = {
+  readonly name: string;
+  readonly terminationProtection: boolean;
+  readonly text: string;
+  readonly parameters: z.output<typeof template>["Parameters"];
+  readonly outputs: z.output<typeof template>["Outputs"];
+  readonly resources: readonly Resource[];
+  readonly ofType: (type: string) => readonly Resource[];
+  readonly withId: (prefix: string) => Resource;
+  /** Settings by entry file. */
+  readonly bundles: ReadonlyMap<string, unknown>;
+};
+
+/** Synthesizes a stage with stand-in code: bundles have tests of their own. */
+export function synthesized(settings: unknown, stage = "test"): Synthesized {
+  // CDK's own validation takes seconds; `cdk synth` runs it.
+  const app = new App({ context: { [VALIDATE_AGAINST_DEFAULT_RULES]: false } });
+  const bundles = new Map<string, unknown>();
+  const codeOf = (entry: string, slice: unknown) => {
+    bundles.set(entry, JSON.parse(JSON.stringify(slice)));
+    return lambda.Code.fromInline("// stand-in");
+  };
+  new IncomeEventsStack(app, { stage, settings: parseSettings(settings, "test settings"), codeOf });
+  const artifact = app.synth().getStackByName(`income-events-${stage}`);
+  const text = JSON.stringify(artifact.template);
+  const { Parameters, Resources, Outputs } = template.parse(artifact.template);
+  const resources = Object.entries(Resources).map(([id, body]) => ({ id, ...body }));
+  return {
+    name: artifact.stackName,
+    terminationProtection: artifact.terminationProtection ?? false,
+    text,
+    parameters: Parameters,
+    outputs: Outputs,
+    resources,
+    ofType: (type) => resources.filter(({ Type }) => Type === type),
+    withId: (prefix) => {
+      const found = resources.filter(({ id }) => nameOf(id) === prefix);
+      const [only] = found;
+      if (only === undefined || found.length > 1)
+        throw new Error(`${found.length} resources named ${prefix}`);
+      return only;
+    },
+    bundles,
+  };
+}
+
+/** A logical id without the hash that CDK puts at its end. */
+export function nameOf(logicalId: string): string {
+  return logicalId.replace(/[0-9A-F]{8}$/, "");
+}
+
+/** Production settings with a real-looking address and a subscriber in another account. */
+export const productionSettings = {
+  production: true,
+  provider: { environment: "production", baseUrls: { production: "https://api.income-provider.com" } },
+  subscribers: [
+    { name: "everything" },
+    { name: "risk-team", types: ["account.*", "data.updated"], principals: ["210987654321"] },
+  ],
+};
