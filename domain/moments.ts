@@ -1,4 +1,5 @@
-const pattern = /^(\d{4}-\d{2}-\d{2})[ Tt](\d{2}:\d{2}:\d{2})(?:\.(\d+))?\s*(UTC|Z|z|[+-]\d{2}:\d{2})?$/;
+const pattern =
+  /^(\d{4}-\d{2}-\d{2})[ Tt]((?:[01]\d|2[0-3]):\d{2}:\d{2})(?:\.(\d+))?\s*(UTC|Z|z|[+-]\d{2}:\d{2})?$/;
 
 /**
  * Reads the provider's date-times (`<date> <time> UTC`, with or without fractional seconds) and RFC 3339; a
@@ -8,9 +9,18 @@ const pattern = /^(\d{4}-\d{2}-\d{2})[ Tt](\d{2}:\d{2}:\d{2})(?:\.(\d+))?\s*(UTC
 export function parseMoment(text: string): string | undefined {
   const match = pattern.exec(text.trim());
   if (match === null) return undefined;
-  const [, date, time, fraction = "", zone = "UTC"] = match;
+  const [, date = "", time, fraction = "", zone = "UTC"] = match;
   const offset = /^[+-]/.test(zone) ? zone : "Z";
   const milliseconds = fraction.slice(0, 3).padEnd(3, "0");
   const moment = new Date(`${date}T${time}.${milliseconds}${offset}`);
-  return Number.isNaN(moment.getTime()) ? undefined : moment.toISOString();
+  if (Number.isNaN(moment.getTime()) || !isOnCalendar(date)) return undefined;
+  const iso = moment.toISOString();
+  // An offset can push a moment out of the years of four digits, and then it would not compare as text.
+  return /^\d{4}-/.test(iso) ? iso : undefined;
+}
+
+// Date takes 30 February for 2 March.
+function isOnCalendar(date: string): boolean {
+  const midnight = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);
 }

@@ -28,9 +28,12 @@ export function inspectPayload(kind: Kind, bytes: Uint8Array): Payload {
   }
 }
 
-// The engine's own message quotes the body, which may hold a credential; only the position may be told.
+// The engine's own message quotes the body, which may hold a credential; only the position may be told. A body
+// can say "at position 5" itself, so only the end of the message counts: messages that quote end otherwise.
+const positionAtTheEnd = /in JSON at position (\d+) \(line \d+ column \d+\)$/;
+
 function describe(error: unknown): string {
   if (error instanceof RangeError) return "nested too deeply";
-  const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined;
+  const position = error instanceof Error ? positionAtTheEnd.exec(error.message)?.[1] : undefined;
   return position === undefined ? "not JSON" : `not JSON at position ${position}`;
 }

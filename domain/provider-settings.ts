@@ -84,19 +84,28 @@ export function parseStartEndpoints(value: unknown): readonly string[] {
   return value.map(String);
 }
 
-/** Fills `{user_id}`, `{account_id}` and `{endpoint}` into a path; what is filled in is percent-encoded. */
+/**
+ * Fills `{user_id}`, `{account_id}` and `{endpoint}` into a path; what is filled in is percent-encoded.
+ * @throws permanent failure where an id or endpoint would lead to another path
+ */
 export function fillPath(template: string, subject: Subject, endpoint = ""): string {
-  const id = encodeURIComponent(subject.id);
+  const id = encodePart(subject.id, `${subject.kind}'s id`);
   return template
     .replaceAll("{user_id}", id)
     .replaceAll("{account_id}", id)
-    .replaceAll("{endpoint}", encodeURIComponent(endpoint));
+    .replaceAll("{endpoint}", encodePart(endpoint, "endpoint"));
+}
+
+// Servers and clients resolve `.` and `..` also where they are percent-encoded.
+function encodePart(part: string, what: string): string {
+  if (part === "." || part === "..") throw permanent(`${what}: can't be part of a path`);
+  return encodeURIComponent(part);
 }
 
 /** Fills a start's body: a text `"{endpoints}"` becomes the list, `{account_id}` within a text the account. */
 export function fillBody(body: unknown, subject: Subject, endpoints: readonly string[]): unknown {
   if (body === "{endpoints}") return endpoints;
-  if (typeof body === "string") return body.replaceAll("{account_id}", subject.id);
+  if (typeof body === "string") return body.replaceAll("{account_id}", () => subject.id);
   if (Array.isArray(body)) return body.map((part: unknown) => fillBody(part, subject, endpoints));
   if (!isFields(body)) return body;
   return Object.fromEntries(

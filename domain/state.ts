@@ -22,8 +22,9 @@ export type State = {
   /** Contradicted by something that no time could order: holds until the provider has answered. */
   readonly unconfirmed: boolean;
   /**
-   * The newest event's own time, ISO 8601; kept only while every fact known came with a time. One without a
-   * time (or the provider's answer) has no place in that order, so from then on contradictions are asked about.
+   * The time, ISO 8601, of the newest event that told `connected`: an event that does not tell it has no say
+   * in its order. Kept only while all that told it came with a time. What has none (or the provider's answer)
+   * has no place in that order, so from then on contradictions are asked about.
    */
   readonly asOf?: string;
   readonly userId?: string;
@@ -119,11 +120,13 @@ function claimOf(event: IncomeEvent): Claim {
     case "account.deleted":
     case "company-account.deleted":
       return { deleted: true };
+    case "account.created":
+    case "company-account.created":
+      // Creation comes before all else in an account's life: that it is not connected yet contradicts nothing.
+      return event.connected === true ? { deleted: false, connected: true } : { deleted: false };
     case "user.created":
     case "user.updated":
-    case "account.created":
     case "account.updated":
-    case "company-account.created":
     case "company-account.updated":
     case "endpoint.updated":
       return { deleted: false, ...present({ connected: event.connected }) };
@@ -134,7 +137,7 @@ function weigh(state: State, event: IncomeEvent): Outcome {
   if (state.deleted) return "stale";
   const claim = claimOf(event);
   if (claim.deleted) return isWeak(event) ? "unconfirmed" : "applied";
-  const order = compareTimes(state.asOf, event.time);
+  const order = claim.connected === undefined ? "unordered" : compareTimes(state.asOf, event.time);
   if (order === "older") return "stale";
   // While an answer is awaited, whatever comes in may be newer or older than the question: ask again.
   if (state.unconfirmed) return "unconfirmed";
@@ -145,7 +148,7 @@ function weigh(state: State, event: IncomeEvent): Outcome {
 }
 
 /**
- * How an event's time stands to the newest one known. `unordered` where either has none, or where both are the
+ * How an event's time stands to that of what is known. `unordered` where either has none, or where both are the
  * same moment: a provider's times may be whole seconds, and within one nothing says which came first.
  */
 function compareTimes(asOf: string | undefined, time: string | undefined): "older" | "newer" | "unordered" {
@@ -154,26 +157,32 @@ function compareTimes(asOf: string | undefined, time: string | undefined): "olde
 }
 
 function apply(state: State, event: IncomeEvent, outcome: Outcome): State {
-  if (outcome === "stale") return state;
+  const owned = { ...state, ...ownersAfter(state, event) };
+  if (outcome === "stale") return owned;
   const claim = claimOf(event);
   const isBelieved = outcome === "applied";
-  const { connected: _, asOf: __, ...rest } = state;
+  const { connected: _, asOf: __, ...rest } = owned;
   return {
     ...rest,
     ...present({
       connected: isBelieved ? (claim.connected ?? state.connected) : state.connected,
-      asOf: orderAfter(state, event),
-      // An account belongs to one user and one source for good: the first that is told stays.
-      userId: state.userId ?? event.userId,
-      datasourceId: state.datasourceId ?? event.datasourceId,
+      asOf: orderAfter(state, event, outcome),
     }),
     deleted: isBelieved && claim.deleted,
     unconfirmed: outcome === "unconfirmed",
   };
 }
 
-function orderAfter(state: State, event: IncomeEvent): string | undefined {
-  if (event.time === undefined) return undefined;
-  if (state.version === 0) return event.time;
-  return state.asOf === undefined || state.asOf > event.time ? state.asOf : event.time;
+/** An account belongs to one user and one source for good: the first that is told stays, however late it comes. */
+function ownersAfter(state: State, event: IncomeEvent): Pick<State, "userId" | "datasourceId"> {
+  return present({
+    userId: state.userId ?? event.userId,
+    datasourceId: state.datasourceId ?? event.datasourceId,
+  });
+}
+
+function orderAfter(state: State, event: IncomeEvent, outcome: Outcome): string | undefined {
+  if (claimOf(event).connected === undefined || outcome === "unconfirmed") return state.asOf;
+  if (outcome === "applied") return event.time;
+  return event.time === state.asOf ? state.asOf : undefined;
 }
