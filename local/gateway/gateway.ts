@@ -66,7 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   server.on("request", (request, response) => {
     answerRequest(request, response, context).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
-      else write(response, errorAnswer(undefined, engineFailure(error)), false);
+      else write(response, errorAnswer(undefined, gatewayFailure(error)), false);
     });
   });
   return {
@@ -330,13 +330,21 @@ async function giveBack(
   await context.engines.sqs.send({ ...outgoing, headers });
 }
 
+function gatewayFailure(error: unknown): Fault {
+  const message = `The local gateway failed: ${reasonOf(error)}`;
+  return { status: 500, errorType: "InternalFailure", message };
+}
+
 function engineFailure(error: unknown): Fault {
-  const reason = error instanceof Error ? error.message : String(error);
   return {
     status: 503,
     errorType: "ServiceUnavailable",
-    message: `The local engine does not answer: ${reason}`,
+    message: `The local engine does not answer: ${reasonOf(error)}`,
   };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function readBody(request: IncomingMessage): Promise<Buffer> {

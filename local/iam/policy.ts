@@ -12,10 +12,10 @@ export class UnsupportedPolicyError extends Error {
 
 /** The request facts that conditions may ask for. */
 const conditionKeys = ["aws:SecureTransport", "aws:SourceArn", "aws:SourceAccount"] as const;
-export type ConditionKey = (typeof conditionKeys)[number];
+type ConditionKey = (typeof conditionKeys)[number];
 
 const conditionOperators = ["Bool", "ArnEquals", "ArnLike", "StringEquals"] as const;
-export type ConditionOperator = (typeof conditionOperators)[number];
+type ConditionOperator = (typeof conditionOperators)[number];
 
 export type Condition = {
   readonly operator: ConditionOperator;

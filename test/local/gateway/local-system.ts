@@ -59,7 +59,7 @@ export async function startLocalSystem(
   };
 }
 
-export function allow(where: string, allowed: readonly (readonly [string, string])[]): Policy {
+function allow(where: string, allowed: readonly (readonly [string, string])[]): Policy {
   const statements = allowed.map(([action, resource]) => ({
     Effect: "Allow",
     Action: action,
