@@ -1,0 +1,162 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { resourceWildcards } from "../../lib/permissions.ts";
+import { nameOf, productionSettings, type Resource, synthesized } from "./synthesized.ts";
+
+const stack = synthesized(productionSettings);
+
+const receive = (kind: string) => [
+  `sqs:SendMessage                  ${kind}WorkQueue`,
+  `sqs:SendMessage                  ${kind}WorkDeadLetters`,
+  "s3:PutObject                     OverflowBucket/bodies/*",
+  "secretsmanager:GetSecretValue    WebhookSecret",
+];
+const store = (kind: string) => [
+  `sqs:ReceiveMessage               ${kind}WorkQueue`,
+  `sqs:DeleteMessage                ${kind}WorkQueue`,
+  `sqs:GetQueueAttributes           ${kind}WorkQueue`,
+  `sqs:SendMessage                  ${kind}WorkDeadLetters`,
+  "dynamodb:UpdateItem              EventsTable",
+  "s3:GetObject                     OverflowBucket/bodies/*",
+];
+
+/** All that each function may do, besides writing to its own log. */
+const permissions: Readonly<Record<string, readonly string[]>> = {
+  UsersReceive: receive("Users"),
+  AccountsReceive: receive("Accounts"),
+  EndpointsReceive: receive("Endpoints"),
+  CompanyAccountsReceive: receive("CompanyAccounts"),
+  UsersStore: store("Users"),
+  AccountsStore: store("Accounts"),
+  EndpointsStore: store("Endpoints"),
+  CompanyAccountsStore: store("CompanyAccounts"),
+  RelayChanges: [
+    "dynamodb:DescribeStream          EventsTable.StreamArn",
+    "dynamodb:GetRecords              EventsTable.StreamArn",
+    "dynamodb:GetShardIterator        EventsTable.StreamArn",
+    "dynamodb:ListStreams             *",
+    "dynamodb:GetItem                 EventsTable",
+    "dynamodb:PutItem                 EventsTable",
+    "sqs:SendMessage                  FetchWorkQueue",
+    "sqs:SendMessage                  SubscriberEverythingQueue",
+    "sqs:SendMessage                  SubscriberEverythingDeadLetters",
+    "sqs:SendMessage                  SubscriberRiskTeamQueue",
+    "sqs:SendMessage                  SubscriberRiskTeamDeadLetters",
+    "s3:PutObject                     RelayFailures/*",
+    "s3:ListBucket                    RelayFailures",
+  ],
+  FetchData: [
+    "sqs:ReceiveMessage               FetchWorkQueue",
+    "sqs:DeleteMessage                FetchWorkQueue",
+    "sqs:GetQueueAttributes           FetchWorkQueue",
+    "sqs:SendMessage                  FetchWorkQueue",
+    "sqs:SendMessage                  FetchWorkDeadLetters",
+    "dynamodb:GetItem                 EventsTable",
+    "dynamodb:PutItem                 EventsTable",
+    "dynamodb:UpdateItem              EventsTable",
+    "s3:PutObject                     OverflowBucket/data/*",
+    "secretsmanager:GetSecretValue    TokenSecret",
+  ],
+  RefreshToken: [
+    "secretsmanager:GetSecretValue           TokenSecret",
+    "secretsmanager:PutSecretValue           TokenSecret",
+    "secretsmanager:UpdateSecretVersionStage TokenSecret",
+  ],
+  RegisterWebhooks: [
+    "secretsmanager:GetSecretValue    WebhookSecret",
+    "secretsmanager:GetSecretValue    TokenSecret",
+  ],
+};
+
+const oneOrMore = <Item extends z.ZodType>(item: Item) =>
+  z.union([z.array(item), item.transform((only) => [only])]);
+const statement = z.strictObject({
+  Effect: z.literal("Allow"),
+  Action: oneOrMore(z.string()),
+  Resource: z.union([z.array(z.unknown()), z.unknown().transform((only) => [only])]),
+});
+const role = z.object({
+  AssumeRolePolicyDocument: z.unknown(),
+  Policies: z.array(z.object({ PolicyDocument: z.object({ Statement: z.array(statement) }) })),
+});
+
+/** `action resource` for each pair that a role allows. */
+function allowedBy({ Properties }: Resource): string[] {
+  const statements = role.parse(Properties).Policies.flatMap((policy) => policy.PolicyDocument.Statement);
+  return statements.flatMap(({ Action, Resource: resources }) =>
+    Action.flatMap((action) => resources.map((resource) => `${action} ${readable(resource)}`)),
+  );
+}
+
+/** A resource of the template, as its name without hash and what is appended to it. */
+function readable(resource: unknown): string {
+  if (typeof resource === "string") return resource;
+  const ref = z.object({ Ref: z.string() }).safeParse(resource);
+  if (ref.success) return nameOf(ref.data.Ref);
+  const attribute = z.object({ "Fn::GetAtt": z.tuple([z.string(), z.string()]) }).safeParse(resource);
+  if (attribute.success) {
+    const [id, name] = attribute.data["Fn::GetAtt"];
+    return name === "Arn" ? nameOf(id) : `${nameOf(id)}.${name}`;
+  }
+  const join = z.object({ "Fn::Join": z.tuple([z.literal(""), z.array(z.unknown())]) }).parse(resource);
+  return join["Fn::Join"][1].map(readable).join("");
+}
+
+const roles = stack.ofType("AWS::IAM::Role");
+
+describe("a function's role", () => {
+  it("is there for each function, and for nothing else", () => {
+    expect(roles.map(({ id }) => nameOf(id)).sort()).toEqual(
+      Object.keys(permissions)
+        .map((name) => `${name}Role`)
+        .sort(),
+    );
+    expect(stack.ofType("AWS::IAM::Policy")).toEqual([]);
+  });
+
+  it.each(Object.entries(permissions))("allows exactly what it needs: %s", (name, expected) => {
+    const logs = ["logs:CreateLogStream", "logs:PutLogEvents"].map((action) => `${action} ${name}Logs`);
+    const lines = [...expected.map((line) => line.replace(/\s+/, " ")), ...logs];
+    expect(allowedBy(stack.withId(`${name}Role`)).sort()).toEqual(lines.sort());
+  });
+
+  it.each(Object.keys(permissions))("is the one that the function has: %s", (name) => {
+    const { Role } = stack.withId(`${name}Function`).Properties;
+    expect(readable(Role)).toBe(`${name}Role`);
+  });
+
+  it("has no managed policy, and only Lambda takes it on", () => {
+    for (const { Properties } of roles) {
+      expect(Properties).not.toHaveProperty("ManagedPolicyArns");
+      expect(role.parse(Properties).AssumeRolePolicyDocument).toEqual({
+        Version: "2012-10-17",
+        Statement: [
+          { Action: "sts:AssumeRole", Effect: "Allow", Principal: { Service: "lambda.amazonaws.com" } },
+        ],
+      });
+    }
+  });
+});
+
+describe("wildcards", () => {
+  const pairs = roles.flatMap((each) => allowedBy(each).map((pair) => pair.split(" ")));
+
+  it("stand in no allowed action, of roles and of resource policies", () => {
+    expect(pairs.filter(([action]) => action?.includes("*"))).toEqual([]);
+    expect(stack.text).not.toMatch(/"Action":[^}]*\*[^}]*"Effect":"Allow"/);
+  });
+
+  it("stand in resources of the list only, and each of the list is in use", () => {
+    const used = pairs
+      .filter(([, resource]) => resource?.includes("*"))
+      .map(([action, resource = ""]) => `${action} ${resource.replace(/^[A-Za-z]+/, "")}`);
+    const listed = resourceWildcards.flatMap(({ actions, resource }) =>
+      actions.map((action) => `${action} ${resource}`),
+    );
+    expect([...new Set(used)].sort()).toEqual([...listed].sort());
+  });
+
+  it("have a reason of a sentence", () => {
+    for (const { reason } of resourceWildcards) expect(reason).toMatch(/^[A-Z].{20,}\.$/);
+  });
+});
