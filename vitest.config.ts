@@ -3,6 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    // Hosts the table engines of the run; they start when a test first asks for them.
+    globalSetup: ["test/support/table-engine-host.ts"],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     // The report is where continuous integration takes its counts from.

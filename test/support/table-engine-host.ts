@@ -1,0 +1,55 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { TestProject } from "vitest/node";
+import { type DynamoDbEngine, type RunningDynamoDb, startDynamoDb } from "../../local/engines/dynamodb.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Where `GET /<engine>` answers `{url}` or `{missing: reason}`; starts the engine when it is first asked. */
+    tableEngineHost: string;
+  }
+}
+
+/** Vitest's global setup: one engine of each kind for the whole run, and none for a run that needs none. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const started = new Map<DynamoDbEngine, Promise<RunningDynamoDb>>();
+  const engineOf = (name: DynamoDbEngine) => {
+    const known = started.get(name);
+    if (known !== undefined) return known;
+    const starting = startDynamoDb({ engine: name });
+    starting.catch((error: unknown) => {
+      process.stderr.write(`\nTests on ${name} can't run: ${String(error)}\n`);
+    });
+    started.set(name, starting);
+    return starting;
+  };
+  const server = createServer((request, response) => {
+    const name = request.url === "/dynoxide" ? "dynoxide" : "dynamodb-local";
+    engineOf(name).then(
+      ({ url }) => answer(response, 200, { url }),
+      (error: unknown) => answer(response, isMissing(error) ? 200 : 500, { missing: String(error) }),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port for the table engines' host");
+  project.provide("tableEngineHost", `http://127.0.0.1:${address.port}`);
+  return async () => {
+    server.close();
+    server.closeAllConnections();
+    await Promise.all([...started.values()].map(close));
+  };
+}
+
+function answer(response: ServerResponse, status: number, content: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(content));
+}
+
+/** An engine that is not installed is told from one that is and does not start: only the first may be skipped. */
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith("No engine for the table");
+}
+
+async function close(starting: Promise<RunningDynamoDb>): Promise<void> {
+  const running = await starting.catch(() => undefined);
+  await running?.close();
+}
