@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { VALIDATE_AGAINST_DEFAULT_RULES } from "aws-cdk-lib/cx-api";
@@ -35,8 +38,17 @@ export type Synthesized = {
 
 /** Synthesizes a stage with stand-in code: bundles have tests of their own. */
 export function synthesized(settings: unknown, stage = "test"): Synthesized {
+  const outdir = mkdtempSync(join(tmpdir(), "income-events-assembly-"));
+  try {
+    return read(settings, stage, outdir);
+  } finally {
+    rmSync(outdir, { recursive: true });
+  }
+}
+
+function read(settings: unknown, stage: string, outdir: string): Synthesized {
   // CDK's own validation takes seconds; `cdk synth` runs it.
-  const app = new App({ context: { [VALIDATE_AGAINST_DEFAULT_RULES]: false } });
+  const app = new App({ outdir, context: { [VALIDATE_AGAINST_DEFAULT_RULES]: false } });
   const bundles = new Map<string, unknown>();
   const codeOf = (entry: string, slice: unknown) => {
     bundles.set(entry, JSON.parse(JSON.stringify(slice)));

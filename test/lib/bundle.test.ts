@@ -1,0 +1,163 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, describe, expect, it } from "vitest";
+import { type Bundle, bundle, createBundler } from "../../lib/bundle.ts";
+
+const repository = join(import.meta.dirname, "../..");
+const perKind = ["users", "accounts", "endpoints", "company-accounts"];
+const entries = [
+  ...perKind.flatMap((kind) => [`functions/receive/${kind}.ts`, `functions/store/${kind}.ts`]),
+  "functions/relay/changes.ts",
+  "functions/fetch/data.ts",
+  "functions/refresh/token.ts",
+  "functions/register/webhooks.ts",
+];
+
+function codeOf({ files }: Bundle, name = "index.mjs"): string {
+  const contents = files.get(name);
+  if (contents === undefined) throw new Error(`the bundle has no ${name}`);
+  return Buffer.from(contents).toString("utf8");
+}
+
+/** The files that Node loads before the handler is called: the entry and its static imports. */
+function filesAtStart(built: Bundle): string[] {
+  const started = new Set(["index.mjs"]);
+  for (const name of started) {
+    for (const [, next = ""] of codeOf(built, name).matchAll(/(?:from|import)"\.\/([^"]+)"/g))
+      started.add(next);
+  }
+  return [...started];
+}
+
+function filesLater(built: Bundle): string[] {
+  const started = filesAtStart(built);
+  return [...built.files.keys()].filter((name) => name.endsWith(".mjs") && !started.includes(name));
+}
+
+function kilobytes(built: Bundle, names: readonly string[], measure = Buffer.byteLength): number {
+  return Math.round(names.reduce((sum, name) => sum + measure(codeOf(built, name)), 0) / 1024);
+}
+
+describe("the bundle of each function", () => {
+  const bundles = new Map(entries.map((entry) => [entry, bundle(repository, entry)] as const));
+
+  it.each([...bundles])("is ESM with a handler and everything that it imports: %s", (_, built) => {
+    expect(codeOf(built)).toMatch(/export\{[^}]*\bas handler\b/);
+    const packages = [...built.files]
+      .filter(([name]) => name.endsWith(".mjs"))
+      .flatMap(([, contents]) => [
+        ...Buffer.from(contents)
+          .toString()
+          .matchAll(/from"([^"]+)"/g),
+      ])
+      .map(([, name = ""]) => name)
+      .filter((name) => !name.startsWith("./"));
+    const builtIns = new Set(process.getBuiltinModule("node:module").builtinModules);
+    expect(packages.filter((name) => !builtIns.has(name.replace(/^node:/, "")))).toEqual([]);
+  });
+
+  it.each([...bundles])("holds nothing of the stack, its schema or the local runner: %s", (_, { inputs }) => {
+    const foreign = /node_modules\/(aws-cdk-lib|constructs|zod|esbuild|fauxqs)\/|^(lib|local|sandbox|test)\//;
+    expect(inputs.filter((input) => foreign.test(input))).toEqual([]);
+  });
+
+  it.each([...bundles])("links a source map of its own: %s", (_, built) => {
+    expect(codeOf(built)).toMatch(/\/\/# sourceMappingURL=index\.mjs\.map\s*$/);
+    const { sources } = JSON.parse(codeOf(built, "index.mjs.map"));
+    expect(sources.some((source: string) => source.startsWith("../functions/"))).toBe(true);
+  });
+
+  it.each([...bundles].filter(([entry]) => /receive|store|fetch/.test(entry)))(
+    "loads the client of S3 only when it is needed: %s",
+    (_, built) => {
+      const holdsS3 = (name: string) => codeOf(built, name).includes("AbortMultipartUpload");
+      expect(filesLater(built).some(holdsS3)).toBe(true);
+      expect(filesAtStart(built).filter(holdsS3)).toEqual([]);
+    },
+  );
+
+  it("gets a `require` only where CommonJS code needs Node's own modules", () => {
+    const needing = [...bundles]
+      .filter(([, { requiresBuiltIns }]) => requiresBuiltIns)
+      .map(([entry]) => entry);
+    expect(needing.sort()).toEqual([
+      "functions/fetch/data.ts",
+      "functions/refresh/token.ts",
+      "functions/register/webhooks.ts",
+    ]);
+    for (const [entry, built] of bundles) {
+      expect(codeOf(built).includes("createRequire as bundleRequire")).toBe(needing.includes(entry));
+    }
+  });
+
+  it("is small: at most 500 KB of code at start, compressed", () => {
+    const sizes = [...bundles].map(([entry, built]) => {
+      const atStart = filesAtStart(built);
+      const compressed = kilobytes(built, atStart, (code) => gzipSync(code).byteLength);
+      return {
+        entry,
+        compressed,
+        plain: kilobytes(built, atStart),
+        later: kilobytes(built, filesLater(built)),
+      };
+    });
+    const lines = sizes.map(
+      ({ entry, plain, compressed, later }) =>
+        `${entry}: ${plain} KB at start (${compressed} compressed), ${later} KB when needed`,
+    );
+    process.stdout.write(`${lines.join("\n")}\n`);
+    expect(sizes.filter(({ compressed }) => compressed > 500)).toEqual([]);
+  });
+});
+
+describe("bundling", () => {
+  const directory = mkdtempSync(join(tmpdir(), "income-events-bundle-test-"));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  /** A repository of one function, in a directory of its own. */
+  function repositoryWith(name: string, files: Readonly<Record<string, string>>): string {
+    const root = join(directory, name);
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(join(root, path, ".."), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+    return root;
+  }
+
+  const files = {
+    "functions/a.ts": 'export const handler = async (): Promise<unknown> => import("./large.ts");',
+    "functions/large.ts": 'export const large = "large thing";',
+  };
+
+  it("gives the same bytes wherever the repository lies", () => {
+    const here = bundle(repositoryWith("here", files), "functions/a.ts");
+    const there = bundle(repositoryWith("deep/down/there", files), "functions/a.ts");
+    expect(there).toEqual(here);
+  });
+
+  it("leaves what is imported dynamically in a file of its own", () => {
+    const built = bundle(repositoryWith("lazy", files), "functions/a.ts");
+    expect(codeOf(built)).not.toContain("large thing");
+    const chunks = [...built.files.keys()].filter((name) => /^chunk-|^large/.test(name));
+    expect(chunks.some((name) => codeOf(built, name).includes("large thing"))).toBe(true);
+  });
+
+  it("names what can't be resolved", () => {
+    const root = repositoryWith("broken", { "functions/a.ts": 'import "./missing.ts";' });
+    expect(() => bundle(root, "functions/a.ts")).toThrow(/missing\.ts/);
+  });
+
+  it("puts settings beside the code, and removes both when it is done", () => {
+    const root = repositoryWith("settings", files);
+    let place = "";
+    {
+      using bundler = createBundler(root);
+      place = bundler.directoryOf("functions/a.ts", { a: 1 });
+      expect(JSON.parse(readFileSync(join(place, "settings.json"), "utf8"))).toEqual({ a: 1 });
+      expect(existsSync(join(place, "index.mjs"))).toBe(true);
+    }
+    expect(existsSync(place)).toBe(false);
+  });
+});
