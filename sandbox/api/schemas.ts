@@ -1,0 +1,114 @@
+import { endpointNames } from "../endpoint-names.ts";
+
+declare module "fastify" {
+  interface FastifySchema {
+    /** What the route does, for the API's description. */
+    summary?: string;
+  }
+}
+
+/** JSON Schemas of the routes: they validate requests, write answers and describe the API. */
+const uuid = { type: "string", format: "uuid" } as const;
+const moment = {
+  type: "string",
+  pattern: "^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}(\\.\\d+)? UTC$",
+  description: "Date and time in UTC, written as <date> <time> UTC",
+} as const;
+
+export const errorSchema = {
+  type: "object",
+  required: ["error", "message"],
+  properties: { error: { type: "string" }, message: { type: "string" } },
+} as const;
+
+export const tokenSchema = {
+  type: "object",
+  required: ["token"],
+  properties: { token: { type: "string", description: "A new JWT" } },
+} as const;
+
+export const userSchema = {
+  type: "object",
+  required: ["id", "created_at", "accounts_number"],
+  properties: { id: uuid, created_at: moment, accounts_number: { type: "integer", minimum: 0 } },
+} as const;
+
+export const usersSchema = { type: "array", items: userSchema } as const;
+
+export const accountSchema = {
+  type: "object",
+  required: ["id", "user_id", "datasource_id", "connected", "created_at", "updated_at"],
+  properties: {
+    id: uuid,
+    user_id: uuid,
+    datasource_id: uuid,
+    connected: { type: "boolean" },
+    created_at: moment,
+    updated_at: moment,
+    endpoints: { type: "array", items: { enum: endpointNames } },
+  },
+} as const;
+
+export const dataSetSchema = {
+  type: "object",
+  required: ["account_id", "endpoint", "revision", "updated_at", "data"],
+  properties: {
+    account_id: uuid,
+    endpoint: { enum: endpointNames },
+    revision: { type: "integer", minimum: 1, description: "Counts the changes of this data" },
+    updated_at: moment,
+    data: { type: "array", items: { type: "object", additionalProperties: true } },
+  },
+} as const;
+
+export const webhookBodySchema = {
+  type: "object",
+  required: ["url", "method", "headers"],
+  additionalProperties: false,
+  properties: {
+    url: { type: "string", minLength: 1, maxLength: 2048 },
+    method: { enum: ["POST", "PUT"] },
+    headers: { type: "object", maxProperties: 50, additionalProperties: { type: "string", maxLength: 8192 } },
+    secret: { type: "string", minLength: 1, maxLength: 1024, description: "Signs bodies: X-Signature" },
+  },
+} as const;
+
+export const webhookSchema = {
+  type: "object",
+  required: ["kind", "url", "method", "header_names"],
+  properties: {
+    kind: { type: "string" },
+    url: { type: "string" },
+    method: { type: "string" },
+    header_names: { type: "array", items: { type: "string" }, description: "Values are secrets: not shown" },
+  },
+} as const;
+
+export const fetchBodySchema = {
+  type: "object",
+  required: ["endpoints"],
+  additionalProperties: false,
+  properties: {
+    endpoints: { type: "array", minItems: 1, uniqueItems: true, items: { enum: endpointNames } },
+  },
+} as const;
+
+export const requestIdSchema = {
+  type: "object",
+  required: ["request_id"],
+  properties: { request_id: uuid },
+} as const;
+
+/** An id in a path is any text: an unknown one is 404, whatever its form. */
+export function pathSchema(...names: readonly string[]) {
+  return {
+    type: "object",
+    required: names,
+    properties: Object.fromEntries(names.map((name) => [name, { type: "string", maxLength: 200 }])),
+  } as const;
+}
+
+/** The answers of a route: its own, and the error that any route may give. */
+export function answers(status: 200 | 202, schema: object) {
+  return { [status]: schema, "4xx": errorSchema, "5xx": errorSchema };
+}

@@ -1,0 +1,218 @@
+import type { EndpointName } from "../endpoint-names.ts";
+import { formatDate, formatMoment } from "../moments.ts";
+import { type PayPeriod, payPeriods, sum } from "./ledger.ts";
+import { random } from "./random.ts";
+
+/** What data is made from. */
+export type DataSource = {
+  readonly accountId: string;
+  readonly userId: string;
+  readonly datasourceName: string;
+  readonly createdAt: Date;
+};
+
+type Items = readonly Readonly<Record<string, unknown>>[];
+
+/** The records of an endpoint at a version: a pure function, so that no data needs to be kept. */
+export function dataRecords(endpoint: EndpointName, source: DataSource, version: number): Items {
+  return makers[endpoint](source, payPeriods(source.accountId, source.createdAt, version));
+}
+
+/** The first and last day that the data of a version covers. */
+export function dataRange(
+  source: DataSource,
+  version: number,
+): { readonly start: string; readonly end: string } {
+  const periods = payPeriods(source.accountId, source.createdAt, version);
+  const day = formatDate(source.createdAt);
+  return { start: periods[0]?.start ?? day, end: periods.at(-1)?.end ?? day };
+}
+
+const currency = "USD";
+
+/** Cents as a decimal text: `"1234.50"`. */
+function money(cents: number): string {
+  return (cents / 100).toFixed(2);
+}
+
+type Maker = (source: DataSource, periods: readonly PayPeriod[]) => Items;
+
+const makers: Readonly<Record<EndpointName, Maker>> = {
+  profile: ({ userId, accountId }) => {
+    // Seeded by the user: whatever the platform, it is the same person.
+    const person = random(userId, "profile");
+    const firstName = person.person.firstName();
+    const lastName = person.person.lastName();
+    return [
+      {
+        id: random(accountId, "profile").string.uuid(),
+        ...identityOf(userId, firstName, lastName),
+      },
+    ];
+  },
+  employment: ({ accountId, datasourceName }, periods) => {
+    const source = random(accountId, "employment");
+    return [
+      {
+        id: source.string.uuid(),
+        employer: datasourceName,
+        title: source.helpers.arrayElement(["Courier", "Driver", "Shift worker", "Contractor"]),
+        type: source.helpers.arrayElement(["full_time", "part_time", "contract"]),
+        status: "active",
+        start_date: periods[0]?.start,
+        end_date: null,
+      },
+    ];
+  },
+  income: (_source, periods) =>
+    periods.map((period) => ({
+      id: period.id,
+      date_start: period.start,
+      date_end: period.end,
+      paid_at: period.paidAt,
+      currency,
+      gross: money(period.gross),
+      fees: money(period.fees),
+      taxes: money(period.taxes),
+      net: money(period.net),
+    })),
+  activity: ({ accountId }, periods) =>
+    periods.map((period) => ({
+      id: random(accountId, "activity", period.id).string.uuid(),
+      pay_period_id: period.id,
+      date_start: period.start,
+      date_end: period.end,
+      trips: period.trips.length,
+      distance_meters: sum(period.trips, ({ distanceMeters }) => distanceMeters),
+      duration_seconds: sum(period.trips, ({ durationSeconds }) => durationSeconds),
+      currency,
+      earnings: money(sum(period.trips, ({ fare, tip }) => fare + tip)),
+    })),
+  trips: (_source, periods) =>
+    periods.flatMap((period) =>
+      period.trips.map((trip) => ({
+        id: trip.id,
+        pay_period_id: period.id,
+        started_at: trip.startedAt,
+        ended_at: trip.endedAt,
+        distance_meters: trip.distanceMeters,
+        duration_seconds: trip.durationSeconds,
+        currency,
+        fare: money(trip.fare),
+        tip: money(trip.tip),
+      })),
+    ),
+  bonuses: ({ accountId }, periods) =>
+    periods
+      .filter(({ bonus }) => bonus > 0)
+      .map((period) => ({
+        id: random(accountId, "bonus", period.id).string.uuid(),
+        pay_period_id: period.id,
+        paid_at: period.paidAt,
+        currency,
+        amount: money(period.bonus),
+      })),
+  transactions: ({ accountId }, periods) =>
+    periods.map((period) => ({
+      id: random(accountId, "transaction", period.id).string.uuid(),
+      pay_period_id: period.id,
+      type: "payout",
+      at: period.paidAt,
+      currency,
+      amount: money(period.net),
+    })),
+  wallet: ({ accountId }, periods) => [
+    {
+      id: random(accountId, "wallet").string.uuid(),
+      currency,
+      // What the latest period earned is on its way; all before it was paid out.
+      balance: money(periods.at(-1)?.net ?? 0),
+      paid_out: money(sum(periods.slice(0, -1), ({ net }) => net)),
+    },
+  ],
+  performance: ({ accountId }, periods) => {
+    const source = random(accountId, "performance");
+    return [
+      {
+        id: source.string.uuid(),
+        rating: source.number.float({ min: 4, max: 5, fractionDigits: 2 }),
+        acceptance_rate: source.number.float({ min: 0.6, max: 1, fractionDigits: 2 }),
+        completed: sum(periods, ({ trips }) => trips.length),
+      },
+    ];
+  },
+  assets: ({ accountId }) => {
+    const source = random(accountId, "assets");
+    return [
+      {
+        id: source.string.uuid(),
+        type: "savings",
+        currency,
+        value: money(source.number.int({ min: 10_000, max: 900_000 })),
+      },
+    ];
+  },
+  "banking-info": ({ accountId }) => {
+    const source = random(accountId, "banking-info");
+    return [
+      {
+        id: source.string.uuid(),
+        bank: "Bank of Examples",
+        account_type: "checking",
+        routing_number: "000000000",
+        account_number: `xxxx${source.string.numeric(4)}`,
+      },
+    ];
+  },
+  documents: ({ accountId }, periods) =>
+    periods.map((period) => ({
+      id: random(accountId, "document", period.id).string.uuid(),
+      type: "pay_stub",
+      pay_period_id: period.id,
+      issued_at: period.paidAt,
+      file_name: `pay-stub-${period.start}.pdf`,
+    })),
+  vehicles: ({ accountId }) => {
+    const source = random(accountId, "vehicles");
+    return [
+      {
+        id: source.string.uuid(),
+        manufacturer: source.vehicle.manufacturer(),
+        model: source.vehicle.model(),
+        year: source.number.int({ min: 2012, max: 2026 }),
+        // No plate of this form is issued: made-up data must not point at anybody's car.
+        license_plate: `TEST-${source.string.numeric(4)}`,
+      },
+    ];
+  },
+};
+
+/** A made-up person with an address that can't be delivered to (RFC 2606) and a number kept for fiction. */
+function identityOf(userId: string, firstName: string, lastName: string) {
+  const source = random(userId, "identity");
+  const local = `${firstName}.${lastName}`.toLowerCase().replace(/[^a-z.]/g, "");
+  return {
+    first_name: firstName,
+    last_name: lastName,
+    email: `${local}@example.com`,
+    phone: `+1-202-555-01${source.string.numeric(2)}`,
+    birth_date: formatDate(source.date.birthdate({ mode: "year", min: 1960, max: 2004 })),
+    address: {
+      street: source.location.streetAddress(),
+      city: source.location.city(),
+      state: source.location.state({ abbreviated: true }),
+      country: "US",
+    },
+  };
+}
+
+/** The answer to a data call. `revision` counts the changes of the endpoint's data. */
+export function dataSet(endpoint: EndpointName, source: DataSource, version: number, updatedAt: Date) {
+  return {
+    account_id: source.accountId,
+    endpoint,
+    revision: version,
+    updated_at: formatMoment(updatedAt),
+    data: dataRecords(endpoint, source, version),
+  };
+}

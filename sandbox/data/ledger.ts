@@ -1,0 +1,85 @@
+import { formatDate, formatMoment } from "../moments.ts";
+import { random } from "./random.ts";
+
+/** One job done for a platform. Amounts are in cents. */
+export type Trip = {
+  readonly id: string;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  readonly distanceMeters: number;
+  readonly durationSeconds: number;
+  readonly fare: number;
+  readonly tip: number;
+};
+
+/** One week's work and what was paid for it. Amounts are in cents; gross = trips' fares and tips + bonus. */
+export type PayPeriod = {
+  readonly id: string;
+  readonly start: string;
+  readonly end: string;
+  readonly paidAt: string;
+  readonly trips: readonly Trip[];
+  readonly bonus: number;
+  readonly gross: number;
+  readonly fees: number;
+  readonly taxes: number;
+  readonly net: number;
+};
+
+const dayMs = 86_400_000;
+const weekMs = 7 * dayMs;
+const openingPeriods = 8;
+
+/** How many periods an account has at a version of its data: each version adds a week. */
+export function periodCount(version: number): number {
+  return openingPeriods + version - 1;
+}
+
+/**
+ * The periods of an account's work, oldest first. A pure function: the same account at a later version has the same
+ * periods and newer ones, so that data grows and never rewrites its past.
+ */
+export function payPeriods(accountId: string, createdAt: Date, version: number): readonly PayPeriod[] {
+  const firstWeek = Math.floor(createdAt.getTime() / weekMs) - openingPeriods;
+  return Array.from({ length: periodCount(version) }, (_, index) => payPeriod(accountId, firstWeek + index));
+}
+
+function payPeriod(accountId: string, week: number): PayPeriod {
+  const source = random(accountId, "period", String(week));
+  const start = new Date(week * weekMs);
+  const trips = Array.from({ length: source.number.int({ min: 3, max: 6 }) }, (): Trip => {
+    const durationSeconds = source.number.int({ min: 300, max: 5400 });
+    const startedAt = start.getTime() + source.number.int({ min: 0, max: weekMs - 5_400_000 });
+    return {
+      id: source.string.uuid(),
+      startedAt: formatMoment(new Date(startedAt)),
+      endedAt: formatMoment(new Date(startedAt + durationSeconds * 1000)),
+      distanceMeters: Math.round(durationSeconds * source.number.float({ min: 4, max: 12 })),
+      durationSeconds,
+      fare: source.number.int({ min: 800, max: 9500 }),
+      tip: source.datatype.boolean({ probability: 0.4 }) ? source.number.int({ min: 100, max: 1500 }) : 0,
+    };
+  }).sort((a, b) => a.startedAt.localeCompare(b.startedAt));
+  const bonus = source.datatype.boolean({ probability: 0.3 })
+    ? source.number.int({ min: 500, max: 5000 })
+    : 0;
+  const gross = sum(trips, ({ fare, tip }) => fare + tip) + bonus;
+  const fees = Math.round(gross * 0.12);
+  const taxes = Math.round(gross * 0.08);
+  return {
+    id: source.string.uuid(),
+    start: formatDate(start),
+    end: formatDate(new Date(start.getTime() + weekMs - dayMs)),
+    paidAt: formatMoment(new Date(start.getTime() + weekMs + 2 * dayMs)),
+    trips,
+    bonus,
+    gross,
+    fees,
+    taxes,
+    net: gross - fees - taxes,
+  };
+}
+
+export function sum<T>(items: readonly T[], amount: (item: T) => number): number {
+  return items.reduce((total, item) => total + amount(item), 0);
+}

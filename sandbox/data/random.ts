@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+// One locale only: the package's main entry loads all of them, half a second's work.
+import { type Faker, faker } from "@faker-js/faker/locale/en";
+
+/** One source of made-up values, the same for the same names. It is shared: use it before asking for the next. */
+export type Random = Faker;
+
+/** A source seeded by names, for example `random(accountId, "profile")`. */
+export function random(...names: readonly string[]): Random {
+  faker.seed(createHash("sha256").update(names.join("\0")).digest().readUInt32BE());
+  return faker;
+}
+
+/** UUIDs that follow from the seed: a sandbox with the same seed and the same calls makes the same ones. */
+export function idSource(seed: number): () => string {
+  let made = 0;
+  return () => {
+    made += 1;
+    const hex = createHash("sha256").update(`${seed} ${made}`).digest("hex");
+    // Version 4, variant 10 (RFC 9562).
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  };
+}

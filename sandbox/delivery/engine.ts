@@ -1,0 +1,144 @@
+import type { Clock } from "../clock.ts";
+import type { WebhookRegistry } from "../webhooks.ts";
+import type { AttemptResult, Claimed, Delivery, DeliveryQueue, NewDelivery } from "./queue.ts";
+import type { Sender } from "./send.ts";
+
+export type RetryPolicy = {
+  readonly firstRetryMs: number;
+  readonly maxRetryMs: number;
+  readonly giveUpAfterMs: number;
+  /** How many calls are made at once. */
+  readonly concurrency: number;
+};
+
+export type DeliveryEngine = {
+  /** Queues an event's delivery; without a webhook of its kind there is nothing to call, which is recorded. */
+  deliver(delivery: NewDelivery): string;
+  list(): readonly Delivery[];
+  /** Resolves when no delivery is pending. */
+  settled(): Promise<void>;
+  /** Resolves when no attempt is under way or due. */
+  quiet(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type EngineDependencies = {
+  readonly clock: Clock;
+  readonly queue: DeliveryQueue;
+  readonly webhooks: WebhookRegistry;
+  readonly sender: Sender;
+  readonly policy: RetryPolicy;
+};
+
+/**
+ * Delivers events at least once and in no order: several at a time, each retried with back-off until the receiver
+ * answers 2xx or the time for retries is over.
+ */
+export function createDeliveryEngine(dependencies: EngineDependencies): DeliveryEngine {
+  const { clock, queue, webhooks, sender, policy } = dependencies;
+  const underWay = new Set<Promise<void>>();
+  const settledWaiters: (() => void)[] = [];
+  const quietWaiters: (() => void)[] = [];
+  let cancelWake: (() => void) | undefined;
+  let pumpQueued = false;
+  let closed = false;
+
+  async function attempt(claimed: Claimed): Promise<void> {
+    const webhook = webhooks.get(claimed.kind);
+    const result: AttemptResult =
+      webhook === undefined
+        ? { error: "no webhook is registered" }
+        : await sender.send(webhook, claimed.body, claimed.headers);
+    // What was cut short by closing was not tried: it stays queued as it was.
+    if (!closed) record(claimed, result);
+  }
+
+  function record(claimed: Claimed, result: AttemptResult): void {
+    const now = clock.now();
+    if (result.status !== undefined && result.status >= 200 && result.status < 300) {
+      queue.finish(claimed.id, "delivered", result, now);
+      return;
+    }
+    const attempts = claimed.attempts + 1;
+    const deadline = claimed.createdAt.getTime() + policy.giveUpAfterMs;
+    if (now.getTime() >= deadline || attempts >= (claimed.maxAttempts ?? Number.POSITIVE_INFINITY)) {
+      queue.finish(claimed.id, "given-up", result, now);
+      return;
+    }
+    const next = Math.min(now.getTime() + backOff(policy, attempts), deadline);
+    queue.retry(claimed.id, result, new Date(next));
+  }
+
+  function pump(): void {
+    pumpQueued = false;
+    if (closed) return;
+    for (const claimed of queue.claim(policy.concurrency - underWay.size, clock.now())) {
+      const run = attempt(claimed).finally(() => {
+        underWay.delete(run);
+        schedulePump();
+      });
+      underWay.add(run);
+    }
+    cancelWake?.();
+    cancelWake = undefined;
+    if (underWay.size < policy.concurrency) wakeForNext();
+    resolveWaiters();
+  }
+
+  function wakeForNext(): void {
+    const next = queue.nextDue();
+    if (next !== undefined) cancelWake = clock.schedule(next, schedulePump);
+  }
+
+  function resolveWaiters(): void {
+    if (underWay.size > 0) return;
+    const next = queue.nextDue();
+    if (next === undefined || next > clock.now()) release(quietWaiters);
+    if (next === undefined) release(settledWaiters);
+  }
+
+  /** Many events are queued in one turn; one look at the queue serves them all. */
+  function schedulePump(): void {
+    if (pumpQueued || closed) return;
+    pumpQueued = true;
+    setImmediate(pump);
+  }
+
+  schedulePump();
+  return {
+    deliver: (delivery) => {
+      const status = webhooks.get(delivery.kind) === undefined ? "unregistered" : "pending";
+      const id = queue.add(delivery, clock.now(), status);
+      if (status === "pending") schedulePump();
+      return id;
+    },
+    list: () => queue.list(),
+    settled: () => waitIn(settledWaiters, schedulePump),
+    quiet: () => waitIn(quietWaiters, schedulePump),
+    close: async () => {
+      closed = true;
+      cancelWake?.();
+      await sender.close();
+      await Promise.all(underWay);
+      queue.close();
+      release(quietWaiters);
+      release(settledWaiters);
+    },
+  };
+}
+
+/** The wait before the attempt after `attempts` failed ones: doubled each time, up to the longest. */
+function backOff({ firstRetryMs, maxRetryMs }: RetryPolicy, attempts: number): number {
+  return Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(attempts - 1, 40));
+}
+
+function waitIn(waiters: (() => void)[], look: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    waiters.push(resolve);
+    look();
+  });
+}
+
+function release(waiters: (() => void)[]): void {
+  for (const resolve of waiters.splice(0)) resolve();
+}

@@ -1,0 +1,60 @@
+import { formatMoment } from "./moments.ts";
+import type { Account, User } from "./world.ts";
+
+/**
+ * Payloads of events, which the specification does not show: their shapes are those of a public provider of the same
+ * kind. None but an endpoint event's `request_id` tells one event from another, and none has a time of its own.
+ */
+export type AccountEvent =
+  | "create_account"
+  | "update_account"
+  | "connect_account"
+  | "disconnect_account"
+  | "delete_account";
+
+export function userPayload(
+  action: "create_user" | "update_user" | "delete_user",
+  user: User,
+  accountsNumber: number,
+): object {
+  return {
+    action,
+    data: {
+      id: user.id,
+      created_at: formatMoment(user.createdAt),
+      accounts_number: accountsNumber,
+      link: user.link,
+      session: user.session,
+      session_expires_at: formatMoment(user.sessionExpiresAt),
+    },
+  };
+}
+
+export function accountPayload(event: AccountEvent, account: Account): object {
+  return {
+    event,
+    [account.company ? "company_account_id" : "account_id"]: account.id,
+    user_id: account.userId,
+    datasource_id: account.datasource.id,
+    connected: account.connected,
+    created_at: formatMoment(account.createdAt),
+  };
+}
+
+export function endpointPayload(
+  account: Account,
+  endpoint: string,
+  requestId: string,
+  range: { readonly start: string; readonly end: string },
+): object {
+  return {
+    event: "update_endpoint",
+    request_id: requestId,
+    account_id: account.id,
+    user_id: account.userId,
+    endpoint,
+    date_start: range.start,
+    date_end: range.end,
+    data_available: true,
+  };
+}

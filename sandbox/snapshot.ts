@@ -1,0 +1,38 @@
+import type { EndpointName } from "./endpoint-names.ts";
+import type { World } from "./world.ts";
+
+/** What exists in the service at one moment. */
+export type Snapshot = {
+  readonly users: readonly { readonly id: string; readonly createdAt: Date }[];
+  /** Deleted ones included. */
+  readonly accounts: readonly {
+    readonly id: string;
+    readonly userId: string;
+    readonly datasourceId: string;
+    readonly company: boolean;
+    readonly connected: boolean;
+    readonly deleted: boolean;
+  }[];
+  /** The data that can be read; `version` is its `revision`. */
+  readonly endpoints: readonly {
+    readonly accountId: string;
+    readonly company: boolean;
+    readonly endpoint: EndpointName;
+    readonly version: number;
+  }[];
+};
+
+export function takeSnapshot(world: World): Snapshot {
+  const accounts = world.accounts();
+  return {
+    users: world.users().map(({ id, createdAt }) => ({ id, createdAt })),
+    accounts: accounts.map(({ id, userId, datasource, company, connected, deleted }) => {
+      return { id, userId, datasourceId: datasource.id, company, connected, deleted };
+    }),
+    endpoints: accounts
+      .filter(({ deleted }) => !deleted)
+      .flatMap(({ id, company, data }) =>
+        [...data].map(([endpoint, { version }]) => ({ accountId: id, company, endpoint, version })),
+      ),
+  };
+}

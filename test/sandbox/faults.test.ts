@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { stoppedClock } from "../../sandbox/clock.ts";
+import { call, sandboxFor } from "./support.ts";
+
+test("the next calls of a path and method fail as asked, then no more", async () => {
+  const sandbox = await sandboxFor();
+  const { accounts } = await sandbox.createUsers(1);
+  sandbox.fault({ path: "/accounts/[^/]+$", method: "GET", status: 503, times: 2, retryAfterSeconds: 7 });
+  const state = () => call(sandbox, `/api/v0.4/accounts/${accounts[0]}`);
+  expect((await call(sandbox, "/api/v0.4/users")).status).toBe(200);
+  const failed = await state();
+  expect(failed.status).toBe(503);
+  expect(failed.headers.get("retry-after")).toBe("7");
+  expect((await state()).status).toBe(503);
+  expect((await state()).status).toBe(200);
+});
+
+test.each([
+  { status: 200, times: 1 },
+  { status: 503, times: 0 },
+  { status: 503, times: 1, path: "(" },
+])("the fault %j is refused", async (fault) => {
+  const sandbox = await sandboxFor();
+  expect(() => sandbox.fault(fault)).toThrow();
+});
+
+test("calls over the rate limit are 429 until the minute is over", async () => {
+  const clock = stoppedClock(new Date("2026-11-21T10:00:15Z"));
+  const sandbox = await sandboxFor({ clock, requestsPerMinute: 2 });
+  const users = () => call(sandbox, "/api/v0.4/users");
+  expect([(await users()).status, (await users()).status]).toEqual([200, 200]);
+  const refused = await users();
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get("retry-after")).toBe("45");
+  clock.advance(45_000);
+  expect((await users()).status).toBe(200);
+});
+
+test("every call is logged with its answer, and without its token or query", async () => {
+  const sandbox = await sandboxFor();
+  await call(sandbox, "/api/v0.4/users?secret=1");
+  await call(sandbox, "/nowhere", { method: "POST" });
+  expect(sandbox.calls()).toEqual([
+    { method: "GET", path: "/api/v0.4/users", status: 200, at: expect.any(Date), authorized: true },
+    { method: "POST", path: "/nowhere", status: 404, at: expect.any(Date), authorized: true },
+  ]);
+  expect(JSON.stringify(sandbox.calls())).not.toContain(sandbox.token);
+});

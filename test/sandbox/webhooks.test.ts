@@ -1,0 +1,89 @@
+import { createHmac } from "node:crypto";
+import { expect, test } from "vitest";
+import { call, jsonOf, sandboxFor, startReceiver, webhookPaths } from "./support.ts";
+
+const valid = { url: "http://127.0.0.1:9/hook", method: "POST", headers: {} };
+
+test.each(Object.entries(webhookPaths))("the webhook for %s gets its events", async (kind, path) => {
+  const { url, received } = await startReceiver();
+  const sandbox = await sandboxFor();
+  const answer = await call(sandbox, path, {
+    method: "PUT",
+    json: { url, method: "PUT", headers: { "X-Webhook-Secret": "abc", Other: "é" } },
+  });
+  expect(answer.status).toBe(200);
+  expect(JSON.stringify(answer.body)).not.toContain("abc");
+  const all = ["users", "accounts", "endpoints", "company-accounts"] as const;
+  for (const each of all) sandbox.fireEvent(each, { told: each });
+  await sandbox.settled();
+  expect(received).toHaveLength(1);
+  expect(received[0]).toMatchObject({
+    method: "PUT",
+    path: "/hook",
+    headers: { "x-webhook-secret": "abc", "content-type": "application/json" },
+  });
+  expect(received.map(jsonOf)).toEqual([{ told: kind }]);
+});
+
+test("a PUT replaces the webhook as a whole", async () => {
+  const first = await startReceiver();
+  const second = await startReceiver();
+  const sandbox = await sandboxFor();
+  const put = (json: object) => call(sandbox, webhookPaths.users, { method: "PUT", json });
+  await put({ url: first.url, method: "PUT", headers: { "x-one": "1" } });
+  await put({ url: second.url, method: "POST", headers: {} });
+  sandbox.fireEvent("users", {});
+  await sandbox.settled();
+  expect(first.received).toEqual([]);
+  expect(second.received).toHaveLength(1);
+  expect(second.received[0]?.method).toBe("POST");
+  expect(second.received[0]?.headers["x-one"]).toBeUndefined();
+});
+
+test.each([
+  ["no url", { ...valid, url: undefined }, "url"],
+  ["an url that is no text", { ...valid, url: 1 }, "url"],
+  ["no address", { ...valid, url: "nowhere" }, "url"],
+  ["another protocol", { ...valid, url: "file:///etc/passwd" }, "url"],
+  ["a script", { ...valid, url: "javascript:alert(1)" }, "url"],
+  ["another method", { ...valid, method: "GET" }, "method"],
+  ["a header that is no text", { ...valid, headers: { a: 1 } }, "headers"],
+  ["headers in a list", { ...valid, headers: ["a"] }, "headers"],
+  ["a line break in a value", { ...valid, headers: { a: "1\r\nb: 2" } }, "headers"],
+  ["a line break in a name", { ...valid, headers: { "a\nb": "1" } }, "headers"],
+  ["a header of the connection", { ...valid, headers: { "Content-Length": "1" } }, "headers"],
+  ["an unknown field", { ...valid, speed: "high" }, "additional"],
+  ["a list", [], "object"],
+])("%s is refused with an error that names it", async (_name, json, named) => {
+  const sandbox = await sandboxFor();
+  const answer = await call(sandbox, webhookPaths.accounts, { method: "PUT", json });
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { error: "invalid_request", message: expect.stringContaining(named) },
+  });
+});
+
+test.each([
+  ["no JSON", "{", 400],
+  ["nothing", "", 400],
+  ["a huge body", JSON.stringify({ ...valid, url: "x".repeat(1_100_000) }), 413],
+])("%s is refused, and the sandbox goes on", async (_name, body, status) => {
+  const sandbox = await sandboxFor();
+  const answer = await call(sandbox, webhookPaths.accounts, { method: "PUT", body });
+  expect(answer.status).toBe(status);
+  expect(JSON.stringify(answer.body)).not.toContain("node_modules");
+  expect((await call(sandbox, "/api/v0.4/users")).status).toBe(200);
+});
+
+test("bodies are signed when the webhook has a secret", async () => {
+  const { url, received } = await startReceiver();
+  const sandbox = await sandboxFor();
+  await call(sandbox, webhookPaths.users, {
+    method: "PUT",
+    json: { url, method: "POST", headers: {}, secret: "key" },
+  });
+  sandbox.fireEvent("users", "raw body");
+  await sandbox.settled();
+  const expected = createHmac("sha512", "key").update("raw body").digest("base64");
+  expect(received[0]?.headers["x-signature"]).toBe(expected);
+});
