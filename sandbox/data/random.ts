@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 // One locale only: the package's main entry loads all of them, half a second's work.
-import { type Faker, faker } from "@faker-js/faker/locale/en";
+import { faker } from "@faker-js/faker/locale/en";
 
 /** One source of made-up values, the same for the same names. It is shared: use it before asking for the next. */
-export type Random = Faker;
+export type Random = typeof faker;
 
 /** A source seeded by names, for example `random(accountId, "profile")`. */
 export function random(...names: readonly string[]): Random {
