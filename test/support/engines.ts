@@ -24,6 +24,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { describe, inject } from "vitest";
+import { fieldsOf, optionalText } from "../../domain/parse.ts";
 import { localAccount } from "../../local/engines/account.ts";
 import type { DynamoDbEngine } from "../../local/engines/dynamodb.ts";
 import { startQueuesAndObjects } from "../../local/engines/queues-and-objects.ts";
@@ -75,13 +76,13 @@ export type TestBucket = {
 
 const engineNames: readonly DynamoDbEngine[] = ["dynamodb-local", "dynoxide"];
 
-type EngineAnswer = { readonly url?: string; readonly missing?: string };
+type EngineAnswer = { readonly url: string | undefined; readonly missing: string | undefined };
 
 async function tableEngine(name: DynamoDbEngine): Promise<EngineAnswer> {
   const answer = await fetch(`${inject("tableEngineHost")}/${name}`);
-  const content: EngineAnswer = await answer.json();
-  if (!answer.ok) throw new Error(content.missing);
-  return content;
+  const fields = fieldsOf(await answer.json(), "the answer of the table engines' host");
+  if (!answer.ok) throw new Error(optionalText(fields, "missing"));
+  return { url: optionalText(fields, "url"), missing: optionalText(fields, "missing") };
 }
 
 /**
@@ -92,7 +93,8 @@ export async function describeOnTables(title: string, suite: (tables: string) =>
   const answers = await Promise.all(engineNames.map(tableEngine));
   if (answers.every(({ url }) => url === undefined)) throw new Error(answers[0]?.missing);
   for (const [index, name] of engineNames.entries()) {
-    const { url, missing } = answers[index] ?? {};
+    const url = answers[index]?.url;
+    const missing = answers[index]?.missing;
     if (url === undefined) describe.skip(`${title} on ${name} (skipped: ${missing})`, () => suite(""));
     else describe(`${title} on ${name}`, () => suite(url));
   }
