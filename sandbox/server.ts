@@ -11,10 +11,10 @@ import { createSender } from "./delivery/send.ts";
 import { isEndpointName } from "./endpoint-names.ts";
 import { type Snapshot, takeSnapshot } from "./snapshot.ts";
 import { createTokens } from "./tokens.ts";
-import { createWebhookRegistry, type WebhookKind } from "./webhooks.ts";
+import { createWebhookRegistry, type Webhook, type WebhookKind } from "./webhooks.ts";
 import { createWorld, type World } from "./world.ts";
 
-export type { Call, Clock, Delivery, Fault, Snapshot, WebhookKind };
+export type { Call, Clock, Delivery, Fault, Snapshot, Webhook, WebhookKind };
 
 export type SandboxOptions = {
   /** Where the sandbox environment listens, on the loopback interface; 0 (default): a free port. */
@@ -89,6 +89,8 @@ export type Sandbox = {
   /** Every call received, the oldest first. */
   calls(): readonly Call[];
   deliveries(): readonly Delivery[];
+  /** What is registered for a kind; undefined where nothing is. */
+  webhook(kind: WebhookKind): Webhook | undefined;
   /** Resolves when no fetch is under way and no delivery pending. */
   settled(): Promise<void>;
   /** Resolves when no delivery is being tried or due: those that wait for a retry may remain. */
@@ -162,6 +164,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     issueToken: tokens.issue,
     calls: calls.list,
     deliveries: engine.list,
+    webhook: webhooks.get,
     settled: async () => {
       await world.fetched();
       await engine.settled();
