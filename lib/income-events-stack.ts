@@ -1,4 +1,12 @@
-import { CfnOutput, CfnParameter, RemovalPolicies, RemovalPolicy, Stack } from "aws-cdk-lib";
+import {
+  CfnCondition,
+  CfnOutput,
+  CfnParameter,
+  Fn,
+  RemovalPolicies,
+  RemovalPolicy,
+  Stack,
+} from "aws-cdk-lib";
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Construct } from "constructs";
 import { kinds } from "../domain/events.ts";
@@ -98,15 +106,22 @@ export class IncomeEventsStack extends Stack {
     RemovalPolicies.of(this).apply(policy, { applyToResourceTypes: typesThatHoldData });
   }
 
-  /** A parameter, so that one template runs against the provider, a stand-in or this machine's sandbox. */
+  /**
+   * A parameter, so that one template runs against the provider, a stand-in or this machine's sandbox. A trap:
+   * a deploy keeps a parameter's previous value, a changed default included; so the default says nothing, and
+   * the settings' address stands in the template itself.
+   */
   #addProviderBaseUrl({ provider }: Settings): string {
-    const parameter = new CfnParameter(this, "ProviderBaseUrl", {
-      description: "Base address of the income-data service",
-      default: selectedBaseUrl(provider),
-      allowedPattern: baseUrlPattern,
-      constraintDescription: "an address as https://host, without query",
+    const given = new CfnParameter(this, "ProviderBaseUrl", {
+      description: "Base address of the income-data service, where it is not the one of the stage's settings",
+      default: "",
+      allowedPattern: `^$|${baseUrlPattern}`,
+      constraintDescription: "an address as https://host, without query, or nothing",
+    }).valueAsString;
+    const isGiven = new CfnCondition(this, "ProviderBaseUrlIsGiven", {
+      expression: Fn.conditionNot(Fn.conditionEquals(given, "")),
     });
-    return parameter.valueAsString;
+    return Fn.conditionIf(isGiven.logicalId, given, selectedBaseUrl(provider)).toString();
   }
 
   #addQueueOutputs(name: string, { queue, deadLetterQueue }: WorkQueue, what: string): void {

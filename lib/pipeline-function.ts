@@ -12,7 +12,7 @@ export type FunctionDefaults = {
   readonly logRetentionInDays: logs.RetentionDays;
 };
 
-export type FunctionSize = { readonly memoryMb: number; readonly timeoutSeconds: number };
+type FunctionSize = { readonly memoryMb: number; readonly timeoutSeconds: number };
 
 export type PipelineFunctionProps = FunctionDefaults & {
   readonly entry: string;

@@ -36,7 +36,11 @@ function filesLater(built: Bundle): string[] {
   return [...built.files.keys()].filter((name) => name.endsWith(".mjs") && !started.includes(name));
 }
 
-function kilobytes(built: Bundle, names: readonly string[], measure = Buffer.byteLength): number {
+function kilobytes(
+  built: Bundle,
+  names: readonly string[],
+  measure: (code: string) => number = Buffer.byteLength,
+): number {
   return Math.round(names.reduce((sum, name) => sum + measure(codeOf(built, name)), 0) / 1024);
 }
 

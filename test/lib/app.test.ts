@@ -1,0 +1,46 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { VALIDATE_AGAINST_DEFAULT_RULES } from "aws-cdk-lib/cx-api";
+import { afterAll, describe, expect, it } from "vitest";
+import { synthesize } from "../../lib/app.ts";
+import { productionSettings } from "./synthesized.ts";
+
+describe("the app", () => {
+  const directory = mkdtempSync(join(tmpdir(), "income-events-app-"));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  const synthesizeWith = (context: Readonly<Record<string, unknown>>) =>
+    synthesize({
+      outdir: join(directory, "assembly"),
+      context: { ...context, [VALIDATE_AGAINST_DEFAULT_RULES]: false },
+    });
+
+  it("refuses a stage's name that no stack could have", () => {
+    expect(() => synthesizeWith({ stage: "Prod_1" })).toThrow(
+      'stage: is "Prod_1"; name it with -c stage=NAME',
+    );
+  });
+
+  it("refuses the committed production settings until the provider's address is set", () => {
+    expect(() => synthesizeWith({ stage: "prod" })).toThrow("provider.baseUrls.production: is a placeholder");
+  });
+
+  it("synthesizes production from a file elsewhere, each function with code and settings", () => {
+    const file = join(directory, "settings.json");
+    writeFileSync(file, JSON.stringify(productionSettings));
+    const assembly = synthesizeWith({ stage: "prod", settings: file });
+    expect(assembly.stacks.map(({ stackName }) => stackName)).toEqual(["income-events-prod"]);
+    const assets = readdirSync(assembly.directory).filter((name) => name.startsWith("asset."));
+    expect(assets).toHaveLength(12);
+    for (const asset of assets) {
+      expect(readdirSync(join(assembly.directory, asset))).toEqual(
+        expect.arrayContaining(["index.mjs", "index.mjs.map", "settings.json"]),
+      );
+    }
+    const settings = assets.map((asset) =>
+      JSON.parse(readFileSync(join(assembly.directory, asset, "settings.json"), "utf8")),
+    );
+    expect(settings.filter(({ secretHeader }) => secretHeader === "x-webhook-secret")).toHaveLength(5);
+  }, 60_000);
+});
