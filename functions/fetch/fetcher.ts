@@ -1,11 +1,11 @@
-import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
+import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { Permit } from "../../adapters/call-window.ts";
 import { contentOf, type StoreContent } from "../../adapters/content-store.ts";
 import type { ApiAnswer, ApiCall, Call } from "../../adapters/provider-api.ts";
 import type { Revisions } from "../../adapters/revisions.ts";
 import type { Send } from "../../adapters/sqs-sender.ts";
 import { fetched, wantFor } from "../../domain/data-set.ts";
-import { type Failure, permanent } from "../../domain/failures.ts";
+import { permanent } from "../../domain/failures.ts";
 import { isFields, optionalBoolean, parseJson } from "../../domain/parse.ts";
 import { fillBody, fillPath, type ProviderSettings } from "../../domain/provider-settings.ts";
 import { delayInSeconds, type RetrySettings } from "../../domain/retry.ts";
@@ -13,7 +13,7 @@ import { type Answer, settle } from "../../domain/state.ts";
 import { nameOf, type Subject } from "../../domain/subjects.ts";
 import { readTaskText, type Task, writeTask } from "../../domain/tasks.ts";
 import type { Log } from "../runtime/log.ts";
-import { type Settle, sqsBatch } from "../runtime/sqs-batch.ts";
+import { deadLetter, type Settle, sqsBatch } from "../runtime/sqs-batch.ts";
 
 export type FetcherDependencies = {
   readonly revisions: Revisions;
@@ -139,12 +139,8 @@ const longestDelayInSeconds = 900;
  * the receive count nor the messages in flight; given up into the dead-letter queue with its reason.
  */
 function postpone({ send, queueUrl, deadLetterQueueUrl, retry, random, log }: FetcherDependencies): Settle {
-  const giveUp = async ({ body, messageId }: SQSRecord, reason: string) => {
-    const [failed] = await send(deadLetterQueueUrl, [{ body, reason }]);
-    log("MESSAGE_REJECTED", { messageId, reason });
-    return failed === undefined;
-  };
-  return async (record, failure: Failure) => {
+  const giveUp = deadLetter(send, deadLetterQueueUrl, log);
+  return async (record, failure) => {
     const { messageId } = record;
     if (failure.kind === "permanent") return giveUp(record, failure.reason);
     const task = readTaskText(record.body);
@@ -154,7 +150,9 @@ function postpone({ send, queueUrl, deadLetterQueueUrl, retry, random, log }: Fe
     const [failed] = await send(queueUrl, [
       { body: writeTask({ ...task, attempts }), delayInSeconds: delay },
     ]);
-    log("TASK_POSTPONED", { messageId, reason: failure.reason, attempts, delayInSeconds: delay });
+    if (failed === undefined) {
+      log("TASK_POSTPONED", { messageId, reason: failure.reason, attempts, delayInSeconds: delay });
+    } else log("MESSAGE_FAILED", { messageId, reason: failed.reason });
     return failed === undefined;
   };
 }

@@ -31,14 +31,24 @@ export function sqsBatch(
 
 /** Permanent failures go to the dead-letter queue with their reason; all else SQS delivers again. */
 export function deadLetterPermanent(send: Send, deadLetterQueueUrl: string, log: Log): Settle {
-  return async ({ messageId, body }, failure) => {
-    const { reason } = failure;
-    if (failure.kind === "retryable") {
-      log("MESSAGE_FAILED", { messageId, reason });
-      return false;
-    }
+  const reject = deadLetter(send, deadLetterQueueUrl, log);
+  return async (record, failure) => {
+    if (failure.kind === "permanent") return reject(record, failure.reason);
+    log("MESSAGE_FAILED", { messageId: record.messageId, reason: failure.reason });
+    return false;
+  };
+}
+
+/** Puts a message into the dead-letter queue with a reason; false, and so kept, while that can't be written to. */
+export function deadLetter(
+  send: Send,
+  deadLetterQueueUrl: string,
+  log: Log,
+): (record: SQSRecord, reason: string) => Promise<boolean> {
+  return async ({ messageId, body }, reason) => {
     const [failed] = await send(deadLetterQueueUrl, [{ body, reason }]);
-    log("MESSAGE_REJECTED", { messageId, reason });
+    if (failed === undefined) log("MESSAGE_REJECTED", { messageId, reason });
+    else log("MESSAGE_FAILED", { messageId, reason: failed.reason });
     return failed === undefined;
   };
 }
