@@ -1,10 +1,8 @@
+import type { Delay } from "./delay.ts";
 import type { HostedFunction } from "./hosted-function.ts";
 
 /** Lambda's limit for the event of an asynchronous invocation, in bytes. */
 export const asynchronousPayloadBytes = 1_048_576;
-
-/** Waits; ends early when the signal aborts. Tests pass one that does not wait. */
-export type Delay = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
 export type AsynchronousInvoker = {
   /**

@@ -99,11 +99,11 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
       return outcome;
     },
     kill: () => {
-      const victims = working.size > 0 ? [...working] : [...alive];
+      const victims = working.size > 0 ? [...working] : idle.splice(0);
       for (const victim of victims) victim.kill();
       return victims.length;
     },
-    counts: () => ({ ...counts }),
+    counts: () => ({ ...counts, running: counts.running - waiting.length }),
     initErrors: () => [...initErrors],
     close: async () => {
       isClosed = true;

@@ -1,0 +1,109 @@
+/** Creates what keeps data in the engines, through the gateway and as the operator. */
+
+import { CreateTableCommand, type DynamoDBClient, UpdateTimeToLiveCommand } from "@aws-sdk/client-dynamodb";
+import { CreateBucketCommand, type S3Client } from "@aws-sdk/client-s3";
+import { CreateQueueCommand, SetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import type { SecretsEngine } from "../engines/secrets.ts";
+import type { Identity } from "./identity.ts";
+import type { IndexPlan, KeyElement, QueuePlan, SecretPlan, StackPlan, TablePlan } from "./plan.ts";
+
+export type DataEngines = {
+  readonly sqs: SQSClient;
+  readonly dynamodb: DynamoDBClient;
+  readonly s3: S3Client;
+  readonly secrets: SecretsEngine;
+};
+
+/**
+ * Creates queues, tables, buckets and secrets.
+ * @returns the identities that the engines gave to them
+ */
+export async function createData(
+  plan: StackPlan,
+  engines: DataEngines,
+): Promise<ReadonlyMap<string, Identity>> {
+  const queues = await Promise.all(plan.queues.map((queue) => createQueue(queue, engines.sqs)));
+  // Only now, when every dead-letter queue exists.
+  await Promise.all(
+    plan.queues.map((queue, index) => setRedrive(queue, queues[index]?.[1].ref ?? "", engines.sqs)),
+  );
+  const tables = await Promise.all(plan.tables.map((table) => createTable(table, engines.dynamodb)));
+  await Promise.all(
+    plan.buckets.map(({ name }) => engines.s3.send(new CreateBucketCommand({ Bucket: name }))),
+  );
+  const secrets = plan.secrets.map((secret) => createSecret(secret, engines.secrets));
+  return new Map([...queues, ...tables, ...secrets]);
+}
+
+const redriveAttributes = ["RedrivePolicy", "RedriveAllowPolicy"];
+
+async function createQueue(queue: QueuePlan, sqs: SQSClient): Promise<[string, Identity]> {
+  const Attributes = Object.fromEntries(
+    Object.entries(queue.attributes).filter(([name]) => !redriveAttributes.includes(name)),
+  );
+  const { QueueUrl: url = "" } = await sqs.send(
+    new CreateQueueCommand({ QueueName: queue.name, Attributes }),
+  );
+  return [
+    queue.logicalId,
+    { ref: url, attributes: { Arn: queue.arn, QueueName: queue.name, QueueUrl: url } },
+  ];
+}
+
+async function setRedrive(queue: QueuePlan, url: string, sqs: SQSClient): Promise<void> {
+  const Attributes = Object.fromEntries(
+    Object.entries(queue.attributes).filter(([name]) => redriveAttributes.includes(name)),
+  );
+  if (Object.keys(Attributes).length === 0) return;
+  await sqs.send(new SetQueueAttributesCommand({ QueueUrl: url, Attributes }));
+}
+
+async function createTable(table: TablePlan, dynamodb: DynamoDBClient): Promise<[string, Identity]> {
+  const { TableDescription: created } = await dynamodb.send(
+    new CreateTableCommand({
+      TableName: table.name,
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: table.attributes.map(({ name, type }) => ({
+        AttributeName: name,
+        AttributeType: type,
+      })),
+      KeySchema: keySchema(table.keys),
+      ...(table.globalIndexes.length > 0 && { GlobalSecondaryIndexes: table.globalIndexes.map(index) }),
+      ...(table.localIndexes.length > 0 && { LocalSecondaryIndexes: table.localIndexes.map(index) }),
+      ...(table.streamView && {
+        StreamSpecification: { StreamEnabled: true, StreamViewType: table.streamView },
+      }),
+    }),
+  );
+  if (table.timeToLiveAttribute !== undefined) {
+    const TimeToLiveSpecification = { AttributeName: table.timeToLiveAttribute, Enabled: true };
+    await dynamodb.send(new UpdateTimeToLiveCommand({ TableName: table.name, TimeToLiveSpecification }));
+  }
+  const stream = created?.LatestStreamArn;
+  const attributes = { Arn: table.arn, ...(stream !== undefined && { StreamArn: stream }) };
+  return [table.logicalId, { ref: table.name, attributes }];
+}
+
+function keySchema(keys: readonly KeyElement[]) {
+  return keys.map(({ name, type }) => ({ AttributeName: name, KeyType: type }));
+}
+
+function index({ name, keys, projection }: IndexPlan) {
+  return {
+    IndexName: name,
+    KeySchema: keySchema(keys),
+    Projection: {
+      ProjectionType: projection.type,
+      ...(projection.attributes && { NonKeyAttributes: [...projection.attributes] }),
+    },
+  };
+}
+
+function createSecret(secret: SecretPlan, engine: SecretsEngine): [string, Identity] {
+  const { arn } = engine.create({
+    name: secret.name,
+    ...(secret.secretString !== undefined && { secretString: secret.secretString }),
+    ...(secret.generate && { generate: secret.generate }),
+  });
+  return [secret.logicalId, { ref: arn, attributes: { Id: arn } }];
+}

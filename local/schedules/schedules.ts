@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import type { RulePlan } from "../assembly/plan.ts";
+import type { Gateway } from "../gateway/types.ts";
+import type { AsynchronousInvoker } from "../lambda/asynchronous.ts";
+import type { Delay } from "../lambda/delay.ts";
+import type { HostedFunction } from "../lambda/hosted-function.ts";
+import { parseSchedule } from "./next-time.ts";
+
+export type Schedules = {
+  /** Names of the rules, enabled or not. */
+  readonly names: readonly string[];
+  /**
+   * Fires a rule by its name or logical id, without waiting for its time; resolves when its functions are done
+   * with it, retries included.
+   * @throws Error for an unknown rule
+   */
+  fire(rule: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type SchedulesOptions = {
+  readonly rules: readonly RulePlan[];
+  readonly functions: ReadonlyMap<string, HostedFunction>;
+  readonly gateway: Pick<Gateway, "authorize" | "region" | "account">;
+  readonly invoker: AsynchronousInvoker;
+  readonly delay: Delay;
+  readonly now: () => Date;
+};
+
+/** Timers of the runtime overflow after 24.8 days, so that long waits are made of short ones. */
+const longestWait = 24 * 60 * 60_000;
+
+/** Runs the enabled rules; each fires for the first time when its first period is over. */
+export function startSchedules(options: SchedulesOptions): Schedules {
+  const closing = new AbortController();
+  const { signal } = closing;
+
+  const fire = async (rule: RulePlan): Promise<void> => {
+    await Promise.all(rule.targets.map((target) => fireTarget(rule, target, options)));
+  };
+  const run = async (rule: RulePlan): Promise<void> => {
+    const nextTime = parseSchedule(rule.expression);
+    for (let next = nextTime(options.now()); !signal.aborted; ) {
+      const left = next.getTime() - options.now().getTime();
+      if (left > 0) await options.delay(Math.min(left, longestWait), signal);
+      else {
+        void fire(rule);
+        next = nextTime(next);
+      }
+    }
+  };
+  const running = options.rules.filter(({ enabled }) => enabled).map(run);
+  return {
+    names: options.rules.map(({ name }) => name),
+    fire: async (wanted) => {
+      const rule = options.rules.find(({ name, logicalId }) => name === wanted || logicalId === wanted);
+      if (rule !== undefined) return fire(rule);
+      const names = options.rules.map(({ name }) => name).join(", ");
+      throw new Error(`The stack has no rule ${wanted}. Its rules: ${names || "none"}`);
+    },
+    close: async () => {
+      closing.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+async function fireTarget(
+  rule: RulePlan,
+  { function: functionId, input }: RulePlan["targets"][number],
+  { functions, gateway, invoker, now }: SchedulesOptions,
+): Promise<void> {
+  const target = functions.get(functionId);
+  const context = { "aws:SourceArn": rule.arn, "aws:SourceAccount": gateway.account };
+  if (target === undefined) return;
+  const { arn } = target.plan;
+  // A refusal stands among the gateway's denials.
+  if (!gateway.authorize("events.amazonaws.com", "lambda:InvokeFunction", arn, context).allowed) return;
+  await invoker.invoke(target, input ?? JSON.stringify(scheduledEvent(rule, gateway, now())));
+}
+
+/** Source: EventBridge user guide, "Scheduled event". */
+function scheduledEvent(rule: RulePlan, { account, region }: SchedulesOptions["gateway"], time: Date) {
+  return {
+    version: "0",
+    id: randomUUID(),
+    "detail-type": "Scheduled Event",
+    source: "aws.events",
+    account,
+    time: time.toISOString().replace(/\.\d+/, ""),
+    region,
+    resources: [rule.arn],
+    detail: {},
+  };
+}

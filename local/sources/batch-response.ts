@@ -1,0 +1,57 @@
+import type { Outcome } from "../lambda/hosted-function.ts";
+
+/** What became of a batch. */
+export type BatchResult =
+  | { readonly kind: "succeeded" }
+  /** These identifiers failed, all others succeeded. */
+  | { readonly kind: "partial"; readonly failed: ReadonlySet<string> }
+  | { readonly kind: "failed"; readonly reason: string };
+
+/**
+ * Reads how a function answered a batch.
+ * Source: Lambda developer guide, "Success and failure conditions" of partial batch responses.
+ * @param reportsItemFailures whether the mapping asks for ReportBatchItemFailures; without it the answer's
+ * content has no meaning
+ * @param identifiers the batch's message ids or sequence numbers
+ */
+export function batchResult(
+  outcome: Outcome,
+  reportsItemFailures: boolean,
+  identifiers: readonly string[],
+): BatchResult {
+  switch (outcome.kind) {
+    case "throttled":
+      return { kind: "failed", reason: "throttled" };
+    case "failed":
+      return { kind: "failed", reason: `${outcome.error.errorType}: ${outcome.error.errorMessage}` };
+    case "returned":
+      return reportsItemFailures
+        ? readItemFailures(JSON.parse(outcome.payload), identifiers)
+        : { kind: "succeeded" };
+  }
+}
+
+function readItemFailures(response: unknown, identifiers: readonly string[]): BatchResult {
+  if (response === null) return { kind: "succeeded" };
+  if (!isObject(response)) return malformed(`the response is ${JSON.stringify(response)}`);
+  const { batchItemFailures: failures } = response;
+  if (failures === undefined || failures === null) return { kind: "succeeded" };
+  if (!Array.isArray(failures)) return malformed("batchItemFailures is not a list");
+  const failed = new Set<string>();
+  for (const failure of failures) {
+    const identifier: unknown = isObject(failure) ? failure.itemIdentifier : undefined;
+    if (typeof identifier !== "string" || !identifiers.includes(identifier)) {
+      return malformed(`batchItemFailures has the entry ${JSON.stringify(failure)}`);
+    }
+    failed.add(identifier);
+  }
+  return failed.size === 0 ? { kind: "succeeded" } : { kind: "partial", failed };
+}
+
+function malformed(what: string): BatchResult {
+  return { kind: "failed", reason: `malformed batch response: ${what}` };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

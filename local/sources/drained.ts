@@ -1,0 +1,74 @@
+import { GetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import type { HostedFunction } from "../lambda/hosted-function.ts";
+
+export type DrainOptions = {
+  /** Milliseconds from now. */
+  readonly deadline: number;
+};
+
+type Drained = {
+  readonly sqs: SQSClient;
+  /** Of the queues that feed functions. */
+  readonly queueUrls: readonly string[];
+  readonly streams: readonly { caughtUp(): Promise<void> }[];
+  readonly functions: readonly HostedFunction[];
+  /** Asynchronous invocations that are neither done nor given up. */
+  pendingEvents(): number;
+};
+
+const checkInterval = 50;
+
+/**
+ * Resolves when nothing is left to do. Each part feeds others, so all of them must be found idle without any
+ * invocation in between.
+ * @throws Error at the deadline, naming what is left
+ */
+export async function waitUntilDrained(parts: Drained, { deadline }: DrainOptions): Promise<void> {
+  const late = AbortSignal.timeout(deadline);
+  const expired = new Promise<"late">((resolve) => {
+    late.addEventListener("abort", () => resolve("late"), { once: true });
+  });
+  for (;;) {
+    const before = invocations(parts);
+    const left = await leftIn(parts);
+    if (left === undefined) {
+      const caughtUp = Promise.all(parts.streams.map((stream) => stream.caughtUp()));
+      if ((await Promise.race([caughtUp, expired])) === "late")
+        throw notDrained("records in streams", deadline);
+      if ((await leftIn(parts)) === undefined && invocations(parts) === before) return;
+    }
+    if (late.aborted) throw notDrained(left ?? "functions at work", deadline);
+    await new Promise((resolve) => setTimeout(resolve, checkInterval));
+  }
+}
+
+function invocations({ functions }: Drained): number {
+  return functions.reduce((sum, { counts }) => sum + counts().invocations, 0);
+}
+
+async function leftIn({ sqs, queueUrls, functions, pendingEvents }: Drained): Promise<string | undefined> {
+  const working = functions.find(({ counts }) => counts().running > 0);
+  if (working !== undefined) return `the function ${working.plan.name} at work`;
+  if (pendingEvents() > 0) return `${pendingEvents()} asynchronous events`;
+  const depths = await Promise.all(queueUrls.map(async (url) => ({ url, messages: await depth(sqs, url) })));
+  const filled = depths.find(({ messages }) => messages > 0);
+  return filled && `${filled.messages} messages in ${filled.url}`;
+}
+
+async function depth(sqs: SQSClient, QueueUrl: string): Promise<number> {
+  const { Attributes = {} } = await sqs.send(
+    new GetQueueAttributesCommand({
+      QueueUrl,
+      AttributeNames: [
+        "ApproximateNumberOfMessages",
+        "ApproximateNumberOfMessagesDelayed",
+        "ApproximateNumberOfMessagesNotVisible",
+      ],
+    }),
+  );
+  return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0);
+}
+
+function notDrained(left: string, deadline: number): Error {
+  return new Error(`Not drained within ${deadline / 1000} s: ${left}. problems() may say why.`);
+}

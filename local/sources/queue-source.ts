@@ -1,0 +1,145 @@
+import {
+  DeleteMessageBatchCommand,
+  type Message,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from "@aws-sdk/client-sqs";
+import type { QueueSourcePlan } from "../assembly/plan.ts";
+import type { Delay } from "../lambda/delay.ts";
+import { type HostedFunction, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
+import { batchResult } from "./batch-response.ts";
+import { isTaken, type QueueRecord, queueRecord } from "./queue-record.ts";
+
+export type QueueSource = {
+  /** Batches that are with the function at this moment. */
+  working(): number;
+  close(): Promise<void>;
+};
+
+export type QueueSourceOptions = {
+  readonly plan: QueueSourcePlan;
+  readonly queueUrl: string;
+  readonly region: string;
+  readonly target: HostedFunction;
+  /** With the function's own credentials, as Lambda polls in the name of its role. */
+  readonly sqs: SQSClient;
+  readonly delay: Delay;
+  /** Takes what keeps the source from polling. */
+  readonly onProblem: (message: string) => void;
+};
+
+/** SQS's own limits of one call. */
+const receivedAtOnce = 10;
+const longestPollSeconds = 20;
+const longestBackOff = 5_000;
+
+/**
+ * Polls a queue for a function: long polling, as many batches at once as the mapping and the function allow.
+ * Source: Lambda developer guide, "Using Lambda with Amazon SQS".
+ */
+export function startQueueSource(options: QueueSourceOptions): QueueSource {
+  const { plan, queueUrl, region, target, sqs } = options;
+  const closing = new AbortController();
+  const { signal } = closing;
+  const batches = new Set<Promise<void>>();
+  const concurrency = Math.min(plan.maximumConcurrency ?? target.concurrency, target.concurrency);
+
+  const receive = async (wanted: number, waitSeconds: number): Promise<QueueRecord[]> => {
+    const command = new ReceiveMessageCommand({
+      QueueUrl: queueUrl,
+      MaxNumberOfMessages: Math.min(wanted, receivedAtOnce),
+      WaitTimeSeconds: waitSeconds,
+      MessageAttributeNames: ["All"],
+      MessageSystemAttributeNames: ["All"],
+    });
+    const { Messages = [] }: { Messages?: Message[] | undefined } = await sqs.send(command, {
+      abortSignal: signal,
+    });
+    const records = Messages.map((message) => queueRecord(message, plan, region));
+    const refused = records.filter((record) => !isTaken(record, plan.filters));
+    await remove(refused);
+    return records.filter((record) => !refused.includes(record));
+  };
+
+  /** Gathers up to the batch size, or until the window is over, counted from the first message. */
+  const gather = async (): Promise<QueueRecord[]> => {
+    const gathered = await receive(plan.batchSize, longestPollSeconds);
+    const closes = Date.now() + plan.windowSeconds * 1000;
+    while (gathered.length > 0 && gathered.length < plan.batchSize && !signal.aborted) {
+      const left = Math.ceil((closes - Date.now()) / 1000);
+      if (left <= 0) break;
+      gathered.push(...(await receive(plan.batchSize - gathered.length, Math.min(left, longestPollSeconds))));
+    }
+    return gathered;
+  };
+
+  const remove = async (records: readonly QueueRecord[]): Promise<void> => {
+    for (let start = 0; start < records.length; start += receivedAtOnce) {
+      const Entries = records
+        .slice(start, start + receivedAtOnce)
+        .map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
+      await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+    }
+  };
+
+  const runBatch = async (records: readonly QueueRecord[]): Promise<void> => {
+    const ids = records.map(({ messageId }) => messageId);
+    const outcome = await target.invoke(JSON.stringify({ Records: records }));
+    const result = batchResult(outcome, plan.reportsItemFailures, ids);
+    if (result.kind === "failed") return;
+    const failed = result.kind === "partial" ? result.failed : new Set<string>();
+    await remove(records.filter(({ messageId }) => !failed.has(messageId)));
+  };
+
+  const start = (records: readonly QueueRecord[]): void => {
+    const batch = runBatch(records)
+      .catch((error: unknown) => report(error))
+      .finally(() => batches.delete(batch));
+    batches.add(batch);
+  };
+
+  const report = (error: unknown): void => {
+    if (!signal.aborted) options.onProblem(`${plan.logicalId} (${plan.queue.name}): ${String(error)}`);
+  };
+
+  const poll = async (): Promise<void> => {
+    for (let failures = 0; !signal.aborted; ) {
+      while (batches.size >= concurrency) await Promise.race(batches);
+      try {
+        const gathered = await gather();
+        failures = 0;
+        for (const records of splitByPayload(gathered)) start(records);
+      } catch (error) {
+        report(error);
+        failures += 1;
+        await options.delay(Math.min(longestBackOff, 100 * 2 ** failures), signal);
+      }
+    }
+  };
+
+  const polling = poll();
+  return {
+    working: () => batches.size,
+    close: async () => {
+      closing.abort();
+      await polling;
+      await Promise.all(batches);
+    },
+  };
+}
+
+/** Batches end before they are over what a function takes. */
+function splitByPayload(records: readonly QueueRecord[]): QueueRecord[][] {
+  const batches: QueueRecord[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const record of records) {
+    const size = Buffer.byteLength(JSON.stringify(record)) + 1;
+    if (bytes + size > synchronousPayloadBytes - 16) {
+      batches.push([]);
+      bytes = 0;
+    }
+    batches.at(-1)?.push(record);
+    bytes += size;
+  }
+  return batches;
+}

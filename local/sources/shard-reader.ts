@@ -1,0 +1,147 @@
+import {
+  type DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+} from "@aws-sdk/client-dynamodb-streams";
+import type { StreamSourcePlan } from "../assembly/plan.ts";
+import { synchronousPayloadBytes } from "../lambda/hosted-function.ts";
+import { type BatchRunner, runStreamBatch } from "./stream-batch.ts";
+import { type StreamRecord, streamRecord } from "./stream-record.ts";
+import { createWakeUp } from "./wake-up.ts";
+
+export type ShardReader = {
+  /** Resolves when the shard is closed and read to its end, or the signal aborts. */
+  readonly finished: Promise<void>;
+  /** Something may have been written: look at once. */
+  wake(): void;
+  /** Resolves when everything written before the call is processed. */
+  caughtUp(): Promise<void>;
+};
+
+export type ShardReaderOptions = Omit<BatchRunner, "plan"> & {
+  readonly plan: StreamSourcePlan;
+  readonly shardId: string;
+  readonly startingPosition: "TRIM_HORIZON" | "LATEST";
+  readonly streams: DynamoDBStreamsClient;
+  readonly region: string;
+  readonly onProblem: (message: string) => void;
+};
+
+/** How long an idle reader sleeps: it grows from the first to the last. A write wakes it at once. */
+const shortestSleep = 20;
+const longestSleep = 1_000;
+const longestBackOff = 5_000;
+
+/** Reads one shard from its starting position, one batch at a time and in order. */
+export function readShard(options: ShardReaderOptions): ShardReader {
+  const { plan, shardId, streams, signal } = options;
+  const wakeUp = createWakeUp();
+  let pending: StreamRecord[] = [];
+  let gatheringSince = 0;
+  let lastRead: string | undefined;
+  let passesStarted = 0;
+  let emptyPass = 0;
+  let waiters: { readonly pass: number; readonly resolve: () => void }[] = [];
+
+  const newIterator = async (): Promise<string | undefined> => {
+    const position =
+      lastRead === undefined
+        ? { ShardIteratorType: options.startingPosition }
+        : { ShardIteratorType: "AFTER_SEQUENCE_NUMBER" as const, SequenceNumber: lastRead };
+    const command = new GetShardIteratorCommand({ StreamArn: plan.streamArn, ShardId: shardId, ...position });
+    return (await streams.send(command, { abortSignal: signal })).ShardIterator;
+  };
+
+  const settle = (): void => {
+    const done = waiters.filter(({ pass }) => pass <= emptyPass);
+    waiters = waiters.filter(({ pass }) => pass > emptyPass);
+    for (const { resolve } of done) resolve();
+  };
+
+  /** Reads once; answers the next iterator, and whether the reader has something to do at once. */
+  const pass = async (iterator: string): Promise<{ next: string | undefined; isBusy: boolean }> => {
+    passesStarted += 1;
+    const started = passesStarted;
+    const { Records = [], NextShardIterator: next } = await streams.send(
+      new GetRecordsCommand({ ShardIterator: iterator, Limit: 1000 }),
+      { abortSignal: signal },
+    );
+    const records = Records.map((record) => streamRecord(record, plan.streamArn, options.region));
+    lastRead = records.at(-1)?.dynamodb.SequenceNumber ?? lastRead;
+    if (pending.length === 0) gatheringSince = Date.now();
+    pending.push(...records.filter((record) => isTaken(record, plan)));
+    await runFullBatches(next === undefined);
+    const isEmpty = records.length === 0 && pending.length === 0;
+    if (isEmpty) {
+      emptyPass = started;
+      settle();
+    }
+    return { next, isBusy: records.length > 0 };
+  };
+
+  /** With a window, a batch that is not full waits for more records until the window is over. */
+  const runFullBatches = async (isLast: boolean): Promise<void> => {
+    while (pending.length > 0 && !signal.aborted) {
+      const isDue = isLast || Date.now() - gatheringSince >= plan.windowSeconds * 1000;
+      const batch = firstBatch(pending, plan.batchSize);
+      const isFull = batch.length === plan.batchSize || batch.length < pending.length;
+      if (!isFull && !isDue) return;
+      await runStreamBatch(batch, options);
+      pending = pending.slice(batch.length);
+      gatheringSince = Date.now();
+    }
+  };
+
+  const read = async (): Promise<void> => {
+    let iterator: string | undefined;
+    let failures = 0;
+    let sleep = shortestSleep;
+    while (!signal.aborted) {
+      try {
+        iterator ??= await newIterator();
+        if (iterator === undefined) break;
+        const { next, isBusy } = await pass(iterator);
+        failures = 0;
+        if (next === undefined) break;
+        iterator = next;
+        if (isBusy) sleep = shortestSleep;
+        else {
+          await wakeUp.sleep(pending.length > 0 ? shortestSleep : sleep, signal);
+          sleep = Math.min(longestSleep, sleep * 1.5);
+        }
+      } catch (error) {
+        iterator = undefined;
+        failures += 1;
+        if (!signal.aborted) options.onProblem(`${plan.logicalId} (${shardId}): ${String(error)}`);
+        await options.delay(Math.min(longestBackOff, 100 * 2 ** failures), signal);
+      }
+    }
+    emptyPass = Number.POSITIVE_INFINITY;
+    settle();
+  };
+
+  return {
+    finished: read(),
+    wake: wakeUp.wake,
+    caughtUp: () =>
+      new Promise((resolve) => {
+        waiters.push({ pass: passesStarted + 1, resolve });
+        settle();
+        wakeUp.wake();
+      }),
+  };
+}
+
+function isTaken(record: StreamRecord, { filters }: StreamSourcePlan): boolean {
+  return filters.length === 0 || filters.some((matches) => matches(record));
+}
+
+/** As many records as fit the batch size and a function's payload. */
+function firstBatch(records: readonly StreamRecord[], batchSize: number): readonly StreamRecord[] {
+  let bytes = 16;
+  const end = records.slice(0, batchSize).findIndex((record, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(record)) + 1;
+    return bytes > synchronousPayloadBytes && index > 0;
+  });
+  return records.slice(0, end < 0 ? batchSize : end);
+}

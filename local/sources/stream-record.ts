@@ -1,0 +1,60 @@
+import type { _Record, AttributeValue } from "@aws-sdk/client-dynamodb-streams";
+
+/**
+ * A stream's record as a function sees it.
+ * Source: Lambda developer guide, "Using AWS Lambda with Amazon DynamoDB", example event.
+ */
+export type StreamRecord = {
+  readonly eventID: string;
+  readonly eventName: string;
+  readonly eventVersion: string;
+  readonly eventSource: "aws:dynamodb";
+  readonly awsRegion: string;
+  readonly dynamodb: {
+    /** Seconds since 1970. */
+    readonly ApproximateCreationDateTime: number;
+    readonly Keys?: Item;
+    readonly NewImage?: Item;
+    readonly OldImage?: Item;
+    readonly SequenceNumber: string;
+    readonly SizeBytes: number;
+    readonly StreamViewType: string;
+  };
+  readonly eventSourceARN: string;
+};
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** @param streamArn the event source's ARN, as the mapping names it */
+export function streamRecord(record: _Record, streamArn: string, region: string): StreamRecord {
+  const { dynamodb = {} } = record;
+  return {
+    eventID: record.eventID ?? "",
+    eventName: record.eventName ?? "",
+    eventVersion: record.eventVersion ?? "1.1",
+    eventSource: "aws:dynamodb",
+    awsRegion: region,
+    dynamodb: {
+      ApproximateCreationDateTime: Math.floor((dynamodb.ApproximateCreationDateTime?.getTime() ?? 0) / 1000),
+      ...(dynamodb.Keys && { Keys: item(dynamodb.Keys) }),
+      ...(dynamodb.NewImage && { NewImage: item(dynamodb.NewImage) }),
+      ...(dynamodb.OldImage && { OldImage: item(dynamodb.OldImage) }),
+      SequenceNumber: dynamodb.SequenceNumber ?? "",
+      SizeBytes: dynamodb.SizeBytes ?? 0,
+      StreamViewType: dynamodb.StreamViewType ?? "",
+    },
+    eventSourceARN: streamArn,
+  };
+}
+
+function item(attributes: Readonly<Record<string, AttributeValue>>): Item {
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, plain(value)]));
+}
+
+/** The SDK decodes binary values; events carry them in base64. */
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, nested]) => [key, plain(nested)]));
+}

@@ -1,0 +1,161 @@
+import {
+  DescribeStreamCommand,
+  type DynamoDBStreamsClient,
+  type Shard,
+} from "@aws-sdk/client-dynamodb-streams";
+import type { S3Client } from "@aws-sdk/client-s3";
+import type { StreamSourcePlan } from "../assembly/plan.ts";
+import type { Gateway } from "../gateway/types.ts";
+import type { Delay } from "../lambda/delay.ts";
+import type { HostedFunction } from "../lambda/hosted-function.ts";
+import { type GivenUp, putInvocationRecord } from "./failure-destination.ts";
+import { readShard, type ShardReader } from "./shard-reader.ts";
+import { createWakeUp } from "./wake-up.ts";
+
+export type StreamSource = {
+  /** Resolves when everything written before the call is processed or given up. */
+  caughtUp(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type StreamSourceOptions = {
+  readonly plan: StreamSourcePlan;
+  readonly region: string;
+  readonly target: HostedFunction;
+  /** Both with the function's own credentials. */
+  readonly streams: DynamoDBStreamsClient;
+  readonly s3: S3Client;
+  readonly gateway: Pick<Gateway, "intercept">;
+  readonly delay: Delay;
+  readonly now?: () => Date;
+  readonly onProblem: (message: string) => void;
+};
+
+/** How often new shards are looked for while none is at its end. */
+const discoveryInterval = 10_000;
+const writes = [
+  "dynamodb:BatchWriteItem",
+  "dynamodb:DeleteItem",
+  "dynamodb:PutItem",
+  "dynamodb:TransactWriteItems",
+  "dynamodb:UpdateItem",
+];
+
+/**
+ * Reads a table's stream for a function: each shard in order, children after their parents. Readers sleep longer
+ * and longer while nothing comes, and a write that passes the gateway wakes them.
+ * Source: Lambda developer guide, "Using AWS Lambda with Amazon DynamoDB".
+ */
+export function startStreamSource(options: StreamSourceOptions): StreamSource {
+  const { plan, target, streams, s3 } = options;
+  const closing = new AbortController();
+  const { signal } = closing;
+  const readers = new Map<string, ShardReader>();
+  const finished = new Set<string>();
+  const discovery = createWakeUp();
+  const now = options.now ?? (() => new Date());
+  let isFirst = true;
+
+  const giveUp = async (shardId: string, given: Omit<GivenUp, "shardId" | "functionArn" | "now">) => {
+    const { failureBucket } = plan;
+    if (failureBucket === undefined) return;
+    const functionArn = target.plan.arn;
+    await putInvocationRecord(s3, plan, failureBucket.name, {
+      ...given,
+      shardId,
+      functionArn,
+      now: now(),
+    }).catch((error: unknown) => {
+      options.onProblem(
+        `${plan.logicalId}: ${given.records.length} records are lost, the failure destination ${failureBucket.name} did not take them: ${String(error)}`,
+      );
+    });
+  };
+
+  const open = (shardId: string, startingPosition: "TRIM_HORIZON" | "LATEST"): void => {
+    const reader = readShard({
+      ...options,
+      shardId,
+      startingPosition,
+      signal,
+      now,
+      giveUp: (given) => giveUp(shardId, given),
+    });
+    readers.set(shardId, reader);
+    void reader.finished.then(() => {
+      finished.add(shardId);
+      discovery.wake();
+    });
+  };
+
+  /** Opens shards that are not read yet, where their parent is read to its end or gone. */
+  const discover = async (): Promise<void> => {
+    const shards = await listShards(streams, plan.streamArn, signal);
+    const ids = new Set(shards.map(({ ShardId }) => ShardId));
+    for (const { ShardId: id, ParentShardId: parent, SequenceNumberRange: range } of shards) {
+      if (id === undefined || readers.has(id)) continue;
+      const isClosed = range?.EndingSequenceNumber !== undefined;
+      const skips = isFirst && plan.startingPosition === "LATEST";
+      if (skips && isClosed) finished.add(id);
+      const isReady = parent === undefined || !ids.has(parent) || finished.has(parent);
+      if (isReady && !finished.has(id)) open(id, skips ? "LATEST" : "TRIM_HORIZON");
+    }
+    isFirst = false;
+  };
+
+  const run = async (): Promise<void> => {
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        await discover();
+        failures = 0;
+        await discovery.sleep(discoveryInterval, signal);
+      } catch (error) {
+        failures += 1;
+        if (!signal.aborted) options.onProblem(`${plan.logicalId} (${plan.table.name}): ${String(error)}`);
+        await options.delay(Math.min(5_000, 100 * 2 ** failures), signal);
+      }
+    }
+  };
+
+  const stopListening = options.gateway.intercept(async (call, moment) => {
+    const isWrite = moment === "after" && writes.includes(call.action);
+    if (isWrite && call.resources.includes(plan.table.arn)) {
+      for (const reader of readers.values()) reader.wake();
+    }
+    return undefined;
+  });
+  const running = run();
+  return {
+    caughtUp: async () => {
+      await discover();
+      await Promise.all([...readers.values()].map((reader) => reader.caughtUp()));
+    },
+    close: async () => {
+      stopListening();
+      closing.abort();
+      await running;
+      await Promise.all([...readers.values()].map((reader) => reader.finished));
+    },
+  };
+}
+
+async function listShards(
+  streams: DynamoDBStreamsClient,
+  StreamArn: string,
+  abortSignal: AbortSignal,
+): Promise<Shard[]> {
+  const shards: Shard[] = [];
+  let last: string | undefined;
+  do {
+    const page = await streams.send(
+      new DescribeStreamCommand({
+        StreamArn,
+        ...(last !== undefined && { ExclusiveStartShardId: last }),
+      }),
+      { abortSignal },
+    );
+    shards.push(...(page.StreamDescription?.Shards ?? []));
+    last = page.StreamDescription?.LastEvaluatedShardId;
+  } while (last !== undefined);
+  return shards;
+}
