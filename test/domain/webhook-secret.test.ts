@@ -1,0 +1,111 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isAuthentic, parseWebhookSecret, type WebhookSecret } from "../../domain/webhook-secret.ts";
+
+const until = "2026-03-01T12:00:00.000Z";
+const before = new Date("2026-03-01T11:59:59.999Z");
+const secret: WebhookSecret = { current: "current-value", previous: { value: "previous-value", until } };
+
+describe("a presented secret", () => {
+  it("is authentic where it is the current one, at any time", () => {
+    for (const now of [before, new Date(until), new Date("2036-01-01T00:00:00Z")]) {
+      expect(isAuthentic("current-value", secret, now)).toBe(true);
+      expect(isAuthentic("current-value", { current: "current-value" }, now)).toBe(true);
+    }
+  });
+
+  it("is authentic where it is the previous one, until its end and no longer", () => {
+    expect(isAuthentic("previous-value", secret, before)).toBe(true);
+    expect(isAuthentic("previous-value", secret, new Date(until))).toBe(false);
+    expect(isAuthentic("previous-value", { current: "current-value" }, before)).toBe(false);
+  });
+
+  it("is refused where the previous one's end can't be read", () => {
+    const broken = { current: "c", previous: { value: "p", until: "some day" } };
+    expect(isAuthentic("p", broken, before)).toBe(false);
+  });
+
+  it("is refused where it is missing, empty, of another length, non-ASCII or repeated", () => {
+    const wrong = [
+      undefined,
+      "",
+      "current-valu",
+      "current-value ",
+      " current-value",
+      "current-values",
+      "current-valué",
+      "сurrent-value",
+      "current-value\u0000",
+      "CURRENT-VALUE",
+      "current-value,current-value",
+      "current-value, current-value",
+      "current-value,previous-value",
+      "x".repeat(100_000),
+    ];
+    for (const presented of wrong) expect(isAuthentic(presented, secret, before), presented).toBe(false);
+  });
+
+  it("passes only by an exact match", () => {
+    const text = fc.string({ unit: "binary", minLength: 1, maxLength: 20 });
+    const close = text.chain((current) =>
+      fc.record({
+        current: fc.constant(current),
+        presented: fc.oneof(
+          text,
+          fc.constant(current),
+          fc.constant(`${current},${current}`),
+          fc.nat(current.length).map((end) => current.slice(0, end)),
+          text.map((more) => current + more),
+        ),
+      }),
+    );
+    fc.assert(
+      fc.property(close, text, ({ current, presented }, value) => {
+        const both = { current, previous: { value, until } };
+        expect(isAuthentic(presented, { current }, before)).toBe(presented === current);
+        expect(isAuthentic(presented, both, before)).toBe(presented === current || presented === value);
+        expect(isAuthentic(presented, both, new Date(until))).toBe(presented === current);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("the stored secret", () => {
+  it("is read with and without a previous value", () => {
+    expect(parseWebhookSecret('{"current":"c"}')).toEqual({ current: "c" });
+    expect(parseWebhookSecret(`{"current":"c","previous":"p","previousUntil":"${until}"}`)).toEqual({
+      current: "c",
+      previous: { value: "p", until },
+    });
+  });
+
+  it("has no previous value without its end, or without its value", () => {
+    for (const text of [
+      '{"current":"c","previous":"p"}',
+      `{"current":"c","previous":"","previousUntil":"${until}"}`,
+      `{"current":"c","previousUntil":"${until}"}`,
+    ]) {
+      expect(parseWebhookSecret(text)).toEqual({ current: "c" });
+    }
+  });
+
+  it("counts as not configured where its current value is empty, missing or no text", () => {
+    for (const text of ["{}", '{"current":""}', '{"current":null}', '{"current":5}', '{"previous":"p"}']) {
+      expect(parseWebhookSecret(text)).toBeUndefined();
+    }
+  });
+
+  it("is never quoted where it can't be read", () => {
+    for (const text of [
+      "canary-secret",
+      '"canary-secret"',
+      '["canary-secret"]',
+      '{"current":"canary-secret',
+    ]) {
+      expect(() => parseWebhookSecret(text)).toThrow(
+        /^the webhook secret(: expected an object| is not JSON)$/,
+      );
+    }
+  });
+});
