@@ -82,6 +82,11 @@ export class IncomeEventsStack extends Stack {
     for (const [name, work] of subscribers.queues) {
       this.#addQueueOutputs(`Subscriber${pascalCase(name)}`, work, `messages to the subscriber ${name}`);
     }
+    this.#addOutput(
+      "Subscribers",
+      this.toJsonString(describeSubscribers(settings, subscribers)),
+      "Who gets what, and where",
+    );
     this.#addOutput("TableName", table.table.tableName, "Events, states and data");
     this.#addOutput(
       "TokenSecretArn",
@@ -137,4 +142,13 @@ export class IncomeEventsStack extends Stack {
   #addOutput(id: string, value: string, description: string): void {
     new CfnOutput(this, id, { value, description });
   }
+}
+
+/** For programs: each subscriber's filter and queue. */
+function describeSubscribers(settings: Settings, { queues }: Subscribers): readonly object[] {
+  return settings.subscribers.map(({ name, types }) => ({
+    name,
+    ...(types && { types }),
+    queueUrl: queues.get(name)?.queue.queueUrl,
+  }));
 }

@@ -1,0 +1,60 @@
+import { Command, InvalidArgumentError } from "commander";
+
+export type StartOptions = {
+  readonly once: boolean;
+  readonly users: number;
+  readonly json?: string;
+  readonly assembly?: string;
+  readonly stage: string;
+  readonly engine?: "dynamodb-local" | "dynoxide";
+  readonly apiPort: number;
+  readonly awsPort: number;
+  readonly sandboxPort: number;
+};
+
+/** Where the running system is found; a scenario takes free ports instead, so that several run at once. */
+const defaultPorts = { apiPort: 4000, awsPort: 4566, sandboxPort: 4010 };
+
+const examples = `
+Examples:
+  npm start                                             stay up until Ctrl-C
+  npm start -- --json addresses.json                    the same, and write the addresses to a file
+  npm start -- --once --users 200 --json out.json       run the scenario, and exit 0 only if nothing is lost
+  npx cdk synth -c stage=local -o DIR && npm start -- --assembly DIR
+                                                        run a synthesized directory as it is`;
+
+/** Reads the command line. Prints help, or what is wrong with it, and exits. */
+export function parseOptions(args: readonly string[]): StartOptions {
+  const command = new Command("npm start --")
+    .description("Starts the synthesized pipeline and a sandbox of the income-data service on this machine.")
+    .option("--once", "run a scenario with faults, print what was counted, and exit")
+    .option("--users <n>", "sample users that connect their accounts", wholeNumber(1, 100_000), 20)
+    .option("--json <file>", "write addresses (and with --once the counts) as JSON")
+    .option("--assembly <dir>", "run this synthesized directory instead of synthesizing")
+    .option("--stage <name>", "the stage to synthesize", "local")
+    .option("--engine <name>", "dynamodb-local (needs Java 17) or dynoxide", engine)
+    .option("--api-port <port>", `port of the webhooks' API (default ${defaultPorts.apiPort})`, port)
+    .option("--aws-port <port>", `port of the AWS endpoint (default ${defaultPorts.awsPort})`, port)
+    .option("--sandbox-port <port>", `port of the sandbox (default ${defaultPorts.sandboxPort})`, port)
+    .addHelpText("after", examples)
+    .parse(args, { from: "user" });
+  const given = command.opts<Partial<StartOptions>>();
+  const once = given.once ?? false;
+  const ports = once ? { apiPort: 0, awsPort: 0, sandboxPort: 0 } : defaultPorts;
+  return { ...ports, ...given, once, users: given.users ?? 20, stage: given.stage ?? "local" };
+}
+
+function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (Number.isInteger(value) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Write a whole number from ${least} to ${most}.`);
+  };
+}
+
+const port = wholeNumber(0, 65_535);
+
+function engine(text: string): "dynamodb-local" | "dynoxide" {
+  if (text === "dynamodb-local" || text === "dynoxide") return text;
+  throw new InvalidArgumentError("Write dynamodb-local or dynoxide.");
+}

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import type { LocalStack } from "./stack.ts";
+
+const subscribersOutput = z.array(
+  z.object({ name: z.string(), types: z.array(z.string()).optional(), queueUrl: z.string() }),
+);
+
+/** A subscriber as the stack's output tells of it. */
+export type SubscriberOutput = z.output<typeof subscribersOutput>[number];
+
+/** A stack's output. @throws with its name where the assembly has none: it is not this pipeline's */
+export function outputOf(stack: LocalStack, name: string): string {
+  const value = stack.outputs[name];
+  if (value === undefined) throw new Error(`The assembly has no output ${name}: is it this pipeline's?`);
+  return value;
+}
+
+export function subscribersOf(stack: LocalStack): readonly SubscriberOutput[] {
+  return subscribersOutput.parse(JSON.parse(outputOf(stack, "Subscribers")));
+}
+
+/** Every queue by a short name: `users`, `users-dead-letter`, `subscriber-everything`. */
+export function queuesOf(stack: LocalStack): Readonly<Record<string, string>> {
+  const urls = Object.entries(stack.outputs).filter(([name]) => name.endsWith("QueueUrl"));
+  return Object.fromEntries(urls.map(([name, url]) => [kebabCase(name.replace(/QueueUrl$/, "")), url]));
+}
+
+export function deadLetterQueuesOf(stack: LocalStack): readonly string[] {
+  return Object.entries(queuesOf(stack))
+    .filter(([name]) => name.endsWith("-dead-letter"))
+    .map(([, url]) => url);
+}
+
+function kebabCase(name: string): string {
+  return name.replace(/(?<=[a-z0-9])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+}

@@ -1,0 +1,122 @@
+import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { z } from "zod";
+
+/** How the engines are reached from outside of the pipeline. */
+export type Access = {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+};
+
+const knownConnection = z.object({
+  connected: z.boolean().optional(),
+  deleted: z.boolean(),
+  unconfirmed: z.boolean(),
+});
+const eventItem = z.object({
+  event: z.object({ id: z.string(), type: z.string() }),
+  receipts: z.number(),
+});
+const stateItem = z.object({ state: knownConnection });
+const dataItem = z.object({ data: z.object({ wanted: z.number(), done: z.number() }) });
+const keyed = z.object({ pk: z.string(), sk: z.string() });
+const message = z.object({ id: z.string(), type: z.string() });
+
+export type KnownConnection = z.output<typeof knownConnection>;
+
+/** What stands in the table, read with the SDK. Ids are the provider's. */
+export type TableCensus = {
+  readonly events: ReadonlyMap<string, { readonly type: string; readonly receipts: number }>;
+  readonly users: ReadonlySet<string>;
+  readonly accounts: ReadonlyMap<string, KnownConnection>;
+  readonly companyAccounts: ReadonlyMap<string, KnownConnection>;
+  /** Data sets whose content is stored and up to date, `<id>/<endpoint>`. */
+  readonly data: ReadonlySet<string>;
+  readonly fetches: number;
+};
+
+export async function readTable(access: Access, tableName: string): Promise<TableCensus> {
+  const client = new DynamoDBClient(access);
+  const events = new Map<string, { type: string; receipts: number }>();
+  const users = new Set<string>();
+  const accounts = new Map<string, KnownConnection>();
+  const companyAccounts = new Map<string, KnownConnection>();
+  const contents = new Set<string>();
+  const upToDate = new Set<string>();
+  try {
+    for await (const { Items = [] } of paginateScan(
+      { client },
+      { TableName: tableName, ConsistentRead: true },
+    )) {
+      for (const raw of Items) {
+        const item: unknown = unmarshall(raw);
+        const { pk, sk } = keyed.parse(item);
+        const [partition = "", ...rest] = pk.split("#");
+        const id = rest.join("#");
+        const [sort = "", ...names] = sk.split("#");
+        const dataName = `${id}/${names.join("#")}`;
+        if (sort === "EVENT") {
+          const { event, receipts } = eventItem.parse(item);
+          events.set(event.id, { type: event.type, receipts });
+        } else if (sort === "STATE") {
+          const { state } = stateItem.parse(item);
+          if (partition === "USER") users.add(id);
+          if (partition === "ACCOUNT") accounts.set(id, state);
+          if (partition === "COMPANY") companyAccounts.set(id, state);
+        } else if (sort === "CONTENT") {
+          contents.add(dataName);
+        } else if (sort === "DATA") {
+          const { wanted, done } = dataItem.parse(item).data;
+          if (done > 0 && done >= wanted) upToDate.add(dataName);
+        }
+      }
+    }
+  } finally {
+    client.destroy();
+  }
+  const data = new Set([...contents].filter((name) => upToDate.has(name)));
+  return { events, users, accounts, companyAccounts, data, fetches: upToDate.size };
+}
+
+/** The distinct messages of a subscriber's queue, by id; reading takes them out of the queue. */
+export async function readSubscriber(access: Access, queueUrl: string): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for await (const body of drain(access, queueUrl)) {
+    const { id, type } = message.parse(JSON.parse(body));
+    found.set(id, type);
+  }
+  return found;
+}
+
+const identified = z.object({ id: z.string() });
+
+/**
+ * What lies in a dead-letter queue, each thing once: by the event's id, or by its text where it has none. Reading
+ * takes the messages out of the queue.
+ */
+export async function readDeadLetters(access: Access, queueUrl: string): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for await (const body of drain(access, queueUrl)) {
+    const { success, data } = identified.safeParse(JSON.parse(body));
+    found.add(success ? data.id : body);
+  }
+  return found;
+}
+
+async function* drain(access: Access, queueUrl: string): AsyncGenerator<string> {
+  const client = new SQSClient(access);
+  try {
+    for (;;) {
+      const request = { QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 0 };
+      const { Messages = [] } = await client.send(new ReceiveMessageCommand(request));
+      if (Messages.length === 0) return;
+      for (const { Body = "" } of Messages) yield Body;
+      const Entries = Messages.map(({ ReceiptHandle = "" }, index) => ({ Id: String(index), ReceiptHandle }));
+      await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+    }
+  } finally {
+    client.destroy();
+  }
+}

@@ -1,0 +1,45 @@
+import type { Gateway } from "../gateway/types.ts";
+
+export type Victim = {
+  /** As the gateway names the function's calls. */
+  readonly principal: string;
+  /** Kills its working processes; answers how many. */
+  readonly kill: () => number;
+};
+
+/** What Lambda itself calls with a function's role, to poll its queue or stream: not the function's own work. */
+const polls: ReadonlySet<string> = new Set([
+  "sqs:ReceiveMessage",
+  "sqs:DeleteMessage",
+  "sqs:DeleteMessageBatch",
+  "sqs:GetQueueAttributes",
+  "dynamodb:DescribeStream",
+  "dynamodb:GetShardIterator",
+  "dynamodb:GetRecords",
+  "dynamodb:ListStreams",
+]);
+
+export type Kills = {
+  /** How many processes were killed so far. */
+  count(): number;
+  /** Who has not been killed yet. */
+  spared(): readonly string[];
+  stop(): void;
+};
+
+/**
+ * Kills each function once while it works: right after an engine applied one of its calls, and before the function
+ * learns of it. That is where a pipeline that forgets, forgets.
+ */
+export function killEachOnce(gateway: Gateway, victims: readonly Victim[]): Kills {
+  const spared = new Map(victims.map((victim) => [victim.principal, victim]));
+  let count = 0;
+  const stop = gateway.intercept(async ({ principal, action }, moment) => {
+    const victim = spared.get(principal);
+    if (victim === undefined || moment !== "after" || polls.has(action)) return undefined;
+    spared.delete(principal);
+    count += victim.kill();
+    return "drop";
+  });
+  return { count: () => count, spared: () => [...spared.keys()], stop };
+}

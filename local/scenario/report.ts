@@ -1,0 +1,72 @@
+import type { Found } from "./compare.ts";
+
+/** What a run comes to; counted in the engines and at the API, never by the senders. */
+export type Counts = {
+  readonly webhooks: { readonly sent: number; readonly accepted: number; readonly rejected: number };
+  readonly events: { readonly stored: number; readonly again: number };
+  readonly records: { readonly users: number; readonly accounts: number; readonly data: number };
+  readonly fetches: number;
+  readonly kills: number;
+  readonly subscribers: Readonly<Record<string, number>>;
+  readonly deadLetters: number;
+  readonly lost: number;
+  readonly seconds: number;
+};
+
+/** One request as the API logged it. */
+type Access = { readonly status: number };
+
+export function count(
+  found: Found,
+  requests: readonly Access[],
+  kills: number,
+  lost: number,
+  seconds: number,
+): Counts {
+  const { table, messages, deadLetters } = found;
+  const accepted = requests.filter(({ status }) => status >= 200 && status < 300).length;
+  const rejected = requests.filter(({ status }) => status >= 400 && status < 500).length;
+  const again = [...table.events.values()].reduce((sum, { receipts }) => sum + receipts - 1, 0);
+  return {
+    webhooks: { sent: requests.length, accepted, rejected },
+    events: { stored: table.events.size, again },
+    records: {
+      users: table.users.size,
+      accounts: table.accounts.size + table.companyAccounts.size,
+      data: table.data.size,
+    },
+    fetches: table.fetches,
+    kills,
+    subscribers: Object.fromEntries([...messages].map(([name, received]) => [name, received.size])),
+    deadLetters: deadLetters.size,
+    lost,
+    seconds,
+  };
+}
+
+/** The stages of the way as a table, in the order of the data. */
+export function printable(counts: Counts): string {
+  const { webhooks, events, records, subscribers } = counts;
+  const rows: [string, string, number][] = [
+    ["webhooks", "sent", webhooks.sent],
+    ["", "accepted", webhooks.accepted],
+    ["", "rejected (wrong secret)", webhooks.rejected],
+    ["events", "stored", events.stored],
+    ["", "received again", events.again],
+    ["records", "users", records.users],
+    ["", "accounts", records.accounts],
+    ["", "data sets", records.data],
+    ["fetches", "answered", counts.fetches],
+    ...Object.entries(subscribers).map(([name, received], index): [string, string, number] => [
+      index === 0 ? "subscribers" : "",
+      name,
+      received,
+    ]),
+    ["dead letters", "sent on purpose", counts.deadLetters],
+    ["kills", "functions killed at work", counts.kills],
+    ["lost", "", counts.lost],
+  ];
+  const line = ([stage, what, n]: [string, string, number]) =>
+    `  ${stage.padEnd(13)} ${what.padEnd(26)} ${String(n).padStart(8)}`;
+  return rows.map(line).join("\n");
+}

@@ -1,0 +1,157 @@
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import type { Sandbox } from "../../sandbox/server.ts";
+import { deadLetterQueuesOf, outputOf, type SubscriberOutput, subscribersOf } from "../outputs.ts";
+import type { LocalStack } from "../stack.ts";
+import type { Progress, System } from "../system.ts";
+import { type Account, poster, sendAdversity } from "./adversity.ts";
+import { type Access, readDeadLetters, readSubscriber, readTable } from "./census.ts";
+import { type Found, findLosses } from "./compare.ts";
+import { type Expectation, identityOf } from "./expectation.ts";
+import { type Kills, killEachOnce } from "./kills.ts";
+import type { Traffic } from "./traffic.ts";
+
+/** What a scenario found, and what is missing or wrong in it. */
+export type ScenarioResult = {
+  readonly found: Found;
+  readonly kills: number;
+  readonly losses: readonly string[];
+};
+
+/** Neither an event nor a task: must end in the fetch queue's dead letters. */
+const unreadableTask = '{"schemaVersion":0}';
+const failuresOfProvider = 5;
+const companyAccountsPerScenario = 3;
+/** Milliseconds that the queues may take to empty: a killed function's messages come back after their visibility. */
+const patience = 900_000;
+
+/**
+ * Lets users connect their accounts while the provider's bad day goes on: duplicates, late repeats, large and
+ * unreadable bodies, wrong secrets, a provider that answers 503, and each function killed once while it works.
+ * Then counts, in the engines, what must be there.
+ */
+export async function runScenario(
+  { sandbox, stack, access }: System,
+  traffic: Traffic,
+  secret: Readonly<Record<string, string>>,
+  users: number,
+  progress: Progress,
+): Promise<ScenarioResult> {
+  const kills = killEachOnce(
+    stack.gateway,
+    stack.functions.map((target) => ({ principal: target.name, kill: () => target.kill() })),
+  );
+  progress(`Connecting the accounts of ${users} users, while functions are killed and the provider fails`);
+  sandbox.fault({ path: "^/api/v0.4/accounts/", method: "GET", status: 503, times: failuresOfProvider });
+  await sandbox.createUsers(users, { companyAccounts: Math.min(users, companyAccountsPerScenario) });
+  await invokeUntilHealed(stack, kills);
+  await sendUnreadableTask(access, outputOf(stack, "FetchQueueUrl"));
+  await sandbox.settled();
+
+  progress("Sending duplicates, late repeats, large and unreadable bodies, wrong secrets");
+  const { accounts, companyAccounts } = accountsOf(sandbox);
+  const sent = await sendAdversity(
+    poster(outputOf(stack, "WebhooksUrl")),
+    { ...secret },
+    sandbox.snapshot().users.map(({ id }) => id),
+    accounts,
+    companyAccounts,
+  );
+
+  progress("Waiting until every queue is empty and the stream is read");
+  await settle(sandbox, stack);
+  kills.stop();
+
+  progress("Counting in the table and the queues");
+  const poison = new Set(sent.poison.map(identityOf));
+  const expected = expectationOf(sandbox, traffic, poison);
+  const subscriptions = subscribersOf(stack);
+  const found = await takeCensus(stack, access, subscriptions);
+  const unkilled = kills.spared().map((name) => `the function ${name} was never killed at work`);
+  const losses = [...findLosses(expected, found, subscriptions), ...unkilled, ...problemsOf(stack)];
+  return { found, kills: kills.count(), losses };
+}
+
+/** A killed scheduled function is invoked again by its schedule; here the schedule does not wait. */
+async function invokeUntilHealed(stack: LocalStack, kills: Kills): Promise<void> {
+  for (const name of [outputOf(stack, "RefreshFunctionName"), outputOf(stack, "RegisterFunctionName")]) {
+    const target = stack.functions.find((candidate) => candidate.name === name);
+    if (target === undefined) continue;
+    for (let tries = 0; tries < 3; tries += 1) {
+      const outcome = await target.invoke("{}");
+      if (outcome.kind === "returned" && !kills.spared().includes(target.name)) break;
+    }
+  }
+}
+
+async function sendUnreadableTask(access: System["access"], queueUrl: string): Promise<void> {
+  const client = new SQSClient(access);
+  try {
+    await client.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: unreadableTask }));
+  } finally {
+    client.destroy();
+  }
+}
+
+function accountsOf(sandbox: Sandbox): { accounts: readonly Account[]; companyAccounts: readonly Account[] } {
+  const all = sandbox.snapshot().accounts;
+  return {
+    accounts: all.filter(({ company }) => !company),
+    companyAccounts: all.filter(({ company }) => company),
+  };
+}
+
+function problemsOf(stack: LocalStack): readonly string[] {
+  const { denials, initErrors, failures } = stack.problems();
+  const denied = denials.map(
+    ({ principal, action, resource, reason }) => `${principal} may not ${action} on ${resource}: ${reason}`,
+  );
+  // A process that was killed before its handler was imported is one of ours.
+  const ownFaults = initErrors.filter((reason) => !reason.endsWith("signal: killed"));
+  return [...new Set([...denied, ...ownFaults, ...failures])];
+}
+
+/** Fetches lead to events and events to fetches: it is over when a whole round brings nothing new. */
+async function settle(sandbox: Sandbox, stack: LocalStack): Promise<void> {
+  for (;;) {
+    const before = sandbox.deliveries().length;
+    await sandbox.settled();
+    await stack.drained({ deadline: patience });
+    if (sandbox.deliveries().length === before) return;
+  }
+}
+
+function expectationOf(sandbox: Sandbox, traffic: Traffic, poison: ReadonlySet<string>): Expectation {
+  const { users, accounts, endpoints } = sandbox.snapshot();
+  const connectionsOf = (isCompany: boolean) =>
+    new Map(
+      accounts
+        .filter(({ company, deleted }) => company === isCompany && !deleted)
+        .map(({ id, connected }) => [id, { connected }] as const),
+    );
+  // A company account's data is all there at once; what is fetched of it are the endpoints of every account.
+  const fetched = new Set(endpoints.filter(({ company }) => !company).map(({ endpoint }) => endpoint));
+  const data = endpoints.filter(({ endpoint }) => fetched.has(endpoint));
+  return {
+    events: new Set([...traffic.accepted()].filter((id) => !poison.has(id))),
+    deadLetters: new Set([...poison, unreadableTask]),
+    users: new Set(users.map(({ id }) => id)),
+    accounts: connectionsOf(false),
+    companyAccounts: connectionsOf(true),
+    data: new Set(data.map(({ accountId, endpoint }) => `${accountId}/${endpoint}`)),
+  };
+}
+
+async function takeCensus(
+  stack: LocalStack,
+  access: Access,
+  subscriptions: readonly SubscriberOutput[],
+): Promise<Found> {
+  const table = await readTable(access, outputOf(stack, "TableName"));
+  const messages = new Map<string, ReadonlyMap<string, string>>();
+  for (const { name, queueUrl } of subscriptions) messages.set(name, await readSubscriber(access, queueUrl));
+  const deadLetters = new Set<string>();
+  for (const queueUrl of deadLetterQueuesOf(stack)) {
+    for (const id of await readDeadLetters(access, queueUrl)) deadLetters.add(id);
+  }
+  return { table, messages, deadLetters };
+}

@@ -1,0 +1,91 @@
+import { writeFile } from "node:fs/promises";
+import { setTimeout as wait } from "node:timers/promises";
+import { addressesOf, printableAddresses } from "./addresses.ts";
+import { explain } from "./explain.ts";
+import { parseOptions, type StartOptions } from "./options.ts";
+import { count, printable } from "./scenario/report.ts";
+import { runScenario } from "./scenario/run.ts";
+import { recordTraffic } from "./scenario/traffic.ts";
+import { type System, startSystem } from "./system.ts";
+
+const options = parseOptions(process.argv.slice(2));
+const started = performance.now();
+const secondsSoFar = () => Math.round((performance.now() - started) / 100) / 10;
+
+const print = (text: string) => void process.stdout.write(`${text}\n`);
+const progress = (step: string) => print(`${secondsSoFar().toFixed(1).padStart(6)} s  ${step}`);
+
+/** Resolves when the operator wants it to end. */
+const interrupted = new Promise<void>((resolve) => {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
+});
+
+async function main(): Promise<number> {
+  return options.once ? runOnce(options) : stayUp(options);
+}
+
+/** Runs the scenario; 0 only if every expected record and message is there. */
+async function runOnce({ users, json }: StartOptions): Promise<number> {
+  const traffic = recordTraffic();
+  // A token in its last minutes, so that the refresher has something to do.
+  const token = { tokenLifetimeSeconds: 3600, initialTokenRemainingSeconds: 600 };
+  const delivery = { firstRetryMs: 500, maxRetryMs: 4_000 };
+  const system = await startSystem(options, { ...token, delivery }, progress, traffic.observe);
+  try {
+    const addresses = addressesOf(system);
+    const run = runScenario(system, traffic, addresses.webhookHeaders, users, progress);
+    const result = await Promise.race([run, interrupted.then(() => undefined)]);
+    if (result === undefined) return 130;
+    const { found, kills, losses } = result;
+    const counts = count(found, traffic.requests(), kills, losses.length, secondsSoFar());
+    print(`\n${printable(counts)}\n`);
+    for (const loss of losses.slice(0, 20)) print(`  ! ${loss}`);
+    if (losses.length > 20) print(`  ! and ${losses.length - 20} more`);
+    if (json !== undefined) await writeJson(json, { ...addresses, ...counts });
+    print(losses.length === 0 ? `Nothing is lost, after ${secondsSoFar()} s.` : "Something is lost.");
+    return losses.length === 0 ? 0 : 1;
+  } finally {
+    await system.close();
+  }
+}
+
+/** Stays up until it is interrupted, with sample users that connect their accounts. */
+async function stayUp({ users, json }: StartOptions): Promise<number> {
+  const system = await startSystem(options, {}, progress, () => undefined);
+  try {
+    const addresses = addressesOf(system);
+    if (json !== undefined) await writeJson(json, addresses);
+    progress(`Connecting the accounts of ${users} sample users`);
+    await system.sandbox.createUsers(users, { companyAccounts: 1 });
+    print(`\n${printableAddresses(addresses, system)}\n\nCtrl-C ends it.`);
+    await Promise.race([interrupted, showActivity(system)]);
+    return 0;
+  } finally {
+    print("\nEnding every process that was started");
+    await system.close();
+  }
+}
+
+/** One line whenever something has moved: what went through each stage. */
+async function showActivity({ stack }: System): Promise<never> {
+  let shown = "";
+  for (;;) {
+    await wait(1_000);
+    const line = stack.functions
+      .map(({ logicalId, counts }) => `${logicalId} ${counts().invocations}`)
+      .join("  ");
+    if (line !== shown) progress(line);
+    shown = line;
+  }
+}
+
+async function writeJson(file: string, content: object): Promise<void> {
+  await writeFile(file, `${JSON.stringify(content, null, 2)}\n`);
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(`\n${explain(error)}\n`);
+  process.exitCode = 1;
+}
