@@ -5,7 +5,7 @@ import type { Link } from "../../adapters/links.ts";
 import type { Revisions } from "../../adapters/revisions.ts";
 import { type Consequence, consequencesOf } from "../../domain/changes.ts";
 import { want } from "../../domain/data-set.ts";
-import { type Failure, failureOf } from "../../domain/failures.ts";
+import { type Failure, FailureError, failureOf } from "../../domain/failures.ts";
 import { judge } from "../../domain/state.ts";
 import type { Subject } from "../../domain/subjects.ts";
 import type { Log } from "../runtime/log.ts";
@@ -63,27 +63,35 @@ function isInside(consequence: Consequence): consequence is Inside {
 }
 
 async function writeInside(steps: readonly Step[], dependencies: RelayDependencies): Promise<void> {
-  const partitions = new Map<string, (() => Promise<void>)[]>();
+  const partitions = new Map<string, Write[]>();
   for (const step of steps) {
     for (const consequence of step.consequences.filter(isInside)) {
       const partition = partitionOf(subjectOf(consequence));
       const writes = partitions.get(partition) ?? [];
-      writes.push(() => attempt(step, () => write(consequence, dependencies)));
+      writes.push({ step, run: () => write(consequence, dependencies) });
       partitions.set(partition, writes);
     }
   }
   await Promise.all([...partitions.values()].map(inOrder));
 }
 
-async function inOrder(writes: readonly (() => Promise<void>)[]): Promise<void> {
-  for (const write of writes) await write();
+type Write = { readonly step: Step; readonly run: () => Promise<void> };
+
+/** What comes after a failed write of a partition fails with it: it comes again, and must not overtake it. */
+async function inOrder(writes: readonly Write[]): Promise<void> {
+  let failure: Failure | undefined;
+  for (const { step, run } of writes) {
+    failure ??= await attempt(run);
+    if (failure !== undefined) step.failure ??= failure;
+  }
 }
 
-async function attempt(step: Step, write: () => Promise<void>): Promise<void> {
+async function attempt(run: () => Promise<void>): Promise<Failure | undefined> {
   try {
-    await write();
+    await run();
+    return undefined;
   } catch (error) {
-    step.failure ??= failureOf(error);
+    return failureOf(error);
   }
 }
 
@@ -112,9 +120,14 @@ function firstFailed(
   log: Log,
 ): DynamoDBBatchResponse {
   const index = steps.findIndex(({ failure }) => failure !== undefined);
+  const failure = steps[index]?.failure;
+  if (failure === undefined) return { batchItemFailures: [] };
   const itemIdentifier = records[index]?.dynamodb?.SequenceNumber;
-  if (itemIdentifier === undefined) return { batchItemFailures: [] };
-  const reason = steps[index]?.failure?.reason;
-  log("RECORD_FAILED", { messageId: itemIdentifier, ...(reason === undefined ? {} : { reason }) });
+  log("RECORD_FAILED", {
+    ...(itemIdentifier === undefined ? {} : { messageId: itemIdentifier }),
+    reason: failure.reason,
+  });
+  // Nothing could be told about a record without a number: then the whole batch fails.
+  if (itemIdentifier === undefined) throw new FailureError(failure);
   return { batchItemFailures: [{ itemIdentifier }] };
 }

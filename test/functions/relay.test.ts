@@ -306,6 +306,26 @@ await describeOnTables("the relay", (tables) => {
     expect(await messages(subscribers.everything.queueUrl)).toHaveLength(2);
   });
 
+  test("after a write that failed, later events of the same account wait for it, and do not overtake it", async () => {
+    const accountId = randomUUID();
+    await record(accountEvent({ accountId }), accountEvent({ accountId, type: "account.disconnected" }));
+    const records = await relayed();
+    let puts = 0;
+    const working = system.intercept(async ({ action }, moment) => {
+      if (action !== "dynamodb:PutItem" || moment !== "before") return undefined;
+      puts += 1;
+      return puts === 1 ? { status: 500, errorType: "InternalServerError", message: "injected" } : undefined;
+    });
+    expect(await invoke(records)).toEqual({
+      batchItemFailures: [{ itemIdentifier: records[0]?.dynamodb?.SequenceNumber }],
+    });
+    working();
+    await pump();
+    expect(await table.item(`ACCOUNT#${accountId}`, "STATE")).toMatchObject({
+      state: { version: 2, connected: true, unconfirmed: true },
+    });
+  });
+
   describe("with the states of three accounts", () => {
     let states: readonly _Record[];
 
