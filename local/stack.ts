@@ -11,7 +11,7 @@ import type { FunctionPlan, StackPlan } from "./assembly/plan.ts";
 import { planStack } from "./assembly/plan-stack.ts";
 import { readAssembly } from "./assembly/read-assembly.ts";
 import { localAccount } from "./engines/account.ts";
-import { type DynamoDbEngine, startDynamoDb } from "./engines/dynamodb.ts";
+import { type DynamoDbEngine, type RunningDynamoDb, startDynamoDb } from "./engines/dynamodb.ts";
 import { startQueuesAndObjects } from "./engines/queues-and-objects.ts";
 import { createSecretsEngine } from "./engines/secrets.ts";
 import { startGateway } from "./gateway/gateway.ts";
@@ -153,13 +153,8 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   const foreseen = planStack(synthesized, place);
   progress(`Planned the stack ${foreseen.name}: ${foreseen.functions.length} functions`);
 
-  const started = await Promise.all([
-    startDynamoDb(options.engine === undefined ? {} : { engine: options.engine }).then((engine) =>
-      cleanup.adopt(engine, ({ close }) => close()),
-    ),
-    startQueuesAndObjects({ region }).then((engine) => cleanup.adopt(engine, ({ close }) => close())),
-  ]);
-  const [tables, queuesAndObjects] = started;
+  const queuesAndObjects = cleanup.adopt(await startQueuesAndObjects({ region }), ({ close }) => close());
+  const tables = cleanup.adopt(await startTables(foreseen, options.engine), ({ close }) => close());
   progress(`Tables: ${tables.name}`);
   const secrets = createSecretsEngine({ region, account: localAccount });
   const gateway = await startGateway({
@@ -274,6 +269,12 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     },
     close: () => cleanup.disposeAsync(),
   };
+}
+
+/** A stack without tables needs no engine for them. */
+async function startTables(plan: StackPlan, engine: DynamoDbEngine | undefined): Promise<RunningDynamoDb> {
+  if (plan.tables.length > 0) return startDynamoDb(engine === undefined ? {} : { engine });
+  return { url: "http://127.0.0.1:1", name: "none, as the stack has no table", close: async () => {} };
 }
 
 function startFunction(

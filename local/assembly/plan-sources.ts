@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { type Policy, parsePolicy } from "../iam/policy.ts";
+import { parseSchedule } from "../schedules/next-time.ts";
 import { parseEventFilter } from "../sources/event-filter.ts";
 import type {
   ApiPlan,
@@ -254,6 +255,7 @@ const ruleSchema = z.strictObject({
 /** A rule with a schedule. What a target's RetryPolicy says about delivery has no effect: delivery can't fail here. */
 export function planRule(logicalId: string, properties: Properties, scope: StackScope): RulePlan {
   const rule = parseProperties(ruleSchema, properties, scope, ["Description", "EventBusName", "Tags"]);
+  parseSchedule(rule.ScheduleExpression);
   return {
     logicalId,
     name: scope.name(logicalId),

@@ -1,4 +1,5 @@
 import { UnsupportedPolicyError } from "../iam/policy.ts";
+import { checkEventSource } from "../sources/creation-checks.ts";
 import { onlyWatches, type Place, type RunType, runType } from "./identity.ts";
 import { referencesIn, resolveValue } from "./intrinsics.ts";
 import type { StackPlan } from "./plan.ts";
@@ -103,6 +104,11 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
       remedy: "Leave one out of the stack that runs here.",
     })),
   );
+  const resourcePolicies = mergePolicies([...permissions, ...dataPolicies.flat()]);
+  for (const source of sources) {
+    const target = functions.find(({ logicalId }) => logicalId === source.function);
+    if (target !== undefined) problems.add(...checkEventSource(source, target, resourcePolicies));
+  }
   if (problems.found.length > 0) throw new UnrunnableAssemblyError(stack.directory, problems.found);
   const outputs = planOutputs(stack, scope);
   return {
@@ -115,7 +121,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     sources,
     ...(api && { api: { ...api, routes } }),
     rules,
-    resourcePolicies: mergePolicies([...permissions, ...dataPolicies.flat()]),
+    resourcePolicies,
     outputs: outputs.values,
     notRun: [...outputs.notResolved, ...resourcesNotRun(scope)],
   };

@@ -23,6 +23,12 @@ export type FunctionProcess = {
 const initSeconds = 10;
 const bootstrap = fileURLToPath(new URL("./bootstrap.ts", import.meta.url));
 
+/** Ended with the runner, also where a handler never gives way to the news that the channel is closed. */
+const living = new Set<ChildProcess>();
+process.on("exit", () => {
+  for (const child of living) child.kill("SIGKILL");
+});
+
 /**
  * Starts a process for one function.
  * @param environment everything that the process sees of an environment
@@ -39,6 +45,8 @@ export function startFunctionProcess(
     execArgv: [`--max-old-space-size=${plan.memoryMb}`],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
+  living.add(child);
+  child.once("exit", () => living.delete(child));
   // Without a listener an error of the channel (the process is killed while a message is on its way) would throw.
   child.on("error", () => child.kill("SIGKILL"));
   for (const stream of [child.stdout, child.stderr]) {

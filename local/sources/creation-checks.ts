@@ -1,0 +1,76 @@
+/** What Lambda checks when an event source mapping is created. */
+
+import type {
+  FunctionPlan,
+  QueueSourcePlan,
+  ResourcePolicyPlan,
+  StreamSourcePlan,
+} from "../assembly/plan.ts";
+import type { Problem } from "../assembly/problems.ts";
+import { decide } from "../iam/evaluate.ts";
+
+/**
+ * Answers each reason for which Lambda would refuse to create the mapping: a missing permission of the function's
+ * role, or a queue whose messages would come back while the function still works on them.
+ * Source: Lambda developer guide, "Using Lambda with Amazon SQS", "… with Amazon DynamoDB", required permissions.
+ */
+export function checkEventSource(
+  source: QueueSourcePlan | StreamSourcePlan,
+  target: FunctionPlan,
+  resourcePolicies: readonly ResourcePolicyPlan[],
+): Problem[] {
+  const isAllowed = ([action, resource]: Need): boolean =>
+    decide(
+      { principal: target.roleArn, action, resource, context: { "aws:SecureTransport": "true" } },
+      target.policies,
+      resourcePolicies.find(({ arn }) => resource === arn || resource.startsWith(`${arn}/`))?.policy,
+    ).allowed;
+  const missing = needs(source)
+    .filter((need) => !isAllowed(need))
+    .map(([action, resource]) => ({
+      logicalId: source.logicalId,
+      what: `the role of ${target.logicalId} may not ${action} on ${resource}`,
+      remedy: `Allow ${action} in the role's policy.`,
+    }));
+  return [...missing, ...checkVisibility(source, target)];
+}
+
+type Need = readonly [action: string, resource: string];
+
+function needs(source: QueueSourcePlan | StreamSourcePlan): Need[] {
+  switch (source.kind) {
+    case "queue":
+      return ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"].map((action) => [
+        action,
+        source.queue.arn,
+      ]);
+    case "stream":
+      return [
+        ["dynamodb:DescribeStream", source.streamArn],
+        ["dynamodb:GetRecords", source.streamArn],
+        ["dynamodb:GetShardIterator", source.streamArn],
+        ["dynamodb:ListStreams", "*"],
+        ...destinationNeeds(source),
+      ];
+  }
+}
+
+function destinationNeeds({ failureBucket, id }: StreamSourcePlan): Need[] {
+  if (failureBucket === undefined) return [];
+  return [
+    ["s3:PutObject", `${failureBucket.arn}/aws/lambda/${id}/record`],
+    ["s3:ListBucket", failureBucket.arn],
+  ];
+}
+
+function checkVisibility(source: QueueSourcePlan | StreamSourcePlan, target: FunctionPlan): Problem[] {
+  if (source.kind === "stream" || source.queue.visibilitySeconds >= target.timeoutSeconds) return [];
+  const { logicalId, visibilitySeconds } = source.queue;
+  return [
+    {
+      logicalId: source.logicalId,
+      what: `the visibility time-out of ${logicalId} (${visibilitySeconds} s) is less than the time-out of ${target.logicalId} (${target.timeoutSeconds} s)`,
+      remedy: "Set VisibilityTimeout to six times the function's Timeout.",
+    },
+  ];
+}

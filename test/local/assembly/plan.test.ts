@@ -1,0 +1,400 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { StackPlan } from "../../../local/assembly/plan.ts";
+import { planStack } from "../../../local/assembly/plan-stack.ts";
+import { UnrunnableAssemblyError } from "../../../local/assembly/problems.ts";
+import { readAssembly } from "../../../local/assembly/read-assembly.ts";
+import {
+  type AssemblySource,
+  apiResources,
+  functionResources,
+  mappingResource,
+  queueResource,
+  type Resources,
+  readingStreams,
+  receiving,
+  tableResource,
+  writeAssembly,
+} from "../../support/assembly.ts";
+
+const handler = "export const handler = async () => null;";
+const place = { region: "eu-central-1", account: "000000000000" };
+
+async function planned(
+  resources: Resources,
+  more: Partial<AssemblySource> & { parameters?: Record<string, string> } = {},
+): Promise<StackPlan> {
+  await using assembly = await writeAssembly({ resources, assets: { Work: handler }, ...more });
+  return planStack(readAssembly(assembly.directory), { ...place, parameters: more.parameters ?? {} });
+}
+
+/** "logical id: what" of everything that keeps the resources from running. */
+async function problemsOf(resources: Resources, more: Partial<AssemblySource> = {}): Promise<string[]> {
+  const error: unknown = await planned(resources, more).catch((reason: unknown) => reason);
+  if (!(error instanceof UnrunnableAssemblyError)) throw new Error(`nothing was refused: ${String(error)}`);
+  for (const { remedy } of error.problems) expect(remedy).not.toBe("");
+  return error.problems.map(({ logicalId, what }) => `${logicalId}: ${what}`);
+}
+
+describe("a function", () => {
+  test("gets its bundle, its limits and its resolved environment", async () => {
+    const plan = await planned({
+      ...queueResource("Queue"),
+      ...functionResources("Work", {
+        environment: { QUEUE_ARN: { "Fn::GetAtt": ["Queue", "Arn"] }, COUNT: 3 },
+        properties: { MemorySize: 256, Timeout: 7, ReservedConcurrentExecutions: 2 },
+      }),
+    });
+    expect(plan.functions).toMatchObject([
+      {
+        logicalId: "Work",
+        arn: "arn:aws:lambda:eu-central-1:000000000000:function:Work",
+        directory: expect.stringMatching(/asset\.Work$/),
+        environment: { QUEUE_ARN: "arn:aws:sqs:eu-central-1:000000000000:Queue", COUNT: "3" },
+        timeoutSeconds: 7,
+        memoryMb: 256,
+        reservedConcurrency: 2,
+        logGroupName: "/test/Work",
+      },
+    ]);
+  });
+
+  test("has Lambda's defaults where the template is silent", async () => {
+    const { Work, ...others } = functionResources("Work");
+    const { Timeout: _, ...properties } = Work?.Properties ?? {};
+    const plan = await planned({
+      ...others,
+      Work: { Type: "AWS::Lambda::Function", Properties: properties },
+    });
+    expect(plan.functions).toMatchObject([{ timeoutSeconds: 3, memoryMb: 128, maximumRetryAttempts: 2 }]);
+  });
+
+  test("has the permissions of its role, of attached policies and of the basic execution policy", async () => {
+    const { WorkRole, ...others } = functionResources("Work");
+    const plan = await planned({
+      ...others,
+      WorkRole: {
+        Type: "AWS::IAM::Role",
+        Properties: {
+          ...WorkRole?.Properties,
+          ManagedPolicyArns: [
+            { "Fn::Sub": `arn:\${AWS::Partition}:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole` },
+          ],
+        },
+      },
+      Attached: {
+        Type: "AWS::IAM::Policy",
+        Properties: {
+          PolicyName: "Attached",
+          Roles: [{ Ref: "WorkRole" }],
+          PolicyDocument: {
+            Version: "2012-10-17",
+            Statement: [{ Effect: "Allow", Action: "sqs:SendMessage", Resource: "arn:aws:sqs:::x" }],
+          },
+        },
+      },
+    });
+    expect(plan.functions[0]?.policies.map(({ where }) => where)).toEqual([
+      "WorkRole policy own",
+      "WorkRole AWSLambdaBasicExecutionRole",
+      "Attached",
+    ]);
+  });
+
+  test.each<[string, Resources, string]>([
+    [
+      "another runtime",
+      functionResources("Work", { properties: { Runtime: "python3.13" } }),
+      "Work: its runtime python3.13 can't run here",
+    ],
+    ["a missing asset", functionResources("Work", { asset: "Gone" }), "Work: its asset Gone.zip is missing"],
+    [
+      "inline code",
+      functionResources("Work", { properties: { Code: { ZipFile: "exports.handler = 1" } } }),
+      "Work: its properties can't be kept here: Code.S3Bucket",
+    ],
+    [
+      "layers",
+      functionResources("Work", { properties: { Layers: ["arn:x"] } }),
+      'Work: its properties can\'t be kept here: Unrecognized key: "Layers"',
+    ],
+    [
+      "an unknown resource in its environment",
+      {
+        ...functionResources("Work", { environment: { STREAM: { Ref: "Stream" } } }),
+        Stream: { Type: "AWS::Kinesis::Stream" },
+      },
+      "Work: it depends on Stream of type AWS::Kinesis::Stream, which the local runner does not run",
+    ],
+    [
+      "an unknown resource in its policies",
+      {
+        ...functionResources("Work", { allow: [["kms:Decrypt", { "Fn::GetAtt": ["Key", "Arn"] }]] }),
+        Key: { Type: "AWS::KMS::Key" },
+      },
+      "Work: it depends on Key of type AWS::KMS::Key, which the local runner does not run",
+    ],
+    [
+      "an unknown resource by DependsOn",
+      {
+        ...functionResources("Work"),
+        Work: { Type: "", ...functionResources("Work").Work, DependsOn: ["Cluster"] },
+        Cluster: { Type: "AWS::RDS::DBCluster" },
+      },
+      "Work: it depends on Cluster of type AWS::RDS::DBCluster, which the local runner does not run",
+    ],
+    [
+      "a topic, which is ignored where no function needs it",
+      {
+        ...functionResources("Work", { environment: { TOPIC: { Ref: "Topic" } } }),
+        Topic: { Type: "AWS::SNS::Topic" },
+      },
+      "Work: it depends on Topic of type AWS::SNS::Topic, which the local runner does not run",
+    ],
+    [
+      "an intrinsic function that is not known",
+      functionResources("Work", { environment: { X: { "Fn::GetAZs": "" } } }),
+      "Work: the intrinsic function Fn::GetAZs is not known here",
+    ],
+    [
+      "a policy that the evaluator does not understand",
+      functionResources("Work", { allow: [["sqs:*Message", "*"]] }),
+      "Work: WorkRole policy own, statement 1: the local runner does not understand Action",
+    ],
+    [
+      "an unknown resource that would call it",
+      {
+        ...functionResources("Work"),
+        Address: { Type: "AWS::Lambda::Url", Properties: { TargetFunctionArn: { Ref: "Work" } } },
+      },
+      "Address: its type AWS::Lambda::Url is not known here, and it names Work",
+    ],
+  ])("with %s is refused by name", async (_, resources, expected) => {
+    expect(await problemsOf(resources)).toEqual([expect.stringContaining(expected)]);
+  });
+
+  test("whose role another service assumes is refused", async () => {
+    const resources = functionResources("Work");
+    const text = JSON.stringify(resources).replace("lambda.amazonaws.com", "ec2.amazonaws.com");
+    expect(await problemsOf(JSON.parse(text))).toEqual([
+      "Work: its role WorkRole does not let lambda.amazonaws.com assume it",
+    ]);
+  });
+});
+
+test("everything that can't be run is listed at once", async () => {
+  const problems = await problemsOf({
+    ...functionResources("Work", { properties: { Runtime: "python3.13" } }),
+    ...functionResources("Gone"),
+    ...queueResource("Queue"),
+    Rule: { Type: "AWS::Events::Rule", Properties: { EventPattern: { source: ["x"] } } },
+    Mapping: {
+      Type: "AWS::Lambda::EventSourceMapping",
+      Properties: { EventSourceArn: "arn:aws:kafka:::x", FunctionName: { Ref: "Work" } },
+    },
+  });
+  expect(problems).toEqual([
+    expect.stringMatching(/^Work: .*python3\.13/),
+    expect.stringMatching(/^Gone: its asset Gone\.zip is missing/),
+    "Mapping: its event source arn:aws:kafka:::x is not one that the local runner knows",
+    expect.stringMatching(/^Rule: .*event pattern is not a schedule/),
+  ]);
+});
+
+test("what nothing depends on is left out, and said", async () => {
+  const plan = await planned({
+    ...functionResources("Work"),
+    Alarm: {
+      Type: "AWS::CloudWatch::Alarm",
+      Properties: { Dimensions: [{ Name: "FunctionName", Value: { Ref: "Work" } }] },
+    },
+    Metadata: { Type: "AWS::CDK::Metadata" },
+  });
+  expect(plan.notRun).toEqual(["Alarm (AWS::CloudWatch::Alarm)"]);
+});
+
+describe("parameters", () => {
+  const template = { Parameters: { Base: { Type: "String", Default: "https://example.com" } } };
+  const resources = functionResources("Work", { environment: { BASE: { Ref: "Base" } } });
+
+  test("have their default", async () => {
+    const plan = await planned(resources, { template });
+    expect(plan.functions[0]?.environment).toEqual({ BASE: "https://example.com" });
+  });
+
+  test("take a value from the caller", async () => {
+    const plan = await planned(resources, { template, parameters: { Base: "http://127.0.0.1:1" } });
+    expect(plan.functions[0]?.environment).toEqual({ BASE: "http://127.0.0.1:1" });
+  });
+
+  test("that the template does not have are refused", async () => {
+    await expect(planned(resources, { template, parameters: { Bass: "x" } })).rejects.toThrow(
+      "Bass: a value is given for it, and the template has no such parameter. Its parameters are Base.",
+    );
+  });
+
+  test("without default and value are refused", async () => {
+    const bare = { Parameters: { Base: { Type: "String" } } };
+    expect(await problemsOf(resources, { template: bare })).toEqual([
+      "Work: the parameter Base has neither a default nor a value",
+    ]);
+  });
+});
+
+test("a resource whose condition does not hold is not there", async () => {
+  const plan = await planned(
+    { ...queueResource("Kept"), Left: { Type: "AWS::SQS::Queue", Condition: "Never" } },
+    { template: { Conditions: { Never: { "Fn::Equals": ["a", "b"] } } } },
+  );
+  expect(plan.queues.map(({ name }) => name)).toEqual(["Kept"]);
+});
+
+test("unnamed resources are named after stack and logical id, within the service's limit", async () => {
+  const plan = await planned({
+    Bucket: { Type: "AWS::S3::Bucket" },
+    ["Queue".padEnd(100, "x")]: { Type: "AWS::SQS::Queue" },
+  });
+  expect(plan.buckets.map(({ name }) => name)).toEqual(["test-bucket"]);
+  expect(plan.queues[0]?.name).toMatch(/^Test-Queuex+-[0-9a-f]{8}$/);
+  expect(plan.queues[0]?.name).toHaveLength(80);
+});
+
+describe("an event source mapping", () => {
+  const store = (allow: NonNullable<Parameters<typeof functionResources>[1]>["allow"] = []): Resources =>
+    functionResources("Work", { allow });
+
+  test("has Lambda's defaults, and the filters, limits and destination of the template", async () => {
+    const plan = await planned({
+      ...queueResource("Queue"),
+      ...tableResource("Items"),
+      Failures: { Type: "AWS::S3::Bucket" },
+      ...store([receiving("Queue"), readingStreams, [["s3:PutObject", "s3:ListBucket"], "*"]]),
+      ...mappingResource("FromQueue", ["Queue", "Arn"], "Work", { ScalingConfig: { MaximumConcurrency: 2 } }),
+      ...mappingResource("FromItems", ["Items", "StreamArn"], "Work", {
+        StartingPosition: "TRIM_HORIZON",
+        MaximumRetryAttempts: 5,
+        BisectBatchOnFunctionError: true,
+        MaximumRecordAgeInSeconds: 72_000,
+        DestinationConfig: { OnFailure: { Destination: { "Fn::GetAtt": ["Failures", "Arn"] } } },
+        FilterCriteria: { Filters: [{ Pattern: '{"eventName":["INSERT"]}' }] },
+      }),
+    });
+    expect(plan.sources).toMatchObject([
+      { kind: "queue", batchSize: 10, windowSeconds: 0, maximumConcurrency: 2, reportsItemFailures: true },
+      {
+        kind: "stream",
+        batchSize: 100,
+        maximumRetryAttempts: 5,
+        bisects: true,
+        maximumRecordAgeSeconds: 72_000,
+        failureBucket: { logicalId: "Failures" },
+      },
+    ]);
+  });
+
+  test("whose role lacks permissions on the queue is refused, naming each", async () => {
+    const problems = await problemsOf({
+      ...queueResource("Queue"),
+      ...store([["sqs:ReceiveMessage", { "Fn::GetAtt": ["Queue", "Arn"] }]]),
+      ...mappingResource("Mapping", ["Queue", "Arn"], "Work"),
+    });
+    const arn = "arn:aws:sqs:eu-central-1:000000000000:Queue";
+    expect(problems).toEqual([
+      `Mapping: the role of Work may not sqs:DeleteMessage on ${arn}`,
+      `Mapping: the role of Work may not sqs:GetQueueAttributes on ${arn}`,
+    ]);
+  });
+
+  test("whose role lacks permissions on stream and destination is refused, naming each", async () => {
+    const problems = await problemsOf({
+      ...tableResource("Items"),
+      Failures: { Type: "AWS::S3::Bucket" },
+      ...store(),
+      ...mappingResource("Mapping", ["Items", "StreamArn"], "Work", {
+        StartingPosition: "LATEST",
+        DestinationConfig: { OnFailure: { Destination: { "Fn::GetAtt": ["Failures", "Arn"] } } },
+      }),
+    });
+    const actions = problems.map((problem) => /may not (\S+)/.exec(problem)?.[1]);
+    expect(actions).toEqual([
+      "dynamodb:DescribeStream",
+      "dynamodb:GetRecords",
+      "dynamodb:GetShardIterator",
+      "dynamodb:ListStreams",
+      "s3:PutObject",
+      "s3:ListBucket",
+    ]);
+  });
+
+  test("of a queue whose visibility is below the function's time-out is refused", async () => {
+    const problems = await problemsOf({
+      ...queueResource("Queue", { VisibilityTimeout: 9 }),
+      ...store([receiving("Queue")]),
+      ...mappingResource("Mapping", ["Queue", "Arn"], "Work"),
+    });
+    expect(problems).toEqual([
+      "Mapping: the visibility time-out of Queue (9 s) is less than the time-out of Work (10 s)",
+    ]);
+  });
+
+  test("with a filter that is not known is refused", async () => {
+    const problems = await problemsOf({
+      ...queueResource("Queue"),
+      ...store([receiving("Queue")]),
+      ...mappingResource("Mapping", ["Queue", "Arn"], "Work", {
+        FilterCriteria: { Filters: [{ Pattern: '{"body":[{"cidr":"10.0.0.0/8"}]}' }] },
+      }),
+    });
+    expect(problems).toEqual([expect.stringMatching(/^Mapping: its filter pattern .*cidr/)]);
+  });
+});
+
+describe("an HTTP API", () => {
+  test("has its routes with the functions behind them", async () => {
+    const plan = await planned({
+      ...functionResources("Work"),
+      ...apiResources({ "POST /a": "Work", $default: "Work" }),
+    });
+    expect(plan.api?.routes).toMatchObject([
+      { key: "POST /a", function: "Work", timeoutMilliseconds: 30_000 },
+      { key: "$default", function: "Work" },
+    ]);
+  });
+
+  test("with an authorizer is refused", async () => {
+    const resources = apiResources({ "POST /a": "Work" });
+    const problems = await problemsOf({
+      ...functionResources("Work"),
+      ...resources,
+      Route0: {
+        Type: "AWS::ApiGatewayV2::Route",
+        Properties: { ...resources.Route0?.Properties, AuthorizationType: "JWT" },
+      },
+    });
+    expect(problems).toEqual([expect.stringMatching(/^Route0: .*AuthorizationType/)]);
+  });
+});
+
+describe("reading a directory", () => {
+  test("that is none is refused, naming the file", () => {
+    expect(() => readAssembly("/nowhere")).toThrow("/nowhere/manifest.json: is missing");
+  });
+
+  test("whose asset directory is gone is refused by the function's name", async () => {
+    await using assembly = await writeAssembly({
+      resources: functionResources("Work"),
+      assets: { Work: handler },
+    });
+    await rm(join(assembly.directory, "asset.Work"), { recursive: true });
+    expect(() => planStack(readAssembly(assembly.directory), place)).toThrow(/Work: its asset .*asset\.Work/);
+  });
+
+  test("takes the region that the stack is synthesized for", async () => {
+    await using assembly = await writeAssembly({
+      resources: {},
+      environment: "aws://111111111111/eu-west-1",
+    });
+    expect(readAssembly(assembly.directory).region).toBe("eu-west-1");
+  });
+});
