@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { addressesOf, printableAddresses } from "./addresses.ts";
 import { explain } from "./explain.ts";
 import { parseOptions, type StartOptions } from "./options.ts";
-import { count, printable } from "./scenario/report.ts";
+import { count, printable, printableDeadLetters } from "./scenario/report.ts";
 import { runScenario } from "./scenario/run.ts";
 import { recordTraffic } from "./scenario/traffic.ts";
 import { type System, startSystem } from "./system.ts";
@@ -38,7 +38,7 @@ async function runOnce({ users, json }: StartOptions): Promise<number> {
     if (result === undefined) return 130;
     const { found, kills, losses } = result;
     const counts = count(found, traffic.requests(), kills, losses.length, secondsSoFar());
-    print(`\n${printable(counts)}\n`);
+    print(`\n${printable(counts)}\n\n${printableDeadLetters(found)}\n`);
     for (const loss of losses.slice(0, 20)) print(`  ! ${loss}`);
     if (losses.length > 20) print(`  ! and ${losses.length - 20} more`);
     if (json !== undefined) await writeJson(json, { ...addresses, ...counts });

@@ -1,5 +1,10 @@
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
-import { DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import {
+  DeleteMessageBatchCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { z } from "zod";
 
@@ -83,8 +88,8 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
 /** The distinct messages of a subscriber's queue, by id; reading takes them out of the queue. */
 export async function readSubscriber(access: Access, queueUrl: string): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
-  for await (const body of drain(access, queueUrl)) {
-    const { id, type } = message.parse(JSON.parse(body));
+  for await (const { Body = "" } of drain(access, queueUrl)) {
+    const { id, type } = message.parse(JSON.parse(Body));
     found.set(id, type);
   }
   return found;
@@ -92,27 +97,40 @@ export async function readSubscriber(access: Access, queueUrl: string): Promise<
 
 const identified = z.object({ id: z.string() });
 
-/**
- * What lies in a dead-letter queue, each thing once: by the event's id, or by its text where it has none. Reading
- * takes the messages out of the queue.
- */
-export async function readDeadLetters(access: Access, queueUrl: string): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  for await (const body of drain(access, queueUrl)) {
-    const { success, data } = identified.safeParse(JSON.parse(body));
-    found.add(success ? data.id : body);
+/** A dead letter: what it is (the event's id, or its text where it has none), and why it lies there. */
+export type DeadLetter = { readonly id: string; readonly reason: string };
+
+/** What lies in a dead-letter queue; reading takes the messages out of it. */
+export async function readDeadLetters(access: Access, queueUrl: string): Promise<readonly DeadLetter[]> {
+  const found: DeadLetter[] = [];
+  for await (const letter of drain(access, queueUrl)) {
+    const { success, data } = identified.safeParse(JSON.parse(letter.Body ?? ""));
+    found.push({ id: success ? data.id : (letter.Body ?? ""), reason: reasonOf(letter) });
   }
   return found;
 }
 
-async function* drain(access: Access, queueUrl: string): AsyncGenerator<string> {
+/** Our own functions say why; what SQS itself moved there was received too often, and nobody knows more. */
+function reasonOf({ MessageAttributes = {}, Attributes = {} }: Message): string {
+  const received = Number(Attributes.ApproximateReceiveCount ?? 1);
+  // This very reading is one of them.
+  return MessageAttributes.reason?.StringValue ?? `received ${received - 1} times`;
+}
+
+async function* drain(access: Access, queueUrl: string): AsyncGenerator<Message> {
   const client = new SQSClient(access);
   try {
     for (;;) {
-      const request = { QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 0 };
-      const { Messages = [] } = await client.send(new ReceiveMessageCommand(request));
+      const { Messages = [] } = await client.send(
+        new ReceiveMessageCommand({
+          QueueUrl: queueUrl,
+          MaxNumberOfMessages: 10,
+          MessageAttributeNames: ["All"],
+          MessageSystemAttributeNames: ["ApproximateReceiveCount"],
+        }),
+      );
       if (Messages.length === 0) return;
-      for (const { Body = "" } of Messages) yield Body;
+      yield* Messages;
       const Entries = Messages.map(({ ReceiptHandle = "" }, index) => ({ Id: String(index), ReceiptHandle }));
       await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
     }

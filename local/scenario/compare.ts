@@ -1,4 +1,4 @@
-import type { KnownConnection, TableCensus } from "./census.ts";
+import type { DeadLetter, KnownConnection, TableCensus } from "./census.ts";
 import type { Expectation } from "./expectation.ts";
 
 export type Subscription = {
@@ -11,7 +11,7 @@ export type Found = {
   readonly table: TableCensus;
   /** By subscriber: the distinct messages in its queue, id and type. */
   readonly messages: ReadonlyMap<string, ReadonlyMap<string, string>>;
-  readonly deadLetters: ReadonlySet<string>;
+  readonly deadLetters: readonly DeadLetter[];
 };
 
 /** What is missing or wrong, in words; empty where every expected record and message is there. */
@@ -28,7 +28,7 @@ export function findLosses(
     ...connections("account", expected.accounts, table.accounts),
     ...connections("company account", expected.companyAccounts, table.companyAccounts),
     ...subscriptions.flatMap((subscription) => missingMessages(expected, found, subscription)),
-    ...missing("dead letter", expected.deadLetters, found.deadLetters),
+    ...missing("dead letter", expected.deadLetters, new Set(found.deadLetters.map(({ id }) => id))),
     ...unexpected(expected.deadLetters, found.deadLetters),
   ];
 }
@@ -39,8 +39,10 @@ function missing(what: string, expected: Iterable<string>, found: Ids): readonly
   return [...expected].filter((id) => !found.has(id)).map((id) => `${what} ${id} is missing`);
 }
 
-function unexpected(expected: Ids, found: Iterable<string>): readonly string[] {
-  return [...found].filter((id) => !expected.has(id)).map((id) => `${id} is a dead letter and should not be`);
+function unexpected(expected: Ids, found: readonly DeadLetter[]): readonly string[] {
+  return found
+    .filter(({ id }) => !expected.has(id))
+    .map(({ id, reason }) => `${id} is a dead letter and should not be: ${reason}`);
 }
 
 function connections(

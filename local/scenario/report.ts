@@ -38,7 +38,7 @@ export function count(
     fetches: table.fetches,
     kills,
     subscribers: Object.fromEntries([...messages].map(([name, received]) => [name, received.size])),
-    deadLetters: deadLetters.size,
+    deadLetters: new Set(deadLetters.map(({ id }) => id)).size,
     lost,
     seconds,
   };
@@ -69,4 +69,11 @@ export function printable(counts: Counts): string {
   const line = ([stage, what, n]: [string, string, number]) =>
     `  ${stage.padEnd(13)} ${what.padEnd(26)} ${String(n).padStart(8)}`;
   return rows.map(line).join("\n");
+}
+
+/** Dead letters by reason, each with its count. */
+export function printableDeadLetters({ deadLetters }: Found): string {
+  const reasons = new Map<string, number>();
+  for (const { reason } of deadLetters) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  return [...reasons].map(([reason, n]) => `  dead letter: ${reason}${n === 1 ? "" : ` (${n})`}`).join("\n");
 }

@@ -28,18 +28,44 @@ const patience = 900_000;
  * Lets users connect their accounts while the provider's bad day goes on: duplicates, late repeats, large and
  * unreadable bodies, wrong secrets, a provider that answers 503, and each function killed once while it works.
  * Then counts, in the engines, what must be there.
+ * @throws as soon as something is refused by a permission or can't be imported: that does not mend itself
  */
 export async function runScenario(
-  { sandbox, stack, access }: System,
+  system: System,
   traffic: Traffic,
   secret: Readonly<Record<string, string>>,
   users: number,
   progress: Progress,
 ): Promise<ScenarioResult> {
+  const { sandbox, stack, access } = system;
   const kills = killEachOnce(
     stack.gateway,
     stack.functions.map((target) => ({ principal: target.name, kill: () => target.kill() })),
   );
+  const watch = watchForProblems(stack);
+  try {
+    const poison = await Promise.race([play(system, kills, secret, users, progress), watch.broken]);
+    kills.stop();
+    progress("Counting in the table and the queues");
+    const expected = expectationOf(sandbox, traffic, poison);
+    const subscribers = subscribersOf(stack);
+    const found = await takeCensus(stack, access, subscribers);
+    const unkilled = kills.spared().map((name) => `the function ${name} was never killed at work`);
+    const losses = [...findLosses(expected, found, subscribers), ...unkilled, ...problemsOf(stack)];
+    return { found, kills: kills.count(), losses };
+  } finally {
+    watch.stop();
+  }
+}
+
+/** @returns the ids of bodies that can't become events */
+async function play(
+  { sandbox, stack, access }: System,
+  kills: Kills,
+  secret: Readonly<Record<string, string>>,
+  users: number,
+  progress: Progress,
+): Promise<ReadonlySet<string>> {
   progress(`Connecting the accounts of ${users} users, while functions are killed and the provider fails`);
   sandbox.fault({ path: "^/api/v0.4/accounts/", method: "GET", status: 503, times: failuresOfProvider });
   await sandbox.createUsers(users, { companyAccounts: Math.min(users, companyAccountsPerScenario) });
@@ -59,16 +85,26 @@ export async function runScenario(
 
   progress("Waiting until every queue is empty and the stream is read");
   await settle(sandbox, stack);
-  kills.stop();
+  return new Set(sent.poison.map(identityOf));
+}
 
-  progress("Counting in the table and the queues");
-  const poison = new Set(sent.poison.map(identityOf));
-  const expected = expectationOf(sandbox, traffic, poison);
-  const subscriptions = subscribersOf(stack);
-  const found = await takeCensus(stack, access, subscriptions);
-  const unkilled = kills.spared().map((name) => `the function ${name} was never killed at work`);
-  const losses = [...findLosses(expected, found, subscriptions), ...unkilled, ...problemsOf(stack)];
-  return { found, kills: kills.count(), losses };
+/** Rejects as soon as there is a problem that no retry mends, or after all patience is used up. */
+function watchForProblems(stack: LocalStack): { readonly broken: Promise<never>; stop(): void } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const watch = setInterval(() => {
+    const problems = problemsOf(stack);
+    if (problems.length > 0) reject(new Error(problems.join("\n")));
+  }, 250);
+  const late = setTimeout(() => reject(new Error(`Not done within ${patience / 60_000} minutes`)), patience);
+  // Whoever races with it learns of it; nobody may be listening yet.
+  promise.catch(() => undefined);
+  return {
+    broken: promise,
+    stop: () => {
+      clearInterval(watch);
+      clearTimeout(late);
+    },
+  };
 }
 
 /** A killed scheduled function is invoked again by its schedule; here the schedule does not wait. */
@@ -149,9 +185,7 @@ async function takeCensus(
   const table = await readTable(access, outputOf(stack, "TableName"));
   const messages = new Map<string, ReadonlyMap<string, string>>();
   for (const { name, queueUrl } of subscriptions) messages.set(name, await readSubscriber(access, queueUrl));
-  const deadLetters = new Set<string>();
-  for (const queueUrl of deadLetterQueuesOf(stack)) {
-    for (const id of await readDeadLetters(access, queueUrl)) deadLetters.add(id);
-  }
-  return { table, messages, deadLetters };
+  const queues = deadLetterQueuesOf(stack);
+  const deadLetters = await Promise.all(queues.map((queueUrl) => readDeadLetters(access, queueUrl)));
+  return { table, messages, deadLetters: deadLetters.flat() };
 }
