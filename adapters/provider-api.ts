@@ -53,8 +53,13 @@ export function providerApi(
     }).catch((error: unknown) => {
       throw retryable(`the provider could not be reached: ${codeOf(error)}`);
     });
-    const text = await readText(response.body, maxResponseBytes);
-    return judgeStatus(response.statusCode, text, headerOf(response.headers["retry-after"]), now());
+    const { statusCode, headers: answered, body: content } = response;
+    if (statusCode >= 200 && statusCode < 300) {
+      return { found: true, text: await readText(content, maxResponseBytes) };
+    }
+    // Any other status speaks for itself, whatever page comes with it, and however large that is.
+    await content.dump();
+    return judgeStatus(statusCode, headerOf(answered["retry-after"]), now());
   };
 }
 
@@ -101,8 +106,7 @@ async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Prom
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function judgeStatus(status: number, text: string, retryAfter: string | undefined, now: Date): ApiAnswer {
-  if (status >= 200 && status < 300) return { found: true, text };
+function judgeStatus(status: number, retryAfter: string | undefined, now: Date): ApiAnswer {
   if (status === 401) throw new Unauthorized();
   if (status === 404 || status === 410) return { found: false };
   if (status === 408 || status === 425 || status === 429 || status >= 500) {

@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Call, providerApi, Unauthorized, withToken } from "../../adapters/provider-api.ts";
+import { secretReader } from "../../adapters/secret-reader.ts";
+import { parseTokenSecret } from "../../adapters/token-secret.ts";
+import { FailureError, failureOf } from "../../domain/failures.ts";
+import { startTestSystem, type TestSystem } from "../support/engines.ts";
+import { startTestProvider, type TestProvider } from "../support/provider.ts";
+
+const noon = new Date("2026-11-21T12:00:00Z");
+const maxResponseBytes = 10_000;
+const timeouts = { connectSeconds: 1, headersSeconds: 0.15, bodySeconds: 0.15 };
+
+let provider: TestProvider;
+let system: TestSystem;
+
+beforeAll(async () => {
+  provider = await startTestProvider();
+  system = await startTestSystem();
+});
+afterAll(async () => {
+  await provider.close();
+  await system.close();
+});
+beforeEach(() => {
+  provider.requests.length = 0;
+});
+
+const api = (baseUrl = provider.url) => providerApi(baseUrl, { timeouts, maxResponseBytes }, () => noon);
+const get = { method: "GET", path: "/api/v0.4/users" } as const;
+
+/** What a call fails with. */
+async function failureFrom(call: Promise<unknown>) {
+  const error = await call.then(
+    (answer) => expect.fail(`answered ${JSON.stringify(answer)}`),
+    (error: unknown) => error,
+  );
+  expect(error).toBeInstanceOf(FailureError);
+  return failureOf(error);
+}
+
+describe("a call", () => {
+  test("carries the token, and its body as JSON", async () => {
+    provider.answer = () => ({ json: { ok: true } });
+    const call = { method: "PUT", path: "/hooks?a=b", body: { url: "ü" } } as const;
+    expect(await api(`${provider.url}/base/`)("jwt", call)).toEqual({ found: true, text: '{"ok":true}' });
+    expect(provider.requests).toMatchObject([
+      {
+        method: "PUT",
+        path: "/base/hooks?a=b",
+        body: '{"url":"ü"}',
+        headers: {
+          authorization: "Bearer jwt",
+          accept: "application/json",
+          "content-type": "application/json",
+        },
+      },
+    ]);
+  });
+
+  test("without a body has no content type", async () => {
+    provider.answer = () => ({ json: [] });
+    await api()("jwt", get);
+    expect(provider.requests[0]?.headers).not.toHaveProperty("content-type");
+  });
+
+  test.each([200, 201, 202, 204])("that is answered %i gives the body as it is", async (status) => {
+    const text = status === 204 ? "" : '{"big":12345678901234567890,  "s":"ü"}';
+    provider.answer = () => ({ status, text });
+    expect(await api()("jwt", get)).toEqual({ found: true, text });
+  });
+
+  test.each([404, 410])("that is answered %i found nothing", async (status) => {
+    provider.answer = () => status;
+    expect(await api()("jwt", get)).toEqual({ found: false });
+  });
+
+  test.each([408, 425, 429, 500, 502, 503, 504, 599])(
+    "that is answered %i may be made again",
+    async (status) => {
+      provider.answer = () => status;
+      expect(await failureFrom(api()("jwt", get))).toEqual({
+        kind: "retryable",
+        reason: `the provider answered ${status}`,
+        delayInSeconds: 0,
+      });
+    },
+  );
+
+  test.each([400, 402, 403, 405, 409, 413, 422, 451])("that is answered %i is given up", async (status) => {
+    provider.answer = () => ({ status, text: '{"error":"personal"}' });
+    expect(await failureFrom(api()("jwt", get))).toEqual({
+      kind: "permanent",
+      reason: `the provider answered ${status}`,
+    });
+  });
+
+  test.each([301, 302, 303, 307, 308])(
+    "that is redirected with %i is given up, and not followed",
+    async (status) => {
+      provider.answer = () => ({ status, headers: { location: `${provider.url}/elsewhere` }, text: "" });
+      expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "permanent" });
+      expect(provider.requests).toHaveLength(1);
+    },
+  );
+
+  test("that is answered 401 tells that the token was refused", async () => {
+    provider.answer = () => 401;
+    await expect(api()("jwt", get)).rejects.toBeInstanceOf(Unauthorized);
+  });
+
+  test.each([
+    ["seconds", "17", 17],
+    ["a date", "Sat, 21 Nov 2026 12:01:30 GMT", 90],
+    ["a date that is past", "Sat, 21 Nov 2026 11:00:00 GMT", 0],
+    ["nonsense", "soon", 0],
+    ["a negative number", "-5", 0],
+  ])("waits as Retry-After asks in %s", async (_, value, delayInSeconds) => {
+    for (const status of [429, 503]) {
+      provider.answer = () => ({ status, headers: { "retry-after": value }, text: "" });
+      expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "retryable", delayInSeconds });
+    }
+  });
+});
+
+describe("an answer's body", () => {
+  test.each([
+    ["of exactly the limit is taken", maxResponseBytes, true],
+    ["over the limit is given up, and names the setting", maxResponseBytes + 1, false],
+  ])("%s", async (_, bytes, isTaken) => {
+    provider.answer = () => ({ text: "x".repeat(bytes) });
+    const call = api()("jwt", get);
+    if (isTaken) return expect(await call).toMatchObject({ found: true });
+    expect(await failureFrom(call)).toEqual({
+      kind: "permanent",
+      reason: `the answer is over ${maxResponseBytes} bytes; see provider.maxResponseBytes`,
+    });
+  });
+
+  test("that never ends is given up at the limit", async () => {
+    provider.answer = () => (response) => {
+      response.writeHead(200);
+      const more = () => {
+        while (!response.destroyed && response.write("x".repeat(1_000)));
+      };
+      response.on("drain", more);
+      more();
+    };
+    expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "permanent" });
+  });
+
+  test.each([
+    [503, "retryable"],
+    [404, "found nothing"],
+    [401, "the token"],
+  ])("over the limit does not change what a %i says (%s)", async (status) => {
+    provider.answer = () => ({ status, text: "x".repeat(maxResponseBytes * 20) });
+    const call = api()("jwt", get);
+    if (status === 404) expect(await call).toEqual({ found: false });
+    else if (status === 401) await expect(call).rejects.toBeInstanceOf(Unauthorized);
+    else expect(await failureFrom(call)).toMatchObject({ kind: "retryable" });
+  });
+
+  test("that breaks off may be asked for again", async () => {
+    provider.answer = () => (response) => {
+      response.writeHead(200, { "content-length": "1000" });
+      response.write("x", () => response.destroy());
+    };
+    expect(await failureFrom(api()("jwt", get))).toMatchObject({
+      kind: "retryable",
+      reason: expect.stringMatching(/^the provider's answer broke off: /),
+    });
+  });
+
+  test("that stops coming may be asked for again", async () => {
+    provider.answer = () => (response) => {
+      response.writeHead(200);
+      response.write("x");
+    };
+    expect(await failureFrom(api()("jwt", get))).toMatchObject({
+      kind: "retryable",
+      reason: "the provider's answer broke off: UND_ERR_BODY_TIMEOUT",
+    });
+  });
+});
+
+describe("a provider that", () => {
+  test("does not answer in time may be called again", async () => {
+    provider.answer = () => () => undefined;
+    expect(await failureFrom(api()("jwt", get))).toMatchObject({
+      kind: "retryable",
+      reason: "the provider could not be reached: UND_ERR_HEADERS_TIMEOUT",
+    });
+  });
+
+  test("cuts the connection may be called again", async () => {
+    provider.answer = () => (response) => response.destroy();
+    expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "retryable" });
+  });
+
+  test("is not there may be called again", async () => {
+    const gone = await startTestProvider();
+    await gone.close();
+    expect(await failureFrom(api(gone.url)("jwt", get))).toEqual({
+      kind: "retryable",
+      reason: "the provider could not be reached: ECONNREFUSED",
+      delayInSeconds: 0,
+    });
+  });
+
+  test("speaks no HTTP may be called again", async () => {
+    provider.answer = () => (response) => response.socket?.end("hello\r\n\r\n");
+    expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "retryable" });
+  });
+});
+
+describe("with the token of the secret", () => {
+  let secretId: string;
+  let call: Call;
+
+  beforeEach(() => {
+    secretId = system.createSecret({ token: "old" });
+    call = withToken(
+      api(),
+      secretReader(system.secretsManager, secretId, parseTokenSecret, () => noon),
+    );
+    provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: {} } : 401);
+  });
+
+  const rotate = (value: unknown) =>
+    system.secrets.call("PutSecretValue", { SecretId: secretId, SecretString: JSON.stringify(value) });
+  const tokens = () => provider.requests.map(({ headers }) => headers.authorization);
+
+  test("a refused token is read again, and the call is made once more with the new one", async () => {
+    provider.answer = () => ({ json: {} });
+    await call(get);
+    rotate({ token: "new" });
+    provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: { ok: 1 } } : 401);
+    expect(await call(get)).toEqual({ found: true, text: '{"ok":1}' });
+    expect(tokens()).toEqual(["Bearer old", "Bearer old", "Bearer new"]);
+    await call(get);
+    expect(tokens().slice(3)).toEqual(["Bearer new"]);
+  });
+
+  test("a token that is refused twice makes the call wait, and is tried no third time", async () => {
+    expect(await failureFrom(call(get))).toEqual({
+      kind: "retryable",
+      reason: "the token was refused",
+      delayInSeconds: 60,
+    });
+    expect(tokens()).toEqual(["Bearer old", "Bearer old"]);
+  });
+
+  test("another failure is not made up for with another token", async () => {
+    provider.answer = () => 500;
+    expect(await failureFrom(call(get))).toMatchObject({ reason: "the provider answered 500" });
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  test("the second call's own failure is told", async () => {
+    provider.answer = (_, count) =>
+      count === 1 ? 401 : { status: 429, headers: { "retry-after": "9" }, text: "" };
+    expect(await failureFrom(call(get))).toMatchObject({
+      reason: "the provider answered 429",
+      delayInSeconds: 9,
+    });
+  });
+
+  test("the placeholder of a new deployment is no token: the provider is not called", async () => {
+    rotate({ placeholder: "x" });
+    expect(await failureFrom(call(get))).toEqual({
+      kind: "retryable",
+      reason: "no token is set",
+      delayInSeconds: 60,
+    });
+    expect(provider.requests).toEqual([]);
+  });
+});
