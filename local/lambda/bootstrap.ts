@@ -10,6 +10,13 @@ import type { FunctionError, Invocation, ProcessMessage } from "./protocol.ts";
 
 type Handler = (event: unknown, context: unknown) => unknown;
 
+class RuntimeError extends Error {
+  constructor(name: string, message: string) {
+    super(message);
+    this.name = name;
+  }
+}
+
 const [, , directory = "", handlerName = ""] = process.argv;
 const toRunner = process.send?.bind(process);
 // The channel is ours: code that looks for it must find nothing, as in Lambda.
@@ -75,13 +82,6 @@ function contextOf({ requestId, deadline, context }: Invocation): object {
     callbackWaitsForEmptyEventLoop: true,
     getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
   };
-}
-
-class RuntimeError extends Error {
-  constructor(name: string, message: string) {
-    super(message);
-    this.name = name;
-  }
 }
 
 function initError(error: unknown): FunctionError {

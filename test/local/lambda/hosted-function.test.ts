@@ -1,0 +1,192 @@
+import { writeFile } from "node:fs/promises";
+import { describe, expect, test, vi } from "vitest";
+import { answerOf, hosted } from "./hosting.ts";
+
+describe("an invocation", () => {
+  test("gets event and context, and answers with the handler's result", async () => {
+    await using work = await hosted(
+      `export const handler = async (event, context) => ({
+        event, name: context.functionName, arn: context.invokedFunctionArn, memory: context.memoryLimitInMB,
+        hasTime: context.getRemainingTimeInMillis() > 9000, id: context.awsRequestId.length });`,
+    );
+    expect(await answerOf(work.host, { a: ["ä"] })).toEqual({
+      event: { a: ["ä"] },
+      name: "work",
+      arn: "arn:aws:lambda:eu-central-1:000000000000:function:work",
+      memory: "128",
+      hasTime: true,
+      id: 36,
+    });
+  });
+
+  test("without a result answers null", async () => {
+    await using work = await hosted("export const handler = () => {};");
+    expect(await answerOf(work.host)).toBeNull();
+  });
+
+  test("sees its environment and nothing of the runner's", async () => {
+    process.env.SECRET_OF_THE_RUNNER = "x";
+    await using work = await hosted("export const handler = () => Object.keys(process.env).sort();", {
+      environment: { QUEUE_URL: "q", TZ: ":UTC" },
+    });
+    expect(await answerOf(work.host)).toEqual(["PATH", "QUEUE_URL", "TZ"]);
+    delete process.env.SECRET_OF_THE_RUNNER;
+  });
+
+  test("finds no channel to the runner, and its own directory as the current one", async () => {
+    await using work = await hosted(
+      "import { existsSync } from 'node:fs'; export const handler = () => [typeof process.send, existsSync('index.mjs')];",
+    );
+    expect(await answerOf(work.host)).toEqual(["undefined", true]);
+  });
+
+  test("that throws fails with type, message and trace", async () => {
+    await using work = await hosted(
+      "export const handler = async () => { throw new RangeError('too far'); };",
+    );
+    expect(await work.host.invoke("{}")).toEqual({
+      kind: "failed",
+      error: {
+        errorType: "RangeError",
+        errorMessage: "too far",
+        trace: expect.arrayContaining(["RangeError: too far"]),
+      },
+    });
+    expect(work.host.counts()).toMatchObject({ invocations: 1, errors: 1, running: 0 });
+  });
+
+  test("whose rejection nobody handles fails, and the process is replaced", async () => {
+    await using work = await hosted(
+      `let calls = 0;
+       export const handler = async (event) => {
+         if (event.fails) { Promise.reject(new Error("forgotten")); await new Promise(() => {}); }
+         return ++calls; };`,
+    );
+    expect(await work.host.invoke('{"fails":true}')).toMatchObject({
+      kind: "failed",
+      error: { errorType: "Runtime.UnhandledPromiseRejection", errorMessage: "forgotten" },
+    });
+    await vi.waitFor(async () => expect(await answerOf(work.host)).toBe(1));
+  });
+
+  test("over its time-out is ended by force", async () => {
+    await using work = await hosted("export const handler = () => { for (;;); };", { timeoutSeconds: 0.2 });
+    expect(await work.host.invoke("{}")).toMatchObject({
+      kind: "failed",
+      error: { errorMessage: expect.stringMatching(/Task timed out after 0\.20 seconds$/) },
+    });
+    expect(work.lines).toEqual([expect.stringContaining("Task timed out")]);
+  });
+
+  test("whose process ends fails with Runtime.ExitError", async () => {
+    await using work = await hosted("export const handler = () => process.exit(3);");
+    expect(await work.host.invoke("{}")).toMatchObject({
+      kind: "failed",
+      error: { errorType: "Runtime.ExitError", errorMessage: expect.stringContaining("exit status 3") },
+    });
+  });
+
+  test("that outgrows the memory of its template ends its process", async () => {
+    await using work = await hosted(
+      "export const handler = () => { const all = []; for (;;) all.push(new Array(1e5).fill({})); };",
+      { memoryMb: 32 },
+    );
+    expect(await work.host.invoke("{}")).toMatchObject({
+      kind: "failed",
+      error: { errorType: "Runtime.ExitError" },
+    });
+  });
+
+  test("whose response is over 6 MB fails", async () => {
+    await using work = await hosted("export const handler = (event) => 'x'.repeat(event.length);");
+    expect(await answerOf(work.host, { length: 6_291_554 })).toHaveLength(6_291_554);
+    expect(await work.host.invoke('{"length":6291555}')).toMatchObject({
+      kind: "failed",
+      error: { errorType: "Function.ResponseSizeTooLarge" },
+    });
+  });
+});
+
+describe("a handler that can't be loaded fails every invocation and is reported once", () => {
+  test.each([
+    ["a module that throws", "throw new Error('no settings');", "Error: no settings"],
+    ["a syntax error", "export const handler = (", "Runtime.UserCodeSyntaxError: Unexpected end of input"],
+    ["a missing module", "import 'nowhere';", "Runtime.ImportModuleError: Cannot find package 'nowhere'"],
+    ["a missing export", "export const other = 1;", "Runtime.HandlerNotFound: index.handler is undefined"],
+  ])("%s", async (_, source, reason) => {
+    await using work = await hosted(source);
+    for (const _attempt of [1, 2]) expect(await work.host.invoke("{}")).toMatchObject({ kind: "failed" });
+    expect(work.host.initErrors()).toEqual([expect.stringContaining(reason)]);
+    expect(work.host.counts()).toMatchObject({ errors: 2, coldStarts: 2 });
+  });
+});
+
+const identity = "export const handler = async () => process.pid;";
+/** Waits in the handler until a file appears, so that tests decide when it ends. */
+const gated = `
+import { existsSync, watch } from "node:fs";
+export const handler = async () => {
+  console.log("started");
+  await new Promise((resolve) => {
+    const watcher = watch(".", () => { if (existsSync("gate")) { watcher.close(); resolve(); } });
+    if (existsSync("gate")) { watcher.close(); resolve(); }
+  });
+  return process.pid;
+};`;
+
+describe("concurrency", () => {
+  test("a warm process is used again", async () => {
+    await using work = await hosted(identity);
+    expect(await answerOf(work.host)).toBe(await answerOf(work.host));
+    expect(work.host.counts()).toMatchObject({ invocations: 2, coldStarts: 1 });
+  });
+
+  test("invocations at once have a process each, up to the cap of this machine; the others wait", async () => {
+    await using work = await hosted(gated);
+    const answers = [1, 2, 3].map(() => answerOf(work.host));
+    await vi.waitFor(() => expect(work.lines).toEqual(["started", "started"]));
+    expect(work.host.counts()).toMatchObject({ running: 2, coldStarts: 2 });
+    await openGate(work.host.plan.directory);
+    expect(new Set(await Promise.all(answers)).size).toBe(2);
+    expect(work.host.counts()).toMatchObject({ invocations: 3, coldStarts: 2, throttles: 0 });
+  });
+
+  test("over its reserved concurrency a function is throttled", async () => {
+    await using work = await hosted(gated, { reservedConcurrency: 1 });
+    const first = answerOf(work.host);
+    expect(await work.host.invoke("{}")).toEqual({ kind: "throttled" });
+    await openGate(work.host.plan.directory);
+    await first;
+    expect(work.host.counts()).toMatchObject({ invocations: 1, throttles: 1 });
+    expect(await work.host.invoke("{}")).toMatchObject({ kind: "returned" });
+  });
+});
+
+describe("ending", () => {
+  test("kill ends the process at work, and the next invocation gets a new one", async () => {
+    await using work = await hosted(gated);
+    const answer = work.host.invoke("{}");
+    await vi.waitFor(() => expect(work.lines).toEqual(["started"]));
+    expect(work.host.kill()).toBe(1);
+    expect(await answer).toMatchObject({
+      kind: "failed",
+      error: { errorType: "Runtime.ExitError", errorMessage: expect.stringContaining("signal: killed") },
+    });
+    await openGate(work.host.plan.directory);
+    expect(await work.host.invoke("{}")).toMatchObject({ kind: "returned" });
+    expect(work.host.counts().coldStarts).toBe(2);
+  });
+
+  test("close leaves no process, also where one is at work", async () => {
+    const work = await hosted(`${identity}\nconsole.log(process.pid);`);
+    await answerOf(work.host);
+    await vi.waitFor(() => expect(work.lines).toHaveLength(1));
+    await work[Symbol.asyncDispose]();
+    expect(() => process.kill(Number(work.lines[0]), 0)).toThrow("ESRCH");
+    expect(await work.host.invoke("{}")).toMatchObject({ kind: "failed" });
+  });
+});
+
+async function openGate(directory: string): Promise<void> {
+  await writeFile(`${directory}/gate`, "");
+}
