@@ -13,6 +13,7 @@ import { kinds } from "../domain/events.ts";
 import { EventTable } from "./event-table.ts";
 import { Fetching } from "./fetching.ts";
 import { pascalCase } from "./names.ts";
+import { addOutputs } from "./outputs.ts";
 import { OverflowStorage } from "./overflow-storage.ts";
 import type { FunctionDefaults } from "./pipeline-function.ts";
 import { baseUrlPattern } from "./provider-schema.ts";
@@ -24,7 +25,6 @@ import { Subscribers } from "./subscribers.ts";
 import { TokenRefresh } from "./token-refresh.ts";
 import { WebhookKind } from "./webhook-kind.ts";
 import { WebhookRegistration } from "./webhook-registration.ts";
-import type { WorkQueue } from "./work-queue.ts";
 
 /** What a production stage keeps when the stack, or the resource in it, is removed. */
 const typesThatHoldData = [
@@ -71,41 +71,20 @@ export class IncomeEventsStack extends Stack {
     const refresh = new TokenRefresh(this, "Refresh", calling);
     const registration = new WebhookRegistration(this, "Register", { ...calling, webhooksUrl, secret });
 
-    this.#addOutput(
-      "WebhooksUrl",
+    addOutputs(this, {
+      settings,
       webhooksUrl,
-      "Webhooks are sent below this address, one path for each kind",
-    );
-    for (const [kind, { work }] of receiving)
-      this.#addQueueOutputs(pascalCase(kind), work, `events of ${kind}`);
-    this.#addQueueOutputs("Fetch", fetching.work, "calls to the provider's API");
-    for (const [name, work] of subscribers.queues) {
-      this.#addQueueOutputs(`Subscriber${pascalCase(name)}`, work, `messages to the subscriber ${name}`);
-    }
-    this.#addOutput(
-      "Subscribers",
-      this.toJsonString(describeSubscribers(settings, subscribers)),
-      "Who gets what, and where",
-    );
-    this.#addOutput("TableName", table.table.tableName, "Events, states and data");
-    this.#addOutput(
-      "TokenSecretArn",
-      token.secret.secretArn,
-      "The provider's token: put the first one in here",
-    );
-    this.#addOutput("WebhookSecretArn", secret.secret.secretArn, "The secret header's value of webhooks");
-    this.#addOutput(
-      "OverflowBucketName",
-      overflow.bucket.bucketName,
-      "Bodies and data too large for the table",
-    );
-    this.#addOutput("FailuresBucketName", relay.failures.bucketName, "Changes that the relay gave up on");
-    this.#addOutput("RefreshFunctionName", refresh.lambda.functionName, "Refreshes the token when invoked");
-    this.#addOutput(
-      "RegisterFunctionName",
-      registration.lambda.functionName,
-      "Registers webhooks when invoked",
-    );
+      receiving: new Map(receiving),
+      fetching,
+      subscribers,
+      table,
+      token,
+      secret,
+      overflow,
+      relay,
+      refresh,
+      registration,
+    });
 
     const policy = settings.production ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     RemovalPolicies.of(this).apply(policy, { applyToResourceTypes: typesThatHoldData });
@@ -128,27 +107,4 @@ export class IncomeEventsStack extends Stack {
     });
     return Fn.conditionIf(isGiven.logicalId, given, selectedBaseUrl(provider)).toString();
   }
-
-  #addQueueOutputs(name: string, { queue, deadLetterQueue }: WorkQueue, what: string): void {
-    this.#addOutput(`${name}QueueUrl`, queue.queueUrl, `Queue of ${what}`);
-    this.#addOutput(
-      `${name}QueueArn`,
-      queue.queueArn,
-      `Queue of ${what}, as a policy or an event source names it`,
-    );
-    this.#addOutput(`${name}DeadLetterQueueUrl`, deadLetterQueue.queueUrl, `Dead letters of ${what}`);
-  }
-
-  #addOutput(id: string, value: string, description: string): void {
-    new CfnOutput(this, id, { value, description });
-  }
-}
-
-/** For programs: each subscriber's filter and queue. */
-function describeSubscribers(settings: Settings, { queues }: Subscribers): readonly object[] {
-  return settings.subscribers.map(({ name, types }) => ({
-    name,
-    ...(types && { types }),
-    queueUrl: queues.get(name)?.queue.queueUrl,
-  }));
 }

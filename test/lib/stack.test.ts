@@ -398,6 +398,7 @@ describe("outputs", () => {
     ]);
     const others = [
       "WebhooksUrl",
+      "Subscribers",
       "TableName",
       "TokenSecretArn",
       "WebhookSecretArn",
@@ -412,6 +413,7 @@ describe("outputs", () => {
   it("point to what they name", () => {
     expect(targetOf(production.outputs.UsersDeadLetterQueueUrl?.Value)).toBe("UsersWorkDeadLetters");
     expect(targetOf(production.outputs.SubscriberRiskTeamQueueUrl?.Value)).toBe("SubscriberRiskTeamQueue");
+    expect(JSON.stringify(production.outputs.Subscribers?.Value)).toContain("data.updated");
     expect(JSON.stringify(production.outputs.WebhooksUrl?.Value)).toMatch(/"\/webhooks"/);
   });
 });

@@ -1,0 +1,64 @@
+import { CfnOutput, type Stack } from "aws-cdk-lib";
+import type { Kind } from "../domain/events.ts";
+import type { EventTable } from "./event-table.ts";
+import type { Fetching } from "./fetching.ts";
+import { pascalCase } from "./names.ts";
+import type { OverflowStorage } from "./overflow-storage.ts";
+import type { Relay } from "./relay.ts";
+import type { TokenSecret, WebhookSecret } from "./secrets.ts";
+import type { Settings } from "./settings.ts";
+import type { Subscribers } from "./subscribers.ts";
+import type { TokenRefresh } from "./token-refresh.ts";
+import type { WebhookKind } from "./webhook-kind.ts";
+import type { WebhookRegistration } from "./webhook-registration.ts";
+import type { WorkQueue } from "./work-queue.ts";
+
+type OutputParts = {
+  readonly settings: Settings;
+  readonly webhooksUrl: string;
+  readonly receiving: ReadonlyMap<Kind, WebhookKind>;
+  readonly fetching: Fetching;
+  readonly subscribers: Subscribers;
+  readonly table: EventTable;
+  readonly token: TokenSecret;
+  readonly secret: WebhookSecret;
+  readonly overflow: OverflowStorage;
+  readonly relay: Relay;
+  readonly refresh: TokenRefresh;
+  readonly registration: WebhookRegistration;
+};
+
+/** Names every address and queue that a person or a program needs next. The names of outputs are an interface. */
+export function addOutputs(stack: Stack, parts: OutputParts): void {
+  const add = (id: string, value: string, description: string) =>
+    new CfnOutput(stack, id, { value, description });
+  const addQueues = (name: string, { queue, deadLetterQueue }: WorkQueue, what: string) => {
+    add(`${name}QueueUrl`, queue.queueUrl, `Queue of ${what}`);
+    add(`${name}QueueArn`, queue.queueArn, `Queue of ${what}, as a policy or an event source names it`);
+    add(`${name}DeadLetterQueueUrl`, deadLetterQueue.queueUrl, `Dead letters of ${what}`);
+  };
+
+  add("WebhooksUrl", parts.webhooksUrl, "Webhooks are sent below this address, one path for each kind");
+  for (const [kind, { work }] of parts.receiving) addQueues(pascalCase(kind), work, `events of ${kind}`);
+  addQueues("Fetch", parts.fetching.work, "calls to the provider's API");
+  for (const [name, work] of parts.subscribers.queues) {
+    addQueues(`Subscriber${pascalCase(name)}`, work, `messages to the subscriber ${name}`);
+  }
+  add("Subscribers", stack.toJsonString(describeSubscribers(parts)), "Who gets what, and where");
+  add("TableName", parts.table.table.tableName, "Events, states and data");
+  add("TokenSecretArn", parts.token.secret.secretArn, "The provider's token: put the first one in here");
+  add("WebhookSecretArn", parts.secret.secret.secretArn, "The secret header's value of webhooks");
+  add("OverflowBucketName", parts.overflow.bucket.bucketName, "Bodies and data too large for the table");
+  add("FailuresBucketName", parts.relay.failures.bucketName, "Changes that the relay gave up on");
+  add("RefreshFunctionName", parts.refresh.lambda.functionName, "Refreshes the token when invoked");
+  add("RegisterFunctionName", parts.registration.lambda.functionName, "Registers webhooks when invoked");
+}
+
+/** For programs: each subscriber's filter and queue. */
+function describeSubscribers({ settings, subscribers }: OutputParts): readonly object[] {
+  return settings.subscribers.map(({ name, types }) => ({
+    name,
+    ...(types && { types }),
+    queueUrl: subscribers.queues.get(name)?.queue.queueUrl,
+  }));
+}
