@@ -1,12 +1,4 @@
-import {
-  CfnCondition,
-  CfnOutput,
-  CfnParameter,
-  Fn,
-  RemovalPolicies,
-  RemovalPolicy,
-  Stack,
-} from "aws-cdk-lib";
+import { CfnCondition, CfnParameter, Fn, RemovalPolicies, RemovalPolicy, Stack } from "aws-cdk-lib";
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Construct } from "constructs";
 import { kinds } from "../domain/events.ts";
