@@ -40,8 +40,9 @@ function parseOutcome(value: unknown): Outcome {
 
 /**
  * Marks of the receipts that a record has judged lately. The relay is at least once: with these, a batch that
- * comes again changes nothing. A receipt older than the last twenty is judged again, which at worst asks the
- * provider once more.
+ * comes again changes nothing. Not marked, for it would cost a write, is a receipt that changed nothing: bytes
+ * received again that agreed. Such a one, and one older than the last twenty, is judged again, which at worst
+ * asks the provider once more.
  */
 export type Judged = readonly string[];
 const remembered = 20;

@@ -70,6 +70,12 @@ describe("a change of a state", () => {
     expect(tasksOf(ofState(gone, next(gone, timed("deleted", 3))))).toEqual([]);
   });
 
+  it("starts nothing for an account that is deleted, though all that was before is unknown", () => {
+    const gone = settle(judged([connected, disconnected]), 2, { found: false }, at);
+    expect(gone).toMatchObject({ connected: true, deleted: true });
+    expect(gone && tasksOf(ofState(undefined, gone))).toEqual([]);
+  });
+
   it("starts a fetch when the provider's answer says that it is connected", () => {
     const waiting = judged([disconnected, connected]);
     const answered = settle(waiting, 2, { found: true, connected: true }, at);

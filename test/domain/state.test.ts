@@ -122,6 +122,13 @@ describe("an event with its own time", () => {
     });
   });
 
+  it("that tells nothing of connected is neither stale nor news, however old or new it is", () => {
+    for (const time of [1, 5, 9]) {
+      const state = judged([timed("connected", 5), timed("updated", time)]);
+      expect(state).toMatchObject({ connected: true, asOf: minute(5), latest: { outcome: "agreed" } });
+    }
+  });
+
   it("loses its place in the order once an event without a time has told the same", () => {
     const state = judged([timed("connected", 5), eventOf("account.updated", { connected: true })]);
     expect(state).not.toHaveProperty("asOf");
