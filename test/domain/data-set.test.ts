@@ -124,7 +124,7 @@ describe("a stored data set", () => {
   });
 });
 
-type Fetch = { readonly noted: number; readonly read?: number };
+type Fetch = { readonly noted: number; readonly read?: number; readonly isStored?: boolean };
 
 /** One endpoint: the provider's data, the stream, the fetch queue (which doubles tasks), and slow fetches. */
 class World {
@@ -140,6 +140,7 @@ class World {
   readonly #counts = new Map<string, number>();
   #changes: number;
   #doubles = 3;
+  #kills = 2;
 
   constructor(changes: number, random: Iterator<number>) {
     this.#changes = changes;
@@ -192,12 +193,19 @@ class World {
     if (fetch !== undefined) this.#fetches.push({ ...fetch, read: this.data });
   }
 
+  /** The data is stored first, what is known of it after; in between another fetch may do either, or this one die. */
   #end(): void {
-    const { noted, read } = this.#take(this.#fetches);
-    if (read === undefined) this.#fetches.push({ noted });
+    const fetch = this.#take(this.#fetches);
+    const { noted, read, isStored } = fetch;
+    if (read === undefined) this.#fetches.push(fetch);
+    else if (isStored) this.#write(this.known && fetched(this.known, noted, `digest of ${read}`, at));
     else {
       if (noted >= this.stored.noted) this.stored = { noted, data: read };
-      this.#write(this.known && fetched(this.known, noted, `digest of ${read}`, at));
+      const isKilled = this.#kills > 0 && this.#upTo(4) === 0;
+      if (isKilled) {
+        this.#kills -= 1;
+        this.#tasks.push(noted);
+      } else this.#fetches.push({ ...fetch, isStored: true });
     }
   }
 
