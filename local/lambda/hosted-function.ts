@@ -28,6 +28,8 @@ export type FunctionCounts = {
   readonly coldStarts: number;
   /** Invocations that run at this moment. */
   readonly running: number;
+  /** The most that ran at one moment. */
+  readonly peak: number;
 };
 
 export type HostOptions = {
@@ -48,7 +50,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
   const waiting: (() => void)[] = [];
   const alive = new Set<FunctionProcess>();
   const initErrors = new Set<string>();
-  const counts = { invocations: 0, errors: 0, throttles: 0, coldStarts: 0, running: 0 };
+  const counts = { invocations: 0, errors: 0, throttles: 0, coldStarts: 0, running: 0, peak: 0 };
   const concurrency = plan.reservedConcurrency ?? options.maximumProcesses;
   let isClosed = false;
 
@@ -92,6 +94,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
       }
       await turn();
       counts.invocations += 1;
+      counts.peak = Math.max(counts.peak, counts.running - waiting.length);
       const outcome = isClosed ? closed : await run(event);
       counts.running -= 1;
       waiting.shift()?.();

@@ -66,7 +66,9 @@ export function readShard(options: ShardReaderOptions): ShardReader {
       new GetRecordsCommand({ ShardIterator: iterator, Limit: 1000 }),
       { abortSignal: signal },
     );
-    const records = Records.map((record) => streamRecord(record, plan.streamArn, options.region));
+    const records = Records.map((record) =>
+      streamRecord(record, plan.streamArn, options.region, options.now()),
+    );
     lastRead = records.at(-1)?.dynamodb.SequenceNumber ?? lastRead;
     if (pending.length === 0) gatheringSince = Date.now();
     pending.push(...records.filter((record) => isTaken(record, plan)));

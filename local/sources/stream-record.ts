@@ -25,8 +25,11 @@ export type StreamRecord = {
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** @param streamArn the event source's ARN, as the mapping names it */
-export function streamRecord(record: _Record, streamArn: string, region: string): StreamRecord {
+/**
+ * @param streamArn the event source's ARN, as the mapping names it
+ * @param readAt when the record was read
+ */
+export function streamRecord(record: _Record, streamArn: string, region: string, readAt: Date): StreamRecord {
   const { dynamodb = {} } = record;
   return {
     eventID: record.eventID ?? "",
@@ -35,7 +38,7 @@ export function streamRecord(record: _Record, streamArn: string, region: string)
     eventSource: "aws:dynamodb",
     awsRegion: region,
     dynamodb: {
-      ApproximateCreationDateTime: Math.floor((dynamodb.ApproximateCreationDateTime?.getTime() ?? 0) / 1000),
+      ApproximateCreationDateTime: creationTime(dynamodb.ApproximateCreationDateTime, readAt),
       ...(dynamodb.Keys && { Keys: item(dynamodb.Keys) }),
       ...(dynamodb.NewImage && { NewImage: item(dynamodb.NewImage) }),
       ...(dynamodb.OldImage && { OldImage: item(dynamodb.OldImage) }),
@@ -45,6 +48,16 @@ export function streamRecord(record: _Record, streamArn: string, region: string)
     },
     eventSourceARN: streamArn,
   };
+}
+
+/**
+ * A trap: DynamoDB Local cuts the time to the minute, so that a record would be up to a minute too old. Such a
+ * time is taken for the last moment that it can mean.
+ * @returns seconds since 1970
+ */
+function creationTime(created: Date | undefined, readAt: Date): number {
+  const seconds = Math.floor((created ?? readAt).getTime() / 1000);
+  return seconds % 60 === 0 ? Math.min(seconds + 59, Math.floor(readAt.getTime() / 1000)) : seconds;
 }
 
 function item(attributes: Readonly<Record<string, AttributeValue>>): Item {

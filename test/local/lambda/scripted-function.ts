@@ -34,7 +34,14 @@ export function scripted(
       return answers[Math.min(events.length, answers.length) - 1] ?? { kind: "throttled" };
     },
     kill: () => 0,
-    counts: () => ({ invocations: events.length, errors: 0, throttles: 0, coldStarts: 0, running: 0 }),
+    counts: () => ({
+      invocations: events.length,
+      errors: 0,
+      throttles: 0,
+      coldStarts: 0,
+      running: 0,
+      peak: 1,
+    }),
     initErrors: () => [],
     close: async () => {},
   };
