@@ -1,5 +1,6 @@
 import { isKind, type Kind } from "./events.ts";
 import { permanent } from "./failures.ts";
+import { jsonText } from "./json-text.ts";
 import { fieldsOf, numberOf, parseJson, textOf } from "./parse.ts";
 
 /** The version of envelopes that this release writes. It reads this one only; a change adds a reader. */
@@ -30,7 +31,7 @@ export type Envelope = {
 };
 
 export function writeEnvelope(envelope: Envelope): string {
-  return JSON.stringify(envelope);
+  return jsonText(envelope);
 }
 
 /** @throws permanent failure naming the field that is wrong */

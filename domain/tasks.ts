@@ -1,4 +1,5 @@
 import { permanent } from "./failures.ts";
+import { jsonText } from "./json-text.ts";
 import { fieldsOf, numberOf, parseJson, textOf } from "./parse.ts";
 import { parseSubject, type Subject } from "./subjects.ts";
 
@@ -25,7 +26,7 @@ export function askTask(subject: Subject, version: number): Task {
 }
 
 export function writeTask(task: Task): string {
-  return JSON.stringify(task);
+  return jsonText(task);
 }
 
 /** @throws permanent failure naming the field */

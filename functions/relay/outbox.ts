@@ -2,6 +2,7 @@ import type { Send } from "../../adapters/sqs-sender.ts";
 import type { Consequence } from "../../domain/changes.ts";
 import type { Failure } from "../../domain/failures.ts";
 import { permanent } from "../../domain/failures.ts";
+import { jsonText } from "../../domain/json-text.ts";
 import { fieldsOf, textOf } from "../../domain/parse.ts";
 import { type Subscriber, wants } from "../../domain/subscribers.ts";
 import { writeTask } from "../../domain/tasks.ts";
@@ -70,7 +71,7 @@ export function outbox(
     const lettersFor = (subscriber: Subscriber) =>
       outgoing.flatMap(({ index, consequence }) =>
         consequence.do === "publish" && wants(subscriber, consequence.message.type)
-          ? [{ index, body: JSON.stringify(consequence.message) }]
+          ? [{ index, body: jsonText(consequence.message) }]
           : [],
       );
     const failed = await Promise.all([

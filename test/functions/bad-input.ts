@@ -57,6 +57,16 @@ export const badInputs: readonly BadInput[] = [
     body: JSON.stringify({ ...connected, note: "\uFFFE\uFFFF" }),
   },
   {
+    name: "characters beyond the basic plane",
+    kind: "accounts",
+    body: JSON.stringify({ ...connected, datasource_id: "\u{1F697}", note: "\u{1F600}" }),
+  },
+  {
+    name: "emoji, just below the limit of an envelope as they are, and over it as they travel",
+    kind: "accounts",
+    body: JSON.stringify({ ...connected, note: "\u{1F600}".repeat(90_000) }),
+  },
+  {
     name: "half a surrogate pair, escaped",
     kind: "accounts",
     body: `{"event":"connect_account","account_id":"${accountId}","note":"\\ud83d"}`,

@@ -231,6 +231,14 @@ await describeOnTables("the relay", (tables) => {
     expect(byKey(await table.all())).toEqual(byKey(before));
   });
 
+  test("a message with characters beyond the basic plane arrives as it was", async () => {
+    await record(accountEvent({ datasourceId: "\u{1F697}" }));
+    await pump();
+    expect(await messages(subscribers.everything.queueUrl)).toMatchObject([
+      { data: { datasourceId: "\u{1F697}" } },
+    ]);
+  });
+
   test("what leaves the table is sent in as few requests as SQS allows", async () => {
     await record(...Array.from({ length: 25 }, () => accountEvent()));
     expect(await invoke(await relayed())).toEqual({ batchItemFailures: [] });
