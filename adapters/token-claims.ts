@@ -8,11 +8,16 @@ export function readTokenLife(token: string): TokenLife {
   try {
     const { iat, exp } = decodeJwt(token);
     return {
-      ...(iat === undefined ? {} : { issuedAt: iat }),
-      ...(exp === undefined ? {} : { expiresAt: exp }),
+      ...(isTime(iat) ? { issuedAt: iat } : {}),
+      ...(isTime(exp) ? { expiresAt: exp } : {}),
     };
   } catch {
     // No JWT: a lifetime can't be read, and so it is refreshed on every run.
     return {};
   }
+}
+
+// A claim is whatever the token says: its type is a promise of the library, not of the provider.
+function isTime(claim: unknown): claim is number {
+  return typeof claim === "number" && Number.isFinite(claim);
 }
