@@ -1,0 +1,116 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { contentOf, contentStore, type StoreContent } from "../../adapters/content-store.ts";
+import { overflowBucket } from "../../adapters/overflow-bucket.ts";
+import type { Subject } from "../../domain/subjects.ts";
+import {
+  describeOnTables,
+  startTestSystem,
+  type TestBucket,
+  type TestSystem,
+  type TestTable,
+} from "../support/engines.ts";
+
+await describeOnTables("the content store", (tables) => {
+  let system: TestSystem;
+  let table: TestTable;
+  let bucket: TestBucket;
+  let store: StoreContent;
+  let subject: Subject;
+
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+    [table, bucket] = await Promise.all([system.createTable(), system.createBucket()]);
+    store = contentStore(system.dynamodb, table.name, overflowBucket(bucket.name));
+  });
+  afterAll(() => system.close());
+  beforeEach(() => {
+    subject = { kind: "account", id: randomUUID() };
+  });
+
+  const stored = () => table.item(`ACCOUNT#${subject.id}`, "CONTENT#income");
+
+  test("keeps small data in the table, byte for byte", async () => {
+    const content = contentOf('{"amount": 12345678901234567890.10, "s": "ü\\u0000"}');
+    await store(subject, "income", 3, content);
+    expect(await stored()).toEqual({
+      pk: `ACCOUNT#${subject.id}`,
+      sk: "CONTENT#income",
+      schemaVersion: 1,
+      done: 3,
+      content: content.text,
+      digest: content.digest,
+    });
+  });
+
+  test.each([
+    ["letters", "x"],
+    ["characters of three bytes", "…"],
+  ])(
+    "keeps up to 380,000 bytes in the table, and more in the bucket, compressed, to be read back whole: %s",
+    async (_, character) => {
+      const width = Buffer.byteLength(character);
+      const inline = contentOf(character.repeat(Math.floor(380_000 / width)));
+      await store(subject, "income", 1, inline);
+      expect(await stored()).toMatchObject({ content: inline.text });
+
+      const large = contentOf(character.repeat(Math.floor(380_000 / width) + 1));
+      await store(subject, "income", 2, large);
+      const key = `data/account/${subject.id}/income/${large.digest}.json.gz`;
+      const item = await stored();
+      expect(item).toMatchObject({ object: key, digest: large.digest, done: 2 });
+      expect(item).not.toHaveProperty("content");
+      expect(gunzipSync(await bucket.bytes(key)).toString()).toBe(large.text);
+    },
+  );
+
+  test("reads back whole what hardly compresses", async () => {
+    const content = contentOf(JSON.stringify(randomBytes(1_500_000).toString("base64")));
+    await store(subject, "income", 1, content);
+    const key = `data/account/${subject.id}/income/${content.digest}.json.gz`;
+    expect(gunzipSync(await bucket.bytes(key)).toString()).toBe(content.text);
+  });
+
+  test("notes that the provider has none", async () => {
+    await store(subject, "income", 1, contentOf("[1]"));
+    await store(subject, "income", 2, undefined);
+    const item = await stored();
+    expect(item).toMatchObject({ done: 2 });
+    expect(item).not.toHaveProperty("content");
+    expect(item).not.toHaveProperty("digest");
+  });
+
+  test("a later fetch wins, whichever is written first", async () => {
+    await store(subject, "income", 2, contentOf("[2]"));
+    await store(subject, "income", 1, contentOf("[1]"));
+    expect(await stored()).toMatchObject({ content: "[2]", done: 2 });
+    await store(subject, "income", 3, contentOf("[3]"));
+    expect(await stored()).toMatchObject({ content: "[3]", done: 3 });
+    await Promise.all(
+      [5, 4, 9, 6, 8, 7].map((noted) => store(subject, "income", noted, contentOf(`[${noted}]`))),
+    );
+    expect(await stored()).toMatchObject({ content: "[9]", done: 9 });
+  });
+
+  test("the same fetch may be stored again, as after a crash", async () => {
+    await store(subject, "income", 1, contentOf("[1]"));
+    await store(subject, "income", 1, contentOf("[1]"));
+    expect(await stored()).toMatchObject({ content: "[1]", done: 1 });
+  });
+
+  test("the table points to nothing that the bucket could not take", async () => {
+    const working = system.fail("s3:PutObject");
+    await expect(store(subject, "income", 1, contentOf("x".repeat(500_000)))).rejects.toThrow(
+      "injected by the test",
+    );
+    working();
+    expect(await stored()).toBeUndefined();
+  });
+
+  test("a failure of the table is thrown, not taken for a later fetch", async () => {
+    const working = system.fail("dynamodb:PutItem");
+    await expect(store(subject, "income", 1, contentOf("[1]"))).rejects.toThrow("injected by the test");
+    working();
+  });
+});

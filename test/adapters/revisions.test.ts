@@ -1,0 +1,179 @@
+import { randomUUID } from "node:crypto";
+import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { linkTable } from "../../adapters/links.ts";
+import { type Revisions, revisions } from "../../adapters/revisions.ts";
+import type { DataSet } from "../../domain/data-set.ts";
+import type { State } from "../../domain/state.ts";
+import type { Subject } from "../../domain/subjects.ts";
+import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../support/engines.ts";
+
+function stateOf(subject: Subject, version: number, facts: Partial<State> = {}): State {
+  return {
+    subject,
+    version,
+    deleted: false,
+    unconfirmed: false,
+    judged: [],
+    latest: { cause: "again" },
+    ...facts,
+  };
+}
+
+await describeOnTables("revisions", (tables) => {
+  let system: TestSystem;
+  let table: TestTable;
+  let known: Revisions;
+  let subject: Subject;
+
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+    table = await system.createTable();
+    known = revisions(system.dynamodb, table.name);
+  });
+  afterAll(() => system.close());
+  beforeEach(() => {
+    subject = { kind: "account", id: randomUUID() };
+  });
+
+  const next = (state: State | undefined) => stateOf(subject, (state?.version ?? 0) + 1);
+
+  test("a state that nothing is known of is none, and its first revision is stored as it is", async () => {
+    expect(await known.loadState(subject)).toBeUndefined();
+    const first = stateOf(subject, 1, { connected: true, userId: "u", asOf: "2026-11-21T10:00:00.000Z" });
+    await known.state(subject, (before) => {
+      expect(before).toBeUndefined();
+      return first;
+    });
+    expect(await known.loadState(subject)).toEqual(first);
+    expect(await table.item(`ACCOUNT#${subject.id}`, "STATE")).toEqual({
+      pk: `ACCOUNT#${subject.id}`,
+      sk: "STATE",
+      schemaVersion: 1,
+      version: 1,
+      state: first,
+    });
+  });
+
+  test("a data set's revision is kept beside those of other endpoints", async () => {
+    const dataSetOf = (endpoint: string): DataSet => ({
+      subject,
+      endpoint,
+      version: 1,
+      wanted: 2,
+      done: 1,
+      content: "digest",
+      judged: ["mark.1"],
+      latest: { cause: "answer", at: "2026-11-21T10:00:00.000Z" },
+    });
+    for (const endpoint of ["income", "profile"])
+      await known.dataSet(subject, endpoint, () => dataSetOf(endpoint));
+    expect(await known.loadDataSet(subject, "income")).toEqual(dataSetOf("income"));
+    expect(await known.loadDataSet(subject, "profile")).toEqual(dataSetOf("profile"));
+    expect(await known.loadDataSet(subject, "trips")).toBeUndefined();
+  });
+
+  test("a change to nothing writes nothing", async () => {
+    const before = system.calls().get("test dynamodb:PutItem") ?? 0;
+    await known.state(subject, () => undefined);
+    expect(system.calls().get("test dynamodb:PutItem") ?? 0).toBe(before);
+    expect(await known.loadState(subject)).toBeUndefined();
+  });
+
+  test("of twenty writers at once none is lost: each is written, or told to come again", async () => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, writer) =>
+        known.state(subject, (state) => ({
+          ...next(state),
+          judged: [...(state?.judged ?? []), `writer.${writer}`],
+        })),
+      ),
+    );
+    const written = outcomes.flatMap(({ status }, writer) =>
+      status === "fulfilled" ? [`writer.${writer}`] : [],
+    );
+    const state = await known.loadState(subject);
+    expect(state?.judged.toSorted()).toEqual(written.toSorted());
+    expect(state?.version).toBe(written.length);
+    expect(written.length).toBeGreaterThanOrEqual(8);
+    for (const outcome of outcomes) {
+      if (outcome.status === "rejected")
+        expect(outcome.reason).toMatchObject({ failure: { kind: "retryable" } });
+    }
+  });
+
+  test("a writer who loses each time is told to come again after a while", async () => {
+    let tries = 0;
+    const losing = system.intercept(async ({ action }, moment) => {
+      if (action !== "dynamodb:PutItem" || moment !== "before") return undefined;
+      tries += 1;
+      return { status: 400, errorType: "ConditionalCheckFailedException", message: "another was faster" };
+    });
+    await expect(known.state(subject, next)).rejects.toMatchObject({
+      failure: { kind: "retryable", reason: "record contended", delayInSeconds: 1 },
+    });
+    losing();
+    expect(tries).toBe(8);
+  });
+
+  test("a state that was deleted meanwhile is not brought back with what was known of it", async () => {
+    await known.state(subject, (state) => ({ ...next(state), connected: true }));
+    const seen: (number | undefined)[] = [];
+    let gone = false;
+    const working = system.intercept(async ({ action }, moment) => {
+      if (action !== "dynamodb:PutItem" || moment !== "before" || gone) return undefined;
+      gone = true;
+      const Key = marshall({ pk: `ACCOUNT#${subject.id}`, sk: "STATE" });
+      await system.dynamodb.send(new DeleteItemCommand({ TableName: table.name, Key }));
+      return undefined;
+    });
+    await known.state(subject, (state) => {
+      seen.push(state?.version);
+      return state && { ...state, version: state.version + 1 };
+    });
+    working();
+    expect(seen).toEqual([1, undefined]);
+    expect(await known.loadState(subject)).toBeUndefined();
+  });
+
+  test("a first revision never overwrites one that came meanwhile", async () => {
+    const seen: (number | undefined)[] = [];
+    let hasCome = false;
+    const working = system.intercept(async ({ action }, moment) => {
+      if (action !== "dynamodb:PutItem" || moment !== "before" || hasCome) return undefined;
+      hasCome = true;
+      await known.state(subject, () => stateOf(subject, 1, { connected: true }));
+      return undefined;
+    });
+    await known.state(subject, (state) => {
+      seen.push(state?.version);
+      return { ...stateOf(subject, 1), ...state, version: (state?.version ?? 0) + 1, userId: "u" };
+    });
+    working();
+    expect(seen).toEqual([undefined, 1]);
+    expect(await known.loadState(subject)).toMatchObject({ version: 2, connected: true, userId: "u" });
+  });
+
+  test("an item that no release of ours wrote is a failure that names the field, not a state", async () => {
+    await known.state(subject, () => ({ ...stateOf(subject, 1), subject: { ...subject, id: "" } }));
+    await expect(known.loadState(subject)).rejects.toMatchObject({
+      failure: { kind: "permanent", reason: "id: expected a text" },
+    });
+  });
+
+  test("another failure of the table is thrown as it is, and not tried again", async () => {
+    const working = system.fail("dynamodb:PutItem");
+    await expect(known.state(subject, next)).rejects.toThrow("injected by the test");
+    working();
+  });
+
+  test("a link joins an account to its user, and may be written again", async () => {
+    const link = linkTable(system.dynamodb, table.name);
+    const [userId, accountId] = [randomUUID(), randomUUID()];
+    for (let time = 0; time < 2; time += 1) await link(userId, accountId);
+    expect(await table.items(`USER#${userId}`)).toEqual([
+      { pk: `USER#${userId}`, sk: `ACCOUNT#${accountId}`, schemaVersion: 1 },
+    ]);
+  });
+});

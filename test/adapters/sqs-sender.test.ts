@@ -1,0 +1,149 @@
+import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Outgoing, sqsSender } from "../../adapters/sqs-sender.ts";
+import { startTestSystem, type TestSystem } from "../support/engines.ts";
+
+let system: TestSystem;
+let queueUrl: string;
+
+beforeAll(async () => {
+  system = await startTestSystem();
+});
+afterAll(() => system.close());
+beforeEach(async () => {
+  queueUrl = await system.createQueue();
+});
+
+const send = (messages: readonly Outgoing[]) => sqsSender(system.sqs)(queueUrl, messages);
+const requests = () => system.calls().get("test sqs:SendMessageBatch") ?? 0;
+const bodies = async () => (await system.drain(queueUrl)).map(({ Body }) => Body);
+const numbered = (count: number, filler = "") =>
+  Array.from({ length: count }, (_, index) => ({ body: `${index}${filler}` }));
+
+/** How many requests a sending takes. */
+async function requestsFor(messages: readonly Outgoing[]): Promise<number> {
+  const before = requests();
+  expect(await send(messages)).toEqual(messages.map(() => undefined));
+  return requests() - before;
+}
+
+test("nothing to send is no request", async () => {
+  expect(await requestsFor([])).toBe(0);
+});
+
+test.each([
+  [1, 1],
+  [10, 1],
+  [11, 2],
+  [95, 10],
+])("%i small messages are sent in %i requests of ten", async (count, expected) => {
+  expect(await requestsFor(numbered(count))).toBe(expected);
+  expect((await bodies()).toSorted()).toEqual(
+    numbered(count)
+      .map(({ body }) => body)
+      .toSorted(),
+  );
+});
+
+describe("messages that together are over 1 MiB are sent in several requests:", () => {
+  test.each([
+    ["letters", "x"],
+    ["characters of three bytes", "…"],
+  ])("%s", async (_, character) => {
+    const filler = character.repeat(Math.floor(300_000 / Buffer.byteLength(character)));
+    expect(await requestsFor(numbered(7, filler))).toBe(3);
+    expect(await bodies()).toHaveLength(7);
+  });
+
+  test("a message of nearly 1 MiB goes alone", async () => {
+    expect(await requestsFor([{ body: "a" }, { body: "x".repeat(1_048_576) }, { body: "b" }])).toBe(3);
+    expect(await bodies()).toHaveLength(3);
+  });
+});
+
+test("a message over the limit is told alone, and the others are sent", async () => {
+  const results = await send([{ body: "a" }, { body: "x".repeat(1_048_577) }, { body: "b" }]);
+  expect(results).toEqual([undefined, expect.objectContaining({ kind: "retryable" }), undefined]);
+  expect((await bodies()).toSorted()).toEqual(["a", "b"]);
+});
+
+test("a delay keeps a message back, a reason shows as an attribute, and both are each message's own", async () => {
+  await send([
+    { body: "later", delayInSeconds: 900 },
+    { body: "now", delayInSeconds: 0, reason: "because: ü" },
+    { body: "plain" },
+  ]);
+  const messages = await system.drain(queueUrl);
+  expect(
+    messages.map(({ Body, MessageAttributes }) => [Body, MessageAttributes?.reason?.StringValue]).toSorted(),
+  ).toEqual([
+    ["now", "because: ü"],
+    ["plain", undefined],
+  ]);
+});
+
+test("a reason is cut at 256 characters", async () => {
+  await send([{ body: "x", reason: "r".repeat(5_000) }]);
+  const [message] = await system.drain(queueUrl);
+  expect(message?.MessageAttributes?.reason?.StringValue).toBe("r".repeat(256));
+});
+
+test("a queue that is gone is told for each message", async () => {
+  const results = await sqsSender(system.sqs)(`${queueUrl}-gone`, numbered(12));
+  expect(results).toHaveLength(12);
+  for (const failure of results) {
+    expect(failure).toMatchObject({ kind: "retryable", reason: expect.stringMatching(/QueueDoesNotExist/) });
+  }
+});
+
+test("a request that fails is told for its messages only", async () => {
+  let calls = 0;
+  const working = system.intercept(async ({ action }, moment) => {
+    if (action !== "sqs:SendMessageBatch" || moment !== "before") return undefined;
+    calls += 1;
+    return calls === 1 ? { status: 500, errorType: "InternalFailure", message: "injected" } : undefined;
+  });
+  const results = await send(numbered(15));
+  working();
+  const failed = results.flatMap((failure, index) => (failure === undefined ? [] : [index]));
+  const arrived = (await bodies()).map(Number);
+  expect([5, 10]).toContain(failed.length);
+  expect([...failed, ...arrived].toSorted((a, b) => a - b)).toEqual(numbered(15).map((_, index) => index));
+});
+
+/** The engine fails whole requests only: SQS's partial failures are put into its answer here. */
+test("what SQS refuses of a request is told per message, and in order", async () => {
+  const client = new SQSClient({ region: "eu-central-1", endpoint: "http://127.0.0.1:1" });
+  const sent: (string | undefined)[][] = [];
+  client.middlewareStack.add(
+    (_next, context) => async (args) => {
+      expect(context.commandName).toBe(SendMessageBatchCommand.name);
+      const { input } = new SendMessageBatchCommand({ ...partsOf(args.input) });
+      sent.push((input.Entries ?? []).map(({ MessageBody }) => MessageBody));
+      return {
+        response: {},
+        output: {
+          $metadata: {},
+          Successful: [{ Id: "0" }, { Id: "2" }],
+          Failed: [
+            { Id: "3", SenderFault: false, Code: "InternalError" },
+            { Id: "1", SenderFault: true, Code: "InvalidMessageContents" },
+          ],
+        },
+      };
+    },
+    { step: "initialize", priority: "high" },
+  );
+  const results = await sqsSender(client)("queue", numbered(4));
+  expect(sent).toEqual([["0", "1", "2", "3"]]);
+  expect(results).toEqual([
+    undefined,
+    { kind: "retryable", reason: "SQS: InvalidMessageContents", delayInSeconds: 0 },
+    undefined,
+    { kind: "retryable", reason: "SQS: InternalError", delayInSeconds: 0 },
+  ]);
+});
+
+function partsOf(input: object) {
+  return { QueueUrl: undefined, Entries: undefined, ...input };
+}
