@@ -18,9 +18,12 @@ type Appointment = { readonly at: number; readonly callback: () => void };
 /** Node's timers hold at most a signed 32-bit number of milliseconds; longer waits are taken in parts. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Runs with the system's time, plus what it was advanced by. */
-export function runningClock(): AdjustableClock {
-  let offset = 0;
+export function isAdjustable(clock: Clock): clock is AdjustableClock {
+  return "advance" in clock && "nextDue" in clock;
+}
+
+/** Runs with the system's time, plus what it was advanced by; `offset` is what it was advanced by before. */
+export function runningClock(offset = 0): AdjustableClock {
   let timer: NodeJS.Timeout | undefined;
   const appointments = new Set<Appointment>();
   const now = () => Date.now() + offset;

@@ -1,28 +1,79 @@
 import { Command, InvalidArgumentError } from "commander";
-import { startSandbox } from "./server.ts";
+import { type SandboxOptions, startSandbox } from "./server.ts";
+
+type Flags = {
+  readonly port: number;
+  readonly productionPort: number;
+  readonly controlPort: number;
+  readonly control: boolean;
+  readonly directory?: string;
+  readonly seed: number;
+  readonly tokenLifetime: number;
+  readonly refreshEndsToken: boolean;
+  readonly accountAlert: boolean;
+  readonly requestsPerMinute?: number;
+  readonly firstRetry: number;
+  readonly users: number;
+};
 
 const command = new Command("sandbox")
   .description("Runs the income-data service on this machine until Ctrl-C.")
   .option("--port <port>", "where the sandbox environment listens (0: a free port)", parsePort, 0)
+  .option("--production-port <port>", "where the production environment listens", parsePort, 0)
+  .option("--control-port <port>", "where the control address listens", parsePort, 0)
+  .option("--no-control", "open no control address")
+  .option("--directory <path>", "keep users, tokens and deliveries there over a restart")
+  .option(
+    "--users <number>",
+    "create users with connected accounts in the sandbox environment",
+    parseWhole,
+    0,
+  )
   .option("--seed <number>", "ids and data follow from it", parseWhole, 1)
   .option("--token-lifetime <seconds>", "how long tokens are valid", parseWhole, 3600)
+  .option("--refresh-ends-token", "a refresh ends the token that it was called with", false)
+  .option("--no-account-alert", "send no event when an account is created")
   .option("--requests-per-minute <number>", "answer 429 over this rate (default: no limit)", parseWhole)
+  .option(
+    "--first-retry <milliseconds>",
+    "the wait before a failed delivery's first retry",
+    parseWhole,
+    30_000,
+  )
   .action(run);
 
-async function run(options: {
-  port: number;
-  seed: number;
-  tokenLifetime: number;
-  requestsPerMinute?: number;
-}): Promise<void> {
-  const { port, seed, tokenLifetime, requestsPerMinute } = options;
-  const limit = requestsPerMinute === undefined ? {} : { requestsPerMinute };
-  const sandbox = await startSandbox({ port, seed, tokenLifetimeSeconds: tokenLifetime, ...limit });
+async function run(flags: Flags): Promise<void> {
+  const sandbox = await startSandbox(optionsOf(flags));
   const stop = () => void sandbox.close();
   process.once("SIGINT", stop);
   process.once("SIGTERM", stop);
-  const { baseUrl, token } = sandbox;
-  process.stdout.write(`${JSON.stringify({ sandbox: { baseUrl, token } })}\n`);
+  if (flags.users > 0) await sandbox.createUsers(flags.users);
+  const ready = {
+    sandbox: addressOf(sandbox),
+    ...(sandbox.production && { production: addressOf(sandbox.production) }),
+    ...(sandbox.control && { control: sandbox.control }),
+  };
+  process.stdout.write(`${JSON.stringify(ready)}\n`);
+}
+
+function optionsOf(flags: Flags): SandboxOptions {
+  const { directory, requestsPerMinute } = flags;
+  return {
+    port: flags.port,
+    productionPort: flags.productionPort,
+    seed: flags.seed,
+    tokenLifetimeSeconds: flags.tokenLifetime,
+    refreshEndsToken: flags.refreshEndsToken,
+    alertOnAccountCreation: flags.accountAlert,
+    delivery: { firstRetryMs: flags.firstRetry },
+    ...(flags.control ? { controlPort: flags.controlPort } : {}),
+    ...(directory === undefined ? {} : { directory }),
+    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+  };
+}
+
+function addressOf({ baseUrl, token }: { readonly baseUrl: string; readonly token: string }) {
+  return { baseUrl, token };
 }
 
 function parsePort(text: string): number {
@@ -38,7 +89,7 @@ function parseWhole(text: string): number {
 
 function explain(error: unknown): string {
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
-    return "the port is in use: choose another with --port, or 0 for a free one";
+    return `the port is in use (${error.message}): choose another one, or 0 for a free one`;
   }
   return error instanceof Error ? error.message : String(error);
 }

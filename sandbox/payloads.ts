@@ -1,5 +1,5 @@
+import type { Account, User } from "./accounts.ts";
 import { formatMoment } from "./moments.ts";
-import type { Account, User } from "./world.ts";
 
 /**
  * Payloads of events, which the specification does not show: their shapes are those of a public provider of the same
@@ -13,9 +13,10 @@ export type AccountEvent =
   | "delete_account";
 
 export function userPayload(
-  action: "create_user" | "update_user" | "delete_user",
+  action: "create_user" | "delete_user",
   user: User,
   accountsNumber: number,
+  link: string,
 ): object {
   return {
     action,
@@ -23,7 +24,7 @@ export function userPayload(
       id: user.id,
       created_at: formatMoment(user.createdAt),
       accounts_number: accountsNumber,
-      link: user.link,
+      link,
       session: user.session,
       session_expires_at: formatMoment(user.sessionExpiresAt),
     },

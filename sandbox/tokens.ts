@@ -1,61 +1,132 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { errors, jwtVerify, SignJWT } from "jose";
 import type { Clock } from "./clock.ts";
+import { fieldsOf, numberOf, textOf } from "./parse.ts";
+import type { Store } from "./store.ts";
 
 /** Why a call has no access; the answer is 401 in every case. */
-export type TokenRefusal = "missing" | "malformed" | "invalid" | "expired";
+export type TokenRefusal = "missing" | "malformed" | "invalid" | "expired" | "revoked";
 export type TokenVerdict =
-  | { readonly valid: true }
+  | { readonly valid: true; readonly tokenId: string }
   | { readonly valid: false; readonly reason: TokenRefusal };
+
+/** How tokens are ended before their time; the difference is in the error's text only. */
+export type TokenEnd = Extract<TokenRefusal, "expired" | "revoked">;
 
 export type Tokens = {
   /** Issues a token. `remainingSeconds`: the life left in it, its `iat` being set back accordingly. */
   issue(remainingSeconds?: number): Promise<string>;
   /** Judges the value of an Authorization header. */
   verify(authorization: string | undefined): Promise<TokenVerdict>;
+  /** Issues a token for a valid one, which ends with it where the service was set up so. */
+  refresh(tokenId: string): Promise<string>;
+  /** Ends every token issued so far. @returns how many were still valid */
+  endAll(how: TokenEnd): number;
 };
 
 export type TokenSettings = {
   readonly clock: Clock;
+  readonly store: Store;
   readonly lifetimeSeconds: number;
   /** The environment that the tokens are for; those of another are refused. */
   readonly environment: string;
-  readonly key?: Uint8Array;
+  /** Whether a refresh ends the token that it was called with. */
+  readonly refreshEndsToken: boolean;
 };
 
 const algorithm = "HS256";
 const issuer = "income-data-service";
 
+/** A token that was issued; `ended` where that was before its time. */
+type Issued = { readonly expires: number; readonly ended?: TokenEnd };
+
 /** Signs and checks the environment's access tokens: JWTs with a limited life. */
 export function createTokens(settings: TokenSettings): Tokens {
-  const { clock, lifetimeSeconds, environment, key = randomBytes(32) } = settings;
+  const { clock, store, lifetimeSeconds, environment, refreshEndsToken } = settings;
+  const key = keyOf(store);
+  const kept = store.collection("tokens");
+  const issued = new Map(kept.load().map(({ id, value }) => [id, parseIssued(value)]));
+  const now = () => Math.floor(clock.now().getTime() / 1000);
+
+  function keep(tokenId: string, token: Issued): void {
+    issued.set(tokenId, token);
+    kept.put(tokenId, token);
+  }
+
+  function forgetExpired(): void {
+    for (const [tokenId, { expires }] of issued) {
+      if (expires > now()) continue;
+      issued.delete(tokenId);
+      kept.remove(tokenId);
+    }
+  }
+
+  function end(tokenId: string, how: TokenEnd): boolean {
+    const token = issued.get(tokenId);
+    if (token === undefined || token.ended !== undefined) return false;
+    keep(tokenId, { ...token, ended: how });
+    return true;
+  }
+
+  async function issue(remainingSeconds = lifetimeSeconds): Promise<string> {
+    forgetExpired();
+    const tokenId = randomUUID();
+    const expires = now() + remainingSeconds;
+    keep(tokenId, { expires });
+    return new SignJWT()
+      .setProtectedHeader({ alg: algorithm, typ: "JWT" })
+      .setIssuer(issuer)
+      .setAudience(environment)
+      .setJti(tokenId)
+      .setIssuedAt(expires - lifetimeSeconds)
+      .setExpirationTime(expires)
+      .sign(key);
+  }
+
   return {
-    issue: async (remainingSeconds = lifetimeSeconds) => {
-      const expires = Math.floor(clock.now().getTime() / 1000) + remainingSeconds;
-      return new SignJWT()
-        .setProtectedHeader({ alg: algorithm, typ: "JWT" })
-        .setIssuer(issuer)
-        .setAudience(environment)
-        .setJti(randomUUID())
-        .setIssuedAt(expires - lifetimeSeconds)
-        .setExpirationTime(expires)
-        .sign(key);
-    },
+    issue,
     verify: async (authorization) => {
       if (authorization === undefined) return refuse("missing");
       const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(authorization)?.[1];
       if (token === undefined) return refuse("malformed");
       try {
         const checks = { algorithms: [algorithm], issuer, audience: environment, currentDate: clock.now() };
-        await jwtVerify(token, key, { ...checks, requiredClaims: ["exp"] });
-        return { valid: true };
+        const { payload } = await jwtVerify(token, key, { ...checks, requiredClaims: ["exp", "jti"] });
+        const tokenId = payload.jti ?? "";
+        const ended = issued.get(tokenId)?.ended;
+        return ended === undefined ? { valid: true, tokenId } : refuse(ended);
       } catch (error) {
         return refuse(error instanceof errors.JWTExpired ? "expired" : "invalid");
       }
+    },
+    refresh: async (tokenId) => {
+      if (refreshEndsToken) end(tokenId, "revoked");
+      return issue();
+    },
+    endAll: (how) => {
+      forgetExpired();
+      return [...issued.keys()].filter((tokenId) => end(tokenId, how)).length;
     },
   };
 }
 
 function refuse(reason: TokenRefusal): TokenVerdict {
   return { valid: false, reason };
+}
+
+/** The environment's signing key: made once, so that tokens outlive a restart. */
+function keyOf(store: Store): Uint8Array {
+  const kept = store.collection("token-key");
+  const [known] = kept.load();
+  if (known !== undefined) return Buffer.from(textOf(fieldsOf(known.value), "key"), "base64");
+  const key = randomBytes(32);
+  kept.put("current", { key: key.toString("base64") });
+  return key;
+}
+
+function parseIssued(value: unknown): Issued {
+  const fields = fieldsOf(value);
+  const expires = numberOf(fields, "expires");
+  const { ended } = fields;
+  return ended === "expired" || ended === "revoked" ? { expires, ended } : { expires };
 }

@@ -1,40 +1,18 @@
+import { type Account, keepAccount, parseAccount, parseUser, type User } from "./accounts.ts";
 import type { Clock } from "./clock.ts";
-import { type DataSource, dataRange, dataSet } from "./data/data-sets.ts";
-import { type Datasource, datasources } from "./datasources.ts";
+import { type DataSet, type DataSource, dataRange, dataSet } from "./data/data-sets.ts";
+import type { Datasource } from "./datasources.ts";
 import { type EndpointName, endpointNames } from "./endpoint-names.ts";
+import { createFetches, type DataFetch } from "./fetches.ts";
 import { type AccountEvent, accountPayload, endpointPayload, userPayload } from "./payloads.ts";
+import type { Store } from "./store.ts";
 import type { WebhookKind } from "./webhooks.ts";
-
-export type User = {
-  readonly id: string;
-  readonly createdAt: Date;
-  /** Where this user's connection flow is; with `session` a live credential. */
-  readonly link: string;
-  readonly session: string;
-  readonly sessionExpiresAt: Date;
-};
-
-/** The link between a user and a datasource. A company account is managed through the company API. */
-export type Account = {
-  readonly id: string;
-  readonly userId: string;
-  readonly datasource: Datasource;
-  readonly company: boolean;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-  readonly connected: boolean;
-  readonly deleted: boolean;
-  /** The endpoints whose data has been fetched. */
-  readonly data: ReadonlyMap<EndpointName, DataVersion>;
-};
-
-export type DataVersion = { readonly version: number; readonly updatedAt: Date };
 
 export type World = {
   /** An end user registers through the connection flow. */
-  registerUser(): User;
+  registerUser(name?: string): User;
   /** Credentials are submitted: the account exists, not connected yet. */
-  submitCredentials(userId: string, options?: { readonly company?: boolean }): Account;
+  submitCredentials(userId: string, options?: SubmitOptions): Account;
   /** The datasource accepts the credentials (again). */
   connect(accountId: string): Account;
   disconnect(accountId: string): Account;
@@ -44,19 +22,29 @@ export type World = {
   startFetch(accountId: string, endpoints: readonly EndpointName[]): string;
   users(): readonly User[];
   user(id: string): User | undefined;
+  /** The user whose connection flow a session opens, until it expires. */
+  userOfSession(session: string): User | undefined;
   accounts(): readonly Account[];
   account(id: string): Account | undefined;
   accountsOf(userId: string): readonly Account[];
   /** An endpoint's data as its API serves it; undefined where none was fetched. */
-  data(account: Account, endpoint: EndpointName): ReturnType<typeof dataSet> | undefined;
+  data(account: Account, endpoint: EndpointName): DataSet | undefined;
   /** Resolves when no fetch is under way. */
   fetched(): Promise<void>;
 };
 
+export type SubmitOptions = {
+  readonly company?: boolean;
+  /** Default: the datasources in turn. */
+  readonly datasource?: Datasource;
+};
+
 export type WorldDependencies = {
   readonly clock: Clock;
+  readonly store: Store;
   readonly nextId: () => string;
   readonly emit: (kind: WebhookKind, payload: object) => void;
+  readonly datasources: readonly [Datasource, ...Datasource[]];
   readonly alertOnAccountCreation: boolean;
   /** How long the datasource takes to answer a fetch, on the sandbox's clock. */
   readonly fetchDurationMs: number;
@@ -68,16 +56,18 @@ const sessionMs = 3_600_000;
 
 /** Users, accounts and what happens to them. Each change tells the operator by an event. */
 export function createWorld(dependencies: WorldDependencies): World {
-  const { clock, nextId, emit, alertOnAccountCreation, fetchDurationMs, connectUrl } = dependencies;
-  const users = new Map<string, User>();
-  const accounts = new Map<string, Account>();
-  const accountIdsOfUsers = new Map<string, string[]>();
-  const fetchWaiters: (() => void)[] = [];
-  let fetchesUnderWay = 0;
-  let registered = 0;
+  const { clock, store, nextId, emit, datasources, alertOnAccountCreation, fetchDurationMs, connectUrl } =
+    dependencies;
+  const keptUsers = store.collection("users");
+  const keptAccounts = store.collection("accounts");
+  const users = new Map(keptUsers.load().map(({ id, value }) => [id, parseUser(value)]));
+  const sessions = new Map([...users.values()].map(({ id, session }) => [session, id]));
+  const accounts = new Map(keptAccounts.load().map(({ id, value }) => [id, parseAccount(value)]));
+  const accountIds = Map.groupBy(accounts.keys(), (id) => known(id).userId);
+  const fetches = createFetches(clock, store, endFetch);
 
   const accountsOf = (userId: string) =>
-    (accountIdsOfUsers.get(userId) ?? []).map(known).filter(({ deleted }) => !deleted);
+    (accountIds.get(userId) ?? []).map(known).filter(({ deleted }) => !deleted);
 
   function known(accountId: string): Account {
     const account = accounts.get(accountId);
@@ -91,11 +81,15 @@ export function createWorld(dependencies: WorldDependencies): World {
     return user;
   }
 
+  function keep(account: Account): Account {
+    accounts.set(account.id, account);
+    keptAccounts.put(account.id, keepAccount(account));
+    return account;
+  }
+
   function change(account: Account, fields: Partial<Account>): Account {
     if (account.deleted) throw new Error(`account ${account.id} was deleted`);
-    const changed = { ...account, ...fields, updatedAt: clock.now() };
-    accounts.set(account.id, changed);
-    return changed;
+    return keep({ ...account, ...fields, updatedAt: clock.now() });
   }
 
   function tell(event: AccountEvent, account: Account): Account {
@@ -103,7 +97,11 @@ export function createWorld(dependencies: WorldDependencies): World {
     return account;
   }
 
-  function nextVersions(account: Account, endpoints: readonly EndpointName[]) {
+  function remove(account: Account): Account {
+    return tell("delete_account", change(account, { connected: false, deleted: true }));
+  }
+
+  function withNewData(account: Account, endpoints: readonly EndpointName[]) {
     const data = new Map(account.data);
     for (const endpoint of endpoints) {
       data.set(endpoint, { version: (data.get(endpoint)?.version ?? 0) + 1, updatedAt: clock.now() });
@@ -111,11 +109,11 @@ export function createWorld(dependencies: WorldDependencies): World {
     return data;
   }
 
-  function endFetch(accountId: string, endpoints: readonly EndpointName[], requestId: string): void {
+  function endFetch({ accountId, endpoints, requestId }: DataFetch): void {
     const account = known(accountId);
     // An account that was disconnected or deleted meanwhile yields nothing more.
     if (!account.connected || account.deleted) return;
-    const fetched = change(account, { data: nextVersions(account, endpoints) });
+    const fetched = change(account, { data: withNewData(account, endpoints) });
     if (account.company) {
       tell("update_account", fetched);
       return;
@@ -126,74 +124,71 @@ export function createWorld(dependencies: WorldDependencies): World {
     }
   }
 
+  function tellUser(action: "create_user" | "delete_user", user: User): void {
+    const { length } = accountsOf(user.id);
+    emit("users", userPayload(action, user, length, `${connectUrl()}/connect/${user.session}`));
+  }
+
   return {
-    registerUser: () => {
+    registerUser: (name = "") => {
       const now = clock.now();
       const session = nextId();
-      const user = {
-        id: nextId(),
-        createdAt: now,
-        link: `${connectUrl()}/connect/${session}`,
-        session,
-        sessionExpiresAt: new Date(now.getTime() + sessionMs),
-      };
+      const sessionExpiresAt = new Date(now.getTime() + sessionMs);
+      const user = { id: nextId(), name, createdAt: now, session, sessionExpiresAt };
       users.set(user.id, user);
-      registered += 1;
-      emit("users", userPayload("create_user", user, 0));
+      sessions.set(session, user.id);
+      keptUsers.put(user.id, user);
+      tellUser("create_user", user);
       return user;
     },
-    submitCredentials: (userId, { company = false } = {}) => {
+    submitCredentials: (userId, { company = false, datasource } = {}) => {
       const user = knownUser(userId);
-      const ids = accountIdsOfUsers.get(user.id) ?? [];
       const now = clock.now();
-      const account: Account = {
+      const account = keep({
         id: nextId(),
         userId: user.id,
-        datasource: datasources[(registered + ids.length) % datasources.length] ?? datasources[0],
+        datasource: datasource ?? datasources[accounts.size % datasources.length] ?? datasources[0],
         company,
         createdAt: now,
         updatedAt: now,
         connected: false,
         deleted: false,
         data: new Map(),
-      };
-      accounts.set(account.id, account);
-      accountIdsOfUsers.set(user.id, [...ids, account.id]);
+      });
+      accountIds.set(user.id, [...(accountIds.get(user.id) ?? []), account.id]);
       if (alertOnAccountCreation && !company) tell("create_account", account);
       return account;
     },
     connect: (accountId) => {
       const account = known(accountId);
+      const isNew = account.data.size === 0;
       // The company API tells of its data by "updated" events only, so a company account's data is there at once.
-      const data =
-        account.company && account.data.size === 0 ? nextVersions(account, endpointNames) : account.data;
+      const data = account.company && isNew ? withNewData(account, endpointNames) : account.data;
       const connected = change(account, { connected: true, data });
       return tell(account.company ? "connect_account" : "update_account", connected);
     },
     disconnect: (accountId) => tell("disconnect_account", change(known(accountId), { connected: false })),
-    deleteAccount: (accountId) =>
-      tell("delete_account", change(known(accountId), { connected: false, deleted: true })),
+    deleteAccount: (accountId) => remove(known(accountId)),
     deleteUser: (userId) => {
       const user = knownUser(userId);
-      for (const account of accountsOf(user.id)) {
-        tell("delete_account", change(account, { connected: false, deleted: true }));
-      }
+      for (const account of accountsOf(user.id)) remove(account);
       users.delete(user.id);
-      emit("users", userPayload("delete_user", user, 0));
+      sessions.delete(user.session);
+      keptUsers.remove(user.id);
+      tellUser("delete_user", user);
     },
     startFetch: (accountId, endpoints) => {
-      const account = known(accountId);
       const requestId = nextId();
-      fetchesUnderWay += 1;
-      clock.schedule(new Date(clock.now().getTime() + fetchDurationMs), () => {
-        endFetch(account.id, endpoints, requestId);
-        fetchesUnderWay -= 1;
-        if (fetchesUnderWay === 0) for (const resolve of fetchWaiters.splice(0)) resolve();
-      });
+      const endsAt = new Date(clock.now().getTime() + fetchDurationMs);
+      fetches.start({ requestId, accountId: known(accountId).id, endpoints, endsAt });
       return requestId;
     },
     users: () => [...users.values()],
     user: (id) => users.get(id),
+    userOfSession: (session) => {
+      const user = users.get(sessions.get(session) ?? "");
+      return user === undefined || user.sessionExpiresAt <= clock.now() ? undefined : user;
+    },
     accounts: () => [...accounts.values()],
     account: (id) => accounts.get(id),
     accountsOf,
@@ -202,8 +197,7 @@ export function createWorld(dependencies: WorldDependencies): World {
       if (version === undefined) return undefined;
       return dataSet(endpoint, sourceOf(account), version.version, version.updatedAt);
     },
-    fetched: () =>
-      fetchesUnderWay === 0 ? Promise.resolve() : new Promise((resolve) => fetchWaiters.push(resolve)),
+    fetched: fetches.ended,
   };
 }
 

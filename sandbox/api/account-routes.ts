@@ -1,8 +1,11 @@
 import type { FastifyInstance } from "fastify";
+import type { Account } from "../accounts.ts";
 import { type EndpointName, isEndpointName } from "../endpoint-names.ts";
 import { formatMoment } from "../moments.ts";
-import type { Account, World } from "../world.ts";
+import type { Shapes } from "../shapes.ts";
+import type { World } from "../world.ts";
 import { ApiError, notFound } from "./errors.ts";
+import { isPaged, type PageQuery, pageOf, pageQuerySchema } from "./paging.ts";
 import {
   accountSchema,
   answers,
@@ -11,6 +14,7 @@ import {
   pathSchema,
   requestIdSchema,
 } from "./schemas.ts";
+import { answer } from "./shaped-answer.ts";
 
 /** Where accounts are served, and company accounts: under the company API, and beside the accounts. */
 const groups = [
@@ -20,11 +24,11 @@ const groups = [
 ] as const;
 
 /** An account's state, its data, and the start of a data fetch. */
-export function accountRoutes(app: FastifyInstance, world: World): void {
+export function accountRoutes(app: FastifyInstance, world: World, shapes: Shapes): void {
   for (const { path, company } of groups) {
     const find = (id: string) => findAccount(world, id, company);
-    stateRoute(app, path, find);
-    dataRoute(app, path, find, world);
+    stateRoute(app, path, find, shapes);
+    dataRoute(app, path, find, { world, shapes });
     fetchRoute(app, path, find, world);
   }
 }
@@ -40,7 +44,7 @@ function findAccount(world: World, id: string, company: boolean): Account {
   return account;
 }
 
-function stateRoute(app: FastifyInstance, path: string, find: Find): void {
+function stateRoute(app: FastifyInstance, path: string, find: Find, shapes: Shapes): void {
   app.get<{ Params: { account_id: string } }>(
     `${path}/:account_id`,
     {
@@ -50,26 +54,35 @@ function stateRoute(app: FastifyInstance, path: string, find: Find): void {
         response: answers(200, accountSchema),
       },
     },
-    async ({ params }) => showAccount(find(params.account_id)),
+    async ({ params }, reply) =>
+      answer(reply, shapes, "account-answer", showAccount(find(params.account_id))),
   );
 }
 
-function dataRoute(app: FastifyInstance, path: string, find: Find, world: World): void {
-  app.get<{ Params: { account_id: string; endpoint: string } }>(
+function dataRoute(
+  app: FastifyInstance,
+  path: string,
+  find: Find,
+  { world, shapes }: { world: World; shapes: Shapes },
+): void {
+  app.get<{ Params: { account_id: string; endpoint: string }; Querystring: PageQuery }>(
     `${path}/:account_id/:endpoint`,
     {
       schema: {
         summary: "An endpoint's data",
         params: pathSchema("account_id", "endpoint"),
+        querystring: pageQuerySchema,
         response: answers(200, dataSetSchema),
       },
     },
-    async ({ params }) => {
+    async ({ params, query }, reply) => {
       const account = find(params.account_id);
       if (!isEndpointName(params.endpoint)) throw notFound("there is no endpoint of this name");
       const data = world.data(account, params.endpoint);
       if (data === undefined) throw notFound("no data of this endpoint has been fetched yet");
-      return data;
+      const { items, next } = pageOf(data.data, query);
+      const page = isPaged(query) ? { ...data, data: items, next } : data;
+      return answer(reply, shapes, "data-answer", page);
     },
   );
 }

@@ -1,11 +1,27 @@
-/** The next `times` calls that match are answered with `status`. */
+import type { ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+
+/** What can go wrong with an answer beyond its status. */
+export const faultEffects = ["hang", "slow-body", "large-body", "malformed-json", "redirect"] as const;
+export type FaultEffect = (typeof faultEffects)[number];
+
+/** Calls that match are answered with `status`, or as the effect says. */
 export type Fault = {
   /** A path's beginning, or the source of a regular expression that is found in it; unset: every path. */
   readonly path?: string;
   /** Unset: every method. */
   readonly method?: string;
-  readonly status: number;
-  readonly times: number;
+  /** 300 to 599. One of `status` and `effect` is needed. */
+  readonly status?: number;
+  /**
+   * `hang`: no answer ever; `slow-body`: a byte each 100 ms, without end; `large-body`: 50 MB; `malformed-json`: JSON
+   * that breaks off; `redirect`: 302 to another path of the service.
+   */
+  readonly effect?: FaultEffect;
+  /** After this many calls the fault is over; default 1, or no end where a share is given. */
+  readonly times?: number;
+  /** The part of the matching calls that meets the fault, over 0 up to 1 (default). */
+  readonly share?: number;
   readonly retryAfterSeconds?: number;
 };
 
@@ -14,30 +30,94 @@ export type Faults = {
   add(fault: Fault): void;
   /** The fault that a call meets; it is counted as met. */
   take(method: string, path: string): Fault | undefined;
+  clear(): void;
 };
 
+type Planned = { readonly fault: Fault; readonly pattern: RegExp; left: number; due: number };
+
 export function createFaults(): Faults {
-  const planned: { readonly fault: Fault; readonly pattern: RegExp; left: number }[] = [];
+  let planned: Planned[] = [];
+  const meets = (plan: Planned) => {
+    // Shares are dealt out evenly, not by chance: a half is every other call.
+    plan.due += plan.fault.share ?? 1;
+    // The sum of ten tenths is a little less than one.
+    if (plan.due < 1 - 1e-9) return false;
+    plan.due -= 1;
+    return true;
+  };
   return {
     add: (fault) => {
-      if (!Number.isInteger(fault.status) || fault.status < 300 || fault.status > 599) {
-        throw new RangeError(`a fault's status is between 300 and 599, not ${fault.status}`);
-      }
-      if (!Number.isInteger(fault.times) || fault.times < 1) {
-        throw new RangeError(`a fault happens 1 time or more, not ${fault.times}`);
-      }
-      planned.push({ fault, pattern: new RegExp(fault.path ?? ""), left: fault.times });
+      check(fault);
+      const left = fault.times ?? (fault.share === undefined ? 1 : Number.POSITIVE_INFINITY);
+      planned.push({ fault, pattern: new RegExp(fault.path ?? ""), left, due: 0 });
     },
     take: (method, path) => {
-      const index = planned.findIndex(
-        ({ fault, pattern }) =>
-          (fault.method === undefined || fault.method.toUpperCase() === method) && pattern.test(path),
-      );
-      const found = planned[index];
+      const found = planned.find((plan) => matches(plan, method, path) && meets(plan));
       if (found === undefined) return undefined;
       found.left -= 1;
-      if (found.left === 0) planned.splice(index, 1);
+      planned = planned.filter(({ left }) => left > 0);
       return found.fault;
     },
+    clear: () => {
+      planned = [];
+    },
   };
+}
+
+function matches({ fault, pattern }: Planned, method: string, path: string): boolean {
+  return (fault.method === undefined || fault.method.toUpperCase() === method) && pattern.test(path);
+}
+
+function check({ status, effect, times, share }: Fault): void {
+  if ((status === undefined) === (effect === undefined)) {
+    throw new RangeError("a fault has either a status or an effect");
+  }
+  if (status !== undefined && (!Number.isInteger(status) || status < 300 || status > 599)) {
+    throw new RangeError(`a fault's status is between 300 and 599, not ${status}`);
+  }
+  if (times !== undefined && (!Number.isInteger(times) || times < 1)) {
+    throw new RangeError(`a fault happens 1 time or more, not ${times}`);
+  }
+  if (share !== undefined && !(share > 0 && share <= 1)) {
+    throw new RangeError(`a fault's share is over 0 and at most 1, not ${share}`);
+  }
+}
+
+const megabyte = 1024 * 1024;
+const largeBodyMegabytes = 50;
+const slowByteMs = 100;
+
+/** Answers as the effect says. @returns the status; 0 where there is no answer */
+export function playFault(effect: FaultEffect, response: ServerResponse): number {
+  const json = { "content-type": "application/json" };
+  switch (effect) {
+    case "hang":
+      return 0;
+    case "slow-body":
+      response.writeHead(200, json);
+      trickle(response);
+      return 200;
+    case "large-body":
+      response.writeHead(200, json);
+      Readable.from(largeBody()).pipe(response);
+      return 200;
+    case "malformed-json":
+      response.writeHead(200, json).end('{"data": [{"id": "');
+      return 200;
+    case "redirect":
+      response.writeHead(302, { location: "/elsewhere" }).end();
+      return 302;
+  }
+}
+
+function trickle(response: ServerResponse): void {
+  response.write('{"data": [');
+  const timer = setInterval(() => response.write(" "), slowByteMs);
+  response.once("close", () => clearInterval(timer));
+}
+
+function* largeBody() {
+  yield '{"data": "';
+  for (let made = 0; made < largeBodyMegabytes; made += 1) yield "x".repeat(megabyte);
+  yield '"}';
 }

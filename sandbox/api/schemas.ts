@@ -1,4 +1,5 @@
 import { endpointNames } from "../endpoint-names.ts";
+import { cursorSchema } from "./paging.ts";
 
 declare module "fastify" {
   interface FastifySchema {
@@ -33,7 +34,17 @@ export const userSchema = {
   properties: { id: uuid, created_at: moment, accounts_number: { type: "integer", minimum: 0 } },
 } as const;
 
-export const usersSchema = { type: "array", items: userSchema } as const;
+export const usersSchema = {
+  anyOf: [
+    { type: "array", items: userSchema },
+    {
+      type: "object",
+      required: ["data", "next"],
+      properties: { data: { type: "array", items: userSchema }, next: cursorSchema },
+    },
+  ],
+  description: "The whole list, or a page of it where a limit is given",
+} as const;
 
 export const accountSchema = {
   type: "object",
@@ -58,6 +69,7 @@ export const dataSetSchema = {
     revision: { type: "integer", minimum: 1, description: "Counts the changes of this data" },
     updated_at: moment,
     data: { type: "array", items: { type: "object", additionalProperties: true } },
+    next: { ...cursorSchema, description: "On a page only: the next page's cursor, or null" },
   },
 } as const;
 

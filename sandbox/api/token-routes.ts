@@ -1,11 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import type { Tokens } from "../tokens.ts";
+import type { Callers } from "./guard.ts";
 import { answers, tokenSchema } from "./schemas.ts";
 
 /** A new token for a valid one, under both versions of the path. */
-export function tokenRoutes(app: FastifyInstance, tokens: Tokens): void {
+export function tokenRoutes(app: FastifyInstance, tokens: Tokens, callers: Callers): void {
   const schema = { summary: "Refresh the token", response: answers(200, tokenSchema) };
   for (const version of ["v0.4", "v0.3"]) {
-    app.get(`/api/${version}/token/refresh`, { schema }, async () => ({ token: await tokens.issue() }));
+    app.get(`/api/${version}/token/refresh`, { schema }, async (request) => {
+      return { token: await tokens.refresh(callers.tokenIdOf(request)) };
+    });
   }
 }

@@ -1,30 +1,43 @@
 import type { FastifyInstance } from "fastify";
+import type { User } from "../accounts.ts";
 import { formatMoment } from "../moments.ts";
-import type { User, World } from "../world.ts";
+import type { Shapes } from "../shapes.ts";
+import type { World } from "../world.ts";
 import { notFound } from "./errors.ts";
+import { isPaged, type PageQuery, pageOf, pageQuerySchema } from "./paging.ts";
 import { answers, pathSchema, userSchema, usersSchema } from "./schemas.ts";
+import { answer } from "./shaped-answer.ts";
 
-/** The users; their links and sessions are credentials and only told to the webhook. */
-export function userRoutes(app: FastifyInstance, world: World): void {
+/** The users; their names, links and sessions are not shown: links and sessions are credentials. */
+export function userRoutes(app: FastifyInstance, world: World, shapes: Shapes): void {
   const show = (user: User) => ({
     id: user.id,
     created_at: formatMoment(user.createdAt),
     accounts_number: world.accountsOf(user.id).length,
   });
-  app.get(
+  app.get<{ Querystring: PageQuery }>(
     "/api/v0.4/users",
-    { schema: { summary: "List the users", response: answers(200, usersSchema) } },
-    async () => world.users().map(show),
+    {
+      schema: {
+        summary: "List the users",
+        querystring: pageQuerySchema,
+        response: answers(200, usersSchema),
+      },
+    },
+    async ({ query }) => {
+      const { items, next } = pageOf(world.users(), query);
+      return isPaged(query) ? { data: items.map(show), next } : items.map(show);
+    },
   );
   app.get<{ Params: { user_id: string } }>(
     "/api/v0.4/users/:user_id",
     {
-      schema: { summary: "A user", params: pathSchema("user_id"), response: answers(200, userSchema) },
+      schema: { summary: "Show a user", params: pathSchema("user_id"), response: answers(200, userSchema) },
     },
-    async ({ params }) => {
+    async ({ params }, reply) => {
       const user = world.user(params.user_id);
       if (user === undefined) throw notFound("there is no user with this id");
-      return show(user);
+      return answer(reply, shapes, "user-answer", show(user));
     },
   );
 }

@@ -207,7 +207,20 @@ function identityOf(userId: string, firstName: string, lastName: string) {
 }
 
 /** The answer to a data call. `revision` counts the changes of the endpoint's data. */
-export function dataSet(endpoint: EndpointName, source: DataSource, version: number, updatedAt: Date) {
+export type DataSet = {
+  readonly account_id: string;
+  readonly endpoint: EndpointName;
+  readonly revision: number;
+  readonly updated_at: string;
+  readonly data: Items;
+};
+
+export function dataSet(
+  endpoint: EndpointName,
+  source: DataSource,
+  version: number,
+  updatedAt: Date,
+): DataSet {
   return {
     account_id: source.accountId,
     endpoint,

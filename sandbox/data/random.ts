@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 // One locale only: the package's main entry loads all of them, half a second's work.
 import { faker } from "@faker-js/faker/locale/en";
+import type { Store } from "../store.ts";
 
 /** One source of made-up values, the same for the same names. It is shared: use it before asking for the next. */
 export type Random = typeof faker;
@@ -11,12 +12,17 @@ export function random(...names: readonly string[]): Random {
   return faker;
 }
 
-/** UUIDs that follow from the seed: a sandbox with the same seed and the same calls makes the same ones. */
-export function idSource(seed: number): () => string {
-  let made = 0;
+/** Counts are reserved in blocks, so that a restart repeats none and not every id costs a write. */
+const blockSize = 1000;
+
+/** UUIDs that follow from a name: a sandbox with the same seed and the same calls makes the same ones. */
+export function idSource(name: string, store: Store): () => string {
+  const collection = store.collection("id-blocks");
+  let made = collection.load().length * blockSize;
   return () => {
+    if (made % blockSize === 0) collection.put(String(made), {});
     made += 1;
-    const hex = createHash("sha256").update(`${seed} ${made}`).digest("hex");
+    const hex = createHash("sha256").update(`${name} ${made}`).digest("hex");
     // Version 4, variant 10 (RFC 9562).
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
   };

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { WebhookRegistry } from "../webhooks.ts";
-import type { AttemptResult, Claimed, Delivery, DeliveryQueue, NewDelivery } from "./queue.ts";
+import type { AttemptResult, Claimed, Delivery, DeliveryQuery, DeliveryQueue, NewDelivery } from "./queue.ts";
 import type { Sender } from "./send.ts";
 
 export type RetryPolicy = {
@@ -14,7 +14,11 @@ export type RetryPolicy = {
 export type DeliveryEngine = {
   /** Queues an event's delivery; without a webhook of its kind there is nothing to call, which is recorded. */
   deliver(delivery: NewDelivery): string;
-  list(): readonly Delivery[];
+  /** Records an event that is not delivered. */
+  drop(delivery: NewDelivery): string;
+  /** Delivers an event once more. @returns whether there is one with this id */
+  resend(id: string): boolean;
+  list(query?: DeliveryQuery): readonly Delivery[];
   /** Resolves when no delivery is pending. */
   settled(): Promise<void>;
   /** Resolves when no attempt is under way or due. */
@@ -112,7 +116,13 @@ export function createDeliveryEngine(dependencies: EngineDependencies): Delivery
       if (status === "pending") schedulePump();
       return id;
     },
-    list: () => queue.list(),
+    drop: (delivery) => queue.add(delivery, clock.now(), "dropped"),
+    resend: (id) => {
+      const found = queue.again(id, clock.now());
+      schedulePump();
+      return found;
+    },
+    list: queue.list,
     settled: () => waitIn(settledWaiters, schedulePump),
     quiet: () => waitIn(quietWaiters, schedulePump),
     close: async () => {
@@ -120,7 +130,6 @@ export function createDeliveryEngine(dependencies: EngineDependencies): Delivery
       cancelWake?.();
       await sender.close();
       await Promise.all(underWay);
-      queue.close();
       release(quietWaiters);
       release(settledWaiters);
     },

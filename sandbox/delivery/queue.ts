@@ -1,7 +1,10 @@
-import { DatabaseSync } from "node:sqlite";
-import { type WebhookKind, webhookKinds } from "../webhooks.ts";
+import { fieldsOf } from "../parse.ts";
+import type { Store } from "../store.ts";
+import { isWebhookKind, type WebhookKind } from "../webhooks.ts";
 
-export type DeliveryStatus = "pending" | "delivered" | "given-up" | "unregistered";
+/** `unregistered`: there was no webhook to call; `dropped`: not sent, as was asked. */
+export const deliveryStatuses = ["pending", "delivered", "given-up", "unregistered", "dropped"] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** One event on its way to the operator. Times are the sandbox's clock's. */
 export type Delivery = {
@@ -38,13 +41,25 @@ export type NewDelivery = {
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxAttempts?: number;
+  /** When it is tried first; default: now. */
+  readonly notBefore?: Date;
+};
+
+export type DeliveryQuery = {
+  readonly status?: DeliveryStatus;
+  readonly kind?: WebhookKind;
+  /** Those after this id. */
+  readonly after?: string;
+  readonly limit?: number;
 };
 
 export type AttemptResult = { readonly status?: number; readonly error?: string };
 
-/** Every delivery, in SQLite: with a file it survives a restart. */
+/** Every delivery, kept in the store: with a file they survive a restart. */
 export type DeliveryQueue = {
-  add(delivery: NewDelivery, now: Date, status: "pending" | "unregistered"): string;
+  add(delivery: NewDelivery, now: Date, status: "pending" | "unregistered" | "dropped"): string;
+  /** Queues a delivery once more, as if it were new. @returns whether there is one with this id */
+  again(id: string, now: Date): boolean;
   /** Takes up to `limit` deliveries that are due; they are the caller's until it retries or finishes them. */
   claim(limit: number, now: Date): readonly Claimed[];
   retry(id: string, result: AttemptResult, at: Date): void;
@@ -52,8 +67,8 @@ export type DeliveryQueue = {
   nextDue(): Date | undefined;
   /** How many are pending, those under way included. */
   pending(): number;
-  list(): readonly Delivery[];
-  close(): void;
+  /** In the order of their ids. */
+  list(query?: DeliveryQuery): readonly Delivery[];
 };
 
 const schema = `
@@ -76,11 +91,8 @@ const schema = `
   UPDATE deliveries SET claimed = 0 WHERE claimed = 1;
 `;
 
-/** @param file a path, or `:memory:` for a queue that ends with the process */
-export function openDeliveryQueue(file: string): DeliveryQueue {
-  const database = new DatabaseSync(file);
-  // What is lost with the machine's power is tried again, which "at least once" allows; a crash loses nothing.
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
+/** What was under way when the service ended is due again: perhaps delivered twice, never lost. */
+export function openDeliveryQueue({ database }: Store): DeliveryQueue {
   database.exec(schema);
   const insert = database.prepare(
     `INSERT INTO deliveries (kind, body, headers, status, max_attempts, created_at, next_at)
@@ -98,19 +110,27 @@ export function openDeliveryQueue(file: string): DeliveryQueue {
   );
   const finish = database.prepare(
     `UPDATE deliveries SET claimed = 0, attempts = attempts + 1, last_status = ?, last_error = ?, status = ?,
-     finished_at = ?, body = x'' WHERE id = ?`,
+     finished_at = ? WHERE id = ?`,
   );
   const nextDue = database.prepare(
     "SELECT MIN(next_at) AS next_at FROM deliveries WHERE status = 'pending' AND claimed = 0",
   );
   const pending = database.prepare("SELECT COUNT(*) AS count FROM deliveries WHERE status = 'pending'");
-  const list = database.prepare("SELECT * FROM deliveries ORDER BY id");
+  const again = database.prepare(
+    `UPDATE deliveries SET status = 'pending', claimed = 0, attempts = 0, created_at = ?, next_at = ?,
+     finished_at = NULL, last_status = NULL, last_error = NULL WHERE id = ? AND claimed = 0`,
+  );
+  const list = database.prepare(
+    `SELECT id, kind, status, attempts, created_at, next_at, finished_at, last_status, last_error
+     FROM deliveries WHERE id > ? AND (? IS NULL OR status = ?) AND (? IS NULL OR kind = ?) ORDER BY id LIMIT ?`,
+  );
   return {
-    add: ({ kind, body, headers, maxAttempts }, now, status) => {
-      const time = now.getTime();
-      const result = insert.run(kind, body, JSON.stringify(headers), status, maxAttempts ?? null, time, time);
+    add: ({ kind, body, headers, maxAttempts, notBefore }, now, status) => {
+      const times = [now.getTime(), (notBefore ?? now).getTime()];
+      const result = insert.run(kind, body, JSON.stringify(headers), status, maxAttempts ?? null, ...times);
       return String(result.lastInsertRowid);
     },
+    again: (id, now) => again.run(now.getTime(), now.getTime(), Number(id)).changes === 1,
     claim: (limit, now) => claim.all(now.getTime(), limit).map(parseClaimed),
     retry: (id, { status, error }, at) => {
       retry.run(status ?? null, error ?? null, at.getTime(), Number(id));
@@ -120,8 +140,8 @@ export function openDeliveryQueue(file: string): DeliveryQueue {
     },
     nextDue: () => momentOf(nextDue.get()?.next_at),
     pending: () => Number(pending.get()?.count),
-    list: () => list.all().map(parseDelivery),
-    close: () => database.close(),
+    list: ({ status = null, kind = null, after = "0", limit = -1 } = {}) =>
+      list.all(Number(after), status, status, kind, kind, limit).map(parseDelivery),
   };
 }
 
@@ -161,25 +181,17 @@ function momentOf(value: unknown): Date | undefined {
 }
 
 function parseKind(value: unknown): WebhookKind {
-  const kind = webhookKinds.find((known) => known === value);
-  if (kind === undefined) throw new Error(`the delivery queue holds an unknown kind: ${String(value)}`);
-  return kind;
+  if (isWebhookKind(value)) return value;
+  throw new Error(`the delivery queue holds an unknown kind: ${String(value)}`);
 }
 
 function parseStatus(value: unknown): DeliveryStatus {
-  switch (value) {
-    case "pending":
-    case "delivered":
-    case "given-up":
-    case "unregistered":
-      return value;
-    default:
-      throw new Error(`the delivery queue holds an unknown status: ${String(value)}`);
-  }
+  const status = deliveryStatuses.find((known) => known === value);
+  if (status === undefined) throw new Error(`the delivery queue holds an unknown status: ${String(value)}`);
+  return status;
 }
 
 function parseHeaders(value: unknown): Record<string, string> {
-  const headers: unknown = JSON.parse(String(value));
-  if (typeof headers !== "object" || headers === null) return {};
+  const headers = fieldsOf(JSON.parse(String(value)));
   return Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, String(text)]));
 }

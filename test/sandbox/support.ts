@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import { type Sandbox, type SandboxOptions, startSandbox } from "../../sandbox/server.ts";
+import { type Environment, type Sandbox, type SandboxOptions, startSandbox } from "../../sandbox/server.ts";
 
 export type Received = {
   readonly method: string;
@@ -48,7 +48,7 @@ export type Answer = { readonly status: number; readonly headers: Headers; reado
 
 /** Calls the sandbox with its initial token, or with the given headers. */
 export async function call(
-  sandbox: Sandbox,
+  sandbox: Environment,
   path: string,
   init: { method?: string; json?: unknown; body?: string; headers?: Record<string, string> } = {},
 ): Promise<Answer> {
@@ -75,7 +75,7 @@ export const webhookPaths = {
 } as const;
 
 /** Registers all four webhooks at one address; the kind is the last part of its path. */
-export async function registerAll(sandbox: Sandbox, url: string, headers: Record<string, string> = {}) {
+export async function registerAll(sandbox: Environment, url: string, headers: Record<string, string> = {}) {
   for (const [kind, path] of Object.entries(webhookPaths)) {
     const answer = await call(sandbox, path, {
       method: "PUT",

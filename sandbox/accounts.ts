@@ -1,0 +1,74 @@
+import { type Datasource, isCategory } from "./datasources.ts";
+import { type EndpointName, isEndpointName } from "./endpoint-names.ts";
+import { fieldsOf, listOf, momentOf, numberOf, textOf } from "./parse.ts";
+
+export type User = {
+  readonly id: string;
+  /** As given in the connection flow; shown there and nowhere else. */
+  readonly name: string;
+  readonly createdAt: Date;
+  /** Opens this user's connection flow: a live credential. */
+  readonly session: string;
+  readonly sessionExpiresAt: Date;
+};
+
+export type DataVersion = { readonly version: number; readonly updatedAt: Date };
+
+/** The link between a user and a datasource. A company account is managed through the company API. */
+export type Account = {
+  readonly id: string;
+  readonly userId: string;
+  readonly datasource: Datasource;
+  readonly company: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly connected: boolean;
+  readonly deleted: boolean;
+  /** The endpoints whose data has been fetched. */
+  readonly data: ReadonlyMap<EndpointName, DataVersion>;
+};
+
+/** An account as JSON: what `parseAccount` reads. */
+export function keepAccount(account: Account): object {
+  return { ...account, data: [...account.data].map(([endpoint, version]) => ({ endpoint, ...version })) };
+}
+
+export function parseUser(value: unknown): User {
+  const fields = fieldsOf(value);
+  return {
+    id: textOf(fields, "id"),
+    name: textOf(fields, "name"),
+    createdAt: momentOf(fields, "createdAt"),
+    session: textOf(fields, "session"),
+    sessionExpiresAt: momentOf(fields, "sessionExpiresAt"),
+  };
+}
+
+export function parseAccount(value: unknown): Account {
+  const fields = fieldsOf(value);
+  return {
+    id: textOf(fields, "id"),
+    userId: textOf(fields, "userId"),
+    datasource: parseDatasource(fields.datasource),
+    company: fields.company === true,
+    createdAt: momentOf(fields, "createdAt"),
+    updatedAt: momentOf(fields, "updatedAt"),
+    connected: fields.connected === true,
+    deleted: fields.deleted === true,
+    data: new Map(listOf(fields, "data").map(parseDataVersion)),
+  };
+}
+
+function parseDatasource(value: unknown): Datasource {
+  const fields = fieldsOf(value);
+  const category = textOf(fields, "category");
+  if (!isCategory(category)) throw new TypeError(`there is no category of datasources ${category}`);
+  return { id: textOf(fields, "id"), name: textOf(fields, "name"), category };
+}
+
+function parseDataVersion(value: unknown): [EndpointName, DataVersion] {
+  const fields = fieldsOf(value);
+  const endpoint = textOf(fields, "endpoint");
+  if (!isEndpointName(endpoint)) throw new TypeError(`there is no endpoint ${endpoint}`);
+  return [endpoint, { version: numberOf(fields, "version"), updatedAt: momentOf(fields, "updatedAt") }];
+}

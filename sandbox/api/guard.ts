@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../clock.ts";
+import type { Tokens } from "../tokens.ts";
+import type { CallLog } from "./call-log.ts";
+import { ApiError } from "./errors.ts";
+import { type Fault, type Faults, playFault } from "./faults.ts";
+
+export type GuardDependencies = {
+  readonly clock: Clock;
+  readonly tokens: Tokens;
+  readonly calls: CallLog;
+  readonly faults: Faults;
+  /** Seconds to wait, for a call over the rate limit. */
+  readonly rateLimit: () => number | undefined;
+};
+
+/** Who makes the calls that are under way. */
+export type Callers = { tokenIdOf(request: FastifyRequest): string };
+
+/** Logs each call and lets it pass if no fault is planned for it, its token is valid and the rate allows it. */
+export function guardApi(app: FastifyInstance, dependencies: GuardDependencies): Callers {
+  const { clock, tokens, calls, faults, rateLimit } = dependencies;
+  const tokenIds = new WeakMap<FastifyRequest, string>();
+  const logged = new WeakSet<FastifyRequest>();
+  const log = (request: FastifyRequest, status: number) => {
+    if (logged.has(request)) return;
+    logged.add(request);
+    const { method } = request;
+    calls.add({ method, path: pathOf(request), status, at: clock.now(), authorized: tokenIds.has(request) });
+  };
+  app.addHook("onRequest", async (request, reply) => {
+    // A caller that hangs up before the answer's end was called too.
+    reply.raw.once("close", () => log(request, reply.raw.headersSent ? reply.raw.statusCode : 0));
+    const verdict = await tokens.verify(request.headers.authorization);
+    if (verdict.valid) tokenIds.set(request, verdict.tokenId);
+    const fault = faults.take(request.method, pathOf(request));
+    if (fault !== undefined) return meet(fault, reply, (status) => log(request, status));
+    if (!verdict.valid) {
+      reply.header("www-authenticate", "Bearer");
+      throw new ApiError(401, "unauthorized", `the token is ${verdict.reason}`);
+    }
+    const wait = rateLimit();
+    if (wait === undefined) return;
+    reply.header("retry-after", wait);
+    throw new ApiError(429, "too_many_requests", `over the rate limit: wait ${wait} s`);
+  });
+  app.addHook("onResponse", async (request, reply) => log(request, reply.statusCode));
+  return { tokenIdOf: (request) => tokenIds.get(request) ?? "" };
+}
+
+function meet(fault: Fault, reply: FastifyReply, log: (status: number) => void): void {
+  const { status, retryAfterSeconds } = fault;
+  if (fault.effect === undefined) {
+    if (retryAfterSeconds !== undefined) reply.header("retry-after", retryAfterSeconds);
+    throw new ApiError(status ?? 500, "fault", "this fault was asked for");
+  }
+  reply.hijack();
+  // Logged at once: some of these answers never end.
+  log(playFault(fault.effect, reply.raw));
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split("?", 1)[0] ?? request.url;
+}

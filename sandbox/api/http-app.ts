@@ -1,0 +1,29 @@
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from "fastify";
+import { ApiError, notFound } from "./errors.ts";
+
+const bodyLimitInBytes = 1024 * 1024;
+
+/** A server whose every error is an answer in JSON, and never a stack trace. */
+export function createHttpApp(): FastifyInstance {
+  const app = Fastify({
+    bodyLimit: bodyLimitInBytes,
+    forceCloseConnections: true,
+    // What is sent is judged as it is: nothing is dropped from it or turned into another type.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
+  });
+  app.setNotFoundHandler(() => {
+    throw notFound("there is nothing at this path with this method");
+  });
+  app.setErrorHandler((error: FastifyError, _request, reply) => sendError(error, reply));
+  return app;
+}
+
+function sendError(error: FastifyError | ApiError, reply: FastifyReply) {
+  if (error instanceof ApiError) {
+    return reply.code(error.status).send({ error: error.code, message: error.message });
+  }
+  const status = error.statusCode ?? 500;
+  if (status >= 500) return reply.code(500).send({ error: "internal", message: "the sandbox failed" });
+  const code = status === 413 ? "too_large" : "invalid_request";
+  return reply.code(status).send({ error: code, message: error.message });
+}

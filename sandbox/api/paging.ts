@@ -1,0 +1,40 @@
+import { ApiError } from "./errors.ts";
+
+/** A part of a list is asked for by `limit`, the next one by the `cursor` that came with the one before. */
+export type PageQuery = { readonly limit?: string; readonly cursor?: string };
+
+export const pageQuerySchema = {
+  type: "object",
+  properties: {
+    limit: { type: "string", pattern: "^[1-9]\\d{0,3}$", description: "1 to 9999; unset: the whole list" },
+    cursor: { type: "string", maxLength: 100, description: "The `next` of the page before" },
+  },
+} as const;
+
+export const cursorSchema = {
+  type: ["string", "null"],
+  description: "The cursor of the next page; null on the last",
+} as const;
+
+export type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
+
+/** @throws 400 for a cursor that was not given out */
+export function pageOf<T>(list: readonly T[], { limit, cursor }: PageQuery): Page<T> {
+  const start = cursor === undefined ? 0 : positionOf(cursor);
+  const end = start + Number(limit ?? list.length);
+  return { items: list.slice(start, end), next: end < list.length ? cursorTo(end) : null };
+}
+
+export function isPaged({ limit, cursor }: PageQuery): boolean {
+  return limit !== undefined || cursor !== undefined;
+}
+
+function cursorTo(position: number): string {
+  return Buffer.from(`at ${position}`).toString("base64url");
+}
+
+function positionOf(cursor: string): number {
+  const position = /^at (\d{1,9})$/.exec(Buffer.from(cursor, "base64url").toString())?.[1];
+  if (position === undefined) throw new ApiError(400, "invalid_request", "cursor: is none of this list");
+  return Number(position);
+}

@@ -1,0 +1,140 @@
+import type { FastifyInstance } from "fastify";
+import { ApiError } from "../api/errors.ts";
+import type { Fault } from "../api/faults.ts";
+import { answers, pathSchema } from "../api/schemas.ts";
+import type { CreateUsersOptions, Environment, EnvironmentName } from "../environment.ts";
+import type { Load } from "../load.ts";
+import type { ShapedThing } from "../shapes.ts";
+import { type FiredEvent, fireAll, type Order } from "./fire.ts";
+import * as schemas from "./schemas.ts";
+import type { Choose } from "./server.ts";
+
+type About = { readonly environment?: EnvironmentName };
+type UsersBody = About & CreateUsersOptions & { readonly count: number };
+type EventsBody = About & {
+  readonly events: readonly FiredEvent[];
+  readonly order?: Order;
+  readonly spacingSeconds?: number;
+};
+type TokenBody = About & {
+  readonly action: "expire" | "revoke" | "issue";
+  readonly remainingSeconds?: number;
+};
+type AccountBody = About & { readonly action: "disconnect" | "reconnect" | "delete" };
+
+export type ControlledClock = { now(): Date; advance(seconds: number): Promise<void> };
+
+/** What can be done to the service from outside its interface. */
+export function actionRoutes(app: FastifyInstance, choose: Choose, clock: ControlledClock): void {
+  worldRoutes(app, choose);
+  apiRoutes(app, choose);
+  app.post<{ Body: EventsBody }>(
+    "/events",
+    describe("Fire events", schemas.eventsBody, schemas.deliveryIds),
+    async ({ body }) => ({ deliveries: asked(() => fireAll(choose(body.environment), body)) }),
+  );
+  app.post<{ Body: { readonly advanceSeconds: number } }>(
+    "/clock",
+    describe("Move the clock forward", schemas.clockBody, schemas.clockAnswer),
+    async ({ body }) => {
+      await clock.advance(body.advanceSeconds);
+      return { now: clock.now().toISOString() };
+    },
+  );
+}
+
+function worldRoutes(app: FastifyInstance, choose: Choose): void {
+  app.post<{ Body: UsersBody }>(
+    "/users",
+    describe("Create users and connect accounts", schemas.usersBody, schemas.createdUsers),
+    async ({ body }) => choose(body.environment).createUsers(body.count, body),
+  );
+  app.post<{ Body: AccountBody; Params: { account_id: string } }>(
+    "/accounts/:account_id",
+    describe("Change an account", schemas.accountBody, schemas.nothing, pathSchema("account_id")),
+    async ({ body, params }) => {
+      asked(() => changeAccount(choose(body.environment), body.action, params.account_id));
+      return {};
+    },
+  );
+  app.post<{ Body: About & Load }>(
+    "/load",
+    describe("Make endpoint events at a rate", schemas.loadBody, schemas.nothing),
+    async ({ body }) => {
+      choose(body.environment).load(body);
+      return {};
+    },
+  );
+}
+
+function apiRoutes(app: FastifyInstance, choose: Choose): void {
+  app.post<{ Body: About & Fault }>(
+    "/faults",
+    describe("Let calls fail", schemas.faultBody, schemas.nothing),
+    async ({ body }) => {
+      asked(() => choose(body.environment).fault(body));
+      return {};
+    },
+  );
+  app.delete<{ Querystring: About }>(
+    "/faults",
+    {
+      schema: {
+        summary: "End every fault",
+        querystring: schemas.environmentQuery,
+        response: answers(200, schemas.nothing),
+      },
+    },
+    async ({ query }) => {
+      choose(query.environment).clearFaults();
+      return {};
+    },
+  );
+  app.post<{ Body: TokenBody }>(
+    "/token",
+    describe("End every token, or issue one", schemas.tokenBody, schemas.tokenAnswer),
+    async ({ body }) => handleTokens(choose(body.environment), body),
+  );
+  app.post<{ Body: About & { readonly of: ShapedThing; readonly template?: unknown } }>(
+    "/shape",
+    describe("Give payloads another shape", schemas.shapeBody, schemas.nothing),
+    async ({ body }) => {
+      choose(body.environment).shape(body.of, body.template);
+      return {};
+    },
+  );
+}
+
+function describe(summary: string, body: object, answer: object, params?: object) {
+  return { schema: { summary, body, response: answers(200, answer), ...(params && { params }) } };
+}
+
+/** What the service refuses to do was asked wrongly: the caller is told why. */
+function asked<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw new ApiError(400, "invalid_request", error instanceof Error ? error.message : String(error));
+  }
+}
+
+function changeAccount(environment: Environment, action: AccountBody["action"], accountId: string): void {
+  const changes = {
+    disconnect: environment.disconnectAccount,
+    reconnect: environment.reconnectAccount,
+    delete: environment.deleteAccount,
+  };
+  changes[action](accountId);
+}
+
+async function handleTokens(environment: Environment, { action, remainingSeconds }: TokenBody) {
+  switch (action) {
+    case "issue":
+      return { token: await environment.issueToken(remainingSeconds) };
+    case "expire":
+      return { ended: environment.endTokens("expired") };
+    case "revoke":
+      return { ended: environment.endTokens("revoked") };
+  }
+}

@@ -1,0 +1,180 @@
+import { faultEffects } from "../api/faults.ts";
+import { deliveryStatuses } from "../delivery/queue.ts";
+import { shapedThings } from "../shapes.ts";
+import { webhookKinds } from "../webhooks.ts";
+
+/** JSON Schemas of the control address. */
+const environment = { enum: ["sandbox", "production"], description: "Default: sandbox" } as const;
+const text = { type: "string" } as const;
+const ids = { type: "array", items: text } as const;
+const isoMoment = { type: "string", format: "date-time" } as const;
+
+function body(required: readonly string[], properties: object) {
+  return {
+    type: "object",
+    required,
+    additionalProperties: false,
+    properties: { environment, ...properties },
+  } as const;
+}
+
+const headers = { type: "object", additionalProperties: text } as const;
+
+export const usersBody = body(["count"], {
+  count: { type: "integer", minimum: 1, maximum: 10_000 },
+  accountsPerUser: { type: "integer", minimum: 0, maximum: 20 },
+  companyAccounts: { type: "integer", minimum: 0, maximum: 10_000 },
+});
+
+export const createdUsers = {
+  type: "object",
+  required: ["users", "accounts", "companyAccounts"],
+  properties: { users: ids, accounts: ids, companyAccounts: ids },
+} as const;
+
+const event = {
+  type: "object",
+  required: ["kind"],
+  additionalProperties: false,
+  properties: {
+    kind: { enum: webhookKinds },
+    payload: { description: "Sent as JSON" },
+    body: { ...text, description: "Sent as it is, in place of a payload" },
+    bodyBase64: {
+      type: "string",
+      contentEncoding: "base64",
+      description: "Any bytes, in place of a payload",
+    },
+    times: { type: "integer", minimum: 1, maximum: 10_000 },
+    headers,
+    maxAttempts: { type: "integer", minimum: 1 },
+    delaySeconds: { type: "number", minimum: 0 },
+    drop: { type: "boolean", description: "Record it and never send it" },
+  },
+} as const;
+
+export const eventsBody = body(["events"], {
+  events: { type: "array", minItems: 1, maxItems: 10_000, items: event },
+  order: {
+    enum: ["given", "reversed", "shuffled"],
+    description: "Unset: sent side by side, in no order. Set: each a spacing after the one before",
+  },
+  spacingSeconds: { type: "number", minimum: 0, description: "Default 1" },
+});
+
+export const deliveryIds = {
+  type: "object",
+  required: ["deliveries"],
+  properties: { deliveries: ids },
+} as const;
+
+export const faultBody = body([], {
+  path: { ...text, description: "A path's beginning, or a regular expression; unset: every path" },
+  method: text,
+  status: { type: "integer", minimum: 300, maximum: 599 },
+  effect: { enum: faultEffects },
+  times: { type: "integer", minimum: 1 },
+  share: { type: "number", exclusiveMinimum: 0, maximum: 1 },
+  retryAfterSeconds: { type: "integer", minimum: 0 },
+});
+
+export const clockBody = body(["advanceSeconds"], {
+  advanceSeconds: { type: "number", minimum: 0, maximum: 10 * 366 * 86_400 },
+});
+
+export const clockAnswer = { type: "object", required: ["now"], properties: { now: isoMoment } } as const;
+
+export const tokenBody = body(["action"], {
+  action: { enum: ["expire", "revoke", "issue"] },
+  remainingSeconds: { type: "integer", minimum: 1, description: "Of a token that is issued" },
+});
+
+export const tokenAnswer = {
+  type: "object",
+  properties: { token: text, ended: { type: "integer", description: "How many tokens were ended" } },
+} as const;
+
+export const shapeBody = body(["of"], {
+  of: { enum: shapedThings },
+  template: { description: "Any JSON with texts like {{account_id}}; unset: the usual shape" },
+});
+
+export const loadBody = body(["perSecond", "seconds"], {
+  perSecond: { type: "integer", minimum: 1, maximum: 10_000 },
+  seconds: { type: "integer", minimum: 1, maximum: 86_400 },
+});
+
+export const accountBody = body(["action"], { action: { enum: ["disconnect", "reconnect", "delete"] } });
+
+export const nothing = { type: "object", additionalProperties: false, properties: {} } as const;
+
+export const environmentQuery = {
+  type: "object",
+  additionalProperties: false,
+  properties: { environment },
+} as const;
+
+const page = {
+  after: { type: "string", pattern: "^\\d{1,15}$" },
+  limit: { type: "string", pattern: "^\\d{1,6}$", description: "Default 1000" },
+} as const;
+
+export const callsQuery = {
+  type: "object",
+  additionalProperties: false,
+  properties: { environment, ...page },
+} as const;
+
+export const callsAnswer = {
+  type: "object",
+  required: ["calls", "next"],
+  properties: {
+    calls: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["method", "path", "status", "at", "authorized"],
+        properties: {
+          method: text,
+          path: text,
+          status: { type: "integer", description: "0: no answer was given" },
+          at: isoMoment,
+          authorized: { type: "boolean" },
+        },
+      },
+    },
+    next: { type: ["string", "null"] },
+  },
+} as const;
+
+export const deliveriesQuery = {
+  type: "object",
+  additionalProperties: false,
+  properties: { environment, ...page, status: { enum: deliveryStatuses }, kind: { enum: webhookKinds } },
+} as const;
+
+export const deliveriesAnswer = {
+  type: "object",
+  required: ["deliveries", "next"],
+  properties: {
+    deliveries: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["id", "kind", "status", "attempts", "createdAt"],
+        properties: {
+          id: text,
+          kind: { enum: webhookKinds },
+          status: { enum: deliveryStatuses },
+          attempts: { type: "integer" },
+          createdAt: isoMoment,
+          nextAt: isoMoment,
+          finishedAt: isoMoment,
+          lastStatus: { type: "integer" },
+          lastError: text,
+        },
+      },
+    },
+    next: { type: ["string", "null"], description: "The value of `after` for the next page" },
+  },
+} as const;

@@ -1,0 +1,54 @@
+import type { Clock } from "./clock.ts";
+import { type EndpointName, isEndpointName } from "./endpoint-names.ts";
+import { fieldsOf, listOf, momentOf, textOf } from "./parse.ts";
+import type { Store } from "./store.ts";
+
+/** A data fetch under way at a datasource. */
+export type DataFetch = {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly endpoints: readonly EndpointName[];
+  readonly endsAt: Date;
+};
+
+export type Fetches = {
+  start(fetch: DataFetch): void;
+  /** Resolves when none is under way. */
+  ended(): Promise<void>;
+};
+
+/** Fetches end on the clock; those that a restart interrupted end afterwards. */
+export function createFetches(clock: Clock, store: Store, onEnd: (fetch: DataFetch) => void): Fetches {
+  const kept = store.collection("fetches");
+  const waiters: (() => void)[] = [];
+  let underWay = 0;
+
+  function follow(fetch: DataFetch): void {
+    underWay += 1;
+    clock.schedule(fetch.endsAt, () => {
+      onEnd(fetch);
+      kept.remove(fetch.requestId);
+      underWay -= 1;
+      if (underWay === 0) for (const resolve of waiters.splice(0)) resolve();
+    });
+  }
+
+  for (const { value } of kept.load()) follow(parseFetch(value));
+  return {
+    start: (fetch) => {
+      kept.put(fetch.requestId, fetch);
+      follow(fetch);
+    },
+    ended: () => (underWay === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
+  };
+}
+
+function parseFetch(value: unknown): DataFetch {
+  const fields = fieldsOf(value);
+  return {
+    requestId: textOf(fields, "requestId"),
+    accountId: textOf(fields, "accountId"),
+    endpoints: listOf(fields, "endpoints").map(String).filter(isEndpointName),
+    endsAt: momentOf(fields, "endsAt"),
+  };
+}

@@ -1,0 +1,69 @@
+import { fieldsOf } from "./parse.ts";
+import type { Store } from "./store.ts";
+
+/** What can be given another shape: the events of each kind, and the API's answers. */
+export const shapedThings = [
+  "users",
+  "accounts",
+  "endpoints",
+  "company-accounts",
+  "user-answer",
+  "account-answer",
+  "data-answer",
+] as const;
+export type ShapedThing = (typeof shapedThings)[number];
+
+/** Rewrites payloads by templates, to rehearse another provider. */
+export type Shapes = {
+  /**
+   * A template is any JSON. A text in it that is `{{path}}` becomes the value at that path of the usual payload (names
+   * joined by dots), or null; within a longer text it becomes text. `undefined` restores the usual shape.
+   */
+  set(thing: ShapedThing, template: unknown): void;
+  /** The payload in its shape; undefined where it has the usual one. */
+  apply(thing: ShapedThing, payload: unknown): { readonly shaped: unknown } | undefined;
+};
+
+export function createShapes(store: Store): Shapes {
+  const kept = store.collection("shapes");
+  const templates = new Map(kept.load().map(({ id, value }) => [id, value]));
+  return {
+    set: (thing, template) => {
+      if (template === undefined) {
+        templates.delete(thing);
+        kept.remove(thing);
+      } else {
+        templates.set(thing, template);
+        kept.put(thing, template);
+      }
+    },
+    apply: (thing, payload) =>
+      templates.has(thing) ? { shaped: fill(templates.get(thing), payload) } : undefined,
+  };
+}
+
+const placeholder = /\{\{\s*([\w.-]+)\s*\}\}/g;
+const onlyPlaceholder = /^\{\{\s*([\w.-]+)\s*\}\}$/;
+
+function fill(template: unknown, payload: unknown): unknown {
+  if (typeof template === "string") return fillText(template, payload);
+  if (Array.isArray(template)) return template.map((part: unknown) => fill(part, payload));
+  if (typeof template !== "object" || template === null) return template;
+  return Object.fromEntries(Object.entries(template).map(([name, part]) => [name, fill(part, payload)]));
+}
+
+function fillText(template: string, payload: unknown): unknown {
+  const whole = onlyPlaceholder.exec(template)?.[1];
+  if (whole !== undefined) return valueAt(payload, whole) ?? null;
+  return template.replaceAll(placeholder, (_match, path: string) => String(valueAt(payload, path) ?? ""));
+}
+
+function valueAt(payload: unknown, path: string): unknown {
+  let value = payload;
+  for (const name of path.split(".")) {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    const fields = fieldsOf(value);
+    value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  }
+  return value;
+}

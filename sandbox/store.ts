@@ -1,0 +1,72 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+/** Keeps JSON values by name, so that the service goes on after a restart where it was. */
+export type Collection = {
+  /** Every value, the oldest first. */
+  load(): readonly { readonly id: string; readonly value: unknown }[];
+  put(id: string, value: unknown): void;
+  remove(id: string): void;
+};
+
+export type Store = {
+  readonly database: DatabaseSync;
+  collection(name: string): Collection;
+  close(): void;
+};
+
+const schema = `
+  CREATE TABLE IF NOT EXISTS documents (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    collection TEXT NOT NULL,
+    id TEXT NOT NULL,
+    value TEXT NOT NULL,
+    UNIQUE (collection, id)
+  ) STRICT;
+`;
+
+/**
+ * @param directory where the environment's file is kept; unset: everything ends with the process
+ * @throws if the directory can't be written, or another process uses the file
+ */
+export function openStore(environment: string, directory?: string): Store {
+  if (directory !== undefined) mkdirSync(directory, { recursive: true });
+  const file = directory === undefined ? ":memory:" : join(directory, `${environment}.sqlite`);
+  const database = new DatabaseSync(file);
+  try {
+    // Exclusive: two services on one file would both deliver what it holds.
+    // With NORMAL the machine's power failure can take back the latest changes; a crash of the process never.
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
+    database.exec(schema);
+  } catch (error) {
+    database.close();
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `${file} can't be used (${reason}): end the sandbox that uses it, or choose another directory`,
+    );
+  }
+  const load = database.prepare("SELECT id, value FROM documents WHERE collection = ? ORDER BY number");
+  const put = database.prepare(
+    `INSERT INTO documents (collection, id, value) VALUES (?, ?, ?)
+     ON CONFLICT (collection, id) DO UPDATE SET value = excluded.value`,
+  );
+  const remove = database.prepare("DELETE FROM documents WHERE collection = ? AND id = ?");
+  return {
+    database,
+    collection: (name) => ({
+      load: () =>
+        load.all(name).map((row) => {
+          const value: unknown = JSON.parse(String(row.value));
+          return { id: String(row.id), value };
+        }),
+      put: (id, value) => {
+        put.run(name, id, JSON.stringify(value));
+      },
+      remove: (id) => {
+        remove.run(name, id);
+      },
+    }),
+    close: () => database.close(),
+  };
+}

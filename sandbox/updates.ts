@@ -1,0 +1,39 @@
+import type { Clock } from "./clock.ts";
+import type { EndpointName } from "./endpoint-names.ts";
+import type { World } from "./world.ts";
+
+/** What goes on while a person works; a profile or a vehicle stays as it is. */
+const livingEndpoints: ReadonlySet<EndpointName> = new Set([
+  "income",
+  "activity",
+  "bonuses",
+  "documents",
+  "performance",
+  "transactions",
+  "trips",
+  "wallet",
+]);
+
+/**
+ * Fetches the data of connected accounts anew at each interval of the clock: only what was fetched before, for an
+ * operator that never asked for an endpoint gets no events about it. @returns what ends it
+ */
+export function updatePeriodically(world: World, clock: Clock, intervalMs: number): () => void {
+  let cancel: () => void;
+  const plan = () => {
+    cancel = clock.schedule(new Date(clock.now().getTime() + intervalMs), () => {
+      updateAll(world);
+      plan();
+    });
+  };
+  plan();
+  return () => cancel();
+}
+
+function updateAll(world: World): void {
+  for (const account of world.accounts()) {
+    if (!account.connected || account.deleted) continue;
+    const endpoints = [...account.data.keys()].filter((endpoint) => livingEndpoints.has(endpoint));
+    if (endpoints.length > 0) world.startFetch(account.id, endpoints);
+  }
+}

@@ -1,0 +1,125 @@
+import { expect, test } from "vitest";
+import { dataRecords } from "../../sandbox/data/data-sets.ts";
+import { endpointNames } from "../../sandbox/endpoint-names.ts";
+import { call, jsonOf, registerAll, sandboxFor, startReceiver } from "./support.ts";
+
+const source = {
+  accountId: "a6f1c0de-0000-4000-a000-000000000001",
+  userId: "a6f1c0de-0000-4000-a000-000000000002",
+  datasourceName: "Paylane",
+  createdAt: new Date("2026-11-21T10:00:00Z"),
+};
+
+type Row = Record<string, unknown>;
+const rows = (endpoint: (typeof endpointNames)[number], version = 3): Row[] =>
+  dataRecords(endpoint, source, version).map((row) => ({ ...row }));
+const cents = (value: unknown) => Math.round(Number(value) * 100);
+const total = (items: readonly Row[], amount: (row: Row) => number) =>
+  items.reduce((sum, row) => sum + amount(row), 0);
+
+test("pay periods add up: gross is trips and bonuses, net is gross less fees and taxes", () => {
+  const bonuses = rows("bonuses");
+  for (const period of rows("income")) {
+    const own = (row: Row) => row.pay_period_id === period.id;
+    const earned = total(rows("trips").filter(own), ({ fare, tip }) => cents(fare) + cents(tip));
+    const extra = total(bonuses.filter(own), ({ amount }) => cents(amount));
+    expect(cents(period.gross)).toBe(earned + extra);
+    expect(cents(period.net)).toBe(cents(period.gross) - cents(period.fees) - cents(period.taxes));
+  }
+  expect(bonuses.length).toBeGreaterThan(0);
+});
+
+test("trips sum to activity", () => {
+  for (const activity of rows("activity")) {
+    const trips = rows("trips").filter((trip) => trip.pay_period_id === activity.pay_period_id);
+    expect(activity).toMatchObject({
+      trips: trips.length,
+      distance_meters: total(trips, ({ distance_meters }) => Number(distance_meters)),
+      duration_seconds: total(trips, ({ duration_seconds }) => Number(duration_seconds)),
+    });
+    expect(cents(activity.earnings)).toBe(total(trips, ({ fare, tip }) => cents(fare) + cents(tip)));
+  }
+});
+
+test("what was earned was paid out, or waits in the wallet", () => {
+  const [wallet] = rows("wallet");
+  const net = total(rows("income"), (row) => cents(row.net));
+  expect(cents(wallet?.balance) + cents(wallet?.paid_out)).toBe(net);
+  expect(total(rows("transactions"), ({ amount }) => cents(amount))).toBe(net);
+});
+
+test("a later version adds and never rewrites", () => {
+  for (const endpoint of ["income", "trips", "activity", "bonuses", "transactions", "documents"] as const) {
+    const before = rows(endpoint, 2);
+    expect(rows(endpoint, 5).slice(0, before.length)).toEqual(before);
+  }
+});
+
+test.each(endpointNames)("%s has records with ids, the same each time", (endpoint) => {
+  const records = rows(endpoint);
+  expect(records.length).toBeGreaterThan(0);
+  const ids = records.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(rows(endpoint)).toEqual(records);
+});
+
+test("a user is one person on every platform, and nobody who exists", () => {
+  const [here] = rows("profile");
+  const [there] = dataRecords("profile", { ...source, accountId: "other" }, 1);
+  expect(there).toMatchObject({ first_name: here?.first_name, email: here?.email });
+  expect(here?.email).toMatch(/@example\.com$/);
+  expect(here?.phone).toMatch(/^\+1-202-555-01\d\d$/);
+});
+
+test("lists are served whole, or in pages that join to the whole", async () => {
+  const sandbox = await sandboxFor();
+  const { companyAccounts } = await sandbox.createUsers(5, { companyAccounts: 1 });
+  const pages = async (path: string) => {
+    const items: unknown[] = [];
+    let cursor = "";
+    for (;;) {
+      const answer = await call(sandbox, `${path}?limit=2${cursor}`);
+      const { data, next } = answer.body as { data: unknown[]; next: string | null };
+      expect(data.length).toBeLessThanOrEqual(2);
+      items.push(...data);
+      if (next === null) return items;
+      cursor = `&cursor=${next}`;
+    }
+  };
+  expect(await pages("/api/v0.4/users")).toEqual((await call(sandbox, "/api/v0.4/users")).body);
+  const path = `/api/company/v0.5/company-accounts/${companyAccounts[0]}/income`;
+  const whole = (await call(sandbox, path)).body as { data: unknown[] };
+  expect(await pages(path)).toEqual(whole.data);
+});
+
+test.each(["limit=0", "limit=x", "limit=-1", "limit=99999", "cursor=nothing", "limit=1&limit=2"])(
+  "the page %s is refused",
+  async (query) => {
+    const sandbox = await sandboxFor();
+    expect(await call(sandbox, `/api/v0.4/users?${query}`)).toMatchObject({
+      status: 400,
+      body: { error: "invalid_request" },
+    });
+  },
+);
+
+test("data is updated over time, which causes endpoint events for what lives", async () => {
+  const { url, received } = await startReceiver();
+  const sandbox = await sandboxFor({ dataUpdateIntervalMs: 86_400_000 });
+  await registerAll(sandbox, url);
+  const { accounts } = await sandbox.createUsers(2);
+  const json = { endpoints: ["income", "profile"] };
+  await call(sandbox, `/api/v0.4/accounts/${accounts[0]}/fetches`, { method: "POST", json });
+  await sandbox.settled();
+  const before = received.length;
+  await sandbox.advance(2 * 86_400 + 60);
+  const events = received.slice(before).map(jsonOf);
+  expect(events.map(({ account_id, endpoint }) => [account_id, endpoint])).toEqual([
+    [accounts[0], "income"],
+    [accounts[0], "income"],
+  ]);
+  expect(sandbox.snapshot().endpoints).toMatchObject([
+    { endpoint: "income", version: 3 },
+    { endpoint: "profile", version: 1 },
+  ]);
+});
