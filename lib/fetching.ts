@@ -53,7 +53,6 @@ export class Fetching extends Construct {
         provider: settings.provider,
         retry: settings.fetch.retry,
         startEndpoints: settings.startEndpoints,
-        readAfterSeconds: settings.fetch.readAfterSeconds,
       },
       permissions: [
         allow(consumeQueue, [queue.queueArn]),

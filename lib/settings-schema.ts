@@ -115,8 +115,6 @@ const stageSchema = section({
   fetch: section({
     maxConcurrency: wholeNumber(2, 1_000, ", the limits of an SQS event source").default(5),
     retry,
-    /** A start that nothing answered for so long is read anyway. */
-    readAfterSeconds: wholeNumber(1, 86_400).default(900),
   }).prefault({}),
   token: section({
     // More than one new version of a secret in ten minutes exhausts its versions.
