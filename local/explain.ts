@@ -2,12 +2,11 @@
 export function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = "code" in error ? error.code : undefined;
-  switch (code) {
-    case "EADDRINUSE":
-      return `${error.message}\nAnother program uses that port: end it, or choose others with --api-port, --aws-port and --sandbox-port.`;
-    case "ENOSPC":
-      return `The disk is full (${error.message}).\nFree some space where the temporary directory and the JSON file are, and start again.`;
-    default:
-      return error.message;
+  if (code === "EADDRINUSE" || /^Port \d+ is in use/.test(error.message)) {
+    return `${error.message}\nEnd the program that uses it, or choose others with --api-port, --aws-port and --sandbox-port.`;
   }
+  if (code === "ENOSPC") {
+    return `The disk is full (${error.message}).\nFree some space where the temporary directory and the JSON file are.`;
+  }
+  return error.message;
 }

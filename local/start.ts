@@ -52,30 +52,36 @@ async function runOnce({ users, json }: StartOptions): Promise<number> {
 /** Stays up until it is interrupted, with sample users that connect their accounts. */
 async function stayUp({ users, json }: StartOptions): Promise<number> {
   const system = await startSystem(options, {}, progress, () => undefined);
+  const ending = new AbortController();
   try {
     const addresses = addressesOf(system);
     if (json !== undefined) await writeJson(json, addresses);
     progress(`Connecting the accounts of ${users} sample users`);
     await system.sandbox.createUsers(users, { companyAccounts: 1 });
     print(`\n${printableAddresses(addresses, system)}\n\nCtrl-C ends it.`);
-    await Promise.race([interrupted, showActivity(system)]);
+    void showActivity(system, ending.signal);
+    await interrupted;
     return 0;
   } finally {
+    ending.abort();
     print("\nEnding every process that was started");
     await system.close();
   }
 }
 
-/** One line whenever something has moved: what went through each stage. */
-async function showActivity({ stack }: System): Promise<never> {
+/** One line whenever something has moved: how often each function worked. */
+async function showActivity({ stack }: System, signal: AbortSignal): Promise<void> {
   let shown = "";
-  for (;;) {
-    await wait(1_000);
+  while (!signal.aborted) {
     const line = stack.functions
-      .map(({ logicalId, counts }) => `${logicalId} ${counts().invocations}`)
-      .join("  ");
-    if (line !== shown) progress(line);
+      .filter(({ counts }) => counts().invocations > 0)
+      .map(
+        ({ logicalId, counts }) => `${logicalId.replace(/Function[0-9A-F]{8}$/, "")} ${counts().invocations}`,
+      )
+      .join(", ");
+    if (line !== shown) progress(`Invocations: ${line}`);
     shown = line;
+    await wait(1_000, undefined, { signal }).catch(() => undefined);
   }
 }
 
