@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readDeadLetters } from "../../local/scenario/census.ts";
+import { startStack } from "../../local/stack.ts";
+import { webhookSecretOf } from "../support/operator.ts";
+import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
+import { runProgram } from "../support/program.ts";
+
+describe("what is synthesized is what runs", () => {
+  let product: ProductAssembly;
+  beforeAll(async () => {
+    product = await synthesizeProduct();
+  });
+  afterAll(() => product[Symbol.asyncDispose]());
+
+  const runOnce = async (assembly: ProductAssembly) => {
+    await using program = runProgram("local/start.ts", [
+      "--once",
+      "--users",
+      "1",
+      "--assembly",
+      assembly.directory,
+    ]);
+    return { code: await program.ended, output: program.output() };
+  };
+
+  it.each([/^UsersReceiveFunction/, /^AccountsStoreFunction/, /^RelayChangesFunction/, /^FetchDataFunction/])(
+    "fails the run when the bundle of %s throws",
+    async (functionId) => {
+      await using changed = await product.copy();
+      await changed.replaceBundle(functionId, 'throw new Error("a broken bundle");');
+
+      const { code, output } = await runOnce(changed);
+
+      expect(code).toBe(1);
+      expect(output).toContain("a broken bundle");
+    },
+    60_000,
+  );
+
+  it.each([
+    [/^EndpointsReceiveRole/, "sqs:SendMessage"],
+    [/^UsersReceiveRole/, "s3:PutObject"],
+    [/^UsersReceiveRole/, "secretsmanager:GetSecretValue"],
+    [/^AccountsStoreRole/, "dynamodb:UpdateItem"],
+    [/^CompanyAccountsStoreRole/, "s3:GetObject"],
+    [/^UsersStoreRole/, "sqs:DeleteMessage"],
+    [/^RelayChangesRole/, "dynamodb:ListStreams"],
+    [/^RelayChangesRole/, "dynamodb:PutItem"],
+    [/^RelayChangesRole/, "s3:ListBucket"],
+    [/^FetchDataRole/, "dynamodb:UpdateItem"],
+    [/^FetchDataRole/, "logs:PutLogEvents"],
+    [/^RefreshTokenRole/, "secretsmanager:UpdateSecretVersionStage"],
+    [/^RegisterWebhooksRole/, "secretsmanager:GetSecretValue"],
+  ])(
+    "fails the run, naming the action, when %s may not %s",
+    async (roleId, action) => {
+      await using changed = await product.copy();
+      await changed.removeAction(roleId, action);
+
+      const { code, output } = await runOnce(changed);
+
+      expect(code).toBe(1);
+      expect(output).toContain(action);
+    },
+    60_000,
+  );
+
+  it("moves a message to the dead letters after as many receipts as the template says", async () => {
+    await using changed = await product.copy();
+    // The shortest visibility that the function's time-out allows, so that the receipts follow quickly.
+    await changed.change(/^UsersWorkQueue/, (properties) => {
+      properties.VisibilityTimeout = 2;
+      properties.RedrivePolicy = { ...Object(properties.RedrivePolicy), maxReceiveCount: 2 };
+    });
+    const stack = await startStack({ assembly: changed.directory });
+    try {
+      const store = stack.functions.find(({ logicalId }) => logicalId.startsWith("UsersStoreFunction"));
+      let failures = 0;
+      const queue = stack.outputs.UsersDeadLetterQueueUrl ?? "";
+      stack.gateway.intercept(async ({ principal, action }, moment) => {
+        if (principal !== store?.name || action !== "dynamodb:UpdateItem" || moment !== "before")
+          return undefined;
+        failures += 1;
+        return { status: 400, errorType: "ValidationException", message: "refused by the test" };
+      });
+      const headers = { "x-webhook-secret": await webhookSecretOf(stack) };
+      const body = JSON.stringify({
+        action: "create_user",
+        data: { id: "6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60" },
+      });
+      const answer = await fetch(`${stack.outputs.WebhooksUrl}/users`, { method: "POST", headers, body });
+      expect(answer.status).toBe(202);
+      await stack.drained({ deadline: 30_000 });
+
+      const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
+      expect(await readDeadLetters(access, queue)).toMatchObject([{ reason: "received 2 times" }]);
+      expect(failures).toBe(2);
+    } finally {
+      await stack.close();
+    }
+  }, 60_000);
+
+  it("refuses a runtime that it can't run, by name", async () => {
+    await using changed = await product.copy();
+    await changed.change(/^FetchDataFunction/, (properties) => {
+      properties.Runtime = "python3.13";
+    });
+
+    const { code, output } = await runOnce(changed);
+
+    expect(code).toBe(1);
+    expect(output).toContain("python3.13");
+    expect(output).toContain("FetchDataFunction");
+  }, 60_000);
+});

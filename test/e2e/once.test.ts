@@ -1,0 +1,57 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { runProgram } from "../support/program.ts";
+
+const aboveZero = z.number().int().positive();
+const report = z.strictObject({
+  endpoints: z.strictObject({ dynamodb: z.url(), sqs: z.url(), api: z.url(), sandbox: z.url() }),
+  credentials: z.strictObject({ accessKeyId: z.string().min(16), secretAccessKey: z.string().min(1) }),
+  webhookHeaders: z.record(z.string(), z.string()),
+  table: z.string().min(1),
+  queues: z.record(z.string(), z.url()),
+  webhooks: z.strictObject({ sent: aboveZero, accepted: aboveZero, rejected: aboveZero }),
+  events: z.strictObject({ stored: aboveZero, again: aboveZero }),
+  records: z.strictObject({ users: aboveZero, accounts: aboveZero, data: aboveZero }),
+  fetches: aboveZero,
+  kills: aboveZero,
+  subscribers: z.record(z.string(), aboveZero),
+  deadLetters: aboveZero,
+  lost: z.number(),
+  seconds: z.number().positive(),
+});
+
+describe("npm start -- --once", () => {
+  let directory = "";
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "once-"));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  it.each(["dynamodb-local", "dynoxide"])(
+    "loses nothing on %s, though functions are killed, the provider fails and events come twice",
+    async (engine) => {
+      const file = join(directory, `${engine}.json`);
+      const args = ["--once", "--users", "5", "--engine", engine, "--json", file];
+      await using program = runProgram("local/start.ts", args);
+
+      const code = await program.ended;
+
+      expect(code, program.output()).toBe(0);
+      const counted = report.parse(JSON.parse(await readFile(file, "utf8")));
+      expect(counted.lost).toBe(0);
+      expect(counted.records.users).toBe(5);
+      // Five accounts and three company accounts.
+      expect(counted.records.accounts).toBe(8);
+      expect(counted.records.data).toBe(8 * 4);
+      expect(Object.keys(counted.subscribers)).toEqual(["everything", "accounts"]);
+      // Each of twelve functions is killed at least once.
+      expect(counted.kills).toBeGreaterThanOrEqual(12);
+      // An unreadable and an unmappable body of each kind, and an unreadable task.
+      expect(counted.deadLetters).toBe(4 * 2 + 1);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,165 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
+import { descendantsOf, isAlive, type Program, runProgram } from "../support/program.ts";
+
+const region = "eu-central-1";
+const addresses = z.object({
+  endpoints: z.object({ dynamodb: z.url(), sqs: z.url(), api: z.url(), sandbox: z.url() }),
+  credentials: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }),
+  webhookHeaders: z.record(z.string(), z.string()),
+  table: z.string(),
+  queues: z.record(z.string(), z.url()),
+});
+const message = z.object({ id: z.string(), type: z.string(), subject: z.string(), sequence: z.string() });
+const freePorts = ["--api-port", "0", "--aws-port", "0", "--sandbox-port", "0"];
+
+describe("npm start", () => {
+  let product: ProductAssembly;
+  let directory = "";
+  beforeAll(async () => {
+    product = await synthesizeProduct();
+    directory = await mkdtemp(join(tmpdir(), "stay-up-"));
+  });
+  afterAll(async () => {
+    await product[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const start = (...args: string[]) =>
+    runProgram("local/start.ts", ["--assembly", product.directory, "--users", "1", ...args]);
+
+  const readAddresses = async (program: Program, file: string) => {
+    await program.printed("Connecting the accounts");
+    return addresses.parse(JSON.parse(await readFile(file, "utf8")));
+  };
+
+  it("takes a webhook at the address it wrote, stores it once, and puts it on the subscriber's queue", async () => {
+    const file = join(directory, "addresses.json");
+    await using program = start("--json", file, ...freePorts);
+    const { endpoints, credentials, webhookHeaders, table, queues } = await readAddresses(program, file);
+    const userId = "6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60";
+    const body = JSON.stringify({ action: "create_user", data: { id: userId } });
+    const post = async (path: string, init: RequestInit) =>
+      (await fetch(`${endpoints.api}${path}`, init)).status;
+    const headers = { "content-type": "application/json", ...webhookHeaders };
+
+    expect(await post("/webhooks/users", { method: "POST", headers, body })).toBe(202);
+    expect(await post("/webhooks/users", { method: "PUT", headers, body })).toBe(202);
+    expect(await post("/webhooks/users", { method: "POST", body })).toBe(401);
+    expect(await post("/webhooks/users", { method: "DELETE", headers })).toBe(405);
+    expect(await post("/webhooks/cars", { method: "POST", headers, body })).toBe(404);
+    const huge = "x".repeat(7 * 1024 * 1024);
+    expect(await post("/webhooks/users", { method: "POST", headers, body: huge })).toBe(413);
+
+    const sqs = new SQSClient({ endpoint: endpoints.sqs, region, credentials });
+    const received = await receiveOf(sqs, queues["subscriber-everything"] ?? "", `user/${userId}`);
+    expect(received).toMatchObject({ type: "user.created", sequence: "00000000000000000001" });
+    const stored = await scan(
+      new DynamoDBClient({ endpoint: endpoints.dynamodb, region, credentials }),
+      table,
+    );
+    expect(stored.filter(({ pk, sk }) => pk === `USER#${userId}` && sk.startsWith("EVENT#"))).toHaveLength(1);
+  }, 60_000);
+
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "ends every process that it started on %s",
+    async (signal) => {
+      await using program = start(...freePorts);
+      await program.printed("Ctrl-C ends it.");
+      const children = descendantsOf(program.pid);
+      expect(children.length).toBeGreaterThan(2);
+
+      program.signal(signal);
+
+      expect(await program.ended).toBe(0);
+      expect(children.filter(isAlive)).toEqual([]);
+    },
+    60_000,
+  );
+
+  it.each(["--api-port", "--aws-port", "--sandbox-port"])(
+    "says which port is in use and how to choose another: %s",
+    async (option) => {
+      await using taken = await takePort();
+      const others = freePorts.flatMap((name, index) =>
+        index % 2 === 0 ? [name, name === option ? String(taken.port) : "0"] : [],
+      );
+      await using program = start(...others);
+
+      expect(await program.ended).toBe(1);
+      expect(program.output()).toContain(String(taken.port));
+      expect(program.output()).toContain(option);
+      expect(descendantsOf(program.pid)).toEqual([]);
+    },
+    60_000,
+  );
+
+  it("says that the disk is full, and leaves nothing running", async () => {
+    // The device that is always full.
+    await using program = start("--json", "/dev/full", ...freePorts);
+
+    expect(await program.ended).toBe(1);
+    expect(program.output()).toContain("The disk is full");
+  }, 60_000);
+
+  it("explains its options, with examples", async () => {
+    await using program = start("--help");
+
+    expect(await program.ended).toBe(0);
+    expect(program.output()).toContain("Examples:");
+  });
+
+  it("refuses an option that it does not know or can't use, by name", async () => {
+    await using unknown = start("--twice");
+    await using unusable = start("--users", "many");
+
+    expect(await unknown.ended).toBe(1);
+    expect(unknown.output()).toContain("--twice");
+    expect(await unusable.ended).toBe(1);
+    expect(unusable.output()).toContain("whole number");
+  });
+});
+
+/** Reads a subscriber's queue as the README says, until a message of a subject comes. */
+async function receiveOf(client: SQSClient, QueueUrl: string, subject: string) {
+  for (;;) {
+    const { Messages = [] } = await client.send(
+      new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 20, MaxNumberOfMessages: 10 }),
+    );
+    for (const { Body = "", ReceiptHandle } of Messages) {
+      await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+      const read = message.parse(JSON.parse(Body));
+      if (read.subject === subject) return read;
+    }
+  }
+}
+
+async function scan(client: DynamoDBClient, TableName: string) {
+  const keys: { pk: string; sk: string }[] = [];
+  for await (const { Items = [] } of paginateScan({ client }, { TableName, ConsistentRead: true })) {
+    for (const item of Items) keys.push(z.object({ pk: z.string(), sk: z.string() }).parse(unmarshall(item)));
+  }
+  return keys;
+}
+
+async function takePort() {
+  const server = createServer();
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : 0);
+    });
+  });
+  return {
+    port,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}

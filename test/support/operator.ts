@@ -1,0 +1,20 @@
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { z } from "zod";
+import type { LocalStack } from "../../local/stack.ts";
+
+/** What a webhook must carry, read from the secret as an operator may. */
+export async function webhookSecretOf({
+  gatewayUrl,
+  region,
+  operator,
+  outputs,
+}: LocalStack): Promise<string> {
+  const client = new SecretsManagerClient({ endpoint: gatewayUrl, region, credentials: operator });
+  try {
+    const command = new GetSecretValueCommand({ SecretId: outputs.WebhookSecretArn });
+    const { SecretString = "" } = await client.send(command);
+    return z.object({ current: z.string() }).parse(JSON.parse(SecretString)).current;
+  } finally {
+    client.destroy();
+  }
+}

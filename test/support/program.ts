@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const repository = join(import.meta.dirname, "..", "..");
+
+/** A program of this repository, run as a user runs it. */
+export type Program = AsyncDisposable & {
+  readonly pid: number;
+  /** What it has printed so far, both streams. */
+  output(): string;
+  /** Resolves when it has printed the text; rejects, with all it printed, if it ends before. */
+  printed(text: string): Promise<void>;
+  /** Its exit code, once it has ended. */
+  readonly ended: Promise<number | null>;
+  signal(name: NodeJS.Signals): void;
+};
+
+export function runProgram(file: string, args: readonly string[]): Program {
+  const child = spawn(process.execPath, [file, ...args], {
+    cwd: repository,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let heard = "";
+  const listeners = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      heard += text;
+      for (const listener of listeners) listener();
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
+  return {
+    pid: pidOf(child),
+    output: () => heard,
+    printed: (text) =>
+      new Promise((resolve, reject) => {
+        const listen = () => {
+          if (heard.includes(text)) resolve();
+        };
+        listeners.add(listen);
+        listen();
+        void ended.then((code) =>
+          reject(new Error(`ended with ${code} before it printed ${text}:\n${heard}`)),
+        );
+      }),
+    ended,
+    signal: (name) => void child.kill(name),
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+function pidOf({ pid }: ChildProcess): number {
+  if (pid === undefined) throw new Error("the program could not be started");
+  return pid;
+}
+
+/** Every process that descends from one, by Linux's process table. */
+export function descendantsOf(pid: number): readonly number[] {
+  const parents = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      const parent = parentOf(name);
+      return parent === undefined ? [] : [{ pid: Number(name), parent }];
+    });
+  const below = (of: number): number[] =>
+    parents.filter(({ parent }) => parent === of).flatMap((child) => [child.pid, ...below(child.pid)]);
+  return below(pid);
+}
+
+/** Whether a process exists; one that has ended and waits for its parent does not count. */
+export function isAlive(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  } catch {
+    return undefined;
+  }
+}
