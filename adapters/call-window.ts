@@ -4,7 +4,7 @@ import {
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { retryable } from "../domain/failures.ts";
+import { waiting } from "../domain/failures.ts";
 import { callWindowKey } from "./keys.ts";
 
 /** Waits for nothing: resolves where a call may be made now, else throws a retryable failure with the delay. */
@@ -34,10 +34,7 @@ export function callWindow(
     const window = Math.floor(seconds / windowInSeconds);
     if (leased.window !== window || leased.left === 0) {
       if (!(await lease(client, tableName, window, lot, callsPerWindow))) {
-        throw retryable(
-          "the provider's rate is used up",
-          Math.ceil((window + 1) * windowInSeconds - seconds),
-        );
+        throw waiting("the provider's rate is used up", Math.ceil((window + 1) * windowInSeconds - seconds));
       }
       leased = { window, left: lot };
     }

@@ -1,5 +1,5 @@
 import { Agent, request } from "undici";
-import { permanent, retryable } from "../domain/failures.ts";
+import { permanent, retryable, waiting } from "../domain/failures.ts";
 import type { ProviderSettings } from "../domain/provider-settings.ts";
 import type { SecretReader } from "./secret-reader.ts";
 
@@ -71,7 +71,7 @@ const tokenWaitInSeconds = 60;
 
 export function withToken(callWithToken: CallWithToken, token: SecretReader<string | undefined>): Call {
   const attempt = async (call: ApiCall, value: string | undefined) => {
-    if (value === undefined) throw retryable("no token is set", tokenWaitInSeconds);
+    if (value === undefined) throw waiting("no token is set", tokenWaitInSeconds);
     return callWithToken(value, call);
   };
   return async (call) => {
@@ -83,7 +83,7 @@ export function withToken(callWithToken: CallWithToken, token: SecretReader<stri
     try {
       return await attempt(call, await token.readAgain());
     } catch (error) {
-      if (error instanceof Unauthorized) throw retryable("the token was refused", tokenWaitInSeconds);
+      if (error instanceof Unauthorized) throw waiting("the token was refused", tokenWaitInSeconds);
       throw error;
     }
   };

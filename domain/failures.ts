@@ -3,7 +3,13 @@
  * reason that a person can read in the dead-letter queue). Messages hold codes and ids, never payloads.
  */
 export type Failure =
-  | { readonly kind: "retryable"; readonly reason: string; readonly delayInSeconds: number }
+  | {
+      readonly kind: "retryable";
+      readonly reason: string;
+      readonly delayInSeconds: number;
+      /** What it waits for comes without it, a token or the next minute: no attempt is counted. */
+      readonly isWaiting?: true;
+    }
   | { readonly kind: "permanent"; readonly reason: string };
 
 /** Thrown where no result can be given; carries the failure. */
@@ -22,6 +28,11 @@ export function permanent(reason: string): FailureError {
 
 export function retryable(reason: string, delayInSeconds = 0): FailureError {
   return new FailureError({ kind: "retryable", reason, delayInSeconds });
+}
+
+/** A retryable failure that counts as no attempt, however often it comes. */
+export function waiting(reason: string, delayInSeconds: number): FailureError {
+  return new FailureError({ kind: "retryable", reason, delayInSeconds, isWaiting: true });
 }
 
 /**

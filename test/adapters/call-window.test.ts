@@ -31,7 +31,12 @@ await describeOnTables("the call window", (tables) => {
     for (const outcome of outcomes) {
       if (outcome.status === "rejected") {
         expect(outcome.reason).toMatchObject({
-          failure: { kind: "retryable", reason: "the provider's rate is used up", delayInSeconds: 30 },
+          failure: {
+            kind: "retryable",
+            reason: "the provider's rate is used up",
+            delayInSeconds: 30,
+            isWaiting: true,
+          },
         });
       }
     }

@@ -246,6 +246,7 @@ describe("with the token of the secret", () => {
       kind: "retryable",
       reason: "the token was refused",
       delayInSeconds: 60,
+      isWaiting: true,
     });
     expect(tokens()).toEqual(["Bearer old", "Bearer old"]);
   });
@@ -271,6 +272,7 @@ describe("with the token of the secret", () => {
       kind: "retryable",
       reason: "no token is set",
       delayInSeconds: 60,
+      isWaiting: true,
     });
     expect(provider.requests).toEqual([]);
   });

@@ -1,0 +1,557 @@
+import { randomUUID } from "node:crypto";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { callWindow } from "../../adapters/call-window.ts";
+import { contentOf, contentStore } from "../../adapters/content-store.ts";
+import { overflowBucket } from "../../adapters/overflow-bucket.ts";
+import { providerApi, withToken } from "../../adapters/provider-api.ts";
+import { type Revisions, revisions } from "../../adapters/revisions.ts";
+import { secretReader } from "../../adapters/secret-reader.ts";
+import { type Outgoing, sqsSender } from "../../adapters/sqs-sender.ts";
+import { parseTokenSecret } from "../../adapters/token-secret.ts";
+import type { DataSet } from "../../domain/data-set.ts";
+import type { ProviderSettings } from "../../domain/provider-settings.ts";
+import type { State } from "../../domain/state.ts";
+import type { Subject } from "../../domain/subjects.ts";
+import { askTask, readTask, readTaskText, startTask, type Task, writeTask } from "../../domain/tasks.ts";
+import { fetcher } from "../../functions/fetch/fetcher.ts";
+import {
+  describeOnTables,
+  startTestSystem,
+  type TestBucket,
+  type TestSystem,
+  type TestTable,
+} from "../support/engines.ts";
+import { startTestProvider, type TestProvider } from "../support/provider.ts";
+import { deliver, keptLog, type LogEntry } from "./lambda.ts";
+
+const noon = new Date("2026-11-21T12:00:30Z");
+const retry = { baseSeconds: 100, maxSeconds: 400, maxAttempts: 3 };
+
+const provider: ProviderSettings = {
+  paths: {
+    read: "/accounts/{account_id}/{endpoint}",
+    readCompany: "/company/{account_id}/{endpoint}",
+    account: "/accounts/{account_id}",
+    companyAccount: "/company/{account_id}",
+    user: "/users/{user_id}",
+    users: "/users",
+    refresh: "/refresh",
+  },
+  requestsPerMinute: 1_000,
+  timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
+  maxResponseBytes: 1_000_000,
+};
+const started: ProviderSettings = {
+  ...provider,
+  paths: {
+    ...provider.paths,
+    start: { method: "POST", path: "/accounts/{account_id}/fetches", body: { endpoints: "{endpoints}" } },
+  },
+};
+
+await describeOnTables("the fetcher", (tables) => {
+  let system: TestSystem;
+  let remote: TestProvider;
+  let table: TestTable;
+  let bucket: TestBucket;
+  let known: Revisions;
+  let queueUrl: string;
+  let deadLetterQueueUrl: string;
+  let token: string;
+  let entries: LogEntry[];
+  let sent: Outgoing[];
+  let subject: Subject;
+
+  beforeAll(async () => {
+    [system, remote] = await Promise.all([startTestSystem(tables), startTestProvider()]);
+    bucket = await system.createBucket();
+  });
+  afterAll(() => Promise.all([system.close(), remote.close()]));
+
+  beforeEach(async () => {
+    [table, queueUrl, deadLetterQueueUrl] = await Promise.all([
+      system.createTable(),
+      system.createQueue(),
+      system.createQueue(),
+    ]);
+    known = revisions(system.dynamodb, table.name);
+    token = system.createSecret({ token: "jwt" });
+    subject = { kind: "account", id: randomUUID() };
+    sent = [];
+    remote.requests.length = 0;
+    remote.answer = () => 500;
+  });
+
+  /** One environment of the function: its token and its lot of calls are its own. */
+  function fetcherOf(settings: ProviderSettings = provider) {
+    const kept = keptLog();
+    entries = kept.entries;
+    const now = () => noon;
+    const reader = secretReader(system.secretsManager, token, parseTokenSecret, now);
+    return fetcher({
+      revisions: known,
+      storeContent: contentStore(system.dynamodb, table.name, overflowBucket(bucket.name)),
+      call: withToken(providerApi(remote.url, settings, now), reader),
+      permit: callWindow(system.dynamodb, table.name, settings.requestsPerMinute, now),
+      send: (url, messages) => {
+        if (url === queueUrl) sent.push(...messages);
+        return sqsSender(system.sqs)(url, messages);
+      },
+      queueUrl,
+      deadLetterQueueUrl,
+      provider: settings,
+      startEndpoints: ["income", "profile"],
+      retry,
+      now,
+      random: () => 0.5,
+      log: kept.log,
+    });
+  }
+
+  async function perform(task: Task | string, settings = provider): Promise<readonly string[]> {
+    await system.send(queueUrl, typeof task === "string" ? task : writeTask(task));
+    return deliver(system, queueUrl, fetcherOf(settings));
+  }
+
+  const codes = () => entries.map(({ code }) => code);
+  const calls = () => remote.requests.map(({ method, path }) => `${method} ${path}`);
+  const deadLetters = async () =>
+    (await system.drain(deadLetterQueueUrl)).map(({ Body, MessageAttributes }) => ({
+      body: Body,
+      reason: MessageAttributes?.reason?.StringValue,
+    }));
+  const want = (endpoint: string, facts: Partial<DataSet> = {}) =>
+    known.dataSet(subject, endpoint, () => ({
+      subject,
+      endpoint,
+      version: 1,
+      wanted: 1,
+      done: 0,
+      judged: [],
+      latest: { cause: "again" },
+      ...facts,
+    }));
+  const put = (facts: Partial<State> = {}) =>
+    // A state is written only over the version before it.
+    reach(facts.version ?? 1, (version) =>
+      known.state(subject, () => ({
+        subject,
+        deleted: false,
+        unconfirmed: true,
+        judged: [],
+        latest: { cause: "again" },
+        ...facts,
+        version,
+      })),
+    );
+  const content = (endpoint = "income") => table.item(`ACCOUNT#${subject.id}`, `CONTENT#${endpoint}`);
+
+  /** What a task was sent again as; its queue does not show a message that is held back. */
+  async function postponed(task: Task): Promise<readonly { task: Task; delay: number | undefined }[]> {
+    await perform(task);
+    return sent.map(({ body, delayInSeconds }) => ({ task: readTaskText(body), delay: delayInSeconds }));
+  }
+
+  describe("starting an account's fetch", () => {
+    test("calls the path of the settings with the body filled in", async () => {
+      remote.answer = () => ({ status: 202, json: { ok: true } });
+      expect(await perform(startTask(subject, 4), started)).toEqual([]);
+      expect(remote.requests).toMatchObject([
+        {
+          method: "POST",
+          path: `/accounts/${subject.id}/fetches`,
+          body: '{"endpoints":["income","profile"]}',
+          headers: { authorization: "Bearer jwt" },
+        },
+      ]);
+      expect(codes()).toEqual(["TASK_DONE"]);
+      expect(await table.items(`ACCOUNT#${subject.id}`)).toEqual([]);
+    });
+
+    test("goes straight to reading where no path is set: each endpoint is wanted once", async () => {
+      for (let time = 0; time < 2; time += 1) expect(await perform(startTask(subject, 4))).toEqual([]);
+      expect(calls()).toEqual([]);
+      for (const endpoint of ["income", "profile"]) {
+        expect(await known.loadDataSet(subject, endpoint)).toMatchObject({ version: 1, wanted: 1, done: 0 });
+      }
+      await perform(startTask(subject, 5));
+      expect(await known.loadDataSet(subject, "income")).toMatchObject({ version: 2, wanted: 2 });
+    });
+
+    test("of a company account is reading, whatever the path of accounts is", async () => {
+      subject = { kind: "company-account", id: randomUUID() };
+      await perform(startTask(subject, 1), started);
+      expect(calls()).toEqual([]);
+      expect(await known.loadDataSet(subject, "profile")).toMatchObject({ wanted: 1 });
+    });
+
+    test.each([404, 410])("of an account that the provider answers with %i is done", async (status) => {
+      remote.answer = () => status;
+      expect(await perform(startTask(subject, 1), started)).toEqual([]);
+      expect(codes()).toEqual(["TASK_DONE"]);
+      expect(await deadLetters()).toEqual([]);
+    });
+  });
+
+  describe("reading an endpoint", () => {
+    const text = '{"amount": 12345678901234567890.10}';
+
+    test("stores the data byte for byte, and says that it is new", async () => {
+      await want("income", { wanted: 3 });
+      remote.answer = () => ({ text });
+      expect(await perform(readTask(subject, "income", 2))).toEqual([]);
+      expect(calls()).toEqual([`GET /accounts/${subject.id}/income`]);
+      expect(await content()).toMatchObject({ content: text, digest: contentOf(text).digest, done: 3 });
+      expect(await known.loadDataSet(subject, "income")).toMatchObject({
+        version: 2,
+        wanted: 3,
+        done: 3,
+        content: contentOf(text).digest,
+        latest: { cause: "answer", at: noon.toISOString() },
+      });
+    });
+
+    test("of a company account calls its own path", async () => {
+      subject = { kind: "company-account", id: randomUUID() };
+      await want("income");
+      remote.answer = () => ({ text });
+      await perform(readTask(subject, "income", 1));
+      expect(calls()).toEqual([`GET /company/${subject.id}/income`]);
+      expect(await table.item(`COMPANY#${subject.id}`, "CONTENT#income")).toMatchObject({ content: text });
+    });
+
+    test("of which the data is large keeps it in the bucket", async () => {
+      const large = JSON.stringify({ filler: "x".repeat(500_000) });
+      await want("income");
+      remote.answer = () => ({ text: large });
+      await perform(readTask(subject, "income", 1));
+      const { object } = (await content()) ?? {};
+      expect(gunzipSync(await bucket.bytes(String(object))).toString()).toBe(large);
+    });
+
+    test.each([
+      ["that is done", { wanted: 2, done: 2 }, 2],
+      ["that a later one has overtaken", { wanted: 5, done: 3 }, 2],
+    ])("%s is void: nothing is called", async (_, facts, wanted) => {
+      await want("income", facts);
+      expect(await perform(readTask(subject, "income", wanted))).toEqual([]);
+      expect(calls()).toEqual([]);
+      expect(codes()).toEqual(["TASK_VOID"]);
+    });
+
+    test("that nothing is known of is void", async () => {
+      expect(await perform(readTask(subject, "income", 1))).toEqual([]);
+      expect(calls()).toEqual([]);
+    });
+
+    test("that came twice at once calls at most twice, and is one change", async () => {
+      await want("income");
+      remote.answer = () => ({ text });
+      await system.send(queueUrl, writeTask(readTask(subject, "income", 1)));
+      await perform(readTask(subject, "income", 1));
+      expect(await known.loadDataSet(subject, "income")).toMatchObject({ version: 2, done: 1 });
+    });
+
+    test("of unchanged data writes no data and announces nothing, and is done", async () => {
+      const { digest } = contentOf(text);
+      await want("income", { content: digest });
+      remote.answer = () => ({ text });
+      await perform(readTask(subject, "income", 1));
+      expect(await content()).toBeUndefined();
+      expect(await known.loadDataSet(subject, "income")).toMatchObject({
+        done: 1,
+        content: digest,
+        latest: { cause: "again" },
+      });
+    });
+
+    test.each([404, 410])("answered with %i notes that the provider has none any more", async (status) => {
+      await want("income", { content: "old" });
+      remote.answer = () => status;
+      expect(await perform(readTask(subject, "income", 1))).toEqual([]);
+      expect(await content()).toMatchObject({ done: 1 });
+      expect(await content()).not.toHaveProperty("content");
+      const dataSet = await known.loadDataSet(subject, "income");
+      expect(dataSet).toMatchObject({ done: 1, latest: { cause: "answer" } });
+      expect(dataSet).not.toHaveProperty("content");
+    });
+
+    test("that was wanted again during the call is done up to what was noted before it", async () => {
+      await want("income");
+      remote.answer = async (_, count) => {
+        if (count > 1) return { text };
+        await known.dataSet(subject, "income", (dataSet) => dataSet && { ...dataSet, version: 2, wanted: 2 });
+        return { text };
+      };
+      await perform(readTask(subject, "income", 1));
+      expect(await known.loadDataSet(subject, "income")).toMatchObject({ wanted: 2, done: 1, version: 3 });
+      expect(await perform(readTask(subject, "income", 2))).toEqual([]);
+      expect(await known.loadDataSet(subject, "income")).toMatchObject({ wanted: 2, done: 2 });
+    });
+
+    test("whose data could not be stored is not done", async () => {
+      await want("income");
+      remote.answer = () => ({ text });
+      const working = system.fail("dynamodb:PutItem");
+      await perform(readTask(subject, "income", 1));
+      working();
+      expect(codes()).toEqual(["TASK_POSTPONED"]);
+      expect(await known.loadDataSet(subject, "income")).toMatchObject({ done: 0 });
+    });
+
+    test.each<[string, { status?: number; text: string; headers?: Record<string, string> }]>([
+      ["a page", { text: "<html>maintenance</html>", headers: { "content-type": "text/html" } }],
+      ["JSON that breaks off", { text: '{"amount":' }],
+      ["nothing", { text: "" }],
+      ["nothing, with 204", { status: 204, text: "" }],
+    ])(
+      "answered with %s goes to the dead-letter queue with its reason, and stores nothing",
+      async (_, answer) => {
+        await want("income");
+        remote.answer = () => answer;
+        const task = readTask(subject, "income", 1);
+        expect(await perform(task)).toEqual([]);
+        expect(await deadLetters()).toEqual([
+          { body: writeTask(task), reason: "the provider's answer is not JSON" },
+        ]);
+        expect(await content()).toBeUndefined();
+        expect(await known.loadDataSet(subject, "income")).toMatchObject({ done: 0 });
+      },
+    );
+
+    test.each(["null", "[]", '"text"', "0"])("takes any JSON for data: %s", async (json) => {
+      await want("income");
+      remote.answer = () => ({ text: json });
+      await perform(readTask(subject, "income", 1));
+      expect(await content()).toMatchObject({ content: json });
+    });
+  });
+
+  describe("asking for a state", () => {
+    test.each<[string, unknown, Partial<State>]>([
+      ["connected", { id: "x", connected: true }, { connected: true, deleted: false }],
+      ["disconnected", { connected: false }, { connected: false, deleted: false }],
+      ["connected, under data", { data: { connected: true } }, { connected: true, deleted: false }],
+      ["there, and no more", { id: "x" }, { connected: false, deleted: false }],
+    ])("writes that it is %s, and confirms it", async (_, json, facts) => {
+      await put({ version: 3, connected: false });
+      remote.answer = () => ({ json });
+      expect(await perform(askTask(subject, 3))).toEqual([]);
+      expect(calls()).toEqual([`GET /accounts/${subject.id}`]);
+      expect(await known.loadState(subject)).toMatchObject({
+        version: 4,
+        unconfirmed: false,
+        latest: { cause: "answer", at: noon.toISOString() },
+        ...facts,
+      });
+    });
+
+    test.each([404, 410])("answered with %i writes that it is deleted", async (status) => {
+      await put({ connected: true });
+      remote.answer = () => status;
+      await perform(askTask(subject, 1));
+      expect(await known.loadState(subject)).toMatchObject({ deleted: true, unconfirmed: false, version: 2 });
+    });
+
+    test.each([
+      ["user", "/users/"],
+      ["company-account", "/company/"],
+    ] as const)("of a %s calls its own path", async (kind, path) => {
+      subject = { kind, id: randomUUID() };
+      await put();
+      remote.answer = () => ({ json: {} });
+      await perform(askTask(subject, 1));
+      expect(calls()).toEqual([`GET ${path}${subject.id}`]);
+    });
+
+    test("of a user without a path in the settings is void, and the state stays unconfirmed", async () => {
+      subject = { kind: "user", id: randomUUID() };
+      await put();
+      const { user: _, ...paths } = provider.paths;
+      expect(await perform(askTask(subject, 1), { ...provider, paths })).toEqual([]);
+      expect(calls()).toEqual([]);
+      expect(await known.loadState(subject)).toMatchObject({ unconfirmed: true, version: 1 });
+    });
+
+    test("for a version that the state has left behind is void", async () => {
+      await put({ version: 2 });
+      expect(await perform(askTask(subject, 1))).toEqual([]);
+      expect(calls()).toEqual([]);
+      expect(codes()).toEqual(["TASK_VOID"]);
+    });
+
+    test("writes no answer where the state has moved on during the call", async () => {
+      await put({ connected: true });
+      remote.answer = async () => {
+        await known.state(subject, (state) => state && { ...state, version: 2, connected: false });
+        return { json: { connected: true } };
+      };
+      expect(await perform(askTask(subject, 1))).toEqual([]);
+      expect(await known.loadState(subject)).toMatchObject({
+        version: 2,
+        connected: false,
+        unconfirmed: true,
+      });
+    });
+
+    test.each([
+      ["a list", "[]", "the provider's answer: expected an object"],
+      ["null", "null", "the provider's answer: expected an object"],
+      ["a page", "<html>", "the provider's answer is not JSON"],
+    ])("answered with %s goes to the dead-letter queue, and confirms nothing", async (_, text, reason) => {
+      await put();
+      remote.answer = () => ({ text });
+      await perform(askTask(subject, 1));
+      expect(await deadLetters()).toMatchObject([{ reason }]);
+      expect(await known.loadState(subject)).toMatchObject({ unconfirmed: true, version: 1 });
+    });
+  });
+
+  describe("a call that may be made again", () => {
+    beforeEach(() => want("income"));
+    const read = (attempts = 0): Task => ({ ...readTask(subject, "income", 1), attempts });
+
+    test("is postponed: sent again with its attempts counted, and hidden for the delay", async () => {
+      remote.answer = () => 503;
+      expect(await postponed(read())).toEqual([{ task: read(1), delay: 50 }]);
+      expect(await system.receive(queueUrl)).toEqual([]);
+      expect(entries).toMatchObject([{ reason: "the provider answered 503" }]);
+      expect(await deadLetters()).toEqual([]);
+    });
+
+    test("waits longer each time, at random", async () => {
+      remote.answer = () => 503;
+      expect(await postponed(read(1))).toEqual([{ task: read(2), delay: 100 }]);
+    });
+
+    test.each([
+      ["120", 120],
+      ["100000", 900],
+    ])("waits as long as Retry-After says (%s), and no longer than SQS allows", async (value, delay) => {
+      remote.answer = () => ({ status: 429, headers: { "retry-after": value }, text: "" });
+      expect(await postponed(read())).toMatchObject([{ delay }]);
+    });
+
+    test("is given up into the dead-letter queue after the most attempts, with the reason", async () => {
+      remote.answer = () => 503;
+      expect(await perform(read(2))).toEqual([]);
+      const [letter, ...others] = await deadLetters();
+      expect(others).toEqual([]);
+      expect(letter?.reason).toBe("the provider answered 503, 3 times");
+      // Redriven, it begins anew.
+      expect(readTaskText(letter?.body ?? "")).toEqual(read());
+      expect(codes()).toEqual(["MESSAGE_REJECTED"]);
+      expect(await known.loadDataSet(subject, "income")).toMatchObject({ done: 0 });
+    });
+
+    test("does its work when the provider is back", async () => {
+      remote.answer = () => 503;
+      await perform(read());
+      remote.answer = () => ({ json: [1] });
+      expect(await perform(read(1))).toEqual([]);
+      expect(await content()).toMatchObject({ content: "[1]" });
+    });
+
+    test("stays in its queue while neither queue can be written to", async () => {
+      remote.answer = () => 503;
+      const working = system.fail("sqs:SendMessageBatch");
+      for (const attempts of [0, 2]) {
+        expect(await perform(read(attempts))).toEqual([writeTask(read(attempts))]);
+        expect(codes()).toEqual(["MESSAGE_FAILED"]);
+      }
+      working();
+      expect(await deadLetters()).toEqual([]);
+    });
+
+    test("does not hold up the other tasks of its batch", async () => {
+      await want("profile");
+      await system.send(queueUrl, writeTask(readTask(subject, "profile", 1)));
+      remote.answer = ({ path }) => (path.endsWith("/profile") ? { json: {} } : 503);
+      expect(await perform(read())).toEqual([]);
+      expect(codes().toSorted()).toEqual(["TASK_DONE", "TASK_POSTPONED"]);
+      expect(await content("profile")).toMatchObject({ content: "{}" });
+    });
+  });
+
+  test.each([400, 403, 302])(
+    "a task that the provider answers with %i is given up at once",
+    async (status) => {
+      await want("income");
+      remote.answer = () => status;
+      await perform(readTask(subject, "income", 1));
+      expect(await deadLetters()).toMatchObject([{ reason: `the provider answered ${status}` }]);
+    },
+  );
+
+  test.each([
+    ["no JSON", "hello", "the task is not JSON"],
+    ["another version", '{"schemaVersion":2}', "schemaVersion: expected 1"],
+    [
+      "no task",
+      '{"schemaVersion":1,"attempts":0,"subject":{"kind":"user","id":"u"},"task":"x"}',
+      "task: expected start, read or ask",
+    ],
+    ["nobody", '{"schemaVersion":1,"attempts":0,"task":"ask","version":1}', "subject: expected an object"],
+  ])("a message that is %s goes to the dead-letter queue with its reason", async (_, message, reason) => {
+    expect(await perform(message)).toEqual([]);
+    expect(await deadLetters()).toEqual([{ body: message, reason }]);
+  });
+
+  describe("the token", () => {
+    beforeEach(() => want("income"));
+
+    test("that is missing makes tasks wait, and calls nobody", async () => {
+      token = system.createSecret({ placeholder: "x" });
+      expect(await postponed(readTask(subject, "income", 1))).toMatchObject([{ delay: 60 }]);
+      expect(calls()).toEqual([]);
+      expect(entries).toMatchObject([{ reason: "no token is set" }]);
+    });
+
+    test("that is refused twice makes tasks wait", async () => {
+      remote.answer = () => 401;
+      expect(await postponed(readTask(subject, "income", 1))).toMatchObject([{ delay: 60 }]);
+      expect(calls()).toHaveLength(2);
+      expect(entries).toMatchObject([{ reason: "the token was refused" }]);
+    });
+
+    test("that is neither set nor accepted for long gives no task up: waiting is no attempt", async () => {
+      token = system.createSecret({ placeholder: "x" });
+      const last: Task = { ...readTask(subject, "income", 1), attempts: retry.maxAttempts - 1 };
+      await perform(last);
+      remote.answer = () => 401;
+      token = system.createSecret({ token: "jwt" });
+      await perform(last);
+      expect(await deadLetters()).toEqual([]);
+      expect(sent.map(({ body }) => readTaskText(body))).toEqual([last, last]);
+    });
+
+    test("neither it nor what was read shows in the log", async () => {
+      remote.answer = () => ({ json: { personal: "canary" } });
+      await perform(readTask(subject, "income", 1));
+      expect(JSON.stringify(entries)).not.toMatch(/canary|jwt/);
+      expect(entries).toEqual([{ code: "TASK_DONE", task: "read", subject: `account/${subject.id}` }]);
+    });
+  });
+
+  test("more tasks than the rate allows wait for the next window, which is no attempt", async () => {
+    const slow = { ...provider, requestsPerMinute: 2 };
+    const endpoints = ["a", "b", "c", "d"];
+    for (const endpoint of endpoints) await want(endpoint);
+    remote.answer = () => ({ json: {} });
+    for (const endpoint of endpoints.slice(1)) {
+      await system.send(queueUrl, writeTask({ ...readTask(subject, endpoint, 1), attempts: 2 }));
+    }
+    expect(await perform({ ...readTask(subject, "a", 1), attempts: 2 }, slow)).toEqual([]);
+    expect(calls()).toHaveLength(2);
+    expect(entries.filter(({ code }) => code === "TASK_POSTPONED")).toMatchObject([
+      { attempts: 2, reason: "the provider's rate is used up" },
+      { attempts: 2, reason: "the provider's rate is used up" },
+    ]);
+    expect(await deadLetters()).toEqual([]);
+  });
+});
+
+async function reach(version: number, write: (version: number) => Promise<void>): Promise<void> {
+  for (let next = 1; next <= version; next += 1) await write(next);
+}
