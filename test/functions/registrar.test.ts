@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { providerApi, withToken } from "../../adapters/provider-api.ts";
+import { secretReader } from "../../adapters/secret-reader.ts";
+import { parseTokenSecret } from "../../adapters/token-secret.ts";
+import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
+import { registrar } from "../../functions/register/registrar.ts";
+import { startTestSystem, type TestSystem } from "../support/engines.ts";
+import { startTestProvider, type TestProvider } from "../support/provider.ts";
+import { keptLog, type LogEntry } from "./lambda.ts";
+
+const noon = new Date("2026-11-21T12:00:00Z");
+const paths = {
+  users: "/api/v0.3/webhooks/users",
+  accounts: "/api/v0.3/webhooks/accounts",
+  endpoints: "/api/v0.3/webhooks/endpoints",
+  "company-accounts": "/api/company/v0.5/webhooks/accounts",
+};
+
+let system: TestSystem;
+let remote: TestProvider;
+let entries: LogEntry[];
+
+beforeAll(async () => {
+  [system, remote] = await Promise.all([startTestSystem(), startTestProvider()]);
+});
+afterAll(() => Promise.all([system.close(), remote.close()]));
+beforeEach(() => {
+  remote.requests.length = 0;
+  remote.answer = () => ({ json: {} });
+});
+
+function registrarOf({
+  secret = { current: "hook-secret" } as unknown,
+  token = { token: "jwt" } as unknown,
+  webhooksUrl = "https://api.example/webhooks",
+} = {}) {
+  const kept = keptLog();
+  entries = kept.entries;
+  const limits = {
+    timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
+    maxResponseBytes: 10_000,
+  };
+  const now = () => noon;
+  const secretId = system.createSecret(secret);
+  const tokenReader = secretReader(system.secretsManager, system.createSecret(token), parseTokenSecret, now);
+  const run = registrar({
+    call: withToken(providerApi(remote.url, limits, now), tokenReader),
+    paths,
+    webhooksUrl,
+    secretHeader: "x-webhook-secret",
+    readSecret: secretReader(system.secretsManager, secretId, parseWebhookSecret, now).readAgain,
+    log: kept.log,
+  });
+  return { run, secretId };
+}
+
+test.each(["https://api.example/webhooks", "https://api.example/webhooks/"])(
+  "registers all four kinds under %s, each with its address and the secret header",
+  async (webhooksUrl) => {
+    await registrarOf({ webhooksUrl }).run();
+    expect(
+      remote.requests.map(({ method, path, headers, body }) => ({
+        method,
+        path,
+        authorization: headers.authorization,
+        body: JSON.parse(body),
+      })),
+    ).toEqual(
+      Object.entries(paths).map(([kind, path]) => ({
+        method: "PUT",
+        path,
+        authorization: "Bearer jwt",
+        body: {
+          url: `https://api.example/webhooks/${kind}`,
+          method: "POST",
+          headers: { "x-webhook-secret": "hook-secret" },
+        },
+      })),
+    );
+    expect(entries).toEqual([{ code: "WEBHOOKS_REGISTERED", count: 4 }]);
+  },
+);
+
+test("registers the newest secret at once, whatever an earlier run read", async () => {
+  const { run, secretId } = registrarOf();
+  await run();
+  const SecretString = '{"current":"newer","previous":"hook-secret","previousUntil":"2026-11-24T12:00:00Z"}';
+  system.secrets.call("PutSecretValue", { SecretId: secretId, SecretString });
+  await run();
+  const secrets = remote.requests.map(({ body }) => JSON.parse(body).headers["x-webhook-secret"]);
+  expect(secrets).toEqual([...Array(4).fill("hook-secret"), ...Array(4).fill("newer")]);
+});
+
+describe("a registration fails the run, and says what to do, where", () => {
+  test("the webhook secret is empty: nothing is registered", async () => {
+    const { run } = registrarOf({ secret: { current: "" } });
+    await expect(run()).rejects.toThrow("the webhook secret is empty: set one before registering");
+    expect(remote.requests).toEqual([]);
+  });
+
+  test("no token is set: nothing is called", async () => {
+    await expect(registrarOf({ token: { placeholder: "x" } }).run()).rejects.toThrow("no token is set");
+    expect(remote.requests).toEqual([]);
+  });
+
+  test.each<[number, string]>([
+    [404, "the provider knows no webhook at the path of endpoints; see provider.paths"],
+    [422, "the provider answered 422"],
+    [503, "the provider answered 503"],
+    [401, "the token was refused"],
+  ])("the provider answers one kind with %i", async (status, message) => {
+    remote.answer = ({ path }) => (path === paths.endpoints ? status : { json: {} });
+    await expect(registrarOf().run()).rejects.toThrow(message);
+    expect(entries).toEqual([]);
+  });
+});
