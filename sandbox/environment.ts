@@ -120,6 +120,8 @@ export type Environment = {
   settled(): Promise<void>;
   /** Resolves when no delivery is being tried or due: those that wait for a retry may remain. */
   quiet(): Promise<void>;
+  /** The API's OpenAPI description, as it is served. */
+  openapi(): object;
   /** What exists: what a pipeline that missed nothing has in its tables. */
   snapshot(): Snapshot;
   /** What the data call of an account answers; undefined where it answers 404. */
@@ -168,7 +170,7 @@ export async function startEnvironment(
   const calls = createCallLog();
   const faults = createFaults();
   const rateLimit = createRateLimit(clock, options.requestsPerMinute ?? Number.POSITIVE_INFINITY);
-  const api = createApi({ clock, tokens, world, webhooks, calls, faults, rateLimit, shapes });
+  const api = await createApi({ clock, tokens, world, webhooks, calls, faults, rateLimit, shapes });
   const close = async () => {
     endUpdates();
     await api.close();
@@ -195,6 +197,7 @@ export async function startEnvironment(
     shape: shapes.set,
     calls: calls.list,
     webhook: webhooks.get,
+    openapi: () => api.swagger(),
     settled: async () => {
       await world.fetched();
       await engine.settled();

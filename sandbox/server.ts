@@ -1,15 +1,8 @@
-import type { Call } from "./api/call-log.ts";
-import type { Fault } from "./api/faults.ts";
 import { type AdjustableClock, type Clock, isAdjustable, runningClock } from "./clock.ts";
 import { startControl } from "./control/server.ts";
-import type { Delivery } from "./delivery/queue.ts";
 import { type Environment, type EnvironmentOptions, startEnvironment } from "./environment.ts";
 import { fieldsOf, numberOf } from "./parse.ts";
-import type { Snapshot } from "./snapshot.ts";
 import { openStore, type Store } from "./store.ts";
-import type { Webhook, WebhookKind } from "./webhooks.ts";
-
-export type { Call, Clock, Delivery, Environment, Fault, Snapshot, Webhook, WebhookKind };
 
 export type SandboxOptions = EnvironmentOptions & {
   /** Where the sandbox environment listens, on the loopback interface; 0 (default): a free port. */

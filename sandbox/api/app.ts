@@ -5,6 +5,7 @@ import type { World } from "../world.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { type GuardDependencies, guardApi } from "./guard.ts";
 import { createHttpApp } from "./http-app.ts";
+import { describeRoutes } from "./openapi.ts";
 import { tokenRoutes } from "./token-routes.ts";
 import { userRoutes } from "./user-routes.ts";
 import { webhookRoutes } from "./webhook-routes.ts";
@@ -16,10 +17,16 @@ export type ApiDependencies = GuardDependencies & {
 };
 
 /** The service's API: every path needs a token, every error is JSON. */
-export function createApi(dependencies: ApiDependencies): FastifyInstance {
+export async function createApi(dependencies: ApiDependencies): Promise<FastifyInstance> {
   const { world, webhooks, tokens, shapes } = dependencies;
   const app = createHttpApp();
   const callers = guardApi(app, dependencies);
+  await describeRoutes(app, {
+    title: "Income-data service",
+    description: "Users, their accounts with income sources, and the data fetched from them.",
+    path: "/api/openapi.json",
+    secured: true,
+  });
   tokenRoutes(app, tokens, callers);
   userRoutes(app, world, shapes);
   webhookRoutes(app, webhooks);

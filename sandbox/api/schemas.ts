@@ -1,13 +1,6 @@
 import { endpointNames } from "../endpoint-names.ts";
 import { cursorSchema } from "./paging.ts";
 
-declare module "fastify" {
-  interface FastifySchema {
-    /** What the route does, for the API's description. */
-    summary?: string;
-  }
-}
-
 /** JSON Schemas of the routes: they validate requests, write answers and describe the API. */
 const uuid = { type: "string", format: "uuid" } as const;
 const moment = {

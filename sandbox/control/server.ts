@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ApiError } from "../api/errors.ts";
 import { createHttpApp } from "../api/http-app.ts";
+import { describeRoutes } from "../api/openapi.ts";
 import { type Clock, isAdjustable } from "../clock.ts";
 import { type Environment, type EnvironmentName, urlOf } from "../environment.ts";
 import { actionRoutes } from "./action-routes.ts";
@@ -24,6 +25,12 @@ export async function startControl(port: number, dependencies: ControlDependenci
   const { sandbox, production, clock, advance } = dependencies;
   const app = createHttpApp();
   refuseForeignNames(app);
+  await describeRoutes(app, {
+    title: "The sandbox's control address",
+    description: "An operator's bench: what breaks the service on purpose and tells what happened.",
+    path: "/openapi.json",
+    secured: false,
+  });
   const choose: Choose = (name = "sandbox") => {
     if (name === "sandbox") return sandbox;
     if (production === undefined) {

@@ -2,10 +2,12 @@ import { request } from "node:http";
 import { expect, test } from "vitest";
 import { stoppedClock } from "../../sandbox/clock.ts";
 import type { Sandbox, SandboxOptions } from "../../sandbox/server.ts";
+import { checkAnswer } from "./described.ts";
 import { type Answer, call, jsonOf, registerAll, sandboxFor, startReceiver } from "./support.ts";
 
 async function benchFor(options: SandboxOptions = {}) {
   const sandbox = await sandboxFor({ controlPort: 0, ...options });
+  const description: unknown = await (await fetch(`${sandbox.control}/openapi.json`)).json();
   const send = async (method: string, path: string, json?: unknown): Promise<Answer> => {
     const response = await fetch(`${sandbox.control}${path}`, {
       method,
@@ -14,6 +16,7 @@ async function benchFor(options: SandboxOptions = {}) {
         : { body: JSON.stringify(json), headers: { "content-type": "application/json" } }),
     });
     const body: unknown = await response.json();
+    checkAnswer(description, { method, path, status: response.status, body });
     return { status: response.status, headers: response.headers, body };
   };
   return { sandbox, send };
@@ -204,8 +207,9 @@ test("POST /shape gives events and answers the shape of a template, and takes it
   const id = ids.users[0];
   expect(user).toEqual({ type: "user", who: { ref: id }, text: `user ${id}!`, none: null, n: [1] });
   const path = `/api/company/v0.5/company-accounts/${ids.companyAccounts[0]}`;
-  expect((await call(sandbox, path)).body).toEqual({ state: true });
-  expect((await call(sandbox, `${path}/vehicles`)).body).toEqual({ items: [expect.any(Object)] });
+  const shaped = { asDescribed: false };
+  expect((await call(sandbox, path, shaped)).body).toEqual({ state: true });
+  expect((await call(sandbox, `${path}/vehicles`, shaped)).body).toEqual({ items: [expect.any(Object)] });
   await send("POST", "/shape", { of: "account-answer" });
   expect((await call(sandbox, path)).body).toMatchObject({ connected: true });
 });

@@ -1,7 +1,9 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import { type Environment, type Sandbox, type SandboxOptions, startSandbox } from "../../sandbox/server.ts";
+import type { Environment } from "../../sandbox/environment.ts";
+import { type Sandbox, type SandboxOptions, startSandbox } from "../../sandbox/server.ts";
+import { checkAnswer } from "./described.ts";
 
 export type Received = {
   readonly method: string;
@@ -46,12 +48,17 @@ export async function sandboxFor(options: SandboxOptions = {}): Promise<Sandbox>
 
 export type Answer = { readonly status: number; readonly headers: Headers; readonly body: unknown };
 
-/** Calls the sandbox with its initial token, or with the given headers. */
-export async function call(
-  sandbox: Environment,
-  path: string,
-  init: { method?: string; json?: unknown; body?: string; headers?: Record<string, string> } = {},
-): Promise<Answer> {
+type CallOptions = {
+  method?: string;
+  json?: unknown;
+  body?: string;
+  headers?: Record<string, string>;
+  /** For answers that were given a shape of their own. */
+  asDescribed?: boolean;
+};
+
+/** Calls the sandbox with its initial token, or with the given headers. Answers must be as described. */
+export async function call(sandbox: Environment, path: string, init: CallOptions = {}): Promise<Answer> {
   const { method = "GET", json, body, headers = { authorization: `Bearer ${sandbox.token}` } } = init;
   const content = json === undefined ? body : JSON.stringify(json);
   const response = await fetch(`${sandbox.baseUrl}${path}`, {
@@ -59,12 +66,11 @@ export async function call(
     headers: content === undefined ? headers : { "content-type": "application/json", ...headers },
     ...(content === undefined ? {} : { body: content }),
   });
-  const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: text === "" ? undefined : JSON.parse(text),
-  };
+  const answer: unknown = await response.json();
+  if (init.asDescribed !== false) {
+    checkAnswer(sandbox.openapi(), { method, path, status: response.status, body: answer });
+  }
+  return { status: response.status, headers: response.headers, body: answer };
 }
 
 export const webhookPaths = {
