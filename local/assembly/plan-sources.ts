@@ -246,13 +246,14 @@ const ruleSchema = z.strictObject({
         Arn: z.string(),
         Id: z.string(),
         Input: z.string().optional(),
+        DeadLetterConfig: z.unknown().optional(),
         RetryPolicy: z.unknown().optional(),
       }),
     )
     .default([]),
 });
 
-/** A rule with a schedule. What a target's RetryPolicy says about delivery has no effect: delivery can't fail here. */
+/** A rule with a schedule. What a target says about failed delivery has no effect: delivery can't fail here. */
 export function planRule(logicalId: string, properties: Properties, scope: StackScope): RulePlan {
   const rule = parseProperties(ruleSchema, properties, scope, ["Description", "EventBusName", "Tags"]);
   parseSchedule(rule.ScheduleExpression);

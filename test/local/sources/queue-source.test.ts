@@ -206,6 +206,19 @@ describe("settings of the mapping", () => {
     expect(work.log()).toEqual(["a b c d e f g h i j k l"]);
   });
 
+  test("a batch ends before it is over what a function takes", async () => {
+    await using work = await startWork({
+      handler: '({ Records }) => console.log("batch of " + Records.length)',
+      mapping: { MaximumBatchingWindowInSeconds: 2 },
+      queue: { VisibilityTimeout: 10 },
+    });
+    for (const letter of "abcdefgh") await work.send(letter.repeat(1_000_000));
+    await drained(work.stack);
+    expect(work.stack.functions[0]?.counts()).toMatchObject({ errors: 0 });
+    const sizes = work.log().flatMap((line) => /^batch of (\d)$/.exec(line)?.[1] ?? []);
+    expect(sizes.sort()).toEqual(["2", "6"]);
+  });
+
   test("with filters a message that none takes is deleted unseen", async () => {
     await using work = await startWork({
       handler: "() => null",
