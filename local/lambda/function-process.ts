@@ -19,8 +19,8 @@ export type FunctionProcess = {
   kill(): void;
 };
 
-/** Lambda's limit for importing the handler. */
-const initSeconds = 10;
+/** Lambda's limit for importing the handler, after which it starts again within the invocation's own time. */
+const shortestInitSeconds = 10;
 const bootstrap = fileURLToPath(new URL("./bootstrap.ts", import.meta.url));
 
 /** Ended with the runner, also where a handler never gives way to the news that the channel is closed. */
@@ -58,7 +58,7 @@ export function startFunctionProcess(
     child.once("error", () => resolve());
   });
   return {
-    initialized: initialization(child),
+    initialized: initialization(child, Math.max(shortestInitSeconds, plan.timeoutSeconds)),
     exited,
     kill: () => child.kill("SIGKILL"),
     invoke: (event) => {
@@ -81,7 +81,7 @@ export function startFunctionProcess(
   };
 }
 
-function initialization(child: ChildProcess): Promise<FunctionError | undefined> {
+function initialization(child: ChildProcess, seconds: number): Promise<FunctionError | undefined> {
   return new Promise((resolve) => {
     const end = (error: FunctionError | undefined): void => {
       clearTimeout(timer);
@@ -96,7 +96,7 @@ function initialization(child: ChildProcess): Promise<FunctionError | undefined>
     };
     const exit = (code: number | null, signal: string | null): void =>
       end({ errorType: "Runtime.ExitError", errorMessage: `Error: ${exitReason(code, signal)}` });
-    const timer = setTimeout(() => end(timedOut("init", initSeconds)), initSeconds * 1000);
+    const timer = setTimeout(() => end(timedOut("init", seconds)), seconds * 1000);
     child.on("message", take);
     child.on("exit", exit);
   });

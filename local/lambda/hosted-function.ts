@@ -49,6 +49,8 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
   const working = new Set<FunctionProcess>();
   const waiting: (() => void)[] = [];
   const alive = new Set<FunctionProcess>();
+  /** Ended on purpose: that they could not finish importing says nothing about the handler. */
+  const killed = new WeakSet<FunctionProcess>();
   const initErrors = new Set<string>();
   const counts = { invocations: 0, errors: 0, throttles: 0, coldStarts: 0, running: 0, peak: 0 };
   const concurrency = plan.reservedConcurrency ?? options.maximumProcesses;
@@ -70,12 +72,18 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     const used = idle.pop() ?? start();
     working.add(used);
     const failure = await used.initialized;
-    if (failure !== undefined) initErrors.add(`${failure.errorType}: ${failure.errorMessage}`);
+    if (failure !== undefined && !killed.has(used))
+      initErrors.add(`${failure.errorType}: ${failure.errorMessage}`);
     const outcome: InvocationOutcome =
       failure === undefined ? await used.invoke(event) : { kind: "failed", error: failure };
     working.delete(used);
     if (alive.has(used) && failure === undefined) idle.push(used);
     return limitResponse(outcome);
+  };
+
+  const kill = (victim: FunctionProcess): void => {
+    killed.add(victim);
+    victim.kill();
   };
 
   const turn = async (): Promise<void> => {
@@ -103,7 +111,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     },
     kill: () => {
       const victims = working.size > 0 ? [...working] : idle.splice(0);
-      for (const victim of victims) victim.kill();
+      for (const victim of victims) kill(victim);
       return victims.length;
     },
     counts: () => ({ ...counts, running: counts.running - waiting.length }),
@@ -111,7 +119,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     close: async () => {
       isClosed = true;
       const exits = [...alive].map(({ exited }) => exited);
-      for (const process of alive) process.kill();
+      for (const process of alive) kill(process);
       await Promise.all(exits);
     },
   };

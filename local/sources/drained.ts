@@ -16,7 +16,9 @@ type Drained = {
   pendingEvents(): number;
 };
 
-const checkInterval = 50;
+/** Between two checks, growing from the first to the last: each check calls the engine. */
+const shortestInterval = 25;
+const longestInterval = 250;
 
 /**
  * Resolves when nothing is left to do. Each part feeds others, so all of them must be found idle without any
@@ -28,7 +30,7 @@ export async function waitUntilDrained(parts: Drained, { deadline }: DrainOption
   const expired = new Promise<"late">((resolve) => {
     late.addEventListener("abort", () => resolve("late"), { once: true });
   });
-  for (;;) {
+  for (let interval = shortestInterval; ; interval = Math.min(longestInterval, interval * 1.5)) {
     const before = invocations(parts);
     const left = await leftIn(parts);
     if (left === undefined) {
@@ -38,7 +40,7 @@ export async function waitUntilDrained(parts: Drained, { deadline }: DrainOption
       if ((await leftIn(parts)) === undefined && invocations(parts) === before) return;
     }
     if (late.aborted) throw notDrained(left ?? "functions at work", deadline);
-    await new Promise((resolve) => setTimeout(resolve, checkInterval));
+    await new Promise((resolve) => setTimeout(resolve, interval));
   }
 }
 
@@ -50,9 +52,11 @@ async function leftIn({ sqs, queueUrls, functions, pendingEvents }: Drained): Pr
   const working = functions.find(({ counts }) => counts().running > 0);
   if (working !== undefined) return `the function ${working.plan.name} at work`;
   if (pendingEvents() > 0) return `${pendingEvents()} asynchronous events`;
-  const depths = await Promise.all(queueUrls.map(async (url) => ({ url, messages: await depth(sqs, url) })));
-  const filled = depths.find(({ messages }) => messages > 0);
-  return filled && `${filled.messages} messages in ${filled.url}`;
+  for (const url of queueUrls) {
+    const messages = await depth(sqs, url);
+    if (messages > 0) return `${messages} messages in ${url}`;
+  }
+  return undefined;
 }
 
 async function depth(sqs: SQSClient, QueueUrl: string): Promise<number> {

@@ -177,6 +177,15 @@ describe("ending", () => {
     expect(work.host.counts().coldStarts).toBe(2);
   });
 
+  test("a process that is killed while it imports is no handler that can't be loaded", async () => {
+    await using work = await hosted("console.log('importing'); await new Promise(() => {});");
+    const answer = work.host.invoke("{}");
+    await vi.waitFor(() => expect(work.lines).toEqual(["importing"]));
+    expect(work.host.kill()).toBe(1);
+    expect(await answer).toMatchObject({ kind: "failed", error: { errorType: "Runtime.ExitError" } });
+    expect(work.host.initErrors()).toEqual([]);
+  });
+
   test("close leaves no process, also where one is at work", async () => {
     const work = await hosted(`${identity}\nconsole.log(process.pid);`);
     await answerOf(work.host);
