@@ -25,10 +25,15 @@ export function queuesOf(stack: LocalStack): Readonly<Record<string, string>> {
   return Object.fromEntries(urls.map(([name, url]) => [kebabCase(name.replace(/QueueUrl$/, "")), url]));
 }
 
-export function deadLetterQueuesOf(stack: LocalStack): readonly string[] {
-  return Object.entries(queuesOf(stack))
-    .filter(([name]) => name.endsWith("-dead-letter"))
-    .map(([, url]) => url);
+/** Each dead-letter queue with the queue that its messages come from. */
+export function deadLetterQueuesOf(
+  stack: LocalStack,
+): readonly { readonly url: string; readonly source: string }[] {
+  const queues = queuesOf(stack);
+  return Object.entries(queues).flatMap(([name, source]) => {
+    const url = queues[`${name}-dead-letter`];
+    return url === undefined ? [] : [{ url, source }];
+  });
 }
 
 function kebabCase(name: string): string {

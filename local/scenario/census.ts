@@ -1,6 +1,7 @@
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import {
   DeleteMessageBatchCommand,
+  GetQueueAttributesCommand,
   type Message,
   ReceiveMessageCommand,
   SQSClient,
@@ -100,21 +101,35 @@ const identified = z.object({ id: z.string() });
 /** A dead letter: what it is (the event's id, or its text where it has none), and why it lies there. */
 export type DeadLetter = { readonly id: string; readonly reason: string };
 
-/** What lies in a dead-letter queue; reading takes the messages out of it. */
-export async function readDeadLetters(access: Access, queueUrl: string): Promise<readonly DeadLetter[]> {
+/**
+ * What lies in a dead-letter queue; reading takes the messages out of it. Our own functions say why they sent one
+ * there. What SQS itself moved there was received as often as its source allows, and nobody knows more.
+ */
+export async function readDeadLetters(
+  access: Access,
+  queueUrl: string,
+  sourceUrl: string,
+): Promise<readonly DeadLetter[]> {
+  const moved = `received ${await maxReceiveCountOf(access, sourceUrl)} times`;
   const found: DeadLetter[] = [];
-  for await (const letter of drain(access, queueUrl)) {
-    const { success, data } = identified.safeParse(JSON.parse(letter.Body ?? ""));
-    found.push({ id: success ? data.id : (letter.Body ?? ""), reason: reasonOf(letter) });
+  for await (const { Body = "", MessageAttributes = {} } of drain(access, queueUrl)) {
+    const { success, data } = identified.safeParse(JSON.parse(Body));
+    found.push({ id: success ? data.id : Body, reason: MessageAttributes.reason?.StringValue ?? moved });
   }
   return found;
 }
 
-/** Our own functions say why; what SQS itself moved there was received too often, and nobody knows more. */
-function reasonOf({ MessageAttributes = {}, Attributes = {} }: Message): string {
-  const received = Number(Attributes.ApproximateReceiveCount ?? 1);
-  // This very reading is one of them.
-  return MessageAttributes.reason?.StringValue ?? `received ${received - 1} times`;
+const redrivePolicy = z.object({ maxReceiveCount: z.coerce.number() });
+
+async function maxReceiveCountOf(access: Access, QueueUrl: string): Promise<number> {
+  const client = new SQSClient(access);
+  try {
+    const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["RedrivePolicy"] });
+    const { Attributes = {} } = await client.send(command);
+    return redrivePolicy.parse(JSON.parse(Attributes.RedrivePolicy ?? "{}")).maxReceiveCount;
+  } finally {
+    client.destroy();
+  }
 }
 
 async function* drain(access: Access, queueUrl: string): AsyncGenerator<Message> {
@@ -126,7 +141,6 @@ async function* drain(access: Access, queueUrl: string): AsyncGenerator<Message>
           QueueUrl: queueUrl,
           MaxNumberOfMessages: 10,
           MessageAttributeNames: ["All"],
-          MessageSystemAttributeNames: ["ApproximateReceiveCount"],
         }),
       );
       if (Messages.length === 0) return;

@@ -186,6 +186,8 @@ async function takeCensus(
   const messages = new Map<string, ReadonlyMap<string, string>>();
   for (const { name, queueUrl } of subscriptions) messages.set(name, await readSubscriber(access, queueUrl));
   const queues = deadLetterQueuesOf(stack);
-  const deadLetters = await Promise.all(queues.map((queueUrl) => readDeadLetters(access, queueUrl)));
+  const deadLetters = await Promise.all(
+    queues.map(({ url, source }) => readDeadLetters(access, url, source)),
+  );
   return { table, messages, deadLetters: deadLetters.flat() };
 }

@@ -23,7 +23,7 @@ describe("what is synthesized is what runs", () => {
     return { code: await program.ended, output: program.output() };
   };
 
-  it.each([/^UsersReceiveFunction/, /^AccountsStoreFunction/, /^RelayChangesFunction/, /^FetchDataFunction/])(
+  it.each([/^UsersReceiveFunction/, /^RelayChangesFunction/])(
     "fails the run when the bundle of %s throws",
     async (functionId) => {
       await using changed = await product.copy();
@@ -39,16 +39,10 @@ describe("what is synthesized is what runs", () => {
 
   it.each([
     [/^EndpointsReceiveRole/, "sqs:SendMessage"],
-    [/^UsersReceiveRole/, "s3:PutObject"],
-    [/^UsersReceiveRole/, "secretsmanager:GetSecretValue"],
     [/^AccountsStoreRole/, "dynamodb:UpdateItem"],
-    [/^CompanyAccountsStoreRole/, "s3:GetObject"],
     [/^UsersStoreRole/, "sqs:DeleteMessage"],
-    [/^RelayChangesRole/, "dynamodb:ListStreams"],
     [/^RelayChangesRole/, "dynamodb:PutItem"],
-    [/^RelayChangesRole/, "s3:ListBucket"],
     [/^FetchDataRole/, "dynamodb:UpdateItem"],
-    [/^FetchDataRole/, "logs:PutLogEvents"],
     [/^RefreshTokenRole/, "secretsmanager:UpdateSecretVersionStage"],
     [/^RegisterWebhooksRole/, "secretsmanager:GetSecretValue"],
   ])(
@@ -68,7 +62,7 @@ describe("what is synthesized is what runs", () => {
   it("moves a message to the dead letters after as many receipts as the template says", async () => {
     await using changed = await product.copy();
     // The shortest visibility that the function's time-out allows, so that the receipts follow quickly.
-    await changed.change(/^UsersWorkQueue/, (properties) => {
+    await changed.change(/^UsersWorkQueue(?!Policy)/, (properties) => {
       properties.VisibilityTimeout = 2;
       properties.RedrivePolicy = { ...Object(properties.RedrivePolicy), maxReceiveCount: 2 };
     });
@@ -76,7 +70,7 @@ describe("what is synthesized is what runs", () => {
     try {
       const store = stack.functions.find(({ logicalId }) => logicalId.startsWith("UsersStoreFunction"));
       let failures = 0;
-      const queue = stack.outputs.UsersDeadLetterQueueUrl ?? "";
+      const { UsersQueueUrl = "", UsersDeadLetterQueueUrl = "" } = stack.outputs;
       stack.gateway.intercept(async ({ principal, action }, moment) => {
         if (principal !== store?.name || action !== "dynamodb:UpdateItem" || moment !== "before")
           return undefined;
@@ -93,7 +87,9 @@ describe("what is synthesized is what runs", () => {
       await stack.drained({ deadline: 30_000 });
 
       const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
-      expect(await readDeadLetters(access, queue)).toMatchObject([{ reason: "received 2 times" }]);
+      expect(await readDeadLetters(access, UsersDeadLetterQueueUrl, UsersQueueUrl)).toMatchObject([
+        { reason: "received 2 times" },
+      ]);
       expect(failures).toBe(2);
     } finally {
       await stack.close();
