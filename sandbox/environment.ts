@@ -4,6 +4,9 @@ import { type Call, createCallLog } from "./api/call-log.ts";
 import { createFaults, type Fault } from "./api/faults.ts";
 import { createRateLimit } from "./api/rate-limit.ts";
 import type { Clock } from "./clock.ts";
+import { createAnalytics, type FlowEvent } from "./connect/analytics.ts";
+import { type Branding, checkBranding } from "./connect/branding.ts";
+import { createSignIns } from "./connect/sign-ins.ts";
 import { idSource } from "./data/random.ts";
 import { type Datasource, standardDatasources } from "./datasources.ts";
 import { createDeliveryEngine, type DeliveryEngine } from "./delivery/engine.ts";
@@ -54,6 +57,10 @@ export type EnvironmentOptions = {
   readonly requestsPerMinute?: number;
   /** The platforms that can be connected; default: invented ones. */
   readonly datasources?: readonly Datasource[];
+  /** How long a datasource takes to judge credentials, on the clock; default 0. */
+  readonly signInDurationMs?: number;
+  /** How the connection flow looks. */
+  readonly branding?: Branding;
 };
 
 export type CreateUsersOptions = {
@@ -116,10 +123,14 @@ export type Environment = {
   webhook(kind: WebhookKind): Webhook | undefined;
   /** Delivers an event once more. @returns whether there is one with this id */
   resend(deliveryId: string): boolean;
-  /** Resolves when no fetch is under way and no delivery pending. */
+  /** Resolves when no sign-in and no fetch is under way and no delivery pending. */
   settled(): Promise<void>;
   /** Resolves when no delivery is being tried or due: those that wait for a retry may remain. */
   quiet(): Promise<void>;
+  /** Sets how the connection flow looks. @throws a range error that names what is wrong */
+  brand(branding: Branding): void;
+  /** How the connection flow was used; in production only. */
+  analytics(): readonly FlowEvent[];
   /** The API's OpenAPI description, as it is served. */
   openapi(): object;
   /** What exists: what a pipeline that missed nothing has in its tables. */
@@ -154,6 +165,7 @@ export async function startEnvironment(
   const webhooks = createWebhookRegistry(store);
   const shapes = createShapes(store);
   const engine = startDeliveries(options.delivery ?? {}, { clock, store, webhooks });
+  const datasources = choiceOf(options.datasources ?? standardDatasources);
   let baseUrl = "";
   const world = createWorld({
     clock,
@@ -162,7 +174,7 @@ export async function startEnvironment(
     emit: (kind, payload) => {
       engine.deliver({ kind, body: bodyOf(shapes.apply(kind, payload)?.shaped ?? payload), headers: {} });
     },
-    datasources: choiceOf(options.datasources ?? standardDatasources),
+    datasources,
     alertOnAccountCreation: options.alertOnAccountCreation ?? true,
     fetchDurationMs: options.fetchDurationMs ?? 0,
     connectUrl: () => baseUrl,
@@ -170,7 +182,18 @@ export async function startEnvironment(
   const calls = createCallLog();
   const faults = createFaults();
   const rateLimit = createRateLimit(clock, options.requestsPerMinute ?? Number.POSITIVE_INFINITY);
-  const api = await createApi({ clock, tokens, world, webhooks, calls, faults, rateLimit, shapes });
+  const production = name === "production";
+  const analytics = createAnalytics(clock.now, production);
+  const signInDurationMs = options.signInDurationMs ?? 0;
+  const signIns = createSignIns({ environment: name, world, clock, analytics, signInDurationMs });
+  let branding: Branding = {};
+  const brand = (given: Branding) => {
+    checkBranding(given);
+    branding = given;
+  };
+  brand(options.branding ?? {});
+  const flow = { production, world, signIns, analytics, datasources, branding: () => branding };
+  const api = await createApi({ clock, tokens, world, webhooks, calls, faults, rateLimit, shapes, flow });
   const close = async () => {
     endUpdates();
     await api.close();
@@ -198,7 +221,10 @@ export async function startEnvironment(
     calls: calls.list,
     webhook: webhooks.get,
     openapi: () => api.swagger(),
+    brand,
+    analytics: analytics.list,
     settled: async () => {
+      await signIns.ended();
       await world.fetched();
       await engine.settled();
     },

@@ -2,6 +2,7 @@ import type { Clock } from "./clock.ts";
 import { type EndpointName, isEndpointName } from "./endpoint-names.ts";
 import { fieldsOf, listOf, momentOf, textOf } from "./parse.ts";
 import type { Store } from "./store.ts";
+import { countUnderWay } from "./under-way.ts";
 
 /** A data fetch under way at a datasource. */
 export type DataFetch = {
@@ -20,16 +21,14 @@ export type Fetches = {
 /** Fetches end on the clock; those that a restart interrupted end afterwards. */
 export function createFetches(clock: Clock, store: Store, onEnd: (fetch: DataFetch) => void): Fetches {
   const kept = store.collection("fetches");
-  const waiters: (() => void)[] = [];
-  let underWay = 0;
+  const underWay = countUnderWay();
 
   function follow(fetch: DataFetch): void {
-    underWay += 1;
+    underWay.begin();
     clock.schedule(fetch.endsAt, () => {
       onEnd(fetch);
       kept.remove(fetch.requestId);
-      underWay -= 1;
-      if (underWay === 0) for (const resolve of waiters.splice(0)) resolve();
+      underWay.end();
     });
   }
 
@@ -39,7 +38,7 @@ export function createFetches(clock: Clock, store: Store, onEnd: (fetch: DataFet
       kept.put(fetch.requestId, fetch);
       follow(fetch);
     },
-    ended: () => (underWay === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
+    ended: underWay.none,
   };
 }
 

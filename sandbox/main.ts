@@ -1,4 +1,7 @@
+import { readFile } from "node:fs/promises";
+import { extname } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
+import type { Branding } from "./connect/branding.ts";
 import { type SandboxOptions, startSandbox } from "./server.ts";
 
 type Flags = {
@@ -14,6 +17,9 @@ type Flags = {
   readonly requestsPerMinute?: number;
   readonly firstRetry: number;
   readonly users: number;
+  readonly operatorName?: string;
+  readonly logo?: string;
+  readonly accentColor?: string;
 };
 
 const command = new Command("sandbox")
@@ -40,10 +46,13 @@ const command = new Command("sandbox")
     parseWhole,
     30_000,
   )
+  .option("--operator-name <name>", "shown in the connection flow; production needs it")
+  .option("--logo <file>", "a PNG, JPEG or SVG image, shown in the connection flow; production needs it")
+  .option("--accent-color <#rrggbb>", "of the connection flow; production needs it")
   .action(run);
 
 async function run(flags: Flags): Promise<void> {
-  const sandbox = await startSandbox(optionsOf(flags));
+  const sandbox = await startSandbox({ ...optionsOf(flags), branding: await brandingOf(flags) });
   const stop = () => void sandbox.close();
   process.once("SIGINT", stop);
   process.once("SIGTERM", stop);
@@ -65,11 +74,34 @@ function optionsOf(flags: Flags): SandboxOptions {
     tokenLifetimeSeconds: flags.tokenLifetime,
     refreshEndsToken: flags.refreshEndsToken,
     alertOnAccountCreation: flags.accountAlert,
+    // Long enough to be seen on the page.
+    signInDurationMs: 1000,
     delivery: { firstRetryMs: flags.firstRetry },
     ...(flags.control ? { controlPort: flags.controlPort } : {}),
     ...(directory === undefined ? {} : { directory }),
     ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
   };
+}
+
+async function brandingOf({ operatorName: name, logo, accentColor }: Flags): Promise<Branding> {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(accentColor === undefined ? {} : { accentColor }),
+    ...(logo === undefined ? {} : { logo: await readLogo(logo) }),
+  };
+}
+
+const imageTypes: Readonly<Record<string, string>> = {
+  ".png": "image/png",
+  ".jpg": "image/jpeg",
+  ".jpeg": "image/jpeg",
+  ".svg": "image/svg+xml",
+};
+
+async function readLogo(file: string): Promise<string> {
+  const type = imageTypes[extname(file).toLowerCase()];
+  if (type === undefined) throw new Error(`--logo ${file}: expected a .png, .jpg or .svg file`);
+  return `data:${type};base64,${await readFile(file, "base64")}`;
 }
 
 function addressOf({ baseUrl, token }: { readonly baseUrl: string; readonly token: string }) {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { connectionFlow, type FlowDependencies } from "../connect/routes.ts";
 import type { Shapes } from "../shapes.ts";
 import type { WebhookRegistry } from "../webhooks.ts";
 import type { World } from "../world.ts";
@@ -14,11 +15,12 @@ export type ApiDependencies = GuardDependencies & {
   readonly world: World;
   readonly webhooks: WebhookRegistry;
   readonly shapes: Shapes;
+  readonly flow: FlowDependencies;
 };
 
-/** The service's API: every path needs a token, every error is JSON. */
+/** The service's API, in which every path needs a token and every error is JSON, and the connection flow's pages. */
 export async function createApi(dependencies: ApiDependencies): Promise<FastifyInstance> {
-  const { world, webhooks, tokens, shapes } = dependencies;
+  const { world, webhooks, tokens, shapes, flow } = dependencies;
   const app = createHttpApp();
   const callers = guardApi(app, dependencies);
   await describeRoutes(app, {
@@ -31,5 +33,6 @@ export async function createApi(dependencies: ApiDependencies): Promise<FastifyI
   userRoutes(app, world, shapes);
   webhookRoutes(app, webhooks);
   accountRoutes(app, world, shapes);
+  await app.register(connectionFlow, flow);
   return app;
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../clock.ts";
+import { flowPath } from "../connect/routes.ts";
 import type { Tokens } from "../tokens.ts";
 import type { CallLog } from "./call-log.ts";
 import { ApiError } from "./errors.ts";
@@ -29,6 +30,7 @@ export function guardApi(app: FastifyInstance, dependencies: GuardDependencies):
     calls.add({ method, path: pathOf(request), status, at: clock.now(), authorized: tokenIds.has(request) });
   };
   app.addHook("onRequest", async (request, reply) => {
+    if (isFlow(pathOf(request))) return;
     // A caller that hangs up before the answer's end was called too.
     reply.raw.once("close", () => log(request, reply.raw.headersSent ? reply.raw.statusCode : 0));
     const verdict = await tokens.verify(request.headers.authorization);
@@ -44,7 +46,9 @@ export function guardApi(app: FastifyInstance, dependencies: GuardDependencies):
     reply.header("retry-after", wait);
     throw new ApiError(429, "too_many_requests", `over the rate limit: wait ${wait} s`);
   });
-  app.addHook("onResponse", async (request, reply) => log(request, reply.statusCode));
+  app.addHook("onResponse", async (request, reply) => {
+    if (!isFlow(pathOf(request))) log(request, reply.statusCode);
+  });
   return { tokenIdOf: (request) => tokenIds.get(request) ?? "" };
 }
 
@@ -57,6 +61,11 @@ function meet(fault: Fault, reply: FastifyReply, log: (status: number) => void):
   reply.hijack();
   // Logged at once: some of these answers never end.
   log(playFault(fault.effect, reply.raw));
+}
+
+/** The connection flow's pages are no calls of the API; the sessions in their paths are credentials. */
+function isFlow(path: string): boolean {
+  return path === flowPath || path.startsWith(`${flowPath}/`);
 }
 
 function pathOf(request: FastifyRequest): string {

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { ApiError } from "../api/errors.ts";
 import type { Fault } from "../api/faults.ts";
 import { answers, pathSchema } from "../api/schemas.ts";
+import type { Branding } from "../connect/branding.ts";
 import type { CreateUsersOptions, Environment, EnvironmentName } from "../environment.ts";
 import type { Load } from "../load.ts";
 import type { ShapedThing } from "../shapes.ts";
@@ -28,6 +29,7 @@ export type ControlledClock = { now(): Date; advance(seconds: number): Promise<v
 export function actionRoutes(app: FastifyInstance, choose: Choose, clock: ControlledClock): void {
   worldRoutes(app, choose);
   apiRoutes(app, choose);
+  brandingRoute(app, choose);
   app.post<{ Body: EventsBody }>(
     "/events",
     describe("Fire events", schemas.eventsBody, schemas.deliveryIds),
@@ -100,6 +102,17 @@ function apiRoutes(app: FastifyInstance, choose: Choose): void {
     describe("Give payloads another shape", schemas.shapeBody, schemas.nothing),
     async ({ body }) => {
       choose(body.environment).shape(body.of, body.template);
+      return {};
+    },
+  );
+}
+
+function brandingRoute(app: FastifyInstance, choose: Choose): void {
+  app.post<{ Body: About & Branding }>(
+    "/branding",
+    describe("Set how the connection flow looks", schemas.brandingBody, schemas.nothing),
+    async ({ body: { environment, ...branding } }) => {
+      asked(() => choose(environment).brand(branding));
       return {};
     },
   );

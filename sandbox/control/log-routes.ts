@@ -52,6 +52,21 @@ export function logRoutes(app: FastifyInstance, choose: Choose): void {
       return { deliveries: deliveries.map(showDelivery), next };
     },
   );
+  app.get<{ Querystring: Page }>(
+    "/analytics",
+    {
+      schema: {
+        summary: "How the connection flow was used: of production only",
+        querystring: schemas.environmentQuery,
+        response: answers(200, schemas.analyticsAnswer),
+      },
+    },
+    async ({ query }) => ({
+      events: choose(query.environment ?? "production")
+        .analytics()
+        .map((event) => ({ ...event, at: event.at.toISOString() })),
+    }),
+  );
   app.post<{ Querystring: Page; Params: { delivery_id: string } }>(
     "/deliveries/:delivery_id/resend",
     {

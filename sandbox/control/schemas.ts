@@ -1,4 +1,5 @@
 import { faultEffects } from "../api/faults.ts";
+import { categories } from "../datasources.ts";
 import { deliveryStatuses } from "../delivery/queue.ts";
 import { shapedThings } from "../shapes.ts";
 import { webhookKinds } from "../webhooks.ts";
@@ -103,6 +104,39 @@ export const loadBody = body(["perSecond", "seconds"], {
   perSecond: { type: "integer", minimum: 1, maximum: 10_000 },
   seconds: { type: "integer", minimum: 1, maximum: 86_400 },
 });
+
+const datasource = {
+  type: "object",
+  required: ["id", "name", "category"],
+  additionalProperties: false,
+  properties: {
+    id: { type: "string", format: "uuid" },
+    name: { type: "string", minLength: 1, maxLength: 80 },
+    category: { enum: categories },
+  },
+} as const;
+
+export const brandingBody = body([], {
+  name: { ...text, description: "The operator's name" },
+  logo: { ...text, description: "A data: address of a PNG, JPEG or SVG image" },
+  accentColor: { ...text, description: "#rrggbb" },
+  datasources: { type: "array", items: datasource, description: "What the search offers; unset: all" },
+});
+
+export const analyticsAnswer = {
+  type: "object",
+  required: ["events"],
+  properties: {
+    events: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["at", "step"],
+        properties: { at: isoMoment, step: text, datasourceId: text },
+      },
+    },
+  },
+} as const;
 
 export const accountBody = body(["action"], { action: { enum: ["disconnect", "reconnect", "delete"] } });
 

@@ -46,6 +46,33 @@ test.each([["--port", "70000"], ["--port", "x"], ["--nothing"]])("%s %s is refus
   expect(error).toMatch(/^error: /);
 });
 
+test("the line tells all addresses; --no-control opens no control address", async () => {
+  const lineOf = async (...options: readonly string[]) => {
+    const child = run(...options, "--operator-name", "Bold Bank");
+    const [line] = await once(createInterface({ input: child.stdout }), "line");
+    const end = ended(child);
+    child.kill("SIGTERM");
+    await end;
+    return JSON.parse(String(line));
+  };
+  const address = {
+    baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    token: expect.any(String),
+  };
+  const all = { sandbox: address, production: address, control: address.baseUrl };
+  expect(await lineOf()).toEqual(all);
+  expect(await lineOf("--no-control")).toEqual({ sandbox: address, production: address });
+});
+
+test.each([
+  ["nowhere.png", "ENOENT"],
+  ["logo.txt", "expected a .png, .jpg or .svg file"],
+])("the logo %s is a clear error", async (logo, text) => {
+  const { code, error } = await ended(run("--logo", logo));
+  expect(code).toBe(1);
+  expect(error).toContain(text);
+});
+
 test("--help describes the options", async () => {
   const { code, out } = await ended(run("--help"));
   expect(code).toBe(0);

@@ -1,0 +1,76 @@
+import type { Datasource } from "../datasources.ts";
+
+/** How the connection flow looks for an operator. Production needs all but the list. */
+export type Branding = {
+  readonly name?: string;
+  /** An image as a `data:` address: PNG, JPEG or SVG, at most 100 kB. */
+  readonly logo?: string;
+  /** `#rrggbb`, dark enough for white text on it. */
+  readonly accentColor?: string;
+  /** What the search offers; unset: every datasource of the environment. */
+  readonly datasources?: readonly Datasource[];
+};
+
+/** What the pages are made with. */
+export type Look = { readonly name: string; readonly logo: string; readonly accentColor: string };
+
+const longestLogo = 136_000;
+const leastContrast = 4.5;
+
+/** @throws a range error that names what is wrong and its remedy */
+export function checkBranding({ name, logo, accentColor, datasources }: Branding): void {
+  if (name !== undefined && (name.trim() === "" || name.length > 80)) {
+    throw new RangeError("name: give 1 to 80 characters");
+  }
+  if (logo !== undefined && !/^data:image\/(png|jpeg|svg\+xml)[;,]/.test(logo)) {
+    throw new RangeError("logo: give a data: address of a PNG, JPEG or SVG image");
+  }
+  if (logo !== undefined && logo.length > longestLogo) {
+    throw new RangeError("logo: give an image of at most 100 kB");
+  }
+  if (accentColor !== undefined) checkColor(accentColor);
+  if (datasources?.length === 0)
+    throw new RangeError("datasources: name one at least, or leave the list out");
+}
+
+function checkColor(color: string): void {
+  if (!/^#[\da-f]{6}$/i.test(color)) throw new RangeError("accentColor: write it as #rrggbb");
+  if (contrastWithWhite(color) < leastContrast) {
+    throw new RangeError("accentColor: choose a darker one, for white text on it can't be read");
+  }
+}
+
+/** The contrast ratio of WCAG 2: 1 to 21. */
+function contrastWithWhite(color: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((start) => {
+    const part = Number.parseInt(color.slice(start, start + 2), 16) / 255;
+    return part <= 0.040_45 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05);
+}
+
+const exampleLogo = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><rect width="40" height="40" rx="10" fill="#1f4fd8"/>' +
+    '<path d="M10 27V15l10 8 10-8v12" fill="none" stroke="#fff" stroke-width="3.5" stroke-linejoin="round"/></svg>',
+)}`;
+
+const exampleLook: Look = { name: "Example Lending", logo: exampleLogo, accentColor: "#1f4fd8" };
+
+/**
+ * The look of an environment's pages. In the sandbox an example stands in for what is missing.
+ * @returns in production the names of what is missing
+ */
+export function lookOf(
+  branding: Branding,
+  production: boolean,
+): Look | { readonly missing: readonly string[] } {
+  const { name, logo, accentColor } = branding;
+  if (name !== undefined && logo !== undefined && accentColor !== undefined)
+    return { name, logo, accentColor };
+  if (!production) {
+    const { name: anyName, logo: anyLogo, accentColor: anyColor } = exampleLook;
+    return { name: name ?? anyName, logo: logo ?? anyLogo, accentColor: accentColor ?? anyColor };
+  }
+  const given = { name, logo, accentColor };
+  return { missing: Object.entries(given).flatMap(([field, value]) => (value === undefined ? [field] : [])) };
+}

@@ -1,0 +1,34 @@
+import type { EnvironmentName } from "../environment.ts";
+
+export type Credentials = { readonly username: string; readonly password: string };
+
+/** What a datasource says to credentials. */
+export type SignIn = { readonly accepted: true } | { readonly accepted: false; readonly reason: string };
+
+/** The sandbox's test credentials; the later ones rehearse what can go wrong. */
+export const testPassword = "test-password";
+const refusalsOfTestUsers: ReadonlyMap<string, string | undefined> = new Map([
+  ["test-user", undefined],
+  ["test-locked", "The platform has locked this account. Unlock it there, then try again."],
+  ["test-unavailable", "The platform does not answer at the moment. Try again in a few minutes."],
+]);
+
+/** The sandbox takes its test credentials only, production takes all but these. Nobody keeps them. */
+export function signIn(environment: EnvironmentName, { username, password }: Credentials): SignIn {
+  const isTest = refusalsOfTestUsers.has(username);
+  if (environment === "production") {
+    return isTest
+      ? refuse("Test credentials don't work here. Use those of your own account.")
+      : { accepted: true };
+  }
+  if (!isTest) {
+    return refuse(`Only test credentials work in the sandbox: use test-user with ${testPassword}.`);
+  }
+  if (password !== testPassword) return refuse("The username or the password is wrong.");
+  const refusal = refusalsOfTestUsers.get(username);
+  return refusal === undefined ? { accepted: true } : refuse(refusal);
+}
+
+function refuse(reason: string): SignIn {
+  return { accepted: false, reason };
+}

@@ -1,0 +1,230 @@
+import { randomBytes } from "node:crypto";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { User } from "../accounts.ts";
+import { ApiError, notFound } from "../api/errors.ts";
+import type { Datasource } from "../datasources.ts";
+import type { World } from "../world.ts";
+import type { Analytics } from "./analytics.ts";
+import { type Branding, type Look, lookOf } from "./branding.ts";
+import type { Credentials } from "./credentials.ts";
+import * as pages from "./pages.ts";
+import type { SignIns } from "./sign-ins.ts";
+
+export type FlowDependencies = {
+  readonly production: boolean;
+  readonly world: World;
+  readonly signIns: SignIns;
+  readonly analytics: Analytics;
+  readonly branding: () => Branding;
+  readonly datasources: readonly Datasource[];
+};
+
+type InSession = { Params: { readonly session: string } };
+type AtDatasource = { Params: { readonly session: string; readonly datasource_id: string } };
+type AtAccount = { Params: { readonly session: string; readonly account_id: string } };
+
+/** Where the hosted connection flow is; its pages need no token, for end users have none. */
+export const flowPath = "/connect";
+
+/** The pages in which an end user registers, picks a datasource, and connects an account. */
+export async function connectionFlow(flow: FastifyInstance, dependencies: FlowDependencies): Promise<void> {
+  acceptForms(flow);
+  flow.setErrorHandler((error, _request, reply) => sendErrorPage(error, reply, dependencies));
+  registrationRoutes(flow, dependencies);
+  choiceRoute(flow, dependencies);
+  credentialsRoutes(flow, dependencies);
+  accountRoutes(flow, dependencies);
+  flow.all(`${flowPath}/*`, { schema: { hide: true } }, async () => {
+    throw notFound("There is no page at this address. Check your link.");
+  });
+}
+
+function registrationRoutes(flow: FastifyInstance, dependencies: FlowDependencies): void {
+  const { world, analytics } = dependencies;
+  flow.get(flowPath, { schema: { hide: true } }, async (_request, reply) => {
+    const frame = frameOf(dependencies);
+    analytics.add("opened");
+    return send(reply, frame, pages.registrationPage(frame));
+  });
+  flow.post<{ Body: { readonly name: string } }>(
+    flowPath,
+    { schema: { hide: true, body: formSchema("name") } },
+    async ({ body }, reply) => {
+      const frame = frameOf(dependencies);
+      const name = body.name.trim();
+      if (name === "" || name.length > 100) {
+        reply.code(422);
+        return send(reply, frame, pages.registrationPage(frame, "Enter your name, in 1 to 100 characters."));
+      }
+      analytics.add("registered");
+      return reply.redirect(`${flowPath}/${world.registerUser(name).session}`, 303);
+    },
+  );
+}
+
+function choiceRoute(flow: FastifyInstance, dependencies: FlowDependencies): void {
+  const { world, analytics } = dependencies;
+  flow.get<InSession & { Querystring: { readonly q?: unknown } }>(
+    `${flowPath}/:session`,
+    { schema: { hide: true } },
+    async ({ params, query }, reply) => {
+      const frame = frameOf(dependencies);
+      const user = userOf(world, params.session);
+      const searched = typeof query.q === "string" ? query.q.trim().slice(0, 100) : "";
+      if (searched !== "") analytics.add("searched");
+      const found = offered(dependencies).filter(({ name }) =>
+        name.toLowerCase().includes(searched.toLowerCase()),
+      );
+      const accounts = world.accountsOf(user.id);
+      return send(
+        reply,
+        frame,
+        pages.choicePage(frame, { user, query: searched, datasources: found, accounts }),
+      );
+    },
+  );
+}
+
+function credentialsRoutes(flow: FastifyInstance, dependencies: FlowDependencies): void {
+  const { world, analytics, signIns } = dependencies;
+  const path = `${flowPath}/:session/datasources/:datasource_id`;
+  flow.get<AtDatasource>(path, { schema: { hide: true } }, async ({ params }, reply) => {
+    const frame = frameOf(dependencies);
+    const user = userOf(world, params.session);
+    const datasource = datasourceOf(dependencies, params.datasource_id);
+    analytics.add("chosen", datasource.id);
+    return send(reply, frame, pages.credentialsPage(frame, user, datasource));
+  });
+  flow.post<AtDatasource & { Body: Credentials }>(
+    path,
+    { schema: { hide: true, body: formSchema("username", "password") } },
+    async ({ params, body }, reply) => {
+      const frame = frameOf(dependencies);
+      const user = userOf(world, params.session);
+      const datasource = datasourceOf(dependencies, params.datasource_id);
+      if (body.username === "" || body.password === "") {
+        reply.code(422);
+        const error = "Enter your username and your password.";
+        return send(reply, frame, pages.credentialsPage(frame, user, datasource, error));
+      }
+      const account = signIns.start(user.id, datasource, body);
+      return reply.redirect(`${flowPath}/${user.session}/accounts/${account.id}`, 303);
+    },
+  );
+}
+
+function accountRoutes(flow: FastifyInstance, dependencies: FlowDependencies): void {
+  const { world, signIns } = dependencies;
+  const find = ({ session, account_id }: AtAccount["Params"]) => {
+    const user = userOf(world, session);
+    const account = world.accountsOf(user.id).find(({ id }) => id === account_id);
+    if (account === undefined) throw notFound("There is no such account.");
+    return { user, account, state: signIns.stateOf(account) };
+  };
+  const path = `${flowPath}/:session/accounts/:account_id`;
+  flow.get<AtAccount>(path, { schema: { hide: true } }, async ({ params }, reply) => {
+    const frame = frameOf(dependencies);
+    const { user, account, state } = find(params);
+    return send(reply, frame, pages.accountPage(frame, user, account, state));
+  });
+  flow.get<AtAccount>(`${path}/progress`, { schema: { hide: true } }, async ({ params }, reply) => {
+    const { user, account, state } = find(params);
+    reply.header("cache-control", "no-store");
+    const markup = pages.progressOf(user, account, state).text;
+    return { status: state.status, title: pages.titleOf(state, account), markup };
+  });
+}
+
+function userOf(world: World, session: string): User {
+  const user = world.userOfSession(session);
+  if (user === undefined) {
+    throw new ApiError(410, "gone", "This link is unknown or has expired. Ask for a new one.");
+  }
+  return user;
+}
+
+function offered({ branding, datasources }: FlowDependencies): readonly Datasource[] {
+  return branding().datasources ?? datasources;
+}
+
+function datasourceOf(dependencies: FlowDependencies, id: string): Datasource {
+  const datasource = offered(dependencies).find((known) => known.id === id);
+  if (datasource === undefined) throw notFound("There is no such platform. Go back and choose another.");
+  return datasource;
+}
+
+/** @throws 409 in production as long as the operator has not set up the pages */
+function frameOf({ branding, production }: FlowDependencies): pages.PageFrame {
+  const look = lookOf(branding(), production);
+  if ("missing" in look) {
+    const fields = look.missing.join(", ");
+    throw new ApiError(
+      409,
+      "not_set_up",
+      `Production needs a logo and customizations. Still missing: ${fields}.`,
+    );
+  }
+  return { look, production, nonce: randomBytes(16).toString("base64url") };
+}
+
+function send(reply: FastifyReply, { nonce }: pages.PageFrame, markup: string): FastifyReply {
+  const policy = [
+    "default-src 'none'",
+    `style-src 'nonce-${nonce}'`,
+    `script-src 'nonce-${nonce}'`,
+    "img-src data:",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return (
+    reply
+      .header("content-security-policy", policy.join("; "))
+      .header("cache-control", "no-store")
+      // The session in the address is a credential.
+      .header("referrer-policy", "no-referrer")
+      .header("x-content-type-options", "nosniff")
+      .type("text/html; charset=utf-8")
+      .send(markup)
+  );
+}
+
+const plainLook: Look = { name: "Connection flow", logo: "data:,", accentColor: "#334155" };
+
+function sendErrorPage(error: unknown, reply: FastifyReply, { branding, production }: FlowDependencies) {
+  const look = lookOf(branding(), production);
+  const nonce = randomBytes(16).toString("base64url");
+  const frame = { look: "missing" in look ? plainLook : look, production, nonce };
+  const { status, title, text } = explain(error);
+  reply.code(status);
+  return send(reply, frame, pages.errorPage(frame, title, text));
+}
+
+function explain(error: unknown) {
+  if (error instanceof ApiError) {
+    const title = error.code === "not_set_up" ? "This page is not set up yet" : "This page is not here";
+    return { status: error.status, title, text: error.message };
+  }
+  const status = error instanceof Error && "statusCode" in error ? Number(error.statusCode) : 500;
+  if (status >= 500) return { status: 500, title: "Something went wrong", text: "Try again in a moment." };
+  return { status, title: "This could not be read", text: "Go back, fill in the form and send it again." };
+}
+
+/** Fields of a form: texts, and no others. */
+function formSchema(...names: readonly string[]) {
+  return {
+    type: "object",
+    required: names,
+    additionalProperties: false,
+    properties: Object.fromEntries(names.map((name) => [name, { type: "string", maxLength: 1000 }])),
+  } as const;
+}
+
+function acceptForms(flow: FastifyInstance): void {
+  flow.addContentTypeParser(
+    "application/x-www-form-urlencoded",
+    { parseAs: "string", bodyLimit: 16_384 },
+    (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
+  );
+}

@@ -1,0 +1,68 @@
+import type { Account } from "../accounts.ts";
+import type { Clock } from "../clock.ts";
+import type { Datasource } from "../datasources.ts";
+import type { EnvironmentName } from "../environment.ts";
+import { countUnderWay } from "../under-way.ts";
+import type { World } from "../world.ts";
+import type { Analytics } from "./analytics.ts";
+import { type Credentials, signIn } from "./credentials.ts";
+
+export type SignInState =
+  | { readonly status: "signing-in" }
+  | { readonly status: "connected" }
+  | { readonly status: "refused"; readonly reason: string };
+
+export type SignIns = {
+  /** Submits credentials: the account exists from then on, and is connected once the datasource accepts them. */
+  start(userId: string, datasource: Datasource, credentials: Credentials): Account;
+  stateOf(account: Account): SignInState;
+  /** Resolves when no datasource is judging credentials. */
+  ended(): Promise<void>;
+};
+
+export type SignInDependencies = {
+  readonly environment: EnvironmentName;
+  readonly world: World;
+  readonly clock: Clock;
+  readonly analytics: Analytics;
+  /** How long a datasource takes to judge credentials, on the clock. */
+  readonly signInDurationMs: number;
+};
+
+export function createSignIns(dependencies: SignInDependencies): SignIns {
+  const { environment, world, clock, analytics, signInDurationMs } = dependencies;
+  const refused = new Map<string, string>();
+  const judging = new Set<string>();
+  const underWay = countUnderWay();
+
+  function end(accountId: string, datasourceId: string, credentials: Credentials): void {
+    judging.delete(accountId);
+    const result = signIn(environment, credentials);
+    analytics.add(result.accepted ? "connected" : "refused", datasourceId);
+    if (!result.accepted) refused.set(accountId, result.reason);
+    else if (world.account(accountId)?.deleted === false) world.connect(accountId);
+    underWay.end();
+  }
+
+  return {
+    start: (userId, datasource, credentials) => {
+      analytics.add("submitted", datasource.id);
+      // One that was refused is tried again as the same account.
+      const account =
+        world.accountsOf(userId).find((known) => known.datasource.id === datasource.id) ??
+        world.submitCredentials(userId, { datasource });
+      refused.delete(account.id);
+      judging.add(account.id);
+      underWay.begin();
+      const due = new Date(clock.now().getTime() + signInDurationMs);
+      clock.schedule(due, () => end(account.id, datasource.id, credentials));
+      return account;
+    },
+    stateOf: ({ id, connected }) => {
+      if (judging.has(id)) return { status: "signing-in" };
+      if (connected) return { status: "connected" };
+      return { status: "refused", reason: refused.get(id) ?? "The account is not connected any more." };
+    },
+    ended: underWay.none,
+  };
+}
