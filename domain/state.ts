@@ -1,4 +1,5 @@
 import { type IncomeEvent, isWeak } from "./events.ts";
+import { retryable } from "./failures.ts";
 import {
   type Judged,
   type Latest,
@@ -27,6 +28,8 @@ export type State = {
    * has no place in that order, so from then on contradictions are asked about.
    */
   readonly asOf?: string;
+  /** An event told the deletion and the provider is still to confirm it. */
+  readonly deletionTold?: boolean;
   readonly userId?: string;
   readonly datasourceId?: string;
   readonly judged: Judged;
@@ -46,6 +49,7 @@ export function parseState(value: unknown): State {
     deleted: fields.deleted === true,
     unconfirmed: fields.unconfirmed === true,
     asOf: optionalText(fields, "asOf"),
+    deletionTold: optionalBoolean(fields, "deletionTold"),
     userId: optionalText(fields, "userId"),
     datasourceId: optionalText(fields, "datasourceId"),
     judged: parseJudged(fields),
@@ -79,14 +83,18 @@ export function judge(state: State | undefined, event: IncomeEvent, receipts: nu
 /**
  * Writes the provider's answer into the state that asked for it.
  * @returns undefined where the state has moved on since version `asked`: a later ask will answer
+ * @throws retryable failure where the provider knows nobody though no event told a deletion: it may lag, or its
+ * path may be wrong, and a deletion is final
  */
 export function settle(state: State | undefined, asked: number, answer: Answer, at: Date): State | undefined {
   if (state === undefined || state.version !== asked || state.deleted) return undefined;
-  const { connected: _, asOf: __, ...rest } = state;
-  const connected = answer.found ? (answer.connected ?? state.connected) : state.connected;
+  if (!answer.found && state.deletionTold !== true) {
+    throw retryable("the provider does not know the subject, and no event told its deletion");
+  }
+  const { connected: before, asOf: _, deletionTold: __, ...rest } = state;
   return {
     ...rest,
-    ...present({ connected }),
+    ...present({ connected: (answer.found ? answer.connected : undefined) ?? before }),
     deleted: !answer.found,
     unconfirmed: false,
     version: state.version + 1,
@@ -167,6 +175,7 @@ function apply(state: State, event: IncomeEvent, outcome: Outcome): State {
     ...present({
       connected: isBelieved ? (claim.connected ?? state.connected) : state.connected,
       asOf: orderAfter(state, event, outcome),
+      deletionTold: claim.deleted && !isBelieved ? true : state.deletionTold,
     }),
     deleted: isBelieved && claim.deleted,
     unconfirmed: outcome === "unconfirmed",

@@ -71,7 +71,7 @@ describe("a change of a state", () => {
   });
 
   it("starts nothing for an account that is deleted, though all that was before is unknown", () => {
-    const gone = settle(judged([connected, disconnected]), 2, { found: false }, at);
+    const gone = settle(judged([connected, eventOf("account.deleted")]), 2, { found: false }, at);
     expect(gone).toMatchObject({ connected: true, deleted: true });
     expect(gone && tasksOf(ofState(undefined, gone))).toEqual([]);
   });

@@ -19,7 +19,7 @@ const wanted = present(want(undefined, account, "income", updated, 1));
 const read = present(fetched(wanted, 1, "digest", at));
 const waiting = judged([connected, disconnected]);
 const answered = present(settle(waiting, 2, { found: true, connected: false }, at));
-const gone = present(settle(waiting, 2, { found: false }, at));
+const gone = present(settle(judged([connected, eventOf("account.deleted")]), 2, { found: false }, at));
 
 const messages: Message[] = [
   present(messageOfState(judged([connected]), source)),

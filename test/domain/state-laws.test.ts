@@ -220,7 +220,18 @@ class World {
     if (ask === undefined) return;
     // A task may come twice, or be lost before its call and come again.
     if (ask.answer === undefined) this.#asks.push(ask);
-    else this.#write(settle(this.states.at(-1), ask.version, ask.answer, at));
+    else this.#write(this.#settled(ask.version, ask.answer));
+  }
+
+  /** What can't be settled yet (nobody has told of the deletion) is asked again later. */
+  #settled(version: number, answer: Answer): State | undefined {
+    try {
+      return settle(this.states.at(-1), version, answer, at);
+    } catch (error) {
+      expect(error).toMatchObject({ failure: { kind: "retryable" } });
+      this.#asks.push({ version });
+      return undefined;
+    }
   }
 
   #write(next: State | undefined): void {

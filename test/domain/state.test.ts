@@ -209,6 +209,15 @@ describe("the provider's answer", () => {
     expect(judge(settled, timed("connected", 99), 1)).toMatchObject({ connected: false, unconfirmed: true });
   });
 
+  it("that knows nobody is believed only where an event told the deletion, for a deletion is final", () => {
+    expect(() => settle(waiting, 2, { found: false }, at)).toThrow("no event told its deletion");
+    const told = judge(waiting, deleted, 1);
+    expect(settle(told, 3, { found: false }, at)).toMatchObject({ deleted: true, unconfirmed: false });
+    const refuted = settle(told, 3, { found: true, connected: true }, at);
+    const doubted = judge(refuted, eventOf("account.disconnected", { datasourceId: "d" }), 1);
+    expect(() => settle(doubted, 5, { found: false }, at)).toThrow("no event told its deletion");
+  });
+
   it("that does not tell whether it is connected confirms existence alone", () => {
     expect(settle(waiting, 2, { found: true }, at)).toMatchObject({ connected: true, unconfirmed: false });
   });
