@@ -82,8 +82,9 @@ async function read(task: Of<"read">, dependencies: FetcherDependencies): Promis
   const template = subject.kind === "account" ? provider.paths.read : provider.paths.readCompany;
   const answer = await paced(dependencies, { method: "GET", path: fillPath(template, subject, endpoint) });
   const content = answer.found ? contentOf(jsonOf(answer.text)) : undefined;
-  // The data first, what is known of it after: a crash between the two fetches again, and forgets nothing.
-  if (content?.digest !== known.content) await storeContent(subject, endpoint, wanted, content);
+  // The data first, what is known of it after: a crash between the two fetches again, and forgets nothing. Stored
+  // even where the digest is known already: a slower fetch may have put older data there since it was noted.
+  await storeContent(subject, endpoint, wanted, content);
   await revisions.dataSet(subject, endpoint, (current) =>
     current === undefined ? undefined : fetched(current, wanted, content?.digest, now()),
   );
@@ -97,7 +98,7 @@ async function ask(task: Of<"ask">, dependencies: FetcherDependencies): Promise<
   const path = pathOfState(subject, provider);
   if (known?.version !== version || path === undefined) return false;
   const answer = await paced(dependencies, { method: "GET", path: fillPath(path, subject) });
-  await revisions.state(subject, (state) => settle(state, version, answerOf(answer), now()));
+  await revisions.state(subject, (state) => settle(state, version, answerOf(subject, answer), now()));
   return true;
 }
 
@@ -122,13 +123,15 @@ function jsonOf(text: string): string {
   return text;
 }
 
-/** The state's `connected` may stand at the top or under `data`; an answer without it confirms existence alone. */
-function answerOf(answer: ApiAnswer): Answer {
+/** The state's `connected` may stand at the top or under `data`. A user has none: that it is found is the answer. */
+function answerOf(subject: Subject, answer: ApiAnswer): Answer {
   if (!answer.found) return { found: false };
   const body = parseJson(answer.text, "the provider's answer");
   if (!isFields(body)) throw permanent("the provider's answer: expected an object");
   const connected = optionalBoolean(isFields(body.data) ? { ...body.data, ...body } : body, "connected");
-  return connected === undefined ? { found: true } : { found: true, connected };
+  if (connected !== undefined) return { found: true, connected };
+  if (subject.kind === "user") return { found: true };
+  throw permanent("the provider's answer: no connected; see provider.paths.account and companyAccount");
 }
 
 /** SQS: a message is delayed at most 15 minutes. */

@@ -253,17 +253,23 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await known.loadDataSet(subject, "income")).toMatchObject({ version: 2, done: 1 });
     });
 
-    test("of unchanged data writes no data and announces nothing, and is done", async () => {
+    test("of unchanged data announces nothing, and is done", async () => {
       const { digest } = contentOf(text);
       await want("income", { content: digest });
       remote.answer = () => ({ text });
       await perform(readTask(subject, "income", 1));
-      expect(await content()).toBeUndefined();
       expect(await known.loadDataSet(subject, "income")).toMatchObject({
         done: 1,
         content: digest,
         latest: { cause: "again" },
       });
+    });
+
+    test("stores data even where its digest is known, for a slower fetch may have left older data", async () => {
+      await want("income", { content: contentOf(text).digest });
+      remote.answer = () => ({ text });
+      await perform(readTask(subject, "income", 1));
+      expect(await content()).toMatchObject({ content: text, done: 1 });
     });
 
     test.each([404, 410])("answered with %i notes that the provider has none any more", async (status) => {
@@ -333,7 +339,6 @@ await describeOnTables("the fetcher", (tables) => {
       ["connected", { id: "x", connected: true }, { connected: true, deleted: false }],
       ["disconnected", { connected: false }, { connected: false, deleted: false }],
       ["connected, under data", { data: { connected: true } }, { connected: true, deleted: false }],
-      ["there, and no more", { id: "x" }, { connected: false, deleted: false }],
     ])("writes that it is %s, and confirms it", async (_, json, facts) => {
       await put({ version: 3, connected: false });
       remote.answer = () => ({ json });
@@ -347,8 +352,31 @@ await describeOnTables("the fetcher", (tables) => {
       });
     });
 
-    test.each([404, 410])("answered with %i writes that it is deleted", async (status) => {
-      await put({ connected: true });
+    test("answered without connected is given up with its reason, and the state stays unconfirmed", async () => {
+      await put({ version: 3 });
+      remote.answer = () => ({ json: { id: "x" } });
+      expect(await perform(askTask(subject, 3))).toEqual([]);
+      expect(await deadLetters()).toMatchObject([{ reason: expect.stringContaining("no connected") }]);
+      expect(await known.loadState(subject)).toMatchObject({ unconfirmed: true, version: 3 });
+    });
+
+    test.each([404, 410])(
+      "answered with %i asks again later where no event told a deletion",
+      async (status) => {
+        await put({ connected: true });
+        remote.answer = () => status;
+        await perform(askTask(subject, 1));
+        expect(codes()).toEqual(["TASK_POSTPONED"]);
+        expect(await known.loadState(subject)).toMatchObject({
+          deleted: false,
+          unconfirmed: true,
+          version: 1,
+        });
+      },
+    );
+
+    test.each([404, 410])("answered with %i writes that it is deleted, as an event told", async (status) => {
+      await put({ connected: true, deletionTold: true });
       remote.answer = () => status;
       await perform(askTask(subject, 1));
       expect(await known.loadState(subject)).toMatchObject({ deleted: true, unconfirmed: false, version: 2 });
