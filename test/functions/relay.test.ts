@@ -250,6 +250,28 @@ await describeOnTables("the relay", (tables) => {
     expect(await tasks()).toHaveLength(25);
   });
 
+  test("of a subscriber's messages only those that failed are parked", async () => {
+    await record(...Array.from({ length: 12 }, () => accountEvent()));
+    const events = await relayed();
+    await invoke(events);
+    const queueName = subscribers.everything.queueUrl.split("/").at(-1) ?? "";
+    let requests = 0;
+    const working = system.intercept(async ({ action, resources }, moment) => {
+      const isTheirs = action === "sqs:SendMessageBatch" && resources.some((arn) => arn.endsWith(queueName));
+      if (!isTheirs || moment !== "before") return undefined;
+      requests += 1;
+      return requests === 1 ? { status: 500, errorType: "InternalFailure", message: "injected" } : undefined;
+    });
+    expect(await invoke((await relayed()).slice(events.length))).toEqual({ batchItemFailures: [] });
+    working();
+    const arrived = await bodiesOf(subscribers.everything.queueUrl);
+    const parked = await bodiesOf(subscribers.everything.deadLetterQueueUrl);
+    expect([2, 10]).toContain(parked.length);
+    expect([...arrived, ...parked].toSorted()).toEqual(
+      (await bodiesOf(subscribers.accounts.queueUrl)).toSorted(),
+    );
+  });
+
   test("an empty batch is no failure", async () => {
     expect(await invoke([])).toEqual({ batchItemFailures: [] });
   });

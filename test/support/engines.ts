@@ -95,7 +95,8 @@ export async function describeOnTables(title: string, suite: (tables: string) =>
   for (const [index, name] of engineNames.entries()) {
     const url = answers[index]?.url;
     const missing = answers[index]?.missing;
-    if (url === undefined) describe.skip(`${title} on ${name} (skipped: ${missing})`, () => suite(""));
+    if (url === undefined)
+      describe.skip(`${title} on ${name} (skipped: ${missing?.split(". ")[0]})`, () => suite(""));
     else describe(`${title} on ${name}`, () => suite(url));
   }
 }

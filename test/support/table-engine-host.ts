@@ -17,7 +17,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (known !== undefined) return known;
     const starting = startDynamoDb({ engine: name });
     starting.catch((error: unknown) => {
-      process.stderr.write(`\nTests on ${name} can't run: ${String(error)}\n`);
+      process.stderr.write(`\nTests on ${name} can't run: ${messageOf(error)}\n`);
     });
     started.set(name, starting);
     return starting;
@@ -26,7 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const name = request.url === "/dynoxide" ? "dynoxide" : "dynamodb-local";
     engineOf(name).then(
       ({ url }) => answer(response, 200, { url }),
-      (error: unknown) => answer(response, isMissing(error) ? 200 : 500, { missing: String(error) }),
+      (error: unknown) => answer(response, isMissing(error) ? 200 : 500, { missing: messageOf(error) }),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -47,6 +47,10 @@ function answer(response: ServerResponse, status: number, content: unknown): voi
 /** An engine that is not installed is told from one that is and does not start: only the first may be skipped. */
 function isMissing(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("No engine for the table");
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 async function close(starting: Promise<RunningDynamoDb>): Promise<void> {
