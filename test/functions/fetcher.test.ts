@@ -296,6 +296,40 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await known.loadDataSet(subject, "income")).toMatchObject({ wanted: 2, done: 2 });
     });
 
+    test("by two at once, of which the slower one stores older data last, is set right by the newer data's own event", async () => {
+      await want("income");
+      const newerIsStored = Promise.withResolvers<void>();
+      const olderIsStored = Promise.withResolvers<void>();
+      remote.answer = async (_, count) => {
+        if (count > 1) return { json: "newer" };
+        await newerIsStored.promise;
+        return { json: "older" };
+      };
+      let puts = 0;
+      // Of four writes: newer data, older data, newer data noted, older data not noted.
+      const working = system.intercept(async ({ action }, moment) => {
+        if (action !== "dynamodb:PutItem") return undefined;
+        if (moment === "before") {
+          puts += 1;
+          if (puts === 2) await olderIsStored.promise;
+        } else if (puts === 1) newerIsStored.resolve();
+        else olderIsStored.resolve();
+        return undefined;
+      });
+      const task = writeTask(readTask(subject, "income", 1));
+      await Promise.all([system.send(queueUrl, task), system.send(queueUrl, task)]);
+      expect(await deliver(system, queueUrl, fetcherOf())).toEqual([]);
+      working();
+      expect(await content()).toMatchObject({ content: '"older"' });
+      expect(await known.loadDataSet(subject, "income")).toMatchObject({
+        content: contentOf('"newer"').digest,
+      });
+      // The newer data had its event, which wants it read once more: then it is stored, though it was noted before.
+      await known.dataSet(subject, "income", (dataSet) => dataSet && { ...dataSet, version: 3, wanted: 2 });
+      await perform(readTask(subject, "income", 2));
+      expect(await content()).toMatchObject({ content: '"newer"', done: 2 });
+    });
+
     test("whose data could not be stored is not done", async () => {
       await want("income");
       remote.answer = () => ({ text });
