@@ -1,4 +1,4 @@
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import type { SandboxOptions } from "../../sandbox/server.ts";
@@ -11,21 +11,17 @@ if (executable === undefined) {
   process.stderr.write("no Chromium found: the connection flow is not tested in a browser (set CHROMIUM)\n");
 }
 
-const axePath = createRequire(import.meta.url).resolve("axe-core");
-
 /** Every violation that axe finds on the page, with where it is. */
 async function violationsOn(page: Page): Promise<string[]> {
   // Past the page's own policy, which rightly lets no such script in.
   const session = await page.context().newCDPSession(page);
   await session.send("Page.setBypassCSP", { enabled: true });
   await page.reload();
-  await page.addScriptTag({ path: axePath });
+  await page.addScriptTag({ content: axe.source });
   return page.evaluate(async () => {
-    const axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } = Reflect.get(
-      globalThis,
-      "axe",
-    );
-    const { violations } = await axe.run();
+    const loaded: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } =
+      Reflect.get(globalThis, "axe");
+    const { violations } = await loaded.run();
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
   });
 }

@@ -103,6 +103,27 @@ test.each(["limit=0", "limit=x", "limit=-1", "limit=99999", "cursor=nothing", "l
   },
 );
 
+test("the profile endpoint serves identity data", () => {
+  expect(rows("profile")).toEqual([
+    expect.objectContaining({
+      first_name: expect.any(String),
+      last_name: expect.any(String),
+      email: expect.any(String),
+    }),
+  ]);
+});
+
+test("data is updated over time in production too", async () => {
+  const sandbox = await sandboxFor({ productionPort: 0 });
+  await sandbox.production?.createUsers(1, { companyAccounts: 1, accountsPerUser: 0 });
+  const versionOf = () =>
+    sandbox.production?.snapshot().endpoints.find(({ endpoint }) => endpoint === "trips")?.version;
+  expect(versionOf()).toBe(1);
+  await sandbox.advance(86_401);
+  await sandbox.production?.settled();
+  expect(versionOf()).toBe(2);
+});
+
 test("data is updated over time, which causes endpoint events for what lives", async () => {
   const { url, received } = await startReceiver();
   const sandbox = await sandboxFor({ dataUpdateIntervalMs: 86_400_000 });

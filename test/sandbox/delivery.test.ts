@@ -15,6 +15,16 @@ test("a failed delivery is tried again until it is accepted, and never after", a
   expect(sandbox.deliveries()).toMatchObject([{ status: "delivered", attempts: 4, lastStatus: 204 }]);
 });
 
+test("a delivery that meets a network failure is tried again, which can make duplicates", async () => {
+  const { url, received } = await startReceiver((_call, index) => (index === 0 ? "reset" : 200));
+  const sandbox = await sandboxFor();
+  await registerAll(sandbox, url);
+  sandbox.fireEvent("users", { a: 1 });
+  await sandbox.settled();
+  expect(received.map(({ body }) => body.toString())).toEqual(['{"a":1}', '{"a":1}']);
+  expect(sandbox.deliveries()).toMatchObject([{ status: "delivered", attempts: 2 }]);
+});
+
 test("any body is delivered byte for byte, as often as asked, with headers in place of the webhook's", async () => {
   const { url, received } = await startReceiver();
   const sandbox = await sandboxFor();

@@ -13,7 +13,9 @@ export type Received = {
 };
 
 /** A webhook receiver; `answer` decides the status of the nth call, which counts from 0. */
-export async function startReceiver(answer: (call: Received, index: number) => number | "hang" = () => 200) {
+export async function startReceiver(
+  answer: (call: Received, index: number) => number | "hang" | "reset" = () => 200,
+) {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -23,7 +25,8 @@ export async function startReceiver(answer: (call: Received, index: number) => n
       const call = { method, path, headers, body: Buffer.concat(chunks) };
       received.push(call);
       const status = answer(call, received.length - 1);
-      if (status !== "hang") response.writeHead(status).end();
+      if (status === "reset") request.socket.destroy();
+      else if (status !== "hang") response.writeHead(status).end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,0 +1,43 @@
+/**
+ * Checks docs/sandbox-conformance.md: each statement of the provider's interface has a row there, each row names
+ * tests, and each of these tests exists, ran and passed. Runs the sandbox's tests, or reads a report of vitest's JSON
+ * reporter that is named on the command line.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { conformanceProblems } from "./conformance/problems.ts";
+import { parseReport, type TestResult } from "./conformance/report.ts";
+import { parseRows } from "./conformance/rows.ts";
+import { parseStatements } from "./conformance/statements.ts";
+
+const specification = "docs/provider/income-data-service.md";
+const conformance = "docs/sandbox-conformance.md";
+
+async function readResults(report: string): Promise<readonly TestResult[]> {
+  return parseReport(JSON.parse(await readFile(report, "utf8")));
+}
+
+async function runTests(): Promise<readonly TestResult[]> {
+  const directory = await mkdtemp(join(tmpdir(), "conformance-"));
+  try {
+    const report = join(directory, "report.json");
+    const config = "scripts/conformance/vitest.config.ts";
+    const options = ["run", "--root=.", `--config=${config}`, "--reporter=json", `--outputFile=${report}`];
+    const { error } = spawnSync("vitest", options, { stdio: ["ignore", "ignore", "inherit"] });
+    if (error !== undefined) throw error;
+    return await readResults(report);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+const [report] = process.argv.slice(2);
+const statements = parseStatements(await readFile(specification, "utf8"));
+const rows = parseRows(await readFile(conformance, "utf8"));
+const results = report === undefined ? await runTests() : await readResults(report);
+const problems = conformanceProblems(statements, rows, results);
+for (const problem of problems) process.stderr.write(`${conformance}: ${problem}\n`);
+process.stdout.write(`${statements.length} statements, ${rows.length} rows, ${problems.length} problems\n`);
+process.exitCode = problems.length === 0 ? 0 : 1;
