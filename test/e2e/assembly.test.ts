@@ -43,6 +43,7 @@ describe("what is synthesized is what runs", () => {
     [/^UsersStoreRole/, "sqs:DeleteMessage"],
     [/^RelayChangesRole/, "dynamodb:PutItem"],
     [/^FetchDataRole/, "dynamodb:UpdateItem"],
+    [/^FetchDataRole/, "s3:PutObject"],
     [/^RefreshTokenRole/, "secretsmanager:UpdateSecretVersionStage"],
     [/^RegisterWebhooksRole/, "secretsmanager:GetSecretValue"],
   ])(
