@@ -68,8 +68,6 @@ export type CreateUsersOptions = {
   readonly accountsPerUser?: number;
   /** Company accounts in all, dealt out over the users; default 0. */
   readonly companyAccounts?: number;
-  /** How many accounts have a large picture in their profiles; default 0. */
-  readonly pictures?: number;
 };
 
 export type CreatedUsers = {

@@ -37,8 +37,6 @@ export type SubmitOptions = {
   readonly company?: boolean;
   /** Default: the datasources in turn. */
   readonly datasource?: Datasource;
-  /** The size of the picture that the profile holds; default 0: none. */
-  readonly pictureBytes?: number;
 };
 
 export type WorldDependencies = {
