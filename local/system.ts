@@ -46,6 +46,8 @@ export async function startSystem(
       parameters: { ProviderBaseUrl: sandbox.baseUrl },
       apiPort: options.apiPort,
       gatewayPort: options.awsPort,
+      // On a machine of two cores more processes only start longer.
+      maximumProcesses: 2,
       onProgress: progress,
       onAnswered,
       ...(options.engine === undefined ? {} : { engine: options.engine }),
