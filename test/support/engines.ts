@@ -101,14 +101,6 @@ export async function describeOnTables(title: string, suite: (tables: string) =>
   }
 }
 
-/** The address of a table engine, whichever is there, for tests of which the table is not the subject. */
-export async function anyTables(): Promise<string> {
-  const native = await tableEngine("dynoxide");
-  const url = native.url ?? (await tableEngine("dynamodb-local")).url;
-  if (url === undefined) throw new Error(native.missing);
-  return url;
-}
-
 const credentials = { accessKeyId: "AKIATEST000000000000", secretAccessKey: "test" };
 
 /**
