@@ -1,3 +1,5 @@
+import { createHeap, type Heap } from "./heap.ts";
+
 /** The only source of time in the sandbox: deliveries, tokens and data all live on it. */
 export type Clock = {
   now(): Date;
@@ -13,7 +15,9 @@ export type AdjustableClock = Clock & {
   nextDue(): Date | undefined;
 };
 
-type Appointment = { readonly at: number; readonly callback: () => void };
+/** `order` keeps those of one moment in the order in which they were made. */
+type Appointment = { readonly at: number; readonly order: number; callback: (() => void) | undefined };
+type Appointments = Heap<Appointment>;
 
 /** Node's timers hold at most a signed 32-bit number of milliseconds; longer waits are taken in parts. */
 const longestTimer = 2 ** 31 - 1;
@@ -22,29 +26,44 @@ export function isAdjustable(clock: Clock): clock is AdjustableClock {
   return "advance" in clock && "nextDue" in clock;
 }
 
+/** A clock's view that ends: what was scheduled through it is not called after `end`. */
+export function endingClock(clock: Clock): Clock & { end(): void } {
+  let ended = false;
+  return {
+    now: () => clock.now(),
+    schedule: (at, callback) =>
+      clock.schedule(at, () => {
+        if (!ended) callback();
+      }),
+    end: () => {
+      ended = true;
+    },
+  };
+}
+
 /** Runs with the system's time, plus what it was advanced by; `offset` is what it was advanced by before. */
 export function runningClock(offset = 0): AdjustableClock {
   let timer: NodeJS.Timeout | undefined;
-  const appointments = new Set<Appointment>();
+  let wakesAt = Number.POSITIVE_INFINITY;
+  const appointments = emptyAppointments();
   const now = () => Date.now() + offset;
   const wake = () => {
-    clearTimeout(timer);
+    wakesAt = Number.POSITIVE_INFINITY;
     runDue(appointments, now());
-    const next = earliest(appointments);
-    if (next === undefined) return;
-    timer = setTimeout(wake, Math.min(longestTimer, Math.max(0, next.at - now())));
+    plan();
+  };
+  const plan = () => {
+    const next = earliest(appointments)?.at ?? Number.POSITIVE_INFINITY;
+    // A timer that is set already serves, unless something is due before it.
+    if (next >= wakesAt) return;
+    wakesAt = next;
+    clearTimeout(timer);
+    timer = setTimeout(wake, Math.min(longestTimer, Math.max(0, next - now())));
     // A sandbox is kept alive by its server, never by a delivery that is due in three days.
     timer.unref();
   };
   return {
-    ...calendar(appointments, now, () => {
-      clearTimeout(timer);
-      timer = setTimeout(
-        wake,
-        Math.min(longestTimer, Math.max(0, (earliest(appointments)?.at ?? 0) - now())),
-      );
-      timer.unref();
-    }),
+    ...calendar(appointments, now, plan),
     advance: (milliseconds) => {
       offset += checkedAdvance(milliseconds);
       wake();
@@ -55,7 +74,7 @@ export function runningClock(offset = 0): AdjustableClock {
 /** Stands still until it is advanced: for tests. */
 export function stoppedClock(start: Date): AdjustableClock {
   let time = start.getTime();
-  const appointments = new Set<Appointment>();
+  const appointments = emptyAppointments();
   return {
     ...calendar(
       appointments,
@@ -69,15 +88,21 @@ export function stoppedClock(start: Date): AdjustableClock {
   };
 }
 
-function calendar(appointments: Set<Appointment>, now: () => number, changed: () => void) {
+function emptyAppointments(): Appointments {
+  return createHeap((one, other) => (one.at === other.at ? one.order < other.order : one.at < other.at));
+}
+
+function calendar(appointments: Appointments, now: () => number, changed: () => void) {
+  let made = 0;
   return {
     now: () => new Date(now()),
     schedule: (at: Date, callback: () => void) => {
-      const appointment = { at: at.getTime(), callback };
-      appointments.add(appointment);
+      made += 1;
+      const appointment: Appointment = { at: at.getTime(), order: made, callback };
+      appointments.push(appointment);
       changed();
       return () => {
-        appointments.delete(appointment);
+        appointment.callback = undefined;
       };
     },
     nextDue: () => {
@@ -92,17 +117,22 @@ function checkedAdvance(milliseconds: number): number {
   throw new RangeError(`the clock can't be moved by ${milliseconds} ms: it only goes forward`);
 }
 
-function runDue(appointments: Set<Appointment>, now: number): void {
-  const due = [...appointments].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
-  for (const appointment of due) {
-    if (appointments.delete(appointment)) appointment.callback();
+function runDue(appointments: Appointments, now: number): void {
+  for (
+    let next = earliest(appointments);
+    next !== undefined && next.at <= now;
+    next = earliest(appointments)
+  ) {
+    appointments.pop();
+    next.callback?.();
   }
 }
 
-function earliest(appointments: ReadonlySet<Appointment>): Appointment | undefined {
-  let first: Appointment | undefined;
-  for (const appointment of appointments) {
-    if (first === undefined || appointment.at < first.at) first = appointment;
+/** The first that was not cancelled. */
+function earliest(appointments: Appointments): Appointment | undefined {
+  for (;;) {
+    const first = appointments.peek();
+    if (first === undefined || first.callback !== undefined) return first;
+    appointments.pop();
   }
-  return first;
 }

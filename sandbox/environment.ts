@@ -3,7 +3,7 @@ import { createApi } from "./api/app.ts";
 import { type Call, createCallLog } from "./api/call-log.ts";
 import { createFaults, type Fault } from "./api/faults.ts";
 import { createRateLimit } from "./api/rate-limit.ts";
-import type { Clock } from "./clock.ts";
+import { type Clock, endingClock } from "./clock.ts";
 import { createAnalytics, type FlowEvent } from "./connect/analytics.ts";
 import { type Branding, checkBranding } from "./connect/branding.ts";
 import { createSignIns } from "./connect/sign-ins.ts";
@@ -152,9 +152,10 @@ const dayMs = 86_400_000;
 
 /** Starts an environment on the loopback interface. @throws the listening error if the port is taken */
 export async function startEnvironment(
-  { name, port, clock, store }: EnvironmentDependencies,
+  { name, port, clock: serviceClock, store }: EnvironmentDependencies,
   options: EnvironmentOptions,
 ): Promise<Environment> {
+  const clock = endingClock(serviceClock);
   const tokens = createTokens({
     clock,
     store,
@@ -195,12 +196,13 @@ export async function startEnvironment(
   const flow = { production, world, signIns, analytics, datasources, branding: () => branding };
   const api = await createApi({ clock, tokens, world, webhooks, calls, faults, rateLimit, shapes, flow });
   const close = async () => {
-    endUpdates();
     await api.close();
     await engine.close();
+    // Last: what is under way until here may still be kept.
+    clock.end();
     store.close();
   };
-  const endUpdates = updatePeriodically(world, clock, options.dataUpdateIntervalMs ?? dayMs);
+  updatePeriodically(world, clock, options.dataUpdateIntervalMs ?? dayMs);
   try {
     await api.listen({ host: "127.0.0.1", port });
   } catch (error) {

@@ -16,18 +16,16 @@ const livingEndpoints: ReadonlySet<EndpointName> = new Set([
 
 /**
  * Fetches the data of connected accounts anew at each interval of the clock: only what was fetched before, for an
- * operator that never asked for an endpoint gets no events about it. @returns what ends it
+ * operator that never asked for an endpoint gets no events about it.
  */
-export function updatePeriodically(world: World, clock: Clock, intervalMs: number): () => void {
-  let cancel: () => void;
+export function updatePeriodically(world: World, clock: Clock, intervalMs: number): void {
   const plan = () => {
-    cancel = clock.schedule(new Date(clock.now().getTime() + intervalMs), () => {
+    clock.schedule(new Date(clock.now().getTime() + intervalMs), () => {
       updateAll(world);
       plan();
     });
   };
   plan();
-  return () => cancel();
 }
 
 function updateAll(world: World): void {

@@ -1,6 +1,7 @@
 import { type Account, keepAccount, parseAccount, parseUser, type User } from "./accounts.ts";
 import type { Clock } from "./clock.ts";
-import { type DataSet, type DataSource, dataRange, dataSet } from "./data/data-sets.ts";
+import { type DataSet, type DataSource, dataSet } from "./data/data-sets.ts";
+import { payPeriodRange } from "./data/ledger.ts";
 import type { Datasource } from "./datasources.ts";
 import { type EndpointName, endpointNames } from "./endpoint-names.ts";
 import { createFetches, type DataFetch } from "./fetches.ts";
@@ -119,7 +120,7 @@ export function createWorld(dependencies: WorldDependencies): World {
       return;
     }
     for (const endpoint of endpoints) {
-      const range = dataRange(sourceOf(fetched), fetched.data.get(endpoint)?.version ?? 1);
+      const range = payPeriodRange(fetched.createdAt, fetched.data.get(endpoint)?.version ?? 1);
       emit("endpoints", endpointPayload(fetched, endpoint, requestId, range));
     }
   }

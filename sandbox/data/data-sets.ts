@@ -18,16 +18,6 @@ export function dataRecords(endpoint: EndpointName, source: DataSource, version:
   return makers[endpoint](source, payPeriods(source.accountId, source.createdAt, version));
 }
 
-/** The first and last day that the data of a version covers. */
-export function dataRange(
-  source: DataSource,
-  version: number,
-): { readonly start: string; readonly end: string } {
-  const periods = payPeriods(source.accountId, source.createdAt, version);
-  const day = formatDate(source.createdAt);
-  return { start: periods[0]?.start ?? day, end: periods.at(-1)?.end ?? day };
-}
-
 const currency = "USD";
 
 /** Cents as a decimal text: `"1234.50"`. */

@@ -30,9 +30,28 @@ const dayMs = 86_400_000;
 const weekMs = 7 * dayMs;
 const openingPeriods = 8;
 
-/** How many periods an account has at a version of its data: each version adds a week. */
-export function periodCount(version: number): number {
-  return openingPeriods + version - 1;
+/** The weeks since 1970 that an account's data covers at a version: each version adds one. */
+function weeksOf(createdAt: Date, version: number): readonly number[] {
+  const first = Math.floor(createdAt.getTime() / weekMs) - openingPeriods;
+  return Array.from({ length: openingPeriods + version - 1 }, (_, index) => first + index);
+}
+
+/** The first and the last day of the periods, without making what happened in them. */
+export function payPeriodRange(
+  createdAt: Date,
+  version: number,
+): { readonly start: string; readonly end: string } {
+  const weeks = weeksOf(createdAt, version);
+  const [first = 0, last = first] = [weeks[0], weeks.at(-1)];
+  return { start: firstDay(first), end: lastDay(last) };
+}
+
+function firstDay(week: number): string {
+  return formatDate(new Date(week * weekMs));
+}
+
+function lastDay(week: number): string {
+  return formatDate(new Date((week + 1) * weekMs - dayMs));
 }
 
 /**
@@ -40,8 +59,7 @@ export function periodCount(version: number): number {
  * periods and newer ones, so that data grows and never rewrites its past.
  */
 export function payPeriods(accountId: string, createdAt: Date, version: number): readonly PayPeriod[] {
-  const firstWeek = Math.floor(createdAt.getTime() / weekMs) - openingPeriods;
-  return Array.from({ length: periodCount(version) }, (_, index) => payPeriod(accountId, firstWeek + index));
+  return weeksOf(createdAt, version).map((week) => payPeriod(accountId, week));
 }
 
 function payPeriod(accountId: string, week: number): PayPeriod {
@@ -68,8 +86,8 @@ function payPeriod(accountId: string, week: number): PayPeriod {
   const taxes = Math.round(gross * 0.08);
   return {
     id: source.string.uuid(),
-    start: formatDate(start),
-    end: formatDate(new Date(start.getTime() + weekMs - dayMs)),
+    start: firstDay(week),
+    end: lastDay(week),
     paidAt: formatMoment(new Date(start.getTime() + weekMs + 2 * dayMs)),
     trips,
     bonus,

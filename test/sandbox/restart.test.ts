@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { stoppedClock } from "../../sandbox/clock.ts";
 import { startSandbox } from "../../sandbox/server.ts";
 import { call, jsonOf, registerAll, sandboxFor, startReceiver } from "./support.ts";
 
@@ -71,6 +72,18 @@ test("users, accounts, data, tokens, webhooks and the clock are as they were aft
   expect(before.users.map(({ id }) => id)).not.toContain(users[0]);
   await second.advance(3001);
   expect((await call(second, "/api/v0.4/users", { headers })).status).toBe(401);
+});
+
+test("what was due after a sandbox was closed does not happen", async () => {
+  const clock = stoppedClock(new Date("2026-11-21T10:00:00Z"));
+  const sandbox = await startSandbox({ clock, fetchDurationMs: 1000 });
+  const { accounts } = await sandbox.createUsers(1);
+  await call(sandbox, `/api/v0.4/accounts/${accounts[0]}/fetches`, {
+    method: "POST",
+    json: { endpoints: ["income"] },
+  });
+  await sandbox.close();
+  expect(() => clock.advance(100 * dayInSeconds * 1000)).not.toThrow();
 });
 
 test("a fetch that a restart interrupts ends afterwards", async () => {
