@@ -24,6 +24,8 @@ export type Account = {
   readonly updatedAt: Date;
   readonly connected: boolean;
   readonly deleted: boolean;
+  /** The size of the picture that its profile holds; 0: none. */
+  readonly pictureBytes: number;
   /** The endpoints whose data has been fetched. */
   readonly data: ReadonlyMap<EndpointName, DataVersion>;
 };
@@ -55,6 +57,7 @@ export function parseAccount(value: unknown): Account {
     updatedAt: momentOf(fields, "updatedAt"),
     connected: fields.connected === true,
     deleted: fields.deleted === true,
+    pictureBytes: numberOf(fields, "pictureBytes"),
     data: new Map(listOf(fields, "data").map(parseDataVersion)),
   };
 }

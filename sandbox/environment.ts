@@ -68,7 +68,12 @@ export type CreateUsersOptions = {
   readonly accountsPerUser?: number;
   /** Company accounts in all, dealt out over the users; default 0. */
   readonly companyAccounts?: number;
+  /** How many accounts have a large picture in their profiles; default 0. */
+  readonly pictures?: number;
 };
+
+/** Over DynamoDB's 400 KB for an item, and for other stores with such a limit large enough. */
+const largePictureBytes = 450_000;
 
 export type CreatedUsers = {
   readonly users: readonly string[];
@@ -296,13 +301,15 @@ const usersPerTurn = 100;
 async function createUsers(
   world: World,
   count: number,
-  { accountsPerUser = 1, companyAccounts = 0 }: CreateUsersOptions = {},
+  { accountsPerUser = 1, companyAccounts = 0, pictures = 0 }: CreateUsersOptions = {},
 ): Promise<CreatedUsers> {
   const users: string[] = [];
   const accounts: string[] = [];
   const companies: string[] = [];
-  const connected = (userId: string, company: boolean) =>
-    world.connect(world.submitCredentials(userId, { company }).id).id;
+  const connected = (userId: string, company: boolean) => {
+    const pictureBytes = !company && accounts.length < pictures ? largePictureBytes : 0;
+    return world.connect(world.submitCredentials(userId, { company, pictureBytes }).id).id;
+  };
   for (let index = 0; index < count; index += 1) {
     const { id } = world.registerUser();
     users.push(id);

@@ -38,6 +38,8 @@ export type SubmitOptions = {
   readonly company?: boolean;
   /** Default: the datasources in turn. */
   readonly datasource?: Datasource;
+  /** The size of the picture that the profile holds; default 0: none. */
+  readonly pictureBytes?: number;
 };
 
 export type WorldDependencies = {
@@ -142,7 +144,7 @@ export function createWorld(dependencies: WorldDependencies): World {
       tellUser("create_user", user);
       return user;
     },
-    submitCredentials: (userId, { company = false, datasource } = {}) => {
+    submitCredentials: (userId, { company = false, datasource, pictureBytes = 0 } = {}) => {
       const user = knownUser(userId);
       const now = clock.now();
       const account = keep({
@@ -154,6 +156,7 @@ export function createWorld(dependencies: WorldDependencies): World {
         updatedAt: now,
         connected: false,
         deleted: false,
+        pictureBytes,
         data: new Map(),
       });
       accountIds.set(user.id, [...(accountIds.get(user.id) ?? []), account.id]);
@@ -202,6 +205,6 @@ export function createWorld(dependencies: WorldDependencies): World {
   };
 }
 
-function sourceOf({ id, userId, datasource, createdAt }: Account): DataSource {
-  return { accountId: id, userId, datasourceName: datasource.name, createdAt };
+function sourceOf({ id, userId, datasource, createdAt, pictureBytes }: Account): DataSource {
+  return { accountId: id, userId, datasourceName: datasource.name, createdAt, pictureBytes };
 }

@@ -25,6 +25,7 @@ export const usersBody = body(["count"], {
   count: { type: "integer", minimum: 1, maximum: 10_000 },
   accountsPerUser: { type: "integer", minimum: 0, maximum: 20 },
   companyAccounts: { type: "integer", minimum: 0, maximum: 10_000 },
+  pictures: { type: "integer", minimum: 0, maximum: 10_000, description: "Accounts with a large profile" },
 });
 
 export const createdUsers = {

@@ -1,3 +1,4 @@
+import { createCipheriv, createHash } from "node:crypto";
 import type { EndpointName } from "../endpoint-names.ts";
 import { formatDate, formatMoment } from "../moments.ts";
 import { type PayPeriod, payPeriods, sum } from "./ledger.ts";
@@ -9,6 +10,8 @@ export type DataSource = {
   readonly userId: string;
   readonly datasourceName: string;
   readonly createdAt: Date;
+  /** The size of the profile's picture; 0: none. */
+  readonly pictureBytes: number;
 };
 
 type Items = readonly Readonly<Record<string, unknown>>[];
@@ -28,7 +31,7 @@ function money(cents: number): string {
 type Maker = (source: DataSource, periods: readonly PayPeriod[]) => Items;
 
 const makers: Readonly<Record<EndpointName, Maker>> = {
-  profile: ({ userId, accountId }) => {
+  profile: ({ userId, accountId, pictureBytes }) => {
     // Seeded by the user: whatever the platform, it is the same person.
     const person = random(userId, "profile");
     const firstName = person.person.firstName();
@@ -37,6 +40,7 @@ const makers: Readonly<Record<EndpointName, Maker>> = {
       {
         id: random(accountId, "profile").string.uuid(),
         ...identityOf(userId, firstName, lastName),
+        ...(pictureBytes === 0 ? {} : { picture: picture(accountId, pictureBytes) }),
       },
     ];
   },
@@ -176,6 +180,13 @@ const makers: Readonly<Record<EndpointName, Maker>> = {
     ];
   },
 };
+
+/** Bytes that no compression makes small, as base64. */
+function picture(accountId: string, bytes: number): string {
+  const key = createHash("sha256").update(accountId).digest();
+  const noise = createCipheriv("aes-256-ctr", key, Buffer.alloc(16)).update(Buffer.alloc(bytes));
+  return noise.toString("base64");
+}
 
 /** A made-up person with an address that can't be delivered to (RFC 2606) and a number kept for fiction. */
 function identityOf(userId: string, firstName: string, lastName: string) {

@@ -8,6 +8,7 @@ const source = {
   userId: "a6f1c0de-0000-4000-a000-000000000002",
   datasourceName: "Paylane",
   createdAt: new Date("2026-11-21T10:00:00Z"),
+  pictureBytes: 0,
 };
 
 type Row = Record<string, unknown>;
@@ -111,6 +112,20 @@ test("the profile endpoint serves identity data", () => {
       email: expect.any(String),
     }),
   ]);
+});
+
+test("some accounts can have a picture of over 400 KB in their profiles, the same each time", async () => {
+  const sandbox = await sandboxFor();
+  const { accounts } = await sandbox.createUsers(3, { pictures: 1 });
+  for (const id of accounts) {
+    const path = `/api/v0.4/accounts/${id}/fetches`;
+    await call(sandbox, path, { method: "POST", json: { endpoints: ["profile"] } });
+  }
+  await sandbox.settled();
+  const sizes = accounts.map((id) => JSON.stringify(sandbox.data(id, "profile")).length);
+  expect(sizes.map((size) => size > 400 * 1024)).toEqual([true, false, false]);
+  const { body } = await call(sandbox, `/api/v0.4/accounts/${accounts[0]}/profile`);
+  expect(body).toEqual(sandbox.data(accounts[0] ?? "", "profile"));
 });
 
 test("data is updated over time in production too", async () => {
