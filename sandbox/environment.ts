@@ -72,7 +72,7 @@ export type CreateUsersOptions = {
   readonly pictures?: number;
 };
 
-/** Over DynamoDB's 400 KB for an item, and for other stores with such a limit large enough. */
+/** Over what many stores take in one record. */
 const largePictureBytes = 450_000;
 
 export type CreatedUsers = {
