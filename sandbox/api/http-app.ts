@@ -8,6 +8,11 @@ export function createHttpApp(): FastifyInstance {
   const app = Fastify({
     bodyLimit: bodyLimitInBytes,
     forceCloseConnections: true,
+    // Raised before any route or handler is looked for.
+    frameworkErrors: ({ statusCode = 400 }, _request, { raw }) => {
+      const body = { error: "invalid_request", message: "the path is too long or wrongly encoded" };
+      raw.writeHead(statusCode, { "content-type": "application/json" }).end(JSON.stringify(body));
+    },
     // What is sent is judged as it is: nothing is dropped from it or turned into another type.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
   });
