@@ -5,6 +5,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     // Hosts the table engines of the run; they start when a test first asks for them.
     globalSetup: ["test/support/table-engine-host.ts"],
+    // End-to-end tests mostly wait for time-outs of queues: two at once fit two cores.
+    maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 60_000,
     // The report is where continuous integration takes its counts from.
