@@ -45,7 +45,7 @@ describe("npm start -- --once", () => {
       expect(counted.records.users).toBe(5);
       // Five accounts and three company accounts.
       expect(counted.records.accounts).toBe(8);
-      expect(counted.records.data).toBe(8 * 4);
+      expect(counted.records.data).toBe(8 * 3);
       expect(Object.keys(counted.subscribers)).toEqual(["everything", "accounts"]);
       // Each of twelve functions is killed at least once.
       expect(counted.kills).toBeGreaterThanOrEqual(12);
