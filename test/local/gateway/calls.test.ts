@@ -6,6 +6,7 @@ import {
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   SendMessageCommand,
+  SQSClient,
 } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startGateway } from "../../../local/gateway/gateway.ts";
@@ -57,8 +58,18 @@ describe("identity", () => {
     ).rejects.toMatchObject({ name: "InvalidSignatureException" });
   });
 
-  test("a signature for another region is refused, naming both", async () => {
+  test("the operator's tools may be set to any region: queues are found from each", async () => {
     const { accessKeyId, secretAccessKey } = system.operator;
+    const credentials = { accessKeyId, secretAccessKey };
+    const abroad = new SQSClient({ region: "us-west-2", endpoint: system.gateway.url, credentials });
+    await expect(
+      abroad.send(new SendMessageCommand({ QueueUrl, MessageBody: "from afar" })),
+    ).resolves.toMatchObject({ MessageId: expect.any(String) });
+    abroad.destroy();
+  });
+
+  test("a function's signature for another region is refused, naming both", async () => {
+    const { accessKeyId, secretAccessKey } = system.caller("traveller");
     const abroad = new DynamoDBClient({
       region: "us-west-2",
       endpoint: system.gateway.url,
