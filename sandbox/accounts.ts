@@ -10,6 +10,8 @@ export type User = {
   /** Opens this user's connection flow: a live credential. */
   readonly session: string;
   readonly sessionExpiresAt: Date;
+  /** Whether events tell of the creation of accounts made in this user's flow; unset: as the environment does. */
+  readonly accountAlert?: boolean;
 };
 
 export type DataVersion = { readonly version: number; readonly updatedAt: Date };
@@ -43,6 +45,7 @@ export function parseUser(value: unknown): User {
     createdAt: momentOf(fields, "createdAt"),
     session: textOf(fields, "session"),
     sessionExpiresAt: momentOf(fields, "sessionExpiresAt"),
+    ...(typeof fields.accountAlert === "boolean" ? { accountAlert: fields.accountAlert } : {}),
   };
 }
 

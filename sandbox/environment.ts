@@ -20,7 +20,7 @@ import type { Store } from "./store.ts";
 import { createTokens, type TokenEnd } from "./tokens.ts";
 import { updatePeriodically } from "./updates.ts";
 import { createWebhookRegistry, type Webhook, type WebhookKind, type WebhookRegistry } from "./webhooks.ts";
-import { createWorld, type World } from "./world.ts";
+import { createWorld, type SubmitOptions, type World } from "./world.ts";
 
 export type EnvironmentName = "sandbox" | "production";
 
@@ -46,7 +46,7 @@ export type EnvironmentOptions = {
   readonly initialTokenRemainingSeconds?: number;
   /** Whether a refresh ends the token that it was called with; default false. */
   readonly refreshEndsToken?: boolean;
-  /** Whether an account event tells of an account's creation; default true. */
+  /** Whether an event tells of an account's creation, where its creator does not choose; default true. */
   readonly alertOnAccountCreation?: boolean;
   /** How long a data fetch takes on the clock; default 0. */
   readonly fetchDurationMs?: number;
@@ -70,6 +70,13 @@ export type CreateUsersOptions = {
   readonly companyAccounts?: number;
   /** How many accounts have a large picture in their profiles; default 0. */
   readonly pictures?: number;
+  /** Whether events tell of the accounts' creation; default: the environment's choice. */
+  readonly accountAlert?: boolean;
+};
+
+export type CreateAccountOptions = Pick<SubmitOptions, "company" | "accountAlert"> & {
+  /** Whether the datasource accepts the credentials at once; default true. */
+  readonly connected?: boolean;
 };
 
 /** Over what many stores take in one record. */
@@ -101,6 +108,8 @@ export type Environment = {
   readonly token: string;
   /** Registers users, submits credentials, connects the accounts; the events are queued for delivery. */
   createUsers(count: number, options?: CreateUsersOptions): Promise<CreatedUsers>;
+  /** Submits credentials of a user. @returns the account's id @throws if the user is unknown */
+  createAccount(userId: string, options?: CreateAccountOptions): string;
   /** Delivers any body to a kind's webhook. @returns the deliveries' ids */
   fireEvent(kind: WebhookKind, payload: object | string | Buffer, options?: FireOptions): readonly string[];
   /** @throws if the account is unknown or deleted; so do the other changes */
@@ -261,6 +270,10 @@ function startDeliveries(
 function worldControls(world: World, clock: Clock) {
   return {
     createUsers: (count: number, options?: CreateUsersOptions) => createUsers(world, count, options),
+    createAccount: (userId: string, { connected = true, ...options }: CreateAccountOptions = {}) => {
+      const { id } = world.submitCredentials(userId, options);
+      return connected ? world.connect(id).id : id;
+    },
     disconnectAccount: (id: string) => void world.disconnect(id),
     reconnectAccount: (id: string) => void world.connect(id),
     deleteAccount: (id: string) => void world.deleteAccount(id),
@@ -301,14 +314,15 @@ const usersPerTurn = 100;
 async function createUsers(
   world: World,
   count: number,
-  { accountsPerUser = 1, companyAccounts = 0, pictures = 0 }: CreateUsersOptions = {},
+  { accountsPerUser = 1, companyAccounts = 0, pictures = 0, accountAlert }: CreateUsersOptions = {},
 ): Promise<CreatedUsers> {
   const users: string[] = [];
   const accounts: string[] = [];
   const companies: string[] = [];
+  const alert = accountAlert === undefined ? {} : { accountAlert };
   const connected = (userId: string, company: boolean) => {
     const pictureBytes = !company && accounts.length < pictures ? largePictureBytes : 0;
-    return world.connect(world.submitCredentials(userId, { company, pictureBytes }).id).id;
+    return world.connect(world.submitCredentials(userId, { company, pictureBytes, ...alert }).id).id;
   };
   for (let index = 0; index < count; index += 1) {
     const { id } = world.registerUser();

@@ -11,7 +11,7 @@ import type { WebhookKind } from "./webhooks.ts";
 
 export type World = {
   /** An end user registers through the connection flow. */
-  registerUser(name?: string): User;
+  registerUser(registration?: Registration): User;
   /** Credentials are submitted: the account exists, not connected yet. */
   submitCredentials(userId: string, options?: SubmitOptions): Account;
   /** The datasource accepts the credentials (again). */
@@ -34,12 +34,16 @@ export type World = {
   fetched(): Promise<void>;
 };
 
+export type Registration = Partial<Pick<User, "name" | "accountAlert">>;
+
 export type SubmitOptions = {
   readonly company?: boolean;
   /** Default: the datasources in turn. */
   readonly datasource?: Datasource;
   /** The size of the picture that the profile holds; default 0: none. */
   readonly pictureBytes?: number;
+  /** Whether an event tells of this account's creation; default: as chosen for the user, else the environment's. */
+  readonly accountAlert?: boolean;
 };
 
 export type WorldDependencies = {
@@ -133,18 +137,19 @@ export function createWorld(dependencies: WorldDependencies): World {
   }
 
   return {
-    registerUser: (name = "") => {
+    registerUser: ({ name = "", accountAlert } = {}) => {
       const now = clock.now();
       const session = nextId();
       const sessionExpiresAt = new Date(now.getTime() + sessionMs);
-      const user = { id: nextId(), name, createdAt: now, session, sessionExpiresAt };
+      const choice = accountAlert === undefined ? {} : { accountAlert };
+      const user = { id: nextId(), name, createdAt: now, session, sessionExpiresAt, ...choice };
       users.set(user.id, user);
       sessions.set(session, user.id);
       keptUsers.put(user.id, user);
       tellUser("create_user", user);
       return user;
     },
-    submitCredentials: (userId, { company = false, datasource, pictureBytes = 0 } = {}) => {
+    submitCredentials: (userId, { company = false, datasource, pictureBytes = 0, accountAlert } = {}) => {
       const user = knownUser(userId);
       const now = clock.now();
       const account = keep({
@@ -160,7 +165,8 @@ export function createWorld(dependencies: WorldDependencies): World {
         data: new Map(),
       });
       accountIds.set(user.id, [...(accountIds.get(user.id) ?? []), account.id]);
-      if (alertOnAccountCreation && !company) tell("create_account", account);
+      const alert = accountAlert ?? user.accountAlert ?? alertOnAccountCreation;
+      if (alert && !company) tell("create_account", account);
       return account;
     },
     connect: (accountId) => {

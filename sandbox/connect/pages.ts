@@ -15,7 +15,7 @@ export type PageFrame = {
   readonly nonce: string;
 };
 
-const steps = ["About you", "Platform", "Sign in", "Connection"] as const;
+const steps = ["You", "Platform", "Sign in", "Connect"] as const;
 type Step = (typeof steps)[number];
 
 type Content = {
@@ -38,7 +38,7 @@ function page({ look, production, nonce }: PageFrame, { title, step, main, scrip
 <a class="skip" href="#main">Skip to the content</a>
 ${production ? undefined : html`<aside class="notice" aria-label="Environment"><p>Sandbox: made-up data. Test credentials only.</p></aside>`}
 <div class="card">
-<header><img src="${look.logo}" alt=""><p>${look.name}</p></header>
+<header>${look.logo === "" ? undefined : html`<img src="${look.logo}" alt="">`}<p>${look.name}</p></header>
 <main id="main">
 ${step === undefined ? undefined : stepList(step)}
 ${main}
@@ -68,11 +68,11 @@ export function registrationPage(frame: PageFrame, error?: string): string {
   const invalid = error === undefined ? undefined : html` aria-invalid="true" aria-describedby="error"`;
   return page(frame, {
     title: "Register",
-    step: "About you",
+    step: "You",
     main: html`<h1>Let’s connect your income</h1>
 <p class="lead">${frame.look.name} asks to see what you earn. You choose the platforms, and you can stop at any time.</p>
 ${alert(error)}
-<form method="post" action="/connect">
+<form method="post">
 <label for="name">Your name</label>
 <input id="name" name="name" autocomplete="name" maxlength="100" required${invalid}>
 <button class="button" type="submit">Continue</button>
@@ -112,10 +112,16 @@ export function choicePage(frame: PageFrame, { user, query, datasources, account
 <input id="query" name="q" type="search" value="${query}" maxlength="100" autocomplete="off"></div>
 <button class="button" type="submit">Search</button>
 </form>
-<p class="lead" role="status" id="count">${count === 1 ? "1 platform" : `${count} platforms`}</p>
+<p class="lead" role="status" id="count">${countText(count)}</p>
 ${groups}`,
     script: filterScript,
   });
+}
+
+/** Says how many were found; the page's script says the same. */
+function countText(count: number): string {
+  if (count === 0) return "No platform has this name. Try fewer letters.";
+  return count === 1 ? "1 platform" : `${count} platforms`;
 }
 
 function tile(user: User, datasource: Datasource, accounts: readonly Account[]): Markup {
@@ -159,7 +165,7 @@ ${frame.production ? undefined : hint}
 export function accountPage(frame: PageFrame, user: User, account: Account, state: SignInState): string {
   return page(frame, {
     title: titleOf(state, account),
-    step: "Connection",
+    step: "Connect",
     main: html`<h1>Your ${account.datasource.name} account</h1>
 <div id="progress" role="status" data-status="${state.status}">${progressOf(user, account, state)}</div>`,
     script: progressScript,

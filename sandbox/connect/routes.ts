@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { User } from "../accounts.ts";
 import { ApiError, notFound } from "../api/errors.ts";
 import type { Datasource } from "../datasources.ts";
-import type { World } from "../world.ts";
+import type { Registration, World } from "../world.ts";
 import type { Analytics } from "./analytics.ts";
 import { type Branding, type Look, lookOf } from "./branding.ts";
 import type { Credentials } from "./credentials.ts";
@@ -19,6 +19,7 @@ export type FlowDependencies = {
   readonly datasources: readonly Datasource[];
 };
 
+type Opened = { Querystring: { readonly account_alert?: unknown } };
 type InSession = { Params: { readonly session: string } };
 type AtDatasource = { Params: { readonly session: string; readonly datasource_id: string } };
 type AtAccount = { Params: { readonly session: string; readonly account_id: string } };
@@ -41,25 +42,43 @@ export async function connectionFlow(flow: FastifyInstance, dependencies: FlowDe
 
 function registrationRoutes(flow: FastifyInstance, dependencies: FlowDependencies): void {
   const { world, analytics } = dependencies;
-  flow.get(flowPath, { schema: { hide: true } }, async (_request, reply) => {
+  flow.get<Opened>(flowPath, { schema: { hide: true } }, async ({ query }, reply) => {
     const frame = frameOf(dependencies);
+    alertChoice(query);
     analytics.add("opened");
     return send(reply, frame, pages.registrationPage(frame));
   });
-  flow.post<{ Body: { readonly name: string } }>(
+  flow.post<Opened & { Body: { readonly name: string } }>(
     flowPath,
     { schema: { hide: true, body: formSchema("name") } },
-    async ({ body }, reply) => {
+    async ({ body, query }, reply) => {
       const frame = frameOf(dependencies);
+      const choice = alertChoice(query);
       const name = body.name.trim();
       if (name === "" || name.length > 100) {
         reply.code(422);
         return send(reply, frame, pages.registrationPage(frame, "Enter your name, in 1 to 100 characters."));
       }
       analytics.add("registered");
-      return reply.redirect(`${flowPath}/${world.registerUser(name).session}`, 303);
+      return reply.redirect(`${flowPath}/${world.registerUser({ name, ...choice }).session}`, 303);
     },
   );
+}
+
+/**
+ * What the operator chose for the accounts that are made here: `?account_alert=false` in its link to the flow means
+ * that no event tells of their creation, `true` that one does. The form is sent to the same address, query included.
+ */
+function alertChoice({ account_alert: choice }: Opened["Querystring"]): Pick<Registration, "accountAlert"> {
+  switch (choice) {
+    case undefined:
+      return {};
+    case "true":
+    case "false":
+      return { accountAlert: choice === "true" };
+    default:
+      throw new ApiError(400, "invalid_request", "The link is wrong: account_alert is true or false.");
+  }
 }
 
 function choiceRoute(flow: FastifyInstance, dependencies: FlowDependencies): void {
@@ -190,7 +209,7 @@ function send(reply: FastifyReply, { nonce }: pages.PageFrame, markup: string): 
   );
 }
 
-const plainLook: Look = { name: "Connection flow", logo: "data:,", accentColor: "#334155" };
+const plainLook: Look = { name: "Connection flow", logo: "", accentColor: "#334155" };
 
 function sendErrorPage(error: unknown, reply: FastifyReply, { branding, production }: FlowDependencies) {
   const look = lookOf(branding(), production);
@@ -201,10 +220,18 @@ function sendErrorPage(error: unknown, reply: FastifyReply, { branding, producti
   return send(reply, frame, pages.errorPage(frame, title, text));
 }
 
+const titles: Readonly<Record<string, string>> = {
+  not_set_up: "This page is not set up yet",
+  invalid_request: "This link is wrong",
+};
+
 function explain(error: unknown) {
   if (error instanceof ApiError) {
-    const title = error.code === "not_set_up" ? "This page is not set up yet" : "This page is not here";
-    return { status: error.status, title, text: error.message };
+    return {
+      status: error.status,
+      title: titles[error.code] ?? "This page is not here",
+      text: error.message,
+    };
   }
   const status = error instanceof Error && "statusCode" in error ? Number(error.statusCode) : 500;
   if (status >= 500) return { status: 500, title: "Something went wrong", text: "Try again in a moment." };

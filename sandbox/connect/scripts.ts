@@ -12,7 +12,8 @@ query.addEventListener("input", () => {
   for (const group of document.querySelectorAll("[data-group]")) {
     group.hidden = group.querySelector("[data-name]:not([hidden])") === null;
   }
-  count.textContent = shown === 1 ? "1 platform" : shown + " platforms";
+  if (shown === 0) count.textContent = "No platform has this name. Try fewer letters.";
+  else count.textContent = shown === 1 ? "1 platform" : shown + " platforms";
 });
 `;
 

@@ -3,7 +3,12 @@ import { ApiError } from "../api/errors.ts";
 import type { Fault } from "../api/faults.ts";
 import { answers, pathSchema } from "../api/schemas.ts";
 import type { Branding } from "../connect/branding.ts";
-import type { CreateUsersOptions, Environment, EnvironmentName } from "../environment.ts";
+import type {
+  CreateAccountOptions,
+  CreateUsersOptions,
+  Environment,
+  EnvironmentName,
+} from "../environment.ts";
 import type { Load } from "../load.ts";
 import type { ShapedThing } from "../shapes.ts";
 import { type FiredEvent, fireAll, type Order } from "./fire.ts";
@@ -50,6 +55,13 @@ function worldRoutes(app: FastifyInstance, choose: Choose): void {
     "/users",
     describe("Create users and connect accounts", schemas.usersBody, schemas.createdUsers),
     async ({ body }) => choose(body.environment).createUsers(body.count, body),
+  );
+  app.post<{ Body: About & CreateAccountOptions & { readonly userId: string } }>(
+    "/accounts",
+    describe("Create an account of a user", schemas.newAccountBody, schemas.createdAccount),
+    async ({ body: { environment, userId, ...options } }) => ({
+      account: asked(() => choose(environment).createAccount(userId, options)),
+    }),
   );
   app.post<{ Body: AccountBody; Params: { account_id: string } }>(
     "/accounts/:account_id",

@@ -19,6 +19,11 @@ function body(required: readonly string[], properties: object) {
   } as const;
 }
 
+const accountAlert = {
+  type: "boolean",
+  description: "Whether an event tells of an account's creation; default: the environment's choice",
+} as const;
+
 const headers = { type: "object", additionalProperties: text } as const;
 
 export const usersBody = body(["count"], {
@@ -26,6 +31,7 @@ export const usersBody = body(["count"], {
   accountsPerUser: { type: "integer", minimum: 0, maximum: 20 },
   companyAccounts: { type: "integer", minimum: 0, maximum: 10_000 },
   pictures: { type: "integer", minimum: 0, maximum: 10_000, description: "Accounts with a large profile" },
+  accountAlert,
 });
 
 export const createdUsers = {
@@ -137,6 +143,22 @@ export const analyticsAnswer = {
       },
     },
   },
+} as const;
+
+export const newAccountBody = body(["userId"], {
+  userId: text,
+  company: { type: "boolean", description: "A company account; default: false" },
+  connected: {
+    type: "boolean",
+    description: "Whether the datasource accepts the credentials; default: true",
+  },
+  accountAlert,
+});
+
+export const createdAccount = {
+  type: "object",
+  required: ["account"],
+  properties: { account: { ...text, description: "Its id" } },
 } as const;
 
 export const accountBody = body(["action"], { action: { enum: ["disconnect", "reconnect", "delete"] } });

@@ -52,6 +52,8 @@ describe.skipIf(executable === undefined && !forbidden)("in a browser", () => {
     await page.getByLabel("Your name").fill("Ada Example");
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("heading", { name: "Where do you earn?" }).waitFor();
+    await page.getByLabel("Search platforms").fill("zzz");
+    await page.getByText("No platform has this name").waitFor();
     await page.getByLabel("Search platforms").fill("courier");
     await page.getByText("1 platform", { exact: true }).waitFor();
     expect(await page.getByRole("link", { name: "Paylane" }).isVisible()).toBe(false);
@@ -149,6 +151,32 @@ describe.skipIf(executable === undefined && !forbidden)("in a browser", () => {
     await look("error");
     expect(found).toEqual(Object.fromEntries(Object.keys(found).map((name) => [name, []])));
     expect(Object.keys(found)).toHaveLength(6);
+  });
+
+  test("nothing is wider than a small screen, however long a name is", async () => {
+    const { sandbox, page } = await start();
+    await page.setViewportSize({ width: 320, height: 640 });
+    const wide = async () => {
+      const elements = `[...document.body.querySelectorAll("*:not(.skip)")]`;
+      return page.evaluate<string[]>(
+        `${elements}.filter((one) => one.getBoundingClientRect().right > 320 || one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0).map((one) => one.outerHTML.slice(0, 80))`,
+      );
+    };
+    const found = [await wide()];
+    await page.getByLabel("Your name").fill("Wolfeschlegelsteinhausen".repeat(4));
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("link", { name: "Stubhouse Payroll" }).click();
+    found.push(await wide());
+    await page.getByLabel("Username").fill("test-user");
+    await page.getByLabel("Password").fill("test-password");
+    await page.getByRole("button", { name: /^Connect / }).click();
+    await page.getByText("Connected to Stubhouse Payroll").waitFor();
+    found.push(await wide());
+    await page.getByRole("link", { name: "Connect another platform" }).click();
+    await page.getByText("Wolfeschlegel").waitFor();
+    found.push(await wide());
+    expect(found).toEqual([[], [], [], []]);
+    expect(sandbox.snapshot().accounts).toMatchObject([{ connected: true }]);
   });
 
   test("markup in a name is shown as text", async () => {

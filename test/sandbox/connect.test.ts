@@ -50,6 +50,39 @@ test("the link that the users' event tells opens that user's flow, until it expi
   expect((await visit(sandbox, path)).status).toBe(410);
 });
 
+test.each([
+  ["?account_alert=false", true, []],
+  ["?account_alert=true", false, ["create_account"]],
+  ["", true, ["create_account"]],
+  ["", false, []],
+])("the link /connect%s, default %s, chooses the account alert", async (query, byDefault, expected) => {
+  const { url, received } = await startReceiver();
+  const sandbox = await sandboxFor({ alertOnAccountCreation: byDefault });
+  await registerAll(sandbox, url);
+  const { location } = await visit(sandbox, `/connect${query}`, { name: "Ada" });
+  await visit(sandbox, `${location}${paylane}`, { username: "test-user", password: "test-password" });
+  await sandbox.settled();
+  const told = received.map((one) => jsonOf(one).event);
+  expect(told).toContain("update_account");
+  expect(told.filter((event) => event === "create_account")).toEqual(expected);
+});
+
+test("a link with another choice of alert is refused", async () => {
+  const sandbox = await sandboxFor();
+  for (const form of [undefined, { name: "Ada" }]) {
+    const { status, page } = await visit(sandbox, "/connect?account_alert=perhaps", form);
+    expect([status, page]).toEqual([400, expect.stringContaining("account_alert is true or false")]);
+  }
+  expect(sandbox.snapshot().users).toEqual([]);
+});
+
+test("a search without a find says so", async () => {
+  const sandbox = await sandboxFor();
+  expect((await visit(sandbox, `${await register(sandbox)}?q=zzz`)).page).toContain(
+    "No platform has this name",
+  );
+});
+
 test("datasources are searched without a script too, in three categories", async () => {
   const sandbox = await sandboxFor();
   const session = await register(sandbox);

@@ -38,6 +38,29 @@ test("POST /users creates users with connected accounts", async () => {
   });
 });
 
+test("POST /users and POST /accounts choose the account alert", async () => {
+  const { url, received } = await startReceiver();
+  const { sandbox, send } = await benchFor();
+  await registerAll(sandbox, url);
+  const { body } = await send("POST", "/users", { count: 1, accountsPerUser: 1, accountAlert: false });
+  const [userId] = (body as { users: string[] }).users;
+  const create = async (options: object) =>
+    ((await send("POST", "/accounts", { userId, ...options })).body as { account: string }).account;
+  const accounts = [
+    await create({ accountAlert: false, connected: false }),
+    await create({ accountAlert: true }),
+    await create({ company: true }),
+  ];
+  await sandbox.settled();
+  const told = received.map(jsonOf).filter(({ event }) => event === "create_account");
+  expect(told.map((event) => event.account_id)).toEqual([accounts[1]]);
+  expect(sandbox.snapshot().accounts.slice(1)).toMatchObject([
+    { id: accounts[0], userId, connected: false, company: false },
+    { id: accounts[1], userId, connected: true, company: false },
+    { id: accounts[2], userId, connected: true, company: true },
+  ]);
+});
+
 test("POST /accounts/{id} disconnects, reconnects and deletes", async () => {
   const { sandbox, send } = await benchFor();
   const { accounts } = await sandbox.createUsers(1);
@@ -286,6 +309,7 @@ test.each([
   ["POST", "/token", { action: "steal" }],
   ["POST", "/shape", { of: "weather" }],
   ["POST", "/load", { perSecond: 0, seconds: 1 }],
+  ["POST", "/accounts", { userId: "nobody" }],
   ["POST", "/accounts/nobody", { action: "delete" }],
   ["GET", "/deliveries?status=lost", undefined],
   ["GET", "/calls?limit=many", undefined],
