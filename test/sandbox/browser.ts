@@ -31,7 +31,8 @@ export function useBrowser(executablePath: string | undefined): () => Promise<Pa
     await browser?.close();
   });
   return async () => {
-    if (browser === undefined) throw new Error("no browser was started");
+    if (browser === undefined)
+      throw new Error("no browser was found: install Chromium, or name it in CHROMIUM");
     const context = await browser.newContext();
     onTestFinished(() => context.close());
     return context.newPage();
