@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { synthesizeProduct } from "../support/product-assembly.ts";
 import { runProgram } from "../support/program.ts";
 
 const aboveZero = z.number().int().positive();
@@ -30,11 +31,17 @@ describe("npm start -- --once", () => {
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  it.each(["dynamodb-local", "dynoxide"])(
-    "loses nothing on %s, though functions are killed, the provider fails and events come twice",
-    async (engine) => {
+  // One run synthesizes, as a user's does; the other takes an assembly that lies there.
+  it.each([
+    { engine: "dynamodb-local", isGiven: false },
+    { engine: "dynoxide", isGiven: true },
+  ])(
+    "loses nothing on $engine, though functions are killed, the provider fails and events come twice",
+    async ({ engine, isGiven }) => {
       const file = join(directory, `${engine}.json`);
-      const args = ["--once", "--users", "5", "--engine", engine, "--json", file];
+      await using product = isGiven ? await synthesizeProduct() : undefined;
+      const assembly = product === undefined ? [] : ["--assembly", product.directory];
+      const args = ["--once", "--users", "5", "--engine", engine, "--json", file, ...assembly];
       await using program = runProgram("local/start.ts", args);
 
       const code = await program.ended;
