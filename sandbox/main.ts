@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
+import { createFaults, type Fault, faultEffects } from "./api/faults.ts";
 import type { Branding } from "./connect/branding.ts";
+import { faultFlagForm, parseFaultFlag } from "./fault-flag.ts";
 import { type SandboxOptions, startSandbox } from "./server.ts";
 
 type Flags = {
@@ -15,6 +17,7 @@ type Flags = {
   readonly refreshEndsToken: boolean;
   readonly accountAlert: boolean;
   readonly requestsPerMinute?: number;
+  readonly fault?: readonly Fault[];
   readonly firstRetry: number;
   readonly users: number;
   readonly operatorName?: string;
@@ -41,6 +44,12 @@ const command = new Command("sandbox")
   .option("--no-account-alert", "send no event when an account is created")
   .option("--requests-per-minute <number>", "answer 429 over this rate (default: no limit)", parseWhole)
   .option(
+    "--fault <fault>",
+    `let the sandbox environment's calls fail: ${faultFlagForm}; give it as often as you like`,
+    collectFaults,
+    undefined,
+  )
+  .option(
     "--first-retry <milliseconds>",
     "the wait before a failed delivery's first retry",
     parseWhole,
@@ -49,13 +58,25 @@ const command = new Command("sandbox")
   .option("--operator-name <name>", "shown in the connection flow; production needs it")
   .option("--logo <file>", "a PNG, JPEG or SVG image, shown in the connection flow; production needs it")
   .option("--accent-color <#rrggbb>", "of the connection flow; production needs it")
+  .addHelpText(
+    "after",
+    `
+Examples:
+  npm run sandbox -- --port 4010 --users 20
+  npm run sandbox -- --port 4010 --directory .local/sandbox      what was made is there after a restart
+  npm run sandbox -- --token-lifetime 60 --refresh-ends-token    tokens that are soon old
+  npm run sandbox -- --fault 429:10% --fault hang:3:/users       a tenth is 429, three calls of /users hang
+Effects of a fault: ${faultEffects.join(", ")}. More can be broken at the control address, while it runs.`,
+  )
   .action(run);
 
 async function run(flags: Flags): Promise<void> {
   const sandbox = await startSandbox({ ...optionsOf(flags), branding: await brandingOf(flags) });
   const stop = () => void sandbox.close();
-  process.once("SIGINT", stop);
-  process.once("SIGTERM", stop);
+  // For good, not once: npm passes on the signal that Ctrl-C has already sent to all.
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
+  for (const fault of flags.fault ?? []) sandbox.fault(fault);
   if (flags.users > 0) await sandbox.createUsers(flags.users);
   const ready = {
     sandbox: addressOf(sandbox),
@@ -117,6 +138,16 @@ function parsePort(text: string): number {
 function parseWhole(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("expected a whole number.");
   return Number(text);
+}
+
+function collectFaults(text: string, given: readonly Fault[] = []): readonly Fault[] {
+  try {
+    const fault = parseFaultFlag(text);
+    createFaults().add(fault);
+    return [...given, fault];
+  } catch (error) {
+    throw new InvalidArgumentError(explain(error));
+  }
 }
 
 function explain(error: unknown): string {

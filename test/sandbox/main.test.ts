@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { sandboxFor } from "./support.ts";
@@ -29,6 +32,8 @@ test.each(["SIGINT", "SIGTERM"] as const)("prints one line when ready and ends o
   const response = await fetch(`${sandbox.baseUrl}/api/v0.4/users`, { headers });
   expect(response.status).toBe(200);
   const end = ended(child);
+  // Under npm, Ctrl-C comes twice: from the terminal and from npm.
+  child.kill(signal);
   child.kill(signal);
   expect(await end).toMatchObject({ code: 0, error: "" });
 });
@@ -40,7 +45,17 @@ test("a port in use is a clear error", async () => {
   expect(error).toContain("the port is in use");
 });
 
-test.each([["--port", "70000"], ["--port", "x"], ["--nothing"]])("%s %s is refused", async (...options) => {
+test.each([
+  ["--port", "70000"],
+  ["--port", "x"],
+  ["--nothing"],
+  ["--fault", "200"],
+  ["--fault", "break"],
+  ["--fault", "500:many"],
+  ["--fault", "500:101%"],
+  ["--fault", "500:0"],
+  ["--fault", "500:1:("],
+])("%s %s is refused", async (...options) => {
   const { code, error } = await ended(run(...options));
   expect(code).not.toBe(0);
   expect(error).toMatch(/^error: /);
@@ -64,6 +79,46 @@ test("the line tells all addresses; --no-control opens no control address", asyn
   expect(await lineOf("--no-control")).toEqual({ sandbox: address, production: address });
 });
 
+test("faults are planned by flags", async () => {
+  const child = run("--fault", "503:2:/users", "--fault", "429:50%:/token");
+  const [line] = await once(createInterface({ input: child.stdout }), "line");
+  const { sandbox, production } = JSON.parse(String(line));
+  const status = async ({ baseUrl, token }: { baseUrl: string; token: string }, path: string) => {
+    const response = await fetch(`${baseUrl}/api/v0.4${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return response.status;
+  };
+  const users = [];
+  const tokens = [];
+  for (let made = 0; made < 4; made += 1) {
+    users.push(await status(sandbox, "/users"));
+    tokens.push(await status(sandbox, "/token/refresh"));
+  }
+  expect(users).toEqual([503, 503, 200, 200]);
+  expect(tokens).toEqual([200, 429, 200, 429]);
+  expect(await status(production, "/users")).toBe(200);
+});
+
+test("with a directory what was made is there after a restart", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "sandbox-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const usersOf = async (...options: readonly string[]) => {
+    const child = run("--directory", directory, ...options);
+    const [line] = await once(createInterface({ input: child.stdout }), "line");
+    const { baseUrl, token } = JSON.parse(String(line)).sandbox;
+    const headers = { authorization: `Bearer ${token}` };
+    const users: unknown = await (await fetch(`${baseUrl}/api/v0.4/users`, { headers })).json();
+    const end = ended(child);
+    child.kill("SIGINT");
+    await end;
+    return users;
+  };
+  const made = await usersOf("--users", "3");
+  expect(made).toHaveLength(3);
+  expect(await usersOf()).toEqual(made);
+});
+
 test.each([
   ["nowhere.png", "ENOENT"],
   ["logo.txt", "expected a .png, .jpg or .svg file"],
@@ -73,8 +128,8 @@ test.each([
   expect(error).toContain(text);
 });
 
-test("--help describes the options", async () => {
+test("--help describes the options and gives examples", async () => {
   const { code, out } = await ended(run("--help"));
   expect(code).toBe(0);
-  expect(out).toContain("--port");
+  for (const text of ["--port", "--directory", "--fault", "Examples:"]) expect(out).toContain(text);
 });
