@@ -22,6 +22,8 @@ export type ProductAssembly = AsyncDisposable & {
   copy(): Promise<ProductAssembly>;
   /** Changes the properties of the resources whose logical ids match. @throws where none does */
   change(logicalId: RegExp, how: (properties: Record<string, unknown>) => void): Promise<void>;
+  /** Every action of every role. */
+  actionsOfRoles(): Promise<readonly { readonly roleId: string; readonly action: string }[]>;
   /** Takes an action out of the role of a function, whose logical id matches. @throws where it is not there */
   removeAction(roleId: RegExp, action: string): Promise<void>;
   /** Puts a source text in the place of the bundle of the function whose logical id matches. */
@@ -54,6 +56,20 @@ function productAssembly(directory: string): ProductAssembly {
       return productAssembly(target);
     },
     change,
+    actionsOfRoles: async () => {
+      const found: { roleId: string; action: string }[] = [];
+      await edit((resources) => {
+        for (const [roleId, { Type, Properties }] of resources) {
+          if (Type !== "AWS::IAM::Role") continue;
+          const statements = role
+            .parse(Properties)
+            .Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+          const actions = new Set(statements.flatMap(({ Action }) => [Action].flat()));
+          for (const action of actions) found.push({ roleId, action });
+        }
+      });
+      return found;
+    },
     removeAction: (roleId, action) =>
       change(roleId, (properties) => {
         let removed = 0;

@@ -1,0 +1,27 @@
+/**
+ * Proves that each action of each role is needed: takes them out of a copy of the assembly, one at a time, and runs
+ * the scenario, which must fail and name the action. Slow: about eighty runs. `npm run permissions:sweep`
+ */
+import { spawnSync } from "node:child_process";
+import { type ProductAssembly, synthesizeProduct } from "../test/support/product-assembly.ts";
+
+/** Whether the scenario fails on the assembly, and says that the action is missing. */
+function isNoticed({ directory }: ProductAssembly, action: string): boolean {
+  const args = ["local/start.ts", "--once", "--users", "1", "--engine", "dynoxide", "--assembly", directory];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  return status === 1 && `${stdout}${stderr}`.includes(action);
+}
+
+await using product = await synthesizeProduct();
+const actions = await product.actionsOfRoles();
+let missed = 0;
+for (const [index, { roleId, action }] of actions.entries()) {
+  await using changed = await product.copy();
+  await changed.removeAction(new RegExp(`^${roleId}$`), action);
+  const noticed = isNoticed(changed, action);
+  if (!noticed) missed += 1;
+  const result = noticed ? "needed" : "NOT NOTICED";
+  process.stdout.write(`${index + 1}/${actions.length} ${result}: ${roleId} ${action}\n`);
+}
+process.stdout.write(`${actions.length} actions, ${missed} not noticed\n`);
+process.exitCode = missed === 0 ? 0 : 1;
