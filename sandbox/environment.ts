@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import { createApi } from "./api/app.ts";
 import { type Call, createCallLog } from "./api/call-log.ts";
 import { createFaults, type Fault } from "./api/faults.ts";
+import { checkHeaders } from "./api/header-rules.ts";
 import { createRateLimit } from "./api/rate-limit.ts";
 import { type Clock, endingClock } from "./clock.ts";
 import { createAnalytics, type FlowEvent } from "./connect/analytics.ts";
@@ -110,7 +111,7 @@ export type Environment = {
   createUsers(count: number, options?: CreateUsersOptions): Promise<CreatedUsers>;
   /** Submits credentials of a user. @returns the account's id @throws if the user is unknown */
   createAccount(userId: string, options?: CreateAccountOptions): string;
-  /** Delivers any body to a kind's webhook. @returns the deliveries' ids */
+  /** Delivers any body to a kind's webhook. @returns the deliveries' ids @throws if a header can't be sent */
   fireEvent(kind: WebhookKind, payload: object | string | Buffer, options?: FireOptions): readonly string[];
   /** @throws if the account is unknown or deleted; so do the other changes */
   disconnectAccount(accountId: string): void;
@@ -292,6 +293,7 @@ function deliveryControls(engine: DeliveryEngine, clock: Clock) {
   return {
     fireEvent: (kind: WebhookKind, payload: object | string | Buffer, options: FireOptions = {}) => {
       const { times = 1, headers = {}, maxAttempts, delaySeconds = 0, drop = false } = options;
+      checkHeaders(headers);
       const delivery = {
         kind,
         headers,

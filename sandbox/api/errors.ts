@@ -14,3 +14,13 @@ export class ApiError extends Error {
 export function notFound(message: string): ApiError {
   return new ApiError(404, "not_found", message);
 }
+
+/** What the service refuses to do was asked wrongly: the caller is told why. */
+export function asked<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw new ApiError(400, "invalid_request", error instanceof Error ? error.message : String(error));
+  }
+}

@@ -16,11 +16,24 @@ export function createHttpApp(): FastifyInstance {
     // What is sent is judged as it is: nothing is dropped from it or turned into another type.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
   });
+  app.addHook("preValidation", async ({ body }) => {
+    if (isNestedOver(deepestNesting, body)) {
+      throw new ApiError(400, "invalid_request", `the body is nested deeper than ${deepestNesting} levels`);
+    }
+  });
   app.setNotFoundHandler(() => {
     throw notFound("there is nothing at this path with this method");
   });
   app.setErrorHandler((error: FastifyError, _request, reply) => sendError(error, reply));
   return app;
+}
+
+/** Deeper JSON can be read, but writing it again would end in an exhausted stack. */
+const deepestNesting = 100;
+
+function isNestedOver(levels: number, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((part) => isNestedOver(levels - 1, part));
 }
 
 function sendError(error: FastifyError | ApiError, reply: FastifyReply) {

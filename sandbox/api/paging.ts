@@ -5,6 +5,7 @@ export type PageQuery = { readonly limit?: string; readonly cursor?: string };
 
 export const pageQuerySchema = {
   type: "object",
+  additionalProperties: false,
   properties: {
     limit: { type: "string", pattern: "^[1-9]\\d{0,3}$", description: "1 to 9999; unset: the whole list" },
     cursor: { type: "string", maxLength: 100, description: "The `next` of the page before" },

@@ -1,7 +1,7 @@
-import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { FastifyInstance } from "fastify";
 import type { Webhook, WebhookKind, WebhookRegistry } from "../webhooks.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, asked } from "./errors.ts";
+import { checkHeaders } from "./header-rules.ts";
 import { answers, webhookBodySchema, webhookSchema } from "./schemas.ts";
 
 /** The path on which each kind's webhook is defined, under the version of its group. */
@@ -11,17 +11,6 @@ export const webhookPaths: Readonly<Record<WebhookKind, string>> = {
   endpoints: "/api/v0.3/webhooks/endpoints",
   "company-accounts": "/api/company/v0.5/webhooks/accounts",
 };
-
-/** Headers that belong to the connection, not to the operator: setting them would break the call. */
-const reservedHeaders = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "host",
-  "keep-alive",
-  "transfer-encoding",
-  "upgrade",
-]);
 
 /** Defines the webhooks: a PUT replaces the one of its kind. */
 export function webhookRoutes(app: FastifyInstance, webhooks: WebhookRegistry): void {
@@ -37,7 +26,7 @@ export function webhookRoutes(app: FastifyInstance, webhooks: WebhookRegistry): 
       },
       async ({ body }) => {
         checkUrl(body.url);
-        checkHeaders(body.headers);
+        asked(() => checkHeaders(body.headers));
         webhooks.put(kind, body);
         return { kind, url: body.url, method: body.method, header_names: Object.keys(body.headers) };
       },
@@ -52,19 +41,6 @@ function checkUrl(text: string): void {
   }
   if (url.username !== "" || url.password !== "") {
     throw invalid("url: expected an address without a user name; put credentials into headers");
-  }
-}
-
-function checkHeaders(headers: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(headers)) {
-    if (reservedHeaders.has(name.toLowerCase()))
-      throw invalid(`headers.${name}: is set by the service itself`);
-    try {
-      validateHeaderName(name);
-      validateHeaderValue(name, value);
-    } catch {
-      throw invalid(`headers: ${JSON.stringify(name)} is no valid header name, or its value has line breaks`);
-    }
   }
 }
 

@@ -22,7 +22,7 @@ export function checkBranding({ name, logo, accentColor, datasources }: Branding
   if (name !== undefined && (name.trim() === "" || name.length > 80)) {
     throw new RangeError("name: give 1 to 80 characters");
   }
-  if (logo !== undefined && !/^data:image\/(png|jpeg|svg\+xml)[;,]/.test(logo)) {
+  if (logo !== undefined && !/^data:image\/(png|jpeg|svg\+xml)[;,][\x21-\x7e]*$/.test(logo)) {
     throw new RangeError("logo: give a data: address of a PNG, JPEG or SVG image");
   }
   if (logo !== undefined && logo.length > longestLogo) {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { ApiError } from "../api/errors.ts";
+import { asked } from "../api/errors.ts";
 import type { Fault } from "../api/faults.ts";
 import { answers, pathSchema } from "../api/schemas.ts";
 import type { Branding } from "../connect/branding.ts";
@@ -132,16 +132,6 @@ function brandingRoute(app: FastifyInstance, choose: Choose): void {
 
 function describe(summary: string, body: object, answer: object, params?: object) {
   return { schema: { summary, body, response: answers(200, answer), ...(params && { params }) } };
-}
-
-/** What the service refuses to do was asked wrongly: the caller is told why. */
-function asked<T>(action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
-    throw new ApiError(400, "invalid_request", error instanceof Error ? error.message : String(error));
-  }
 }
 
 function changeAccount(environment: Environment, action: AccountBody["action"], accountId: string): void {

@@ -1,3 +1,4 @@
+import { checkHeaders } from "../api/header-rules.ts";
 import { random } from "../data/random.ts";
 import type { Environment, FireOptions } from "../environment.ts";
 import type { WebhookKind } from "../webhooks.ts";
@@ -18,6 +19,9 @@ export type Firing = {
   readonly spacingSeconds?: number;
 };
 
+/** All of them are queued in one turn, in which the service answers nobody. */
+const mostAtOnce = 20_000;
+
 /**
  * Fires events. In an order, each is sent a while after the one before, so that it also arrives so.
  * @returns the deliveries' ids, in the order of sending
@@ -26,6 +30,10 @@ export function fireAll(
   environment: Environment,
   { events, order, spacingSeconds = 1 }: Firing,
 ): readonly string[] {
+  const count = events.reduce((sum, { times = 1 }) => sum + times, 0);
+  if (count > mostAtOnce) throw new RangeError(`events: ${count} at once are more than ${mostAtOnce}`);
+  // All are checked before the first is fired.
+  for (const { headers = {} } of events) checkHeaders(headers);
   const bodies = events.map(bodyOf);
   const spacing = order === undefined ? 0 : spacingSeconds;
   return ordered([...events.keys()], order).flatMap((index, place) => {

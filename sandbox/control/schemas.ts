@@ -10,6 +10,8 @@ const text = { type: "string" } as const;
 const ids = { type: "array", items: text } as const;
 const isoMoment = { type: "string", format: "date-time" } as const;
 
+const tenYearsInSeconds = 10 * 366 * 86_400;
+
 function body(required: readonly string[], properties: object) {
   return {
     type: "object",
@@ -51,12 +53,13 @@ const event = {
     bodyBase64: {
       type: "string",
       contentEncoding: "base64",
+      pattern: "^[A-Za-z0-9+/]*={0,2}$",
       description: "Any bytes, in place of a payload",
     },
     times: { type: "integer", minimum: 1, maximum: 10_000 },
     headers,
-    maxAttempts: { type: "integer", minimum: 1 },
-    delaySeconds: { type: "number", minimum: 0 },
+    maxAttempts: { type: "integer", minimum: 1, maximum: 1_000_000 },
+    delaySeconds: { type: "number", minimum: 0, maximum: tenYearsInSeconds },
     drop: { type: "boolean", description: "Record it and never send it" },
   },
 } as const;
@@ -67,7 +70,7 @@ export const eventsBody = body(["events"], {
     enum: ["given", "reversed", "shuffled"],
     description: "Unset: sent side by side, in no order. Set: each a spacing after the one before",
   },
-  spacingSeconds: { type: "number", minimum: 0, description: "Default 1" },
+  spacingSeconds: { type: "number", minimum: 0, maximum: 86_400, description: "Default 1" },
 });
 
 export const deliveryIds = {
@@ -83,18 +86,23 @@ export const faultBody = body([], {
   effect: { enum: faultEffects },
   times: { type: "integer", minimum: 1 },
   share: { type: "number", exclusiveMinimum: 0, maximum: 1 },
-  retryAfterSeconds: { type: "integer", minimum: 0 },
+  retryAfterSeconds: { type: "integer", minimum: 0, maximum: tenYearsInSeconds },
 });
 
 export const clockBody = body(["advanceSeconds"], {
-  advanceSeconds: { type: "number", minimum: 0, maximum: 10 * 366 * 86_400 },
+  advanceSeconds: { type: "number", minimum: 0, maximum: tenYearsInSeconds },
 });
 
 export const clockAnswer = { type: "object", required: ["now"], properties: { now: isoMoment } } as const;
 
 export const tokenBody = body(["action"], {
   action: { enum: ["expire", "revoke", "issue"] },
-  remainingSeconds: { type: "integer", minimum: 1, description: "Of a token that is issued" },
+  remainingSeconds: {
+    type: "integer",
+    minimum: 1,
+    maximum: tenYearsInSeconds,
+    description: "Of a token that is issued",
+  },
 });
 
 export const tokenAnswer = {
@@ -173,7 +181,7 @@ export const environmentQuery = {
 
 const page = {
   after: { type: "string", pattern: "^\\d{1,15}$" },
-  limit: { type: "string", pattern: "^\\d{1,6}$", description: "Default 1000" },
+  limit: { type: "string", pattern: "^[1-9]\\d{0,5}$", description: "Default 1000" },
 } as const;
 
 export const callsQuery = {

@@ -148,6 +148,8 @@ test.each([
   { name: "" },
   { logo: "https://example.com/logo.png" },
   { logo: `data:image/png;base64,${"A".repeat(140_000)}` },
+  { logo: "data:image/png;base64,AAAA\r\nset-cookie: a=1" },
+  { logo: 'data:image/svg+xml,<svg> onerror=\n"' },
   { accentColor: "red" },
   { accentColor: "#ffff00" },
   { datasources: [] },
@@ -211,6 +213,27 @@ test("pages are escaped, kept by nobody, and let in no foreign script", async ()
   expect(headers.get("content-security-policy")).toMatch(/default-src 'none'.*script-src 'nonce-[\w-]+'/);
   expect(headers.get("cache-control")).toBe("no-store");
   expect(headers.get("referrer-policy")).toBe("no-referrer");
+});
+
+test("markup in an end user's name and in a platform's name is shown as text", async () => {
+  const markup = "<img src=x onerror=alert(1)>";
+  const id = "5d1f0a4e-6f0b-4c3e-9a53-0b6a1f6d0099";
+  const datasources = [{ id, name: markup, category: "payroll" }] as const;
+  const sandbox = await sandboxFor({ branding: { datasources } });
+  const { location } = await visit(sandbox, "/connect", { name: markup });
+  const { location: account } = await visit(sandbox, `${location}/datasources/${id}`, {
+    username: markup,
+    password: markup,
+  });
+  const paths = [location, `${location}/datasources/${id}`, account];
+  for (const path of paths) {
+    const { status, page } = await visit(sandbox, path);
+    expect(status).toBe(200);
+    expect(page).toContain("&lt;img src=x onerror=alert(1)&gt;");
+    expect(page).not.toContain(markup);
+  }
+  const progress = await fetch(`${sandbox.baseUrl}${account}/progress`);
+  expect(((await progress.json()) as { markup: string }).markup).not.toContain(markup);
 });
 
 test("visits of the flow are no calls, for their addresses are credentials", async () => {

@@ -115,6 +115,22 @@ test.each([
   expect(received.map((one) => jsonOf(one).number)).toEqual(expected);
 });
 
+test("POST /events delivers in another order that is always the same", async () => {
+  const orderOf = async () => {
+    const { url, received } = await startReceiver();
+    const { sandbox, send } = await benchFor({ clock: stoppedClock(new Date("2026-11-21T10:00:00Z")) });
+    await registerAll(sandbox, url);
+    const events = Array.from({ length: 8 }, (_, number) => ({ kind: "users", payload: { number } }));
+    await send("POST", "/events", { events, order: "shuffled" });
+    await sandbox.advance(60);
+    return received.map((one) => jsonOf(one).number);
+  };
+  const [first, second] = [await orderOf(), await orderOf()];
+  expect(first).toEqual(second);
+  expect(first).not.toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  expect(first.toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+});
+
 test("POST /events delays", async () => {
   const { url, received } = await startReceiver();
   const clock = stoppedClock(new Date("2026-11-21T10:00:00Z"));

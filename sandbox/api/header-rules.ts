@@ -1,0 +1,36 @@
+import { validateHeaderName, validateHeaderValue } from "node:http";
+
+/** Headers that belong to the connection, not to the operator: setting them would break the call. */
+const reservedHeaders = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** @throws a range error that names the header which can't be sent with a delivery, and why */
+export function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (reservedHeaders.has(name.toLowerCase())) {
+      throw new RangeError(`headers.${name}: is set by the service itself`);
+    }
+    if (!isSendable(name, value)) {
+      throw new RangeError(
+        `headers: ${JSON.stringify(name)} is no valid header name, or its value has line breaks`,
+      );
+    }
+  }
+}
+
+function isSendable(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
