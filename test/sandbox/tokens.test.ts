@@ -14,6 +14,7 @@ test.each(["/api/v0.4/token/refresh", "/api/v0.3/token/refresh"])(
     expect(token).not.toBe(sandbox.token);
     const users = await call(sandbox, "/api/v0.4/users", { headers: { authorization: `Bearer ${token}` } });
     expect(users.status).toBe(200);
+    expect((await call(sandbox, "/api/v0.4/users")).status, "the old one stays valid").toBe(200);
   },
 );
 
@@ -35,16 +36,20 @@ const protectedCalls = [
 ] as const;
 
 test.each(protectedCalls)("%s %s answers 401 without a valid token", async (method, path) => {
-  const sandbox = await sandboxFor();
+  const clock = stoppedClock(new Date("2026-11-21T10:00:00Z"));
+  const sandbox = await sandboxFor({ clock, productionPort: 0 });
+  const expired = await sandbox.issueToken(1);
+  clock.advance(1000);
   const forged = await new SignJWT(decodeJwt(sandbox.token))
     .setProtectedHeader({ alg: "HS256" })
     .sign(new Uint8Array(32));
   const unsigned = `${sandbox.token.split(".").slice(0, 2).join(".")}.`;
   const wrong = [
     {},
-    ...["Bearer", "Bearer x", `Basic ${sandbox.token}`, `Bearer ${forged}`, `Bearer ${unsigned}`].map(
-      (authorization) => ({ authorization }),
-    ),
+    ...["Bearer", "Bearer x", `Basic ${sandbox.token}`].map((authorization) => ({ authorization })),
+    ...[forged, unsigned, expired, sandbox.production?.token].map((token) => ({
+      authorization: `Bearer ${token}`,
+    })),
   ];
   for (const headers of wrong) {
     const answer = await call(sandbox, path, { method, headers });
@@ -52,6 +57,21 @@ test.each(protectedCalls)("%s %s answers 401 without a valid token", async (meth
   }
   expect(sandbox.calls()).toHaveLength(wrong.length);
   expect(sandbox.calls().every(({ authorized, status }) => !authorized && status === 401)).toBe(true);
+});
+
+test("there is no described path that needs no token, in either environment", async () => {
+  const sandbox = await sandboxFor({ productionPort: 0 });
+  const { paths } = sandbox.openapi() as { paths: Record<string, object> };
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => [method.toUpperCase(), path.replaceAll(/\{[^}]+\}/g, "1")] as const),
+  );
+  expect(operations.length).toBeGreaterThanOrEqual(17);
+  for (const [method, path] of operations) {
+    for (const environment of [sandbox, sandbox.production ?? sandbox]) {
+      const { status } = await call(environment, path, { method, headers: {} });
+      expect(status, `${method} ${path}`).toBe(401);
+    }
+  }
 });
 
 test("a token is valid until its time is over", async () => {
