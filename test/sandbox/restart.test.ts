@@ -74,6 +74,31 @@ test("users, accounts, data, tokens, webhooks and the clock are as they were aft
   expect((await call(second, "/api/v0.4/users", { headers })).status).toBe(401);
 });
 
+test("an account alert that was chosen before a restart is chosen after it", async () => {
+  const { url, received } = await startReceiver();
+  const directory = await directoryForTest();
+  const post = async (address: string, form: Record<string, string>) => {
+    const response = await fetch(address, {
+      method: "POST",
+      redirect: "manual",
+      body: new URLSearchParams(form),
+    });
+    return response.headers.get("location") ?? "";
+  };
+  const first = await startSandbox({ directory });
+  await registerAll(first, url);
+  const session = await post(`${first.baseUrl}/connect?account_alert=false`, { name: "Ada" });
+  await first.settled();
+  await first.close();
+  const second = await sandboxFor({ directory });
+  const paylane = "datasources/5d1f0a4e-6f0b-4c3e-9a53-0b6a1f6d0001";
+  const credentials = { username: "test-user", password: "test-password" };
+  await post(`${second.baseUrl}${session}/${paylane}`, credentials);
+  await second.settled();
+  const told = received.map(jsonOf).map(({ event, action }) => event ?? action);
+  expect(told).toEqual(["create_user", "update_account"]);
+});
+
 test("what was due after a sandbox was closed does not happen", async () => {
   const clock = stoppedClock(new Date("2026-11-21T10:00:00Z"));
   const sandbox = await startSandbox({ clock, fetchDurationMs: 1000 });
