@@ -1,4 +1,7 @@
-/** One call that the service's API received. It holds no token, no body and no query. */
+/** How much of an answer is kept, in characters: 100,000 calls must fit. */
+export const keptAnswerLength = 500;
+
+/** One call that the service's API received. It holds no token, no request's body and no query. */
 export type Call = {
   readonly method: string;
   readonly path: string;
@@ -6,6 +9,8 @@ export type Call = {
   readonly at: Date;
   /** Whether the token was accepted. */
   readonly authorized: boolean;
+  /** The beginning of the answer's body; "" where none was given, or where it holds a token. */
+  readonly answer: string;
 };
 
 export type CallLog = { add(call: Call): void; list(): readonly Call[] };

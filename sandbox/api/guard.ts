@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../clock.ts";
 import { flowPath } from "../connect/routes.ts";
 import type { Tokens } from "../tokens.ts";
-import type { CallLog } from "./call-log.ts";
+import { type CallLog, keptAnswerLength } from "./call-log.ts";
 import { ApiError } from "./errors.ts";
 import { type Fault, type Faults, playFault } from "./faults.ts";
 
@@ -23,12 +23,18 @@ export function guardApi(app: FastifyInstance, dependencies: GuardDependencies):
   const { clock, tokens, calls, faults, rateLimit } = dependencies;
   const tokenIds = new WeakMap<FastifyRequest, string>();
   const logged = new WeakSet<FastifyRequest>();
+  const bodies = new WeakMap<FastifyRequest, string>();
   const log = (request: FastifyRequest, status: number) => {
     if (logged.has(request)) return;
     logged.add(request);
     const { method } = request;
-    calls.add({ method, path: pathOf(request), status, at: clock.now(), authorized: tokenIds.has(request) });
+    const path = pathOf(request);
+    const answer = isTokenPath(path) ? "" : (bodies.get(request) ?? "");
+    calls.add({ method, path, status, at: clock.now(), authorized: tokenIds.has(request), answer });
   };
+  app.addHook("onSend", async (request, _reply, payload) => {
+    if (typeof payload === "string") bodies.set(request, payload.slice(0, keptAnswerLength));
+  });
   app.addHook("onRequest", async (request, reply) => {
     if (isFlow(pathOf(request))) return;
     // A caller that hangs up before the answer's end was called too.
@@ -66,6 +72,11 @@ function meet(fault: Fault, reply: FastifyReply, log: (status: number) => void):
 /** The connection flow's pages are no calls of the API; the sessions in their paths are credentials. */
 function isFlow(path: string): boolean {
   return path === flowPath || path.startsWith(`${flowPath}/`);
+}
+
+/** Its answer is a credential, which no log may hold. */
+function isTokenPath(path: string): boolean {
+  return path.includes("/token/");
 }
 
 function pathOf(request: FastifyRequest): string {

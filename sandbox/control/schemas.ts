@@ -198,13 +198,14 @@ export const callsAnswer = {
       type: "array",
       items: {
         type: "object",
-        required: ["method", "path", "status", "at", "authorized"],
+        required: ["method", "path", "status", "at", "authorized", "answer"],
         properties: {
           method: text,
           path: text,
           status: { type: "integer", description: "0: no answer was given" },
           at: isoMoment,
           authorized: { type: "boolean" },
+          answer: { type: "string", description: "The body's beginning; empty where it holds a token" },
         },
       },
     },

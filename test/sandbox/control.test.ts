@@ -277,6 +277,7 @@ test("GET /calls shows every call in pages", async () => {
     status: 200,
     at: expect.any(String),
     authorized: true,
+    answer: expect.any(String),
   };
   expect((await send("GET", "/calls")).body).toEqual({ calls: [one, one, one], next: null });
   expect((await send("GET", "/calls?limit=2")).body).toEqual({ calls: [one, one], next: "2" });

@@ -40,9 +40,13 @@ test("every call is logged with its answer, and without its token or query", asy
   const sandbox = await sandboxFor();
   await call(sandbox, "/api/v0.4/users?limit=7");
   await call(sandbox, "/nowhere", { method: "POST" });
+  const refreshed = await call(sandbox, "/api/v0.4/token/refresh");
+  const common = { at: expect.any(Date), authorized: true };
   expect(sandbox.calls()).toEqual([
-    { method: "GET", path: "/api/v0.4/users", status: 200, at: expect.any(Date), authorized: true },
-    { method: "POST", path: "/nowhere", status: 404, at: expect.any(Date), authorized: true },
+    { ...common, method: "GET", path: "/api/v0.4/users", status: 200, answer: '{"data":[],"next":null}' },
+    { ...common, method: "POST", path: "/nowhere", status: 404, answer: expect.stringContaining("error") },
+    { ...common, method: "GET", path: "/api/v0.4/token/refresh", status: 200, answer: "" },
   ]);
+  expect(refreshed.status).toBe(200);
   expect(JSON.stringify(sandbox.calls())).not.toContain(sandbox.token);
 });
