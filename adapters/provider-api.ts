@@ -1,6 +1,7 @@
 import { Agent, request } from "undici";
 import { permanent, retryable, waiting } from "../domain/failures.ts";
 import type { ProviderSettings } from "../domain/provider-settings.ts";
+import type { Permit } from "./call-window.ts";
 import type { SecretReader } from "./secret-reader.ts";
 
 /** The provider's answer to a call that was allowed: `text` is the body, byte for byte as UTF-8. */
@@ -60,6 +61,14 @@ export function providerApi(
     // Any other status speaks for itself, whatever page comes with it, and however large that is.
     await content.dump();
     return judgeStatus(statusCode, headerOf(answered["retry-after"]), now());
+  };
+}
+
+/** Asks for a permit before each call, a repeated one included. */
+export function paced(call: CallWithToken, permit: Permit): CallWithToken {
+  return async (token, apiCall) => {
+    await permit();
+    return call(token, apiCall);
   };
 }
 

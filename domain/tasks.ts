@@ -13,6 +13,9 @@ export type Task = { readonly schemaVersion: typeof taskVersion; readonly attemp
   | { readonly task: "ask"; readonly subject: Subject; readonly version: number }
 );
 
+/** The tasks of one kind. */
+export type TaskOf<Name extends Task["task"]> = Extract<Task, { task: Name }>;
+
 export function startTask(subject: Subject, version: number): Task {
   return { schemaVersion: taskVersion, attempts: 0, task: "start", subject, version };
 }

@@ -4,7 +4,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { callWindow } from "../../adapters/call-window.ts";
 import { contentStore } from "../../adapters/content-store.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
-import { providerApi, withToken } from "../../adapters/provider-api.ts";
+import { paced, providerApi, withToken } from "../../adapters/provider-api.ts";
 import { revisions } from "../../adapters/revisions.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
@@ -21,12 +21,12 @@ const table = new DynamoDBClient({});
 const tableName = variable("TABLE_NAME");
 const now = () => new Date();
 const token = secretReader(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN"), parseTokenSecret, now);
+const permit = callWindow(table, tableName, provider.requestsPerMinute, now);
 
 export const handler = fetcher({
   revisions: revisions(table, tableName),
   storeContent: contentStore(table, tableName, overflowBucket(variable("OVERFLOW_BUCKET"))),
-  call: withToken(providerApi(variable("PROVIDER_BASE_URL"), provider, now), token),
-  permit: callWindow(table, tableName, provider.requestsPerMinute, now),
+  call: withToken(paced(providerApi(variable("PROVIDER_BASE_URL"), provider, now), permit), token),
   send: sqsSender(new SQSClient({})),
   queueUrl: variable("FETCH_QUEUE_URL"),
   deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { callWindow } from "../../adapters/call-window.ts";
 import { contentOf, contentStore } from "../../adapters/content-store.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
-import { providerApi, withToken } from "../../adapters/provider-api.ts";
+import { paced, providerApi, withToken } from "../../adapters/provider-api.ts";
 import { type Revisions, revisions } from "../../adapters/revisions.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import { type Outgoing, sqsSender } from "../../adapters/sqs-sender.ts";
@@ -89,11 +89,11 @@ await describeOnTables("the fetcher", (tables) => {
     entries = kept.entries;
     const now = () => noon;
     const reader = secretReader(system.secretsManager, token, parseTokenSecret, now);
+    const permit = callWindow(system.dynamodb, table.name, settings.requestsPerMinute, now);
     return fetcher({
       revisions: known,
       storeContent: contentStore(system.dynamodb, table.name, overflowBucket(bucket.name)),
-      call: withToken(providerApi(remote.url, settings, now), reader),
-      permit: callWindow(system.dynamodb, table.name, settings.requestsPerMinute, now),
+      call: withToken(paced(providerApi(remote.url, settings, now), permit), reader),
       send: (url, messages) => {
         if (url === queueUrl) sent.push(...messages);
         return sqsSender(system.sqs)(url, messages);

@@ -1,0 +1,24 @@
+import type { StoreContent } from "../../adapters/content-store.ts";
+import type { Call } from "../../adapters/provider-api.ts";
+import type { Revisions } from "../../adapters/revisions.ts";
+import type { Send } from "../../adapters/sqs-sender.ts";
+import type { ProviderSettings } from "../../domain/provider-settings.ts";
+import type { RetrySettings } from "../../domain/retry.ts";
+import type { Log } from "../runtime/log.ts";
+
+export type FetcherDependencies = {
+  readonly revisions: Revisions;
+  readonly storeContent: StoreContent;
+  /** Paced: a call that may not be made now throws a retryable failure. */
+  readonly call: Call;
+  readonly send: Send;
+  readonly queueUrl: string;
+  readonly deadLetterQueueUrl: string;
+  readonly provider: ProviderSettings;
+  /** What is fetched when an account becomes connected. */
+  readonly startEndpoints: readonly string[];
+  readonly retry: RetrySettings;
+  readonly now: () => Date;
+  readonly random: () => number;
+  readonly log: Log;
+};
