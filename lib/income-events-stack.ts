@@ -54,8 +54,8 @@ export class IncomeEventsStack extends Stack {
       const props = { kind, settings, defaults, api, secret, overflow, table };
       return [kind, new WebhookKind(this, pascalCase(kind), props)] as const;
     });
-    const calling = { settings, defaults, providerBaseUrl, token };
-    const fetching = new Fetching(this, "Fetch", { ...calling, overflow, table });
+    const calling = { settings, defaults, providerBaseUrl, token, table };
+    const fetching = new Fetching(this, "Fetch", { ...calling, overflow });
     const subscribers = new Subscribers(this, "Subscriber", settings.subscribers);
     // A path, not a host: where it is deployed says nothing about who it is.
     const eventSource = `/income-events/${stage}`;

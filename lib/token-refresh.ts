@@ -3,6 +3,7 @@ import * as events from "aws-cdk-lib/aws-events";
 import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
+import type { EventTable } from "./event-table.ts";
 import { allow } from "./permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
 import type { TokenSecret } from "./secrets.ts";
@@ -13,6 +14,7 @@ export type TokenRefreshProps = {
   readonly defaults: FunctionDefaults;
   readonly providerBaseUrl: string;
   readonly token: TokenSecret;
+  readonly table: EventTable;
 };
 
 /** Renews the token on a schedule, well before its end. */
@@ -22,7 +24,7 @@ export class TokenRefresh extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { settings, defaults, providerBaseUrl, token }: TokenRefreshProps,
+    { settings, defaults, providerBaseUrl, token, table }: TokenRefreshProps,
   ) {
     super(scope, id);
     const { refreshEveryMinutes, marginFraction } = settings.token;
@@ -32,7 +34,11 @@ export class TokenRefresh extends Construct {
       entry: "functions/refresh/token.ts",
       description: "Refreshes the provider's token: pending, proven, then current",
       size: settings.functions.refresh,
-      environment: { TOKEN_SECRET_ARN: secretArn, PROVIDER_BASE_URL: providerBaseUrl },
+      environment: {
+        TOKEN_SECRET_ARN: secretArn,
+        PROVIDER_BASE_URL: providerBaseUrl,
+        TABLE_NAME: table.table.tableName,
+      },
       settings: { provider: settings.provider, token: { marginFraction } },
       permissions: [
         allow(
@@ -43,6 +49,7 @@ export class TokenRefresh extends Construct {
           ],
           [secretArn],
         ),
+        allow(["dynamodb:UpdateItem"], [table.table.tableArn]),
       ],
     });
     this.lambda = refresh.lambda;

@@ -3,6 +3,7 @@ import * as events from "aws-cdk-lib/aws-events";
 import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
+import type { EventTable } from "./event-table.ts";
 import { allow } from "./permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
 import type { TokenSecret, WebhookSecret } from "./secrets.ts";
@@ -15,6 +16,7 @@ export type WebhookRegistrationProps = {
   readonly webhooksUrl: string;
   readonly token: TokenSecret;
   readonly secret: WebhookSecret;
+  readonly table: EventTable;
 };
 
 /** Tells the provider where each kind's webhooks go, again on a schedule: what was changed there is put right. */
@@ -23,7 +25,7 @@ export class WebhookRegistration extends Construct {
 
   constructor(scope: Construct, id: string, props: WebhookRegistrationProps) {
     super(scope, id);
-    const { settings, defaults, providerBaseUrl, webhooksUrl, token, secret } = props;
+    const { settings, defaults, providerBaseUrl, webhooksUrl, token, secret, table } = props;
     const register = new PipelineFunction(this, "Webhooks", {
       ...defaults,
       entry: "functions/register/webhooks.ts",
@@ -34,10 +36,12 @@ export class WebhookRegistration extends Construct {
         TOKEN_SECRET_ARN: token.secret.secretArn,
         PROVIDER_BASE_URL: providerBaseUrl,
         WEBHOOKS_URL: webhooksUrl,
+        TABLE_NAME: table.table.tableName,
       },
       settings: { provider: settings.provider, secretHeader: settings.webhooks.secretHeader },
       permissions: [
         allow(["secretsmanager:GetSecretValue"], [secret.secret.secretArn, token.secret.secretArn]),
+        allow(["dynamodb:UpdateItem"], [table.table.tableArn]),
       ],
     });
     this.lambda = register.lambda;

@@ -1,10 +1,9 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { callWindow } from "../../adapters/call-window.ts";
 import { contentStore } from "../../adapters/content-store.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
-import { paced, providerApi, withToken } from "../../adapters/provider-api.ts";
+import { withToken } from "../../adapters/provider-api.ts";
 import { revisions } from "../../adapters/revisions.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
@@ -13,6 +12,7 @@ import { parseProviderSettings, parseStartEndpoints } from "../../domain/provide
 import { parseRetrySettings } from "../../domain/retry.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
+import { providerCalls } from "../runtime/provider-calls.ts";
 import { fetcher } from "./fetcher.ts";
 
 const settings = readSettings();
@@ -21,12 +21,10 @@ const table = new DynamoDBClient({});
 const tableName = variable("TABLE_NAME");
 const now = () => new Date();
 const token = secretReader(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN"), parseTokenSecret, now);
-const permit = callWindow(table, tableName, provider.requestsPerMinute, now);
-
 export const handler = fetcher({
   revisions: revisions(table, tableName),
   storeContent: contentStore(table, tableName, overflowBucket(variable("OVERFLOW_BUCKET"))),
-  call: withToken(paced(providerApi(variable("PROVIDER_BASE_URL"), provider, now), permit), token),
+  call: withToken(providerCalls(table, provider, now), token),
   send: sqsSender(new SQSClient({})),
   queueUrl: variable("FETCH_QUEUE_URL"),
   deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),

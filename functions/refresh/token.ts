@@ -1,11 +1,12 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { providerApi } from "../../adapters/provider-api.ts";
 import { readTokenLife } from "../../adapters/token-claims.ts";
 import { tokenSecret } from "../../adapters/token-secret.ts";
 import { fieldsOf, numberOf } from "../../domain/parse.ts";
 import { parseProviderSettings } from "../../domain/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
+import { providerCalls } from "../runtime/provider-calls.ts";
 import { refresher } from "./refresher.ts";
 
 const settings = readSettings();
@@ -14,7 +15,7 @@ const now = () => new Date();
 
 export const handler = refresher({
   secret: tokenSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN")),
-  call: providerApi(variable("PROVIDER_BASE_URL"), provider, now),
+  call: providerCalls(new DynamoDBClient({}), provider, now),
   readLife: readTokenLife,
   refreshPath: provider.paths.refresh,
   proofPath: provider.paths.users,

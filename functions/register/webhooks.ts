@@ -1,5 +1,6 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { providerApi, withToken } from "../../adapters/provider-api.ts";
+import { withToken } from "../../adapters/provider-api.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import { parseTokenSecret } from "../../adapters/token-secret.ts";
 import { textOf } from "../../domain/parse.ts";
@@ -7,6 +8,7 @@ import { parseProviderSettings, parseWebhookPaths } from "../../domain/provider-
 import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
+import { providerCalls } from "../runtime/provider-calls.ts";
 import { registrar } from "./registrar.ts";
 
 const settings = readSettings();
@@ -16,7 +18,7 @@ const now = () => new Date();
 const token = secretReader(secrets, variable("TOKEN_SECRET_ARN"), parseTokenSecret, now);
 
 export const handler = registrar({
-  call: withToken(providerApi(variable("PROVIDER_BASE_URL"), provider, now), token),
+  call: withToken(providerCalls(new DynamoDBClient({}), provider, now), token),
   paths: parseWebhookPaths(settings.provider),
   webhooksUrl: variable("WEBHOOKS_URL"),
   secretHeader: textOf(settings, "secretHeader"),

@@ -61,10 +61,12 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "secretsmanager:GetSecretValue           TokenSecret",
     "secretsmanager:PutSecretValue           TokenSecret",
     "secretsmanager:UpdateSecretVersionStage TokenSecret",
+    "dynamodb:UpdateItem                     EventsTable",
   ],
   RegisterWebhooks: [
     "secretsmanager:GetSecretValue    WebhookSecret",
     "secretsmanager:GetSecretValue    TokenSecret",
+    "dynamodb:UpdateItem              EventsTable",
   ],
 };
 

@@ -328,8 +328,11 @@ describe("functions", () => {
         "PROVIDER_BASE_URL",
       ],
     ],
-    ["RefreshToken", ["TOKEN_SECRET_ARN", "PROVIDER_BASE_URL"]],
-    ["RegisterWebhooks", ["WEBHOOK_SECRET_ARN", "TOKEN_SECRET_ARN", "PROVIDER_BASE_URL", "WEBHOOKS_URL"]],
+    ["RefreshToken", ["TOKEN_SECRET_ARN", "PROVIDER_BASE_URL", "TABLE_NAME"]],
+    [
+      "RegisterWebhooks",
+      ["WEBHOOK_SECRET_ARN", "TOKEN_SECRET_ARN", "PROVIDER_BASE_URL", "WEBHOOKS_URL", "TABLE_NAME"],
+    ],
   ])("get what is known at deploy time only from their environment: %s", (name, variables) => {
     const environment = JSON.stringify(functionOf(production, name).Properties.Environment);
     const { Variables } = JSON.parse(environment);
