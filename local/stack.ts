@@ -157,6 +157,9 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   const tables = cleanup.adopt(await startTables(foreseen, options.engine), ({ close }) => close());
   progress(`Tables: ${tables.name}`);
   const secrets = createSecretsEngine({ region, account: localAccount });
+  const invoker = createAsynchronousInvoker(delay);
+  cleanup.adopt(invoker, ({ close }) => close());
+  const functions = new Map<string, HostedFunction>();
   const gateway = await startGateway({
     port: options.gatewayPort ?? 0,
     region,
@@ -165,6 +168,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     sqsUrl: queuesAndObjects.sqsUrl,
     s3Url: queuesAndObjects.s3Url,
     secrets,
+    lambda: { functions, invoker },
   });
   cleanup.adopt(gateway, ({ close }) => close());
   const operator = newCredentials(operatorName);
@@ -186,10 +190,8 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   const hosted = plan.functions.map((planned) =>
     startFunction(planned, gateway, options, onProblem, cleanup),
   );
-  const functions = new Map(hosted.map((entry) => [entry.host.plan.logicalId, entry.host]));
+  for (const { host } of hosted) functions.set(host.plan.logicalId, host);
   if (api !== undefined && plan.api !== undefined) api.serve(plan.api, functions);
-  const invoker = createAsynchronousInvoker(delay);
-  cleanup.adopt(invoker, ({ close }) => close());
   const schedules = startSchedules({
     rules: plan.rules,
     functions,

@@ -20,11 +20,21 @@ export function errorAnswer(service: Service | undefined, fault: Fault): Answer 
   return jsonAnswer(
     fault.status,
     { __type: fault.errorType, message: fault.message, Message: fault.message },
-    // Clients of SQS take an error's code from this header, as from the service's former protocol.
-    service === "sqs"
-      ? { "x-amzn-query-error": `${fault.errorType};${fault.status < 500 ? "Sender" : "Receiver"}` }
-      : {},
+    errorHeaders(service, fault),
   );
+}
+
+/** Where a service's clients take an error's code from a header. */
+function errorHeaders(service: Service | undefined, { errorType, status }: Fault): OutgoingHttpHeaders {
+  switch (service) {
+    case "sqs":
+      // As from the service's former protocol.
+      return { "x-amzn-query-error": `${errorType};${status < 500 ? "Sender" : "Receiver"}` };
+    case "lambda":
+      return { "x-amzn-errortype": errorType };
+    default:
+      return {};
+  }
 }
 
 export function jsonAnswer(status: number, content: unknown, headers: OutgoingHttpHeaders = {}): Answer {
@@ -41,6 +51,7 @@ export function accessDenied(service: Service | undefined, message: string): Fau
     case "s3":
       return { status: 403, errorType: "AccessDenied", message };
     case "sqs":
+    case "lambda":
     case undefined:
       return { status: 403, errorType: "AccessDeniedException", message };
     case "dynamodb":

@@ -9,6 +9,7 @@ import {
   withoutConnectionHeaders,
 } from "./engine-client.ts";
 import { type IdentifyContext, identify, serviceOf } from "./identify.ts";
+import { invokeAnswer, type LambdaEngine } from "./lambda.ts";
 import { asObject, type Operation, parseJsonObject, UnknownOperationError } from "./operation.ts";
 import { parseAuthorization, type SignatureClaim, verifySignature } from "./signature.ts";
 import { createTableArns } from "./table-arns.ts";
@@ -23,6 +24,8 @@ export type GatewayOptions = {
   readonly sqsUrl: string;
   readonly s3Url: string;
   readonly secrets: SecretsEngine;
+  /** Absent: there is no function. */
+  readonly lambda?: LambdaEngine;
 };
 
 /** Longer than any client keeps an idle connection, so that it is never us who closes one in its face. */
@@ -38,6 +41,7 @@ type Context = IdentifyContext & {
   readonly access: AccessBook;
   readonly interceptors: ReadonlySet<Interceptor>;
   readonly engines: Engines;
+  readonly lambda: LambdaEngine | undefined;
 };
 
 /**
@@ -62,6 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     access,
     interceptors,
     engines,
+    lambda: options.lambda,
   };
   server.on("request", (request, response) => {
     answerRequest(request, response, context).catch((error: unknown) => {
@@ -264,6 +269,10 @@ async function forward(
     }
     case "secretsmanager":
       return secretsAnswer(operation, body, context.secrets);
+    case "lambda": {
+      const type = request.headers["x-amz-invocation-type"]?.toString() ?? "RequestResponse";
+      return invokeAnswer(operation.needs[0]?.resource ?? "", type, body, context.lambda);
+    }
     case "logs":
       throw new Error("the log service has no engine");
   }

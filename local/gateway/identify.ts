@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { SecretsEngine } from "../engines/secrets.ts";
 import { dynamoDbOperation } from "./dynamodb.ts";
+import { lambdaOperation } from "./lambda.ts";
 import { type Operation, parseJsonObject, UnknownOperationError } from "./operation.ts";
 import { s3Operation } from "./s3.ts";
 import { secretsManagerOperation } from "./secrets-manager.ts";
@@ -26,7 +27,10 @@ const targetPrefixes: Readonly<Record<string, Service>> = {
 /** The service that a request is for, by its target header or its signing name; undefined for others. */
 export function serviceOf(request: IncomingMessage, signingName: string): Service | undefined {
   const [prefix = ""] = targetOf(request).split(".");
-  return targetPrefixes[prefix] ?? (signingName === "s3" ? "s3" : undefined);
+  // Services with addresses in place of a target header.
+  return (
+    targetPrefixes[prefix] ?? (signingName === "s3" || signingName === "lambda" ? signingName : undefined)
+  );
 }
 
 /**
@@ -62,6 +66,8 @@ export function identify(
         body,
         request.headers["x-amz-copy-source"]?.toString(),
       );
+    case "lambda":
+      return lambdaOperation(request.method ?? "GET", request.url ?? "/", context.scope);
     case "logs":
       throw new UnknownOperationError(
         `logs:${name}`,
@@ -71,7 +77,7 @@ export function identify(
       throw new UnknownOperationError(
         targetOf(request) || `${request.method} ${request.url}`,
         `The local gateway does not know the service of ${targetOf(request) || "this request"}; it knows SQS, ` +
-          "DynamoDB and its streams, S3 and Secrets Manager",
+          "DynamoDB and its streams, S3, Secrets Manager and Lambda's Invoke",
       );
   }
 }

@@ -12,7 +12,7 @@ export type Principal = {
   readonly policies: "all" | readonly Policy[];
 };
 
-export type Service = "sqs" | "dynamodb" | "streams" | "s3" | "secretsmanager" | "logs";
+export type Service = "sqs" | "dynamodb" | "streams" | "s3" | "secretsmanager" | "lambda" | "logs";
 
 /** One call that the caller was allowed to make. */
 export type Call = {

@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { LambdaClient } from "@aws-sdk/client-lambda";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
@@ -92,6 +93,7 @@ export function clients(system: LocalSystem, caller: Principal) {
     dynamodb: new DynamoDBClient(settings),
     s3: new S3Client(settings),
     secrets: new SecretsManagerClient(settings),
+    lambda: new LambdaClient(settings),
     streams: (operation: string, input: unknown) =>
       signedCall(system, caller, "dynamodb", `DynamoDBStreams_20120810.${operation}`, input),
   };

@@ -246,6 +246,33 @@ test("a schedule fires its function by hand, with its permission", async () => {
   expect(running.stack.problems().denials).toEqual([]);
 });
 
+test("a function invokes another by Lambda's API, with the permission of its role", async () => {
+  const ask = `
+import { InvokeCommand, LambdaClient } from ${JSON.stringify(packageUrl("@aws-sdk/client-lambda"))};
+export async function handler(InvocationType) {
+  const { StatusCode, Payload } = await new LambdaClient({}).send(
+    new InvokeCommand({ FunctionName: process.env.OTHER, InvocationType, Payload: '"hello"' }));
+  return [StatusCode, Payload?.transformToString() ?? ""];
+}`;
+  await using running = await started({
+    assets: { Ask: ask, Other: "export const handler = async (event) => { console.log(event); return 7; };" },
+    resources: {
+      ...functionResources("Ask", {
+        environment: { OTHER: { Ref: "Other" } },
+        allow: [["lambda:InvokeFunction", { "Fn::GetAtt": ["Other", "Arn"] }]],
+      }),
+      ...functionResources("Other"),
+    },
+  });
+  const { stack } = running;
+  const asked = stack.functions.find(({ name }) => name === "Ask");
+  expect(await asked?.invoke('"RequestResponse"')).toEqual({ kind: "returned", payload: '[200,"7"]' });
+  expect(await asked?.invoke('"Event"')).toEqual({ kind: "returned", payload: '[202,""]' });
+  await stack.drained({ deadline: 10_000 });
+  expect(stack.functions.find(({ name }) => name === "Other")?.log()).toEqual(["hello", "hello"]);
+  expect(stack.problems().denials).toEqual([]);
+});
+
 describe("drained", () => {
   const stuck: AssemblySource = {
     assets: { Store: "export const handler = () => { throw new Error('no'); };" },
