@@ -64,7 +64,12 @@ export type EnvironmentOptions = {
   readonly branding?: Branding;
 };
 
-export type CreateUsersOptions = {
+export type DropOptions = {
+  /** Whether the events of all this are recorded and never sent, as if they were lost; default false. */
+  readonly drop?: boolean;
+};
+
+export type CreateUsersOptions = DropOptions & {
   /** Default 1. */
   readonly accountsPerUser?: number;
   /** Company accounts in all, dealt out over the users; default 0. */
@@ -114,9 +119,9 @@ export type Environment = {
   /** Delivers any body to a kind's webhook. @returns the deliveries' ids @throws if a header can't be sent */
   fireEvent(kind: WebhookKind, payload: object | string | Buffer, options?: FireOptions): readonly string[];
   /** @throws if the account is unknown or deleted; so do the other changes */
-  disconnectAccount(accountId: string): void;
-  reconnectAccount(accountId: string): void;
-  deleteAccount(accountId: string): void;
+  disconnectAccount(accountId: string, options?: DropOptions): void;
+  reconnectAccount(accountId: string, options?: DropOptions): void;
+  deleteAccount(accountId: string, options?: DropOptions): void;
   /** Deletes the user's accounts as well. */
   deleteUser(userId: string): void;
   /** Lets the next calls fail, whether their tokens are valid or not. */
@@ -183,12 +188,23 @@ export async function startEnvironment(
   const engine = startDeliveries(options.delivery ?? {}, { clock, store, webhooks });
   const datasources = choiceOf(options.datasources ?? standardDatasources);
   let baseUrl = "";
+  let isDropping = false;
+  const tell: Tell = (run, { drop = false } = {}) => {
+    isDropping = drop;
+    try {
+      run();
+    } finally {
+      isDropping = false;
+    }
+  };
   const world = createWorld({
     clock,
     store,
     nextId: idSource(`${options.seed ?? 1} ${name}`, store),
     emit: (kind, payload) => {
-      engine.deliver({ kind, body: bodyOf(shapes.apply(kind, payload)?.shaped ?? payload), headers: {} });
+      const delivery = { kind, body: bodyOf(shapes.apply(kind, payload)?.shaped ?? payload), headers: {} };
+      if (isDropping) engine.drop(delivery);
+      else engine.deliver(delivery);
     },
     datasources,
     alertOnAccountCreation: options.alertOnAccountCreation ?? true,
@@ -228,7 +244,7 @@ export async function startEnvironment(
   return {
     baseUrl,
     token: await tokens.issue(options.initialTokenRemainingSeconds),
-    ...worldControls(world, clock),
+    ...worldControls(world, clock, tell),
     ...deliveryControls(engine, clock),
     fault: faults.add,
     clearFaults: faults.clear,
@@ -268,16 +284,20 @@ function startDeliveries(
   });
 }
 
-function worldControls(world: World, clock: Clock) {
+/** Runs something, in one turn, of which the events are sent, or recorded and never sent. */
+type Tell = (run: () => void, options?: DropOptions) => void;
+
+function worldControls(world: World, clock: Clock, tell: Tell) {
   return {
-    createUsers: (count: number, options?: CreateUsersOptions) => createUsers(world, count, options),
+    createUsers: (count: number, options: CreateUsersOptions = {}) =>
+      createUsers(world, count, options, (run) => tell(run, options)),
     createAccount: (userId: string, { connected = true, ...options }: CreateAccountOptions = {}) => {
       const { id } = world.submitCredentials(userId, options);
       return connected ? world.connect(id).id : id;
     },
-    disconnectAccount: (id: string) => void world.disconnect(id),
-    reconnectAccount: (id: string) => void world.connect(id),
-    deleteAccount: (id: string) => void world.deleteAccount(id),
+    disconnectAccount: (id: string, options?: DropOptions) => tell(() => world.disconnect(id), options),
+    reconnectAccount: (id: string, options?: DropOptions) => tell(() => world.connect(id), options),
+    deleteAccount: (id: string, options?: DropOptions) => tell(() => world.deleteAccount(id), options),
     deleteUser: world.deleteUser,
     load: (load: Load) => runLoad(world, clock, load),
     snapshot: () => takeSnapshot(world),
@@ -316,7 +336,8 @@ const usersPerTurn = 100;
 async function createUsers(
   world: World,
   count: number,
-  { accountsPerUser = 1, companyAccounts = 0, pictures = 0, accountAlert }: CreateUsersOptions = {},
+  { accountsPerUser = 1, companyAccounts = 0, pictures = 0, accountAlert }: CreateUsersOptions,
+  inOneTurn: Tell,
 ): Promise<CreatedUsers> {
   const users: string[] = [];
   const accounts: string[] = [];
@@ -326,12 +347,15 @@ async function createUsers(
     const pictureBytes = !company && accounts.length < pictures ? largePictureBytes : 0;
     return world.connect(world.submitCredentials(userId, { company, pictureBytes, ...alert }).id).id;
   };
-  for (let index = 0; index < count; index += 1) {
+  const createUser = (index: number) => {
     const { id } = world.registerUser();
     users.push(id);
     for (let made = 0; made < accountsPerUser; made += 1) accounts.push(connected(id, false));
     const ownCompanies = Math.floor(companyAccounts / count) + (index < companyAccounts % count ? 1 : 0);
     for (let made = 0; made < ownCompanies; made += 1) companies.push(connected(id, true));
+  };
+  for (let index = 0; index < count; index += 1) {
+    inOneTurn(() => createUser(index));
     if (index % usersPerTurn === usersPerTurn - 1) await new Promise((resolve) => setImmediate(resolve));
   }
   return { users, accounts, companyAccounts: companies };

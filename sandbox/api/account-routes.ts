@@ -5,9 +5,10 @@ import { formatMoment } from "../moments.ts";
 import type { Shapes } from "../shapes.ts";
 import type { World } from "../world.ts";
 import { ApiError, notFound } from "./errors.ts";
-import { isPaged, type PageQuery, pageOf, pageQuerySchema } from "./paging.ts";
+import { isPaged, listAnswer, type PageQuery, pageOf, pageQuerySchema } from "./paging.ts";
 import {
   accountSchema,
+  accountsSchema,
   answers,
   dataSetSchema,
   fetchBodySchema,
@@ -23,14 +24,35 @@ const groups = [
   { path: "/api/company/v0.5/company-accounts", company: true },
 ] as const;
 
-/** An account's state, its data, and the start of a data fetch. */
+/** A user's accounts; an account's state, its data, and the start of a data fetch. */
 export function accountRoutes(app: FastifyInstance, world: World, shapes: Shapes): void {
+  listRoute(app, world);
   for (const { path, company } of groups) {
     const find = (id: string) => findAccount(world, id, company);
     stateRoute(app, path, find, shapes);
     dataRoute(app, path, find, { world, shapes });
     fetchRoute(app, path, find, world);
   }
+}
+
+/** Company accounts are not among them: they are managed through the company API. */
+function listRoute(app: FastifyInstance, world: World): void {
+  app.get<{ Params: { user_id: string }; Querystring: PageQuery }>(
+    "/api/v0.4/users/:user_id/accounts",
+    {
+      schema: {
+        summary: "List a user's accounts",
+        params: pathSchema("user_id"),
+        querystring: pageQuerySchema,
+        response: answers(200, accountsSchema),
+      },
+    },
+    async ({ params, query }) => {
+      if (world.user(params.user_id) === undefined) throw notFound("there is no user with this id");
+      const accounts = world.accountsOf(params.user_id).filter(({ company }) => !company);
+      return listAnswer(accounts, query, showAccount);
+    },
+  );
 }
 
 type Find = (id: string) => Account;

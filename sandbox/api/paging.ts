@@ -30,6 +30,12 @@ export function isPaged({ limit, cursor }: PageQuery): boolean {
   return limit !== undefined || cursor !== undefined;
 }
 
+/** A list as it is answered: whole, or a page of it with the next one's cursor where a part was asked for. */
+export function listAnswer<T>(list: readonly T[], query: PageQuery, show: (item: T) => object): object {
+  const { items, next } = pageOf(list, query);
+  return isPaged(query) ? { data: items.map(show), next } : items.map(show);
+}
+
 function cursorTo(position: number): string {
   return Buffer.from(`at ${position}`).toString("base64url");
 }

@@ -27,17 +27,7 @@ export const userSchema = {
   properties: { id: uuid, created_at: moment, accounts_number: { type: "integer", minimum: 0 } },
 } as const;
 
-export const usersSchema = {
-  anyOf: [
-    { type: "array", items: userSchema },
-    {
-      type: "object",
-      required: ["data", "next"],
-      properties: { data: { type: "array", items: userSchema }, next: cursorSchema },
-    },
-  ],
-  description: "The whole list, or a page of it where a limit is given",
-} as const;
+export const usersSchema = listSchema(userSchema);
 
 export const accountSchema = {
   type: "object",
@@ -52,6 +42,8 @@ export const accountSchema = {
     endpoints: { type: "array", items: { enum: endpointNames } },
   },
 } as const;
+
+export const accountsSchema = listSchema(accountSchema);
 
 export const dataSetSchema = {
   type: "object",
@@ -116,4 +108,18 @@ export function pathSchema(...names: readonly string[]) {
 /** The answers of a route: its own, and the error that any route may give. */
 export function answers(status: 200 | 202, schema: object) {
   return { [status]: schema, "4xx": errorSchema, "5xx": errorSchema };
+}
+
+function listSchema(item: object) {
+  return {
+    anyOf: [
+      { type: "array", items: item },
+      {
+        type: "object",
+        required: ["data", "next"],
+        properties: { data: { type: "array", items: item }, next: cursorSchema },
+      },
+    ],
+    description: "The whole list, or a page of it where a limit is given",
+  } as const;
 }

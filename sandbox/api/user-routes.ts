@@ -4,7 +4,7 @@ import { formatMoment } from "../moments.ts";
 import type { Shapes } from "../shapes.ts";
 import type { World } from "../world.ts";
 import { notFound } from "./errors.ts";
-import { isPaged, type PageQuery, pageOf, pageQuerySchema } from "./paging.ts";
+import { listAnswer, type PageQuery, pageQuerySchema } from "./paging.ts";
 import { answers, pathSchema, userSchema, usersSchema } from "./schemas.ts";
 import { answer } from "./shaped-answer.ts";
 
@@ -24,10 +24,7 @@ export function userRoutes(app: FastifyInstance, world: World, shapes: Shapes): 
         response: answers(200, usersSchema),
       },
     },
-    async ({ query }) => {
-      const { items, next } = pageOf(world.users(), query);
-      return isPaged(query) ? { data: items.map(show), next } : items.map(show);
-    },
+    async ({ query }) => listAnswer(world.users(), query, show),
   );
   app.get<{ Params: { user_id: string } }>(
     "/api/v0.4/users/:user_id",

@@ -6,6 +6,7 @@ import type { Branding } from "../connect/branding.ts";
 import type {
   CreateAccountOptions,
   CreateUsersOptions,
+  DropOptions,
   Environment,
   EnvironmentName,
 } from "../environment.ts";
@@ -26,7 +27,7 @@ type TokenBody = About & {
   readonly action: "expire" | "revoke" | "issue";
   readonly remainingSeconds?: number;
 };
-type AccountBody = About & { readonly action: "disconnect" | "reconnect" | "delete" };
+type AccountBody = About & DropOptions & { readonly action: "disconnect" | "reconnect" | "delete" };
 
 export type ControlledClock = { now(): Date; advance(seconds: number): Promise<void> };
 
@@ -67,7 +68,7 @@ function worldRoutes(app: FastifyInstance, choose: Choose): void {
     "/accounts/:account_id",
     describe("Change an account", schemas.accountBody, schemas.nothing, pathSchema("account_id")),
     async ({ body, params }) => {
-      asked(() => changeAccount(choose(body.environment), body.action, params.account_id));
+      asked(() => changeAccount(choose(body.environment), body, params.account_id));
       return {};
     },
   );
@@ -134,13 +135,17 @@ function describe(summary: string, body: object, answer: object, params?: object
   return { schema: { summary, body, response: answers(200, answer), ...(params && { params }) } };
 }
 
-function changeAccount(environment: Environment, action: AccountBody["action"], accountId: string): void {
+function changeAccount(
+  environment: Environment,
+  { action, drop = false }: AccountBody,
+  accountId: string,
+): void {
   const changes = {
     disconnect: environment.disconnectAccount,
     reconnect: environment.reconnectAccount,
     delete: environment.deleteAccount,
   };
-  changes[action](accountId);
+  changes[action](accountId, { drop });
 }
 
 async function handleTokens(environment: Environment, { action, remainingSeconds }: TokenBody) {

@@ -26,6 +26,8 @@ const accountAlert = {
   description: "Whether an event tells of an account's creation; default: the environment's choice",
 } as const;
 
+const drop = { type: "boolean", description: "Record the events of this and never send them" } as const;
+
 const headers = { type: "object", additionalProperties: text } as const;
 
 export const usersBody = body(["count"], {
@@ -34,6 +36,7 @@ export const usersBody = body(["count"], {
   companyAccounts: { type: "integer", minimum: 0, maximum: 10_000 },
   pictures: { type: "integer", minimum: 0, maximum: 10_000, description: "Accounts with a large profile" },
   accountAlert,
+  drop,
 });
 
 export const createdUsers = {
@@ -169,7 +172,10 @@ export const createdAccount = {
   properties: { account: { ...text, description: "Its id" } },
 } as const;
 
-export const accountBody = body(["action"], { action: { enum: ["disconnect", "reconnect", "delete"] } });
+export const accountBody = body(["action"], {
+  action: { enum: ["disconnect", "reconnect", "delete"] },
+  drop,
+});
 
 export const nothing = { type: "object", additionalProperties: false, properties: {} } as const;
 

@@ -80,6 +80,24 @@ test("users are listed and shown without their credentials", async () => {
   expect((await call(sandbox, "/api/v0.4/users/nobody")).status).toBe(404);
 });
 
+test("a user's accounts are listed, whole or page by page, without company accounts and deleted ones", async () => {
+  const sandbox = await sandboxFor();
+  const { users, accounts } = await sandbox.createUsers(1, { accountsPerUser: 4, companyAccounts: 1 });
+  sandbox.disconnectAccount(accounts[1] ?? "");
+  sandbox.deleteAccount(accounts[3] ?? "");
+  const path = `/api/v0.4/users/${users[0]}/accounts`;
+  const listed = accounts.slice(0, 3).map((id) => ({ id, user_id: users[0], connected: id !== accounts[1] }));
+  const whole = await call(sandbox, path);
+  expect(whole.body).toMatchObject(listed);
+  expect(whole.body).toHaveLength(3);
+  const first = await call(sandbox, `${path}?limit=2`);
+  expect(first.body).toMatchObject({ data: listed.slice(0, 2), next: expect.any(String) });
+  const { next } = first.body as { next: string };
+  const second = await call(sandbox, `${path}?limit=2&cursor=${next}`);
+  expect(second.body).toMatchObject({ data: listed.slice(2), next: null });
+  expect((await call(sandbox, "/api/v0.4/users/nobody/accounts")).status).toBe(404);
+});
+
 test("a fetch is started, told by endpoint and then there to be read; the next one changes the data", async () => {
   const { url, received } = await startReceiver();
   const sandbox = await sandboxFor();

@@ -61,6 +61,23 @@ test("POST /users and POST /accounts choose the account alert", async () => {
   ]);
 });
 
+test("POST /users and POST /accounts/{id} drop the events of what they do", async () => {
+  const { url, received } = await startReceiver();
+  const { sandbox, send } = await benchFor();
+  await registerAll(sandbox, url);
+  const { body } = await send("POST", "/users", { count: 2, drop: true });
+  const [account] = (body as { accounts: string[] }).accounts;
+  await send("POST", `/accounts/${account}`, { action: "disconnect", drop: true });
+  await sandbox.settled();
+  expect(received).toEqual([]);
+  expect(sandbox.deliveries({ status: "dropped" })).toHaveLength(7);
+  expect(sandbox.snapshot().accounts.map(({ connected }) => connected)).toEqual([false, true]);
+
+  await send("POST", `/accounts/${account}`, { action: "reconnect" });
+  await sandbox.settled();
+  expect(received.map(jsonOf)).toMatchObject([{ event: "update_account", account_id: account }]);
+});
+
 test("POST /accounts/{id} disconnects, reconnects and deletes", async () => {
   const { sandbox, send } = await benchFor();
   const { accounts } = await sandbox.createUsers(1);
