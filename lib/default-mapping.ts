@@ -14,7 +14,8 @@ const datasourceId = "datasource_id || data.datasource_id";
 /**
  * Payloads as a public provider of this shape documents them: fields at the top level or under `data`. A
  * stage's settings replace any part. What is left out, and why:
- * - `eventId`: none is shown, and `request_id` names a fetch that may cover several endpoints;
+ * - `eventId`: none is shown but an endpoint event's `request_id`. It names a fetch that may cover several
+ *   endpoints; it says that the same bytes are a retry, and identity stays the digest of the whole body;
  * - `time`: none is shown, and `created_at` may well be the account's.
  */
 export const defaultMapping: Readonly<Record<Kind, KindMapping>> = {
@@ -45,6 +46,7 @@ export const defaultMapping: Readonly<Record<Kind, KindMapping>> = {
     accountId: "account_id || data.account_id",
     userId,
     endpoint: "endpoint || data.endpoint",
+    eventId: "request_id || data.request_id",
     dataAvailable,
     dateStart: "date_start || data.date_start",
     dateEnd: "date_end || data.date_end",

@@ -1,6 +1,6 @@
 import { search } from "@aws-lambda-powertools/jmespath";
 import { describe, expect, it } from "vitest";
-import { kinds } from "../../domain/events.ts";
+import { isWeak, kinds } from "../../domain/events.ts";
 import { type KindMapping, mapPayload, type Search } from "../../domain/mapping.ts";
 import { defaultMapping } from "../../lib/default-mapping.ts";
 
@@ -22,9 +22,21 @@ describe("the default mapping", () => {
     expect(() => evaluate(expression, {})).not.toThrow();
   });
 
-  it.each(kinds)("of %s maps no event id and no time: the provider shows none", (kind) => {
-    expect(defaultMapping[kind]).not.toHaveProperty("eventId");
+  it.each(kinds)("of %s maps no time: the provider shows none", (kind) => {
     expect(defaultMapping[kind]).not.toHaveProperty("time");
+  });
+
+  it.each(["users", "accounts", "company-accounts"] as const)("of %s maps no event id", (kind) => {
+    expect(defaultMapping[kind]).not.toHaveProperty("eventId");
+  });
+
+  it("tells an endpoint event that names its fetch from one whose bytes can truly repeat", () => {
+    const body = { event: "update_endpoint", account_id: id, endpoint: "income" };
+    const read = (payload: object) => isWeak(mapPayload(defaultMapping.endpoints, payload, evaluate));
+    expect(read({ ...body, request_id: other })).toBe(false);
+    expect(read({ event: "update_endpoint", data: { ...body, request_id: other } })).toBe(false);
+    expect(read({ ...body, request_id: null })).toBe(true);
+    expect(read(body)).toBe(true);
   });
 
   it.each(["accounts", "company-accounts"] as const)("of %s keeps a `connected` that is false", (kind) => {
@@ -67,6 +79,7 @@ describe("the default mapping", () => {
       type: "endpoint.updated",
       accountId: id,
       endpoint: "income",
+      eventId: other,
       dateStart: "2026-01-01",
       dateEnd: "2026-01-31",
       dataAvailable: false,
