@@ -53,7 +53,7 @@ export function eventTable(
             ":event": event,
             ":body": body,
             ":weak": isWeak(event),
-            ":expires": receivedAt + retentionInDays * secondsPerDay,
+            ":expires": receivedAt + Math.round(retentionInDays * secondsPerDay),
             ":version": itemVersion,
             ":one": 1,
           },

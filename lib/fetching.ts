@@ -23,13 +23,14 @@ export class Fetching extends Construct {
 
   constructor(scope: Construct, id: string, props: FetchingProps) {
     super(scope, id);
-    const { timeoutSeconds } = props.settings.functions.fetch;
-    this.work = new WorkQueue(this, "Work", { visibilityTimeout: visibilityFor(timeoutSeconds) });
+    const { settings } = props;
+    const visibilityTimeout = visibilityFor(settings.functions.fetch.timeoutSeconds);
+    this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout });
     new lambda.EventSourceMapping(this, "Source", {
       target: this.#addFunction(props).lambda,
       eventSourceArn: this.work.queue.queueArn,
       batchSize: 10,
-      maxConcurrency: props.settings.fetch.maxConcurrency,
+      maxConcurrency: settings.fetch.maxConcurrency,
       reportBatchItemFailures: true,
     });
   }

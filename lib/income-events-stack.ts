@@ -56,7 +56,7 @@ export class IncomeEventsStack extends Stack {
     });
     const calling = { settings, defaults, providerBaseUrl, token, table };
     const fetching = new Fetching(this, "Fetch", { ...calling, overflow });
-    const subscribers = new Subscribers(this, "Subscriber", settings.subscribers);
+    const subscribers = new Subscribers(this, "Subscriber", settings);
     // A path, not a host: where it is deployed says nothing about who it is.
     const eventSource = `/income-events/${stage}`;
     const relay = new Relay(this, "Relay", { settings, defaults, eventSource, table, fetching, subscribers });

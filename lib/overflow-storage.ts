@@ -1,6 +1,6 @@
-import { Duration } from "aws-cdk-lib";
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
+import { wholeDays } from "./durations.ts";
 import { privateBucket } from "./private-bucket.ts";
 
 /** The longest that a message with a pointer to a body can lie in a queue and then in its DLQ. */
@@ -17,7 +17,7 @@ export class OverflowStorage extends Construct {
   constructor(scope: Construct, id: string, retentionInDays: number) {
     super(scope, id);
     this.bucket = privateBucket(this, "Bucket", [
-      { prefix: "bodies/", expiration: Duration.days(retentionInDays + longestInQueuesInDays) },
+      { prefix: "bodies/", expiration: wholeDays(retentionInDays + longestInQueuesInDays) },
     ]);
     this.bodies = this.bucket.arnForObjects("bodies/*");
     this.data = this.bucket.arnForObjects("data/*");

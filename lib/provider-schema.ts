@@ -1,6 +1,6 @@
 import { BlockList } from "node:net";
 import { z } from "zod";
-import { choice, flag, remedyOf, section, text, wholeNumber } from "./setting-types.ts";
+import { choice, flag, remedyOf, section, text, wholeNumber, workingTime } from "./setting-types.ts";
 
 /** Hosts under `.example` can never exist (RFC 2606): they stand where a real address is still to be set. */
 export function isPlaceholder(baseUrl: string): boolean {
@@ -133,11 +133,11 @@ export const providerSchema = section({
   paths,
   requestsPerMinute: wholeNumber(1, 1_000_000).default(1_000),
   timeouts: section({
-    connectSeconds: wholeNumber(1, 60).default(5),
+    connectSeconds: workingTime(1, 60).default(5),
     /** From the request to the answer's headers. */
-    headersSeconds: wholeNumber(1, 300).default(20),
+    headersSeconds: workingTime(1, 300).default(20),
     /** Between two parts of the answer's body. */
-    bodySeconds: wholeNumber(1, 300).default(20),
+    bodySeconds: workingTime(1, 300).default(20),
   }).prefault({}),
   maxResponseBytes: wholeNumber(1_024, 104_857_600).default(20_971_520),
   allowPrivateAddresses: flag().default(false),

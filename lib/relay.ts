@@ -2,6 +2,7 @@ import { Duration, Stack } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
+import { divided, wholeDays } from "./durations.ts";
 import type { EventTable } from "./event-table.ts";
 import type { Fetching } from "./fetching.ts";
 import { allow } from "./permissions.ts";
@@ -21,7 +22,7 @@ export type RelayProps = {
 };
 
 // The stream keeps 24 hours. What is given up at 20 is written to the failures bucket while it still can be.
-const maxRecordAge = Duration.hours(20);
+const longestRecordAge = Duration.hours(20);
 
 /** The changes that have consequences; what expires or only counts receipts is never handed over. */
 const changesWithConsequences = [
@@ -44,7 +45,7 @@ export class Relay extends Construct {
     super(scope, id);
     const { settings, table } = props;
     this.failures = privateBucket(this, "Failures", [
-      { expiration: Duration.days(settings.retention.failuresDays) },
+      { expiration: wholeDays(settings.retention.failuresDays) },
     ]);
     new lambda.EventSourceMapping(this, "Source", {
       target: this.#addFunction(props).lambda,
@@ -53,7 +54,7 @@ export class Relay extends Construct {
       batchSize: settings.relay.batchSize,
       bisectBatchOnError: true,
       retryAttempts: settings.relay.retryAttempts,
-      maxRecordAge,
+      maxRecordAge: divided(longestRecordAge, settings),
       reportBatchItemFailures: true,
       filters: changesWithConsequences.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
       // A queue would get metadata only, which no longer tell the record once the stream has dropped it. Not the

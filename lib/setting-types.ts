@@ -16,6 +16,29 @@ export function wholeNumber(min: number, max: number, because = "") {
   return z.int(remedy).min(min, remedy).max(max, remedy);
 }
 
+const waits = new WeakSet<z.core.$ZodType>();
+const works = new WeakSet<z.core.$ZodType>();
+
+/** A whole number of seconds, minutes, hours or days (its name tells which) that is waited: see `divideWaits`. */
+export function waitingTime(min: number, max: number, because = "") {
+  const type = wholeNumber(min, max, because);
+  waits.add(type);
+  return type;
+}
+
+/** The most that real work may take, in the unit of its name: the same in every stage, and never divided. */
+export function workingTime(min: number, max: number, because = "") {
+  const type = wholeNumber(min, max, because);
+  works.add(type);
+  return type;
+}
+
+/** Which kind of time a setting is, if it is one. */
+export function timeKindOf(type: z.core.$ZodType): "waiting" | "working" | undefined {
+  if (waits.has(type)) return "waiting";
+  return works.has(type) ? "working" : undefined;
+}
+
 export function choice<const Values extends readonly string[]>(values: Values) {
   return z.enum(values, { error: remedyOf(`set it to one of: ${values.join(", ")}`) });
 }

@@ -4,7 +4,16 @@ import { answerTypes } from "../domain/message.ts";
 import { wants } from "../domain/subscribers.ts";
 import { mappingSchema } from "./mapping-schema.ts";
 import { isPlaceholder, isPrivate, providerSchema } from "./provider-schema.ts";
-import { flag, listOf, remedyOf, section, text, wholeNumber } from "./setting-types.ts";
+import {
+  flag,
+  listOf,
+  remedyOf,
+  section,
+  text,
+  waitingTime,
+  wholeNumber,
+  workingTime,
+} from "./setting-types.ts";
 
 /** The provider's endpoints, as publicly documented. */
 const defaultEndpoints = [
@@ -47,8 +56,8 @@ const subscriber = section({
     .exactOptional(),
   /** Other accounts, or roles in them, that may read the queue. */
   principals: listOf(principal).default([]),
-  retentionDays: wholeNumber(1, 14).default(14),
-  visibilityTimeoutSeconds: wholeNumber(1, 43_200).default(60),
+  retentionDays: waitingTime(1, 14).default(14),
+  visibilityTimeoutSeconds: workingTime(1, 43_200).default(60),
 });
 
 // Twelve, since the relay's environment names two queue URLs for each and Lambda allows 4 KB of it in all.
@@ -64,7 +73,7 @@ const subscribers = listOf(subscriber)
 function functionSizes(memoryMb: number, timeoutSeconds: number, longestSeconds = 900) {
   return section({
     memoryMb: wholeNumber(128, 10_240).default(memoryMb),
-    timeoutSeconds: wholeNumber(1, longestSeconds).default(timeoutSeconds),
+    timeoutSeconds: workingTime(1, longestSeconds).default(timeoutSeconds),
   }).prefault({});
 }
 
@@ -79,8 +88,8 @@ const functions = section({
 }).prefault({});
 
 const retry = section({
-  baseSeconds: wholeNumber(1, 900).default(2),
-  maxSeconds: wholeNumber(1, 43_200).default(3_600),
+  baseSeconds: waitingTime(1, 900).default(2),
+  maxSeconds: waitingTime(1, 43_200).default(3_600),
   maxAttempts: wholeNumber(1, 1_000).default(30),
 })
   .refine(({ baseSeconds, maxSeconds }) => baseSeconds <= maxSeconds, {
@@ -118,7 +127,7 @@ const stageSchema = section({
   }).prefault({}),
   token: section({
     // More than one new version of a secret in ten minutes exhausts its versions.
-    refreshEveryMinutes: wholeNumber(10, 1_440).default(15),
+    refreshEveryMinutes: waitingTime(10, 1_440).default(15),
     /** Share of the token's lifetime that is left when it is refreshed. */
     marginFraction: z
       .number({ error: remedyOf("set it to a number from 0.05 to 0.9") })
@@ -126,13 +135,15 @@ const stageSchema = section({
       .max(0.9, { error: remedyOf("set it to a number from 0.05 to 0.9") })
       .default(0.5),
   }).prefault({}),
-  register: section({ everyHours: wholeNumber(1, 168).default(24) }).prefault({}),
+  register: section({ everyHours: waitingTime(1, 168).default(24) }).prefault({}),
   retention: section({
-    eventsDays: wholeNumber(4, 3_650, ": duplicates come for 3 days").default(30),
-    failuresDays: wholeNumber(14, 3_650).default(90),
+    eventsDays: waitingTime(4, 3_650, ": duplicates come for 3 days").default(30),
+    failuresDays: waitingTime(14, 3_650).default(90),
     logsDays: z.literal(logDays, { error: remedyOf(`set it to one of: ${logDays.join(", ")}`) }).default(30),
   }).prefault({}),
   functions,
+  /** Every waiting time of the stack is divided by this, to live through days in minutes: see docs/adr/0010. */
+  divideDurationsBy: wholeNumber(1, 1_000).default(1),
 });
 
 type Stage = z.output<typeof stageSchema>;
@@ -146,6 +157,12 @@ type CrossCheck = {
 };
 
 const crossChecks: readonly CrossCheck[] = [
+  {
+    reads: ["production", "divideDurationsBy"],
+    holds: ({ production, divideDurationsBy }) => !production || divideDurationsBy === 1,
+    path: ["divideDurationsBy"],
+    error: "shortens every wait, which a production stage can't afford; set it to 1, or leave it out",
+  },
   ...(["sandbox", "production"] as const).map(
     (environment): CrossCheck => ({
       reads: ["production", "provider"],

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
+import { divideWaits } from "./divide-waits.ts";
 import { type Settings, settingsSchema } from "./settings-schema.ts";
 
 export type { Settings } from "./settings-schema.ts";
@@ -19,10 +20,13 @@ export function loadSettings(stage: string, directory: string, file = join(direc
   return parseSettings(readJson(file, stage), file);
 }
 
-/** @throws SettingsError naming `file`, each setting in error and its remedy */
+/**
+ * Parses a stage's settings; their waiting times are divided by `divideDurationsBy`.
+ * @throws SettingsError naming `file`, each setting in error and its remedy
+ */
 export function parseSettings(value: unknown, file: string): Settings {
   const result = settingsSchema.safeParse(value);
-  if (result.success) return result.data;
+  if (result.success) return divideWaits(result.data, settingsSchema, result.data.divideDurationsBy);
   const lines = result.error.issues.flatMap(linesOf).map((line) => `  ${line}`);
   throw new SettingsError([`Settings in ${file}:`, ...lines].join("\n"));
 }

@@ -1,6 +1,7 @@
 import { Duration } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
+import { wholeSeconds } from "./durations.ts";
 import { pascalCase } from "./names.ts";
 import type { Settings } from "./settings.ts";
 import { WorkQueue } from "./work-queue.ts";
@@ -20,15 +21,21 @@ const readQueue = [
 export class Subscribers extends Construct {
   readonly queues: ReadonlyMap<string, WorkQueue>;
 
-  constructor(scope: Construct, id: string, subscribers: Settings["subscribers"]) {
+  constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
-    this.queues = new Map(subscribers.map((subscriber) => [subscriber.name, this.#addQueue(subscriber)]));
+    this.queues = new Map(
+      settings.subscribers.map((subscriber) => [subscriber.name, this.#addQueue(subscriber, settings)]),
+    );
   }
 
-  #addQueue({ name, principals, retentionDays, visibilityTimeoutSeconds }: SubscriberSettings): WorkQueue {
+  #addQueue(
+    { name, principals, retentionDays, visibilityTimeoutSeconds }: SubscriberSettings,
+    settings: Settings,
+  ): WorkQueue {
     const work = new WorkQueue(this, pascalCase(name), {
+      settings,
       visibilityTimeout: Duration.seconds(visibilityTimeoutSeconds),
-      retention: Duration.days(retentionDays),
+      retention: wholeSeconds(Duration.days(retentionDays)),
     });
     if (principals.length === 0) return work;
     work.queue.addToResourcePolicy(

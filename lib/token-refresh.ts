@@ -3,6 +3,7 @@ import * as events from "aws-cdk-lib/aws-events";
 import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
+import { every } from "./durations.ts";
 import type { EventTable } from "./event-table.ts";
 import { allow } from "./permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
@@ -55,7 +56,7 @@ export class TokenRefresh extends Construct {
     this.lambda = refresh.lambda;
     new events.Rule(this, "Schedule", {
       description: "Refreshes the provider's token",
-      schedule: events.Schedule.rate(Duration.minutes(refreshEveryMinutes)),
+      schedule: every(Duration.minutes(refreshEveryMinutes)),
       targets: [new targets.LambdaFunction(refresh.lambda)],
     });
   }

@@ -28,7 +28,7 @@ export class WebhookKind extends Construct {
   constructor(scope: Construct, id: string, props: WebhookKindProps) {
     super(scope, id);
     const visibilityTimeout = visibilityFor(props.settings.functions.store.timeoutSeconds);
-    this.work = new WorkQueue(this, "Work", { visibilityTimeout });
+    this.work = new WorkQueue(this, "Work", { settings: props.settings, visibilityTimeout });
     this.#addRoutes(props, this.#addReceiver(props));
     this.#addConsumer(props);
   }

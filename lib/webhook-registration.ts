@@ -3,6 +3,7 @@ import * as events from "aws-cdk-lib/aws-events";
 import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
+import { every } from "./durations.ts";
 import type { EventTable } from "./event-table.ts";
 import { allow } from "./permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
@@ -47,7 +48,7 @@ export class WebhookRegistration extends Construct {
     this.lambda = register.lambda;
     new events.Rule(this, "Schedule", {
       description: "Registers the webhooks with the provider",
-      schedule: events.Schedule.rate(Duration.hours(settings.register.everyHours)),
+      schedule: every(Duration.hours(settings.register.everyHours)),
       targets: [new targets.LambdaFunction(register.lambda)],
     });
   }

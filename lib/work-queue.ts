@@ -1,6 +1,8 @@
 import { Duration } from "aws-cdk-lib";
 import * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import { divided } from "./durations.ts";
+import type { Settings } from "./settings.ts";
 
 /** SQS keeps messages for 14 days at most; so do all queues that hold something received and not yet done. */
 const longestRetention = Duration.days(14);
@@ -9,6 +11,7 @@ const longestRetention = Duration.days(14);
 const maxReceiveCount = 5;
 
 export type WorkQueueProps = {
+  readonly settings: Settings;
   readonly visibilityTimeout: Duration;
   readonly retention?: Duration;
 };
@@ -18,17 +21,18 @@ export class WorkQueue extends Construct {
   readonly queue: sqs.Queue;
   readonly deadLetterQueue: sqs.Queue;
 
-  constructor(scope: Construct, id: string, { visibilityTimeout, retention }: WorkQueueProps) {
+  constructor(scope: Construct, id: string, { settings, visibilityTimeout, retention }: WorkQueueProps) {
     super(scope, id);
+    const longest = divided(longestRetention, settings);
     const common = { encryption: sqs.QueueEncryption.SQS_MANAGED, enforceSSL: true };
     this.deadLetterQueue = new sqs.Queue(this, "DeadLetters", {
       ...common,
-      retentionPeriod: longestRetention,
+      retentionPeriod: longest,
     });
     this.queue = new sqs.Queue(this, "Queue", {
       ...common,
       visibilityTimeout,
-      retentionPeriod: retention ?? longestRetention,
+      retentionPeriod: retention ?? longest,
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount },
     });
   }

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { timeKindOf } from "./setting-types.ts";
+
+/** A setting's names from the top; `anyItem` stands for each item of a list. */
+export type Setting = { readonly path: readonly string[]; readonly type: z.core.$ZodType };
+
+const anyItem = "*";
+
+/** Every single setting that a schema knows. */
+export function settingsIn(schema: z.core.$ZodType, path: readonly string[] = []): readonly Setting[] {
+  if (schema instanceof z.ZodObject) {
+    return Object.entries(schema.shape).flatMap(([name, part]) => settingsIn(part, [...path, name]));
+  }
+  if (schema instanceof z.ZodArray) return settingsIn(schema.def.element, [...path, anyItem]);
+  const inner = innerOf(schema);
+  return inner === undefined ? [{ path, type: schema }] : settingsIn(inner, path);
+}
+
+/** What a default, an option or a transformation is wrapped around. */
+function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+  if (schema instanceof z.ZodPipe) return schema.def.in;
+  if (
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodExactOptional
+  ) {
+    return schema.def.innerType;
+  }
+  return undefined;
+}
+
+/**
+ * Divides every waiting time of a stage's settings by one factor, so that days of waiting can be lived through in
+ * minutes. What is divided can be a fraction. See docs/adr/0010.
+ */
+export function divideWaits<Settings>(settings: Settings, schema: z.core.$ZodType, by: number): Settings {
+  const divided = structuredClone(settings);
+  for (const { path, type } of settingsIn(schema)) {
+    if (timeKindOf(type) === "waiting") divideAt(divided, path, by);
+  }
+  return divided;
+}
+
+function divideAt(holder: unknown, [name = "", ...rest]: readonly string[], by: number): void {
+  if (typeof holder !== "object" || holder === null) return;
+  for (const key of name === anyItem ? Object.keys(holder) : [name]) {
+    const held: unknown = Reflect.get(holder, key);
+    if (rest.length === 0 && typeof held === "number") Reflect.set(holder, key, held / by);
+    else divideAt(held, rest, by);
+  }
+}

@@ -1,0 +1,27 @@
+import { Duration } from "aws-cdk-lib";
+import * as events from "aws-cdk-lib/aws-events";
+import type { Settings } from "./settings.ts";
+
+type Compressed = Pick<Settings, "divideDurationsBy">;
+
+/** An age that AWS takes in whole seconds. */
+export function wholeSeconds(age: Duration): Duration {
+  return Duration.seconds(Math.ceil(age.toSeconds({ integral: false })));
+}
+
+/** A limit of AWS's that is no setting, divided as the settings are. */
+export function divided(age: Duration, { divideDurationsBy }: Compressed): Duration {
+  return wholeSeconds(Duration.seconds(age.toSeconds() / divideDurationsBy));
+}
+
+/** Objects expire after whole days. */
+export function wholeDays(days: number): Duration {
+  return Duration.days(Math.ceil(days));
+}
+
+/** EventBridge's rates are whole minutes, at least one. */
+export function every(period: Duration): events.Schedule {
+  return events.Schedule.rate(
+    Duration.minutes(Math.max(1, Math.round(period.toMinutes({ integral: false })))),
+  );
+}
