@@ -3,16 +3,13 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { contentStore } from "../../adapters/content-store.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
-import { withToken } from "../../adapters/provider-api.ts";
 import { revisions } from "../../adapters/revisions.ts";
-import { secretReader } from "../../adapters/secret-reader.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
-import { parseTokenSecret } from "../../adapters/token-secret.ts";
 import { parseProviderSettings, parseStartEndpoints } from "../../domain/provider-settings.ts";
 import { parseRetrySettings } from "../../domain/retry.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
-import { providerCalls } from "../runtime/provider-calls.ts";
+import { tokenCalls } from "../runtime/token-calls.ts";
 import { fetcher } from "./fetcher.ts";
 
 const settings = readSettings();
@@ -20,11 +17,10 @@ const provider = parseProviderSettings(settings.provider);
 const table = new DynamoDBClient({});
 const tableName = variable("TABLE_NAME");
 const now = () => new Date();
-const token = secretReader(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN"), parseTokenSecret, now);
 export const handler = fetcher({
   revisions: revisions(table, tableName),
   storeContent: contentStore(table, tableName, overflowBucket(variable("OVERFLOW_BUCKET"))),
-  call: withToken(providerCalls(table, provider, now), token),
+  call: tokenCalls(table, new SecretsManagerClient({}), provider, now),
   send: sqsSender(new SQSClient({})),
   queueUrl: variable("FETCH_QUEUE_URL"),
   deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),

@@ -1,7 +1,7 @@
 import type { StoreContent } from "../../adapters/content-store.ts";
-import type { Call } from "../../adapters/provider-api.ts";
 import type { Revisions } from "../../adapters/revisions.ts";
 import type { Send } from "../../adapters/sqs-sender.ts";
+import type { Call } from "../../adapters/with-token.ts";
 import type { ProviderSettings } from "../../domain/provider-settings.ts";
 import type { RetrySettings } from "../../domain/retry.ts";
 import type { Log } from "../runtime/log.ts";

@@ -1,4 +1,4 @@
-import type { Call } from "../../adapters/provider-api.ts";
+import type { Call } from "../../adapters/with-token.ts";
 import { type Kind, kinds } from "../../domain/events.ts";
 import { permanent } from "../../domain/failures.ts";
 import type { WebhookSecret } from "../../domain/webhook-secret.ts";

@@ -1,24 +1,21 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { withToken } from "../../adapters/provider-api.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
-import { parseTokenSecret } from "../../adapters/token-secret.ts";
 import { textOf } from "../../domain/parse.ts";
 import { parseProviderSettings, parseWebhookPaths } from "../../domain/provider-settings.ts";
 import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
-import { providerCalls } from "../runtime/provider-calls.ts";
+import { tokenCalls } from "../runtime/token-calls.ts";
 import { registrar } from "./registrar.ts";
 
 const settings = readSettings();
 const provider = parseProviderSettings(settings.provider);
 const secrets = new SecretsManagerClient({});
 const now = () => new Date();
-const token = secretReader(secrets, variable("TOKEN_SECRET_ARN"), parseTokenSecret, now);
 
 export const handler = registrar({
-  call: withToken(providerCalls(new DynamoDBClient({}), provider, now), token),
+  call: tokenCalls(new DynamoDBClient({}), secrets, provider, now),
   paths: parseWebhookPaths(settings.provider),
   webhooksUrl: variable("WEBHOOKS_URL"),
   secretHeader: textOf(settings, "secretHeader"),

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Call, providerApi, Unauthorized, withToken } from "../../adapters/provider-api.ts";
-import { secretReader } from "../../adapters/secret-reader.ts";
-import { parseTokenSecret } from "../../adapters/token-secret.ts";
+import { providerApi, Unauthorized } from "../../adapters/provider-api.ts";
 import { FailureError, failureOf } from "../../domain/failures.ts";
-import { startTestSystem, type TestSystem } from "../support/engines.ts";
 import { startTestProvider, type TestProvider } from "../support/provider.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
@@ -11,15 +8,12 @@ const maxResponseBytes = 10_000;
 const timeouts = { connectSeconds: 1, headersSeconds: 0.15, bodySeconds: 0.15 };
 
 let provider: TestProvider;
-let system: TestSystem;
 
 beforeAll(async () => {
   provider = await startTestProvider();
-  system = await startTestSystem();
 });
 afterAll(async () => {
   await provider.close();
-  await system.close();
 });
 beforeEach(() => {
   provider.requests.length = 0;
@@ -210,70 +204,5 @@ describe("a provider that", () => {
   test("speaks no HTTP may be called again", async () => {
     provider.answer = () => (response) => response.socket?.end("hello\r\n\r\n");
     expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "retryable" });
-  });
-});
-
-describe("with the token of the secret", () => {
-  let secretId: string;
-  let call: Call;
-
-  beforeEach(() => {
-    secretId = system.createSecret({ token: "old" });
-    call = withToken(
-      api(),
-      secretReader(system.secretsManager, secretId, parseTokenSecret, () => noon),
-    );
-    provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: {} } : 401);
-  });
-
-  const rotate = (value: unknown) =>
-    system.secrets.call("PutSecretValue", { SecretId: secretId, SecretString: JSON.stringify(value) });
-  const tokens = () => provider.requests.map(({ headers }) => headers.authorization);
-
-  test("a refused token is read again, and the call is made once more with the new one", async () => {
-    provider.answer = () => ({ json: {} });
-    await call(get);
-    rotate({ token: "new" });
-    provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: { ok: 1 } } : 401);
-    expect(await call(get)).toEqual({ found: true, text: '{"ok":1}' });
-    expect(tokens()).toEqual(["Bearer old", "Bearer old", "Bearer new"]);
-    await call(get);
-    expect(tokens().slice(3)).toEqual(["Bearer new"]);
-  });
-
-  test("a token that is refused twice makes the call wait, and is tried no third time", async () => {
-    expect(await failureFrom(call(get))).toEqual({
-      kind: "retryable",
-      reason: "the token was refused",
-      delayInSeconds: 60,
-      isWaiting: true,
-    });
-    expect(tokens()).toEqual(["Bearer old", "Bearer old"]);
-  });
-
-  test("another failure is not made up for with another token", async () => {
-    provider.answer = () => 500;
-    expect(await failureFrom(call(get))).toMatchObject({ reason: "the provider answered 500" });
-    expect(provider.requests).toHaveLength(1);
-  });
-
-  test("the second call's own failure is told", async () => {
-    provider.answer = (_, count) =>
-      count === 1 ? 401 : { status: 429, headers: { "retry-after": "9" }, text: "" };
-    expect(await failureFrom(call(get))).toMatchObject({
-      reason: "the provider answered 429",
-      delayInSeconds: 9,
-    });
-  });
-
-  test("the placeholder of a new deployment is no token: the provider is not called", async () => {
-    rotate({ placeholder: "x" });
-    expect(await failureFrom(call(get))).toEqual({
-      kind: "retryable",
-      reason: "no token is set",
-      delayInSeconds: 60,
-      isWaiting: true,
-    });
-    expect(provider.requests).toEqual([]);
   });
 });

@@ -4,11 +4,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { callWindow } from "../../adapters/call-window.ts";
 import { contentOf, contentStore } from "../../adapters/content-store.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
-import { paced, providerApi, withToken } from "../../adapters/provider-api.ts";
+import { paced, providerApi } from "../../adapters/provider-api.ts";
 import { type Revisions, revisions } from "../../adapters/revisions.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import { type Outgoing, sqsSender } from "../../adapters/sqs-sender.ts";
 import { parseTokenSecret } from "../../adapters/token-secret.ts";
+import { withToken } from "../../adapters/with-token.ts";
 import type { DataSet } from "../../domain/data-set.ts";
 import type { ProviderSettings } from "../../domain/provider-settings.ts";
 import type { State } from "../../domain/state.ts";

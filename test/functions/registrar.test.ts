@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { providerApi, withToken } from "../../adapters/provider-api.ts";
+import { providerApi } from "../../adapters/provider-api.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import { parseTokenSecret } from "../../adapters/token-secret.ts";
+import { withToken } from "../../adapters/with-token.ts";
 import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
 import { registrar } from "../../functions/register/registrar.ts";
 import { startTestSystem, type TestSystem } from "../support/engines.ts";

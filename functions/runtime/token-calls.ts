@@ -1,0 +1,19 @@
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { secretReader } from "../../adapters/secret-reader.ts";
+import { parseTokenSecret } from "../../adapters/token-secret.ts";
+import { type Call, withToken } from "../../adapters/with-token.ts";
+import type { ProviderSettings } from "../../domain/provider-settings.ts";
+import { variable } from "./environment.ts";
+import { providerCalls } from "./provider-calls.ts";
+
+/** Calls to the deployment's provider with its current token, paced together with those of all other functions. */
+export function tokenCalls(
+  table: DynamoDBClient,
+  secrets: SecretsManagerClient,
+  provider: ProviderSettings,
+  now: () => Date,
+): Call {
+  const token = secretReader(secrets, variable("TOKEN_SECRET_ARN"), parseTokenSecret, now);
+  return withToken(providerCalls(table, provider, now), token);
+}
