@@ -1,4 +1,4 @@
-import { isKind, type Kind } from "./events.ts";
+import { type EventFacts, isKind, type Kind, parseFacts } from "./events.ts";
 import { permanent } from "./failures.ts";
 import { jsonText } from "./json-text.ts";
 import { fieldsOf, numberOf, parseJson, textOf } from "./parse.ts";
@@ -18,9 +18,11 @@ export type Body =
   | { readonly as: "base64"; readonly base64: string }
   | { readonly as: "object"; readonly key: string; readonly of: "text" | "base64"; readonly bytes: number }
   /** Held live credentials and could not be parsed to drop them: only length and error were kept. */
-  | { readonly as: "withheld"; readonly bytes: number; readonly error: string };
+  | { readonly as: "withheld"; readonly bytes: number; readonly error: string }
+  /** No webhook: what reconciliation found that one should have told. Only our own code writes it. */
+  | { readonly as: "facts"; readonly facts: EventFacts };
 
-/** What travels from the receiver to the consumer, through queues and DLQs. */
+/** What travels from the receiver, or from reconciliation, to the consumer, through queues and DLQs. */
 export type Envelope = {
   readonly schemaVersion: typeof envelopeVersion;
   readonly kind: Kind;
@@ -68,8 +70,10 @@ function readBody(value: unknown): Body {
       };
     case "withheld":
       return { as: "withheld", bytes: numberOf(body, "bytes"), error: textOf(body, "error") };
+    case "facts":
+      return { as: "facts", facts: parseFacts(body.facts) };
     default:
-      throw permanent("body.as: expected text, base64, object or withheld");
+      throw permanent("body.as: expected text, base64, object, withheld or facts");
   }
 }
 

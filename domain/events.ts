@@ -48,6 +48,8 @@ export type IncomeEvent = EventFacts & {
   readonly kind: Kind;
   /** When the receiver first saw it, ISO 8601. */
   readonly receivedAt: string;
+  /** No webhook brought it: reconciliation found that it was missed. */
+  readonly reconciled?: true;
 };
 
 /**
@@ -76,14 +78,24 @@ export function isEventType(value: unknown): value is EventType {
 /** Reads an event that our own code stored. @throws permanent failure naming the field */
 export function parseEvent(value: unknown): IncomeEvent {
   const fields = fieldsOf(value, "event");
-  const { kind, type } = fields;
+  const { kind } = fields;
   if (!isKind(kind)) throw permanent("event.kind: expected one of the webhook kinds");
-  if (!isEventType(type)) throw permanent("event.type: expected one of the event types");
-  return present<IncomeEvent>({
+  return {
+    ...parseFacts(fields),
     id: textOf(fields, "id"),
     kind,
-    type,
     receivedAt: textOf(fields, "receivedAt"),
+    ...(fields.reconciled === true ? { reconciled: true } : {}),
+  };
+}
+
+/** Reads facts that our own code wrote. @throws permanent failure naming the field */
+export function parseFacts(value: unknown): EventFacts {
+  const fields = fieldsOf(value, "event");
+  const { type } = fields;
+  if (!isEventType(type)) throw permanent("event.type: expected one of the event types");
+  return present<EventFacts>({
+    type,
     userId: optionalText(fields, "userId"),
     accountId: optionalText(fields, "accountId"),
     companyAccountId: optionalText(fields, "companyAccountId"),

@@ -42,6 +42,8 @@ export type MessageData = {
   readonly deleted?: boolean;
   readonly unconfirmed?: boolean;
   readonly outcome?: Outcome;
+  /** No webhook told it: reconciliation found that it was missed. */
+  readonly reconciled?: true;
   /** SHA-256 of the data that is stored, base64url; absent where the provider has none. */
   readonly content?: string;
 };
@@ -62,7 +64,7 @@ export function messageOfState(state: State, source: string): Message | undefine
       return undefined;
     case "event": {
       const { event, outcome } = latest;
-      const data = present<MessageData>({ ...known, outcome });
+      const data = present<MessageData>({ ...known, outcome, reconciled: event.reconciled });
       return message(
         source,
         state,

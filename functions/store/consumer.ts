@@ -29,15 +29,22 @@ export function consumer(dependencies: ConsumerDependencies) {
 }
 
 async function store(message: string, dependencies: ConsumerDependencies): Promise<void> {
-  const { record, overflow, mapping, search, log } = dependencies;
+  const { record, log } = dependencies;
   const { id, kind, receivedAt, body } = readEnvelope(message);
-  const payload = parseJson(await textOf(body, overflow), "the body");
-  const facts = mapPayload(mapping, payload, search);
-  const receipt = await record({ event: { ...facts, id, kind, receivedAt }, body });
+  const isReconciled = body.as === "facts";
+  const facts = isReconciled ? body.facts : await mapBody(body, dependencies);
+  const event = { ...facts, id, kind, receivedAt, ...(isReconciled ? { reconciled: true as const } : {}) };
+  const receipt = await record({ event, body });
   log(receipt === "first" ? "EVENT_STORED" : "EVENT_AGAIN", { kind, id });
 }
 
-async function textOf(body: Body, overflow: OverflowBucket): Promise<string> {
+type WebhookBody = Exclude<Body, { as: "facts" }>;
+
+async function mapBody(body: WebhookBody, { overflow, mapping, search }: ConsumerDependencies) {
+  return mapPayload(mapping, parseJson(await textOf(body, overflow), "the body"), search);
+}
+
+async function textOf(body: WebhookBody, overflow: OverflowBucket): Promise<string> {
   switch (body.as) {
     case "text":
       return body.text;

@@ -10,7 +10,7 @@ import {
   readEnvelope,
   writeEnvelope,
 } from "../../domain/envelope.ts";
-import { kinds } from "../../domain/events.ts";
+import { eventTypes, kinds } from "../../domain/events.ts";
 import { failureOf } from "../../domain/failures.ts";
 
 const envelope: Envelope = {
@@ -34,6 +34,13 @@ const bodies: fc.Arbitrary<Body> = fc.oneof(
     bytes: fc.nat(),
   }),
   fc.record({ as: fc.constant("withheld" as const), bytes: fc.nat(), error: filled }),
+  fc.record({
+    as: fc.constant("facts" as const),
+    facts: fc.record(
+      { type: fc.constantFrom(...eventTypes), userId: filled, accountId: filled, connected: fc.boolean() },
+      { requiredKeys: ["type"] },
+    ),
+  }),
 );
 
 describe("an envelope", () => {
@@ -67,6 +74,8 @@ describe("an envelope", () => {
       ["key", { ...envelope, body: { as: "object", bytes: 1 } }],
       ["bytes", { ...envelope, body: { as: "object", key: "k", bytes: "1" } }],
       ["error", { ...envelope, body: { as: "withheld", bytes: 1 } }],
+      ["event", { ...envelope, body: { as: "facts" } }],
+      ["event.type", { ...envelope, body: { as: "facts", facts: { type: "account.eaten" } } }],
     ];
     for (const [field, value] of broken) {
       expect(() => readEnvelope(JSON.stringify(value)), field).toThrow(new RegExp(`^${field}: expected`));

@@ -125,6 +125,7 @@ describe("an event", () => {
       dataAvailable: false,
       dateStart: "2026-01-01",
       dateEnd: "2026-02-01",
+      reconciled: true,
     });
     expect(parseEvent(JSON.parse(JSON.stringify(event)))).toEqual(event);
     for (const field of ["id", "receivedAt"]) {

@@ -46,6 +46,12 @@ describe("a message", () => {
     }
   });
 
+  it("of an event that reconciliation found says so, and no other does", () => {
+    const found = judged([{ ...connected, reconciled: true }]);
+    expect(messageOfState(found, source)?.data).toMatchObject({ reconciled: true, connected: true });
+    for (const { data } of messages) expect(data).not.toHaveProperty("reconciled");
+  });
+
   it("of an event has the event's identity and type, and its own time where it has one", () => {
     expect(messages[0]).toMatchObject({
       id: connected.id,

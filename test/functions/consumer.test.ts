@@ -108,6 +108,21 @@ await describeOnTables("the consumer", (tables) => {
     expect(entries).toEqual([{ code: "EVENT_STORED", kind: "accounts", id: envelope.id }]);
   });
 
+  test("stores facts that reconciliation found as an event marked so, whatever the mapping is", async () => {
+    const facts = { type: "account.created", accountId: randomUUID(), userId: randomUUID() } as const;
+    const envelope = envelopeOf("", { as: "facts", facts: { ...facts, connected: true } });
+    await put(envelope);
+    expect(
+      await deliver(system, queueUrl, consumerOf({ ...defaultMapping.accounts, type: "nothing" })),
+    ).toEqual([]);
+    expect(await table.item(`USER#${facts.userId}`, `EVENT#${envelope.id}`)).toMatchObject({
+      event: { ...facts, connected: true, id: envelope.id, kind: "accounts", receivedAt, reconciled: true },
+      body: envelope.body,
+      weak: true,
+      receipts: 1,
+    });
+  });
+
   test("counts three receipts of the same body as three receipts of one event", async () => {
     const payload = accountEvent();
     const envelope = envelopeOf(payload);

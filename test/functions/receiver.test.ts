@@ -100,6 +100,8 @@ async function bytesOf({ body }: Envelope): Promise<Buffer> {
     }
     case "withheld":
       return Buffer.alloc(body.bytes);
+    case "facts":
+      throw new Error("a receiver writes no facts");
   }
 }
 
