@@ -1,5 +1,5 @@
-import { BlockList } from "node:net";
 import { z } from "zod";
+import { isPrivateHost } from "../domain/private-addresses.ts";
 import { choice, flag, remedyOf, section, text, wholeNumber, workingTime } from "./setting-types.ts";
 
 /** Hosts under `.example` can never exist (RFC 2606): they stand where a real address is still to be set. */
@@ -7,17 +7,9 @@ export function isPlaceholder(baseUrl: string): boolean {
   return new URL(baseUrl).hostname.endsWith(".example");
 }
 
-const privateNetworks = new BlockList();
-privateNetworks.addSubnet("127.0.0.0", 8);
-privateNetworks.addSubnet("10.0.0.0", 8);
-privateNetworks.addSubnet("172.16.0.0", 12);
-privateNetworks.addSubnet("192.168.0.0", 16);
-privateNetworks.addSubnet("169.254.0.0", 16);
-
 /** Whether a base address names this machine or a private network. */
 export function isPrivate(baseUrl: string): boolean {
-  const { hostname } = new URL(baseUrl);
-  return hostname === "localhost" || hostname.startsWith("[") || privateNetworks.check(hostname);
+  return isPrivateHost(new URL(baseUrl).hostname);
 }
 
 /**

@@ -105,6 +105,11 @@ describe("settings in error", () => {
       "provider.baseUrls.sandbox: is a private address; write a public one, or set provider.allowPrivateAddresses to true",
     ],
     [
+      "a base address of this machine, written as IPv6",
+      { provider: { baseUrls: { production: "https://[::ffff:127.0.0.1]" } } },
+      "provider.baseUrls.production: is a private address; write a public one, or set provider.allowPrivateAddresses to true",
+    ],
+    [
       "a version that is none",
       { provider: { versions: { api: "4" } } },
       'provider.versions.api: is "4"; write a version segment such as "v0.4"',
