@@ -1,7 +1,10 @@
 import { Agent, request } from "undici";
-import { permanent, retryable } from "../domain/failures.ts";
+import { FailureError, permanent, retryable } from "../domain/failures.ts";
+import { isPrivateHost } from "../domain/private-addresses.ts";
 import type { ProviderSettings } from "../domain/provider-settings.ts";
 import type { Permit } from "./call-window.ts";
+import { privateAddressReason, publicLookup, type ResolveAll } from "./public-lookup.ts";
+import { discard, readText } from "./response-body.ts";
 
 /** The provider's answer to a call that was allowed: `text` is the body, byte for byte as UTF-8. */
 export type ApiAnswer = { readonly found: true; readonly text: string } | { readonly found: false };
@@ -12,15 +15,18 @@ export type ApiCall = {
   readonly path: string;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Milliseconds that the caller has left: the call ends within them, and within its own time-outs. */
+  readonly timeLeft?: () => number;
 };
 
-export type ApiLimits = Pick<ProviderSettings, "timeouts" | "maxResponseBytes">;
+export type ApiLimits = Pick<ProviderSettings, "timeouts" | "maxResponseBytes" | "allowPrivateAddresses">;
 
 /**
- * Makes a call with a token.
+ * Makes a call with a token. It ends within the sum of its three time-outs, however slowly an answer drips.
  * @returns the answer; `found: false` for 404 and 410
  * @throws `Unauthorized` for 401; retryable failures for 408, 425, 429, 5xx and the network, with the delay that
- * the provider asks for; permanent ones for other statuses: redirects are never followed
+ * the provider asks for; permanent ones for other statuses (redirects are never followed), for answers that are too
+ * large, and for a provider at a private address, unless that is allowed
  */
 export type CallWithToken = (token: string, call: ApiCall) => Promise<ApiAnswer>;
 
@@ -29,38 +35,63 @@ export class Unauthorized extends Error {
   override name = "Unauthorized";
 }
 
+// Kept short: an environment of a function can be frozen, and its connections end unseen.
+const keepAlive = { keepAliveTimeout: 10_000, keepAliveMaxTimeout: 60_000 } as const;
+
+/** @param resolve gives all addresses of the provider's name */
 export function providerApi(
   baseUrl: string,
-  { timeouts, maxResponseBytes }: ApiLimits,
+  limits: ApiLimits,
   now: () => Date,
+  resolve?: ResolveAll,
 ): CallWithToken {
-  const dispatcher = new Agent({
-    connect: { timeout: timeouts.connectSeconds * 1000 },
-    headersTimeout: timeouts.headersSeconds * 1000,
-    bodyTimeout: timeouts.bodySeconds * 1000,
-  });
-  return async (token, { method, path, body }) => {
-    const headers = {
-      authorization: `Bearer ${token}`,
-      accept: "application/json",
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-    };
+  const { timeouts, maxResponseBytes, allowPrivateAddresses } = limits;
+  const dispatcher = dispatcherWith(limits, resolve);
+  const longest = (timeouts.connectSeconds + timeouts.headersSeconds + timeouts.bodySeconds) * 1000;
+  // An address in place of a name is never looked up.
+  const isRefused = !allowPrivateAddresses && isPrivateHost(new URL(baseUrl).hostname);
+  return async (token, { method, path, body, timeLeft }) => {
+    if (isRefused) throw permanent(privateAddressReason);
+    const signal = AbortSignal.timeout(Math.max(0, Math.ceil(Math.min(longest, timeLeft?.() ?? longest))));
     const response = await request(`${baseUrl.replace(/\/$/, "")}${path}`, {
       method,
-      headers,
+      headers: headersFor(token, body),
       body: body === undefined ? null : JSON.stringify(body),
       dispatcher,
+      signal,
     }).catch((error: unknown) => {
-      throw retryable(`the provider could not be reached: ${codeOf(error)}`);
+      throw failureOfCall("the provider could not be reached", error, signal);
     });
-    const { statusCode, headers: answered, body: content } = response;
+    const { statusCode, headers, body: content } = response;
     if (statusCode >= 200 && statusCode < 300) {
-      return { found: true, text: await readText(content, maxResponseBytes) };
+      const read = readText(content, headers["content-length"], maxResponseBytes);
+      const text = await read.catch((error: unknown) => {
+        throw failureOfCall("the provider's answer broke off", error, signal);
+      });
+      return { found: true, text };
     }
-    // Any other status speaks for itself, whatever page comes with it, and however large that is.
-    await content.dump();
-    return judgeStatus(statusCode, headerOf(answered["retry-after"]), now());
+    // Any other status speaks for itself, whatever page comes with it.
+    await discard(content);
+    if (statusCode < 400) throw redirected(statusCode, headerOf(headers.location), baseUrl);
+    return judgeStatus(statusCode, headerOf(headers["retry-after"]), now());
   };
+}
+
+function dispatcherWith({ timeouts, allowPrivateAddresses }: ApiLimits, resolve?: ResolveAll): Agent {
+  const timeout = timeouts.connectSeconds * 1000;
+  return new Agent({
+    connect: allowPrivateAddresses ? { timeout } : { timeout, lookup: publicLookup(resolve) },
+    headersTimeout: timeouts.headersSeconds * 1000,
+    bodyTimeout: timeouts.bodySeconds * 1000,
+    // Of HTTP/1.1 alone it is tested that these time-outs hold.
+    allowH2: false,
+    ...keepAlive,
+  });
+}
+
+function headersFor(token: string, body: unknown): Readonly<Record<string, string>> {
+  const headers = { authorization: `Bearer ${token}`, accept: "application/json" };
+  return body === undefined ? headers : { ...headers, "content-type": "application/json" };
 }
 
 /** Asks for a permit before each call, a repeated one included. */
@@ -71,21 +102,20 @@ export function paced(call: CallWithToken, permit: Permit): CallWithToken {
   };
 }
 
-async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of body) {
-      bytes += chunk.byteLength;
-      if (bytes > maxBytes)
-        throw permanent(`the answer is over ${maxBytes} bytes; see provider.maxResponseBytes`);
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    if (error instanceof Error && error.name === "PermanentFailure") throw error;
-    throw retryable(`the provider's answer broke off: ${codeOf(error)}`);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+function failureOfCall(what: string, error: unknown, signal: AbortSignal): FailureError {
+  if (error instanceof FailureError) return error;
+  return retryable(`${what}: ${signal.aborted ? "it took too long" : codeOf(error)}`);
+}
+
+/** Tells the host alone: the rest of an address can be a secret. */
+function redirected(status: number, location: string | undefined, baseUrl: string): FailureError {
+  const target =
+    location !== undefined && URL.canParse(location, baseUrl) ? new URL(location, baseUrl) : null;
+  const host = target === null ? "nowhere" : target.hostname;
+  return permanent(
+    `the provider answered ${status} and leads to ${host}: redirects are not followed; see provider.baseUrls`,
+    status,
+  );
 }
 
 function judgeStatus(status: number, retryAfter: string | undefined, now: Date): ApiAnswer {
@@ -94,7 +124,7 @@ function judgeStatus(status: number, retryAfter: string | undefined, now: Date):
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
     throw retryable(`the provider answered ${status}`, secondsUntil(retryAfter, now));
   }
-  throw permanent(`the provider answered ${status}`);
+  throw permanent(`the provider answered ${status}`, status);
 }
 
 /** `Retry-After` in seconds, from either of its forms (RFC 9110); 0 where there is none. */

@@ -10,7 +10,12 @@ export type Failure =
       /** What it waits for comes without it, a token or the next minute: no attempt is counted. */
       readonly isWaiting?: true;
     }
-  | { readonly kind: "permanent"; readonly reason: string };
+  | {
+      readonly kind: "permanent";
+      readonly reason: string;
+      /** The status of the provider's answer, where that is what went wrong. */
+      readonly status?: number;
+    };
 
 /** Thrown where no result can be given; carries the failure. */
 export class FailureError extends Error {
@@ -22,8 +27,8 @@ export class FailureError extends Error {
   }
 }
 
-export function permanent(reason: string): FailureError {
-  return new FailureError({ kind: "permanent", reason });
+export function permanent(reason: string, status?: number): FailureError {
+  return new FailureError({ kind: "permanent", reason, ...(status === undefined ? {} : { status }) });
 }
 
 export function retryable(reason: string, delayInSeconds = 0): FailureError {

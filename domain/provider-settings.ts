@@ -28,6 +28,8 @@ export type ProviderSettings = {
     readonly bodySeconds: number;
   };
   readonly maxResponseBytes: number;
+  /** Whether the provider may answer from this machine or a private network. */
+  readonly allowPrivateAddresses: boolean;
 };
 
 /** @throws permanent failure naming the setting */
@@ -54,6 +56,8 @@ export function parseProviderSettings(value: unknown): ProviderSettings {
       bodySeconds: numberOf(timeouts, "bodySeconds"),
     },
     maxResponseBytes: numberOf(fields, "maxResponseBytes"),
+    // Only where it is said: a setting that is missing allows nothing.
+    allowPrivateAddresses: fields.allowPrivateAddresses === true,
   };
 }
 

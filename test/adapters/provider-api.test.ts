@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { isIP } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { providerApi, Unauthorized } from "../../adapters/provider-api.ts";
 import { FailureError, failureOf } from "../../domain/failures.ts";
 import { startTestProvider, type TestProvider } from "../support/provider.ts";
@@ -19,7 +20,8 @@ beforeEach(() => {
   provider.requests.length = 0;
 });
 
-const api = (baseUrl = provider.url) => providerApi(baseUrl, { timeouts, maxResponseBytes }, () => noon);
+const limits = { timeouts, maxResponseBytes, allowPrivateAddresses: true };
+const api = (baseUrl = provider.url) => providerApi(baseUrl, limits, () => noon);
 const get = { method: "GET", path: "/api/v0.4/users" } as const;
 
 /** What a call fails with. */
@@ -85,15 +87,32 @@ describe("a call", () => {
     expect(await failureFrom(api()("jwt", get))).toEqual({
       kind: "permanent",
       reason: `the provider answered ${status}`,
+      status,
     });
   });
 
   test.each([301, 302, 303, 307, 308])(
-    "that is redirected with %i is given up, and not followed",
+    "that is redirected with %i is given up, tells the host alone, and the token goes nowhere else",
     async (status) => {
-      provider.answer = () => ({ status, headers: { location: `${provider.url}/elsewhere` }, text: "" });
-      expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "permanent" });
-      expect(provider.requests).toHaveLength(1);
+      const elsewhere = await startTestProvider();
+      onTestFinished(elsewhere.close);
+      const secret = `http://user:canary@localhost:${new URL(elsewhere.url).port}/canary?token=canary`;
+      for (const [location, host] of [
+        ["http://169.254.169.254/latest/meta-data/", "169.254.169.254"],
+        [secret, "localhost"],
+        ["/elsewhere", "127.0.0.1"],
+        ["http://[", "nowhere"],
+      ] as const) {
+        provider.requests.length = 0;
+        provider.answer = () => ({ status, headers: { location }, text: "" });
+        expect(await failureFrom(api()("jwt", get))).toEqual({
+          kind: "permanent",
+          reason: `the provider answered ${status} and leads to ${host}: redirects are not followed; see provider.baseUrls`,
+          status,
+        });
+        expect(provider.requests).toHaveLength(1);
+      }
+      expect(elsewhere.requests).toEqual([]);
     },
   );
 
@@ -130,9 +149,18 @@ describe("an answer's body", () => {
     });
   });
 
-  test("that never ends is given up at the limit", async () => {
+  test("that is announced as over the limit is given up before it comes", async () => {
     provider.answer = () => (response) => {
-      response.writeHead(200);
+      response.writeHead(200, { "content-length": String(maxResponseBytes + 1) });
+      response.flushHeaders();
+    };
+    expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "permanent" });
+  });
+
+  test("that never ends is given up at the limit, and its connection cut", async () => {
+    const isCut = Promise.withResolvers<void>();
+    provider.answer = () => (response) => {
+      response.on("close", isCut.resolve).writeHead(200);
       const more = () => {
         while (!response.destroyed && response.write("x".repeat(1_000)));
       };
@@ -140,7 +168,32 @@ describe("an answer's body", () => {
       more();
     };
     expect(await failureFrom(api()("jwt", get))).toMatchObject({ kind: "permanent" });
+    await isCut.promise;
   });
+
+  test.each([200, 503])(
+    "of a %i that comes byte by byte without end ends with the call's time",
+    async (status) => {
+      const isCut = Promise.withResolvers<void>();
+      provider.answer = () => (response) => {
+        response.writeHead(status);
+        // Each byte is in time for the time-out between two parts.
+        const timer = setInterval(() => response.write(" "), 20);
+        response.on("close", () => {
+          clearInterval(timer);
+          isCut.resolve();
+        });
+      };
+      const short = { connectSeconds: 0.1, headersSeconds: 0.2, bodySeconds: 0.2 };
+      const call = providerApi(provider.url, { ...limits, timeouts: short }, () => noon);
+      expect(await failureFrom(call("jwt", get))).toMatchObject({
+        kind: "retryable",
+        reason:
+          status === 200 ? "the provider's answer broke off: it took too long" : "the provider answered 503",
+      });
+      await isCut.promise;
+    },
+  );
 
   test.each([
     [503, "retryable"],
@@ -173,6 +226,130 @@ describe("an answer's body", () => {
     expect(await failureFrom(api()("jwt", get))).toMatchObject({
       kind: "retryable",
       reason: "the provider's answer broke off: UND_ERR_BODY_TIMEOUT",
+    });
+  });
+});
+
+describe("the connection", () => {
+  test("is kept for the next call, after an error's page too", async () => {
+    const ports = new Set<unknown>();
+    const call = api();
+    for (const status of [200, 404, 503, 200]) {
+      provider.answer = () => (response) => {
+        ports.add(response.socket?.remotePort);
+        response.writeHead(status).end("x".repeat(5_000));
+      };
+      await call("jwt", get).catch(() => undefined);
+      // The connection is free a turn after the answer's end.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(ports.size).toBe(1);
+  });
+
+  test("is cut rather than read on where an error's page does not end", async () => {
+    const isCut = Promise.withResolvers<void>();
+    provider.answer = () => (response) => {
+      response.on("close", isCut.resolve).writeHead(404);
+      const more = () => {
+        while (!response.destroyed && response.write("x".repeat(1_000)));
+      };
+      response.on("drain", more);
+      more();
+    };
+    expect(await api()("jwt", get)).toEqual({ found: false });
+    await isCut.promise;
+  });
+});
+
+describe("the time that a caller has left", () => {
+  test("ends a call that its own time-outs would bear", async () => {
+    provider.answer = () => () => undefined;
+    const patient = { connectSeconds: 5, headersSeconds: 60, bodySeconds: 60 };
+    const call = providerApi(provider.url, { ...limits, timeouts: patient }, () => noon);
+    for (const timeLeft of [50, -1]) {
+      expect(await failureFrom(call("jwt", { ...get, timeLeft: () => timeLeft }))).toEqual({
+        kind: "retryable",
+        reason: "the provider could not be reached: it took too long",
+        delayInSeconds: 0,
+      });
+    }
+  });
+
+  test("is no matter to a call that ends in it", async () => {
+    provider.answer = () => ({ json: [] });
+    expect(await api()("jwt", { ...get, timeLeft: () => 60_000 })).toEqual({ found: true, text: "[]" });
+  });
+});
+
+describe("a private address", () => {
+  const publicOnly = { ...limits, allowPrivateAddresses: false };
+  const refused = {
+    kind: "permanent",
+    reason:
+      "the provider's address is private; correct provider.baseUrls, or set provider.allowPrivateAddresses to true",
+  };
+  /** The provider under a name, and what that name is said to resolve to. */
+  function named(addresses: readonly string[], settings = publicOnly) {
+    const asked: string[] = [];
+    const { port } = new URL(provider.url);
+    const call = providerApi(
+      `http://provider.test:${port}`,
+      settings,
+      () => noon,
+      (name, _, callback) => {
+        asked.push(name);
+        callback(
+          null,
+          addresses.map((address) => ({ address, family: isIP(address) })),
+        );
+      },
+    );
+    return { call, asked };
+  }
+
+  beforeEach(() => {
+    provider.answer = () => ({ json: [] });
+  });
+
+  test.each([
+    ["http://127.0.0.1:1"],
+    ["http://[::1]:1"],
+    ["http://[::ffff:7f00:1]:1"],
+    ["http://localhost:1"],
+    ["https://169.254.169.254"],
+    ["https://2130706433"],
+  ])("in the settings is refused before anything is sent: %s", async (baseUrl) => {
+    expect(await failureFrom(providerApi(baseUrl, publicOnly, () => noon)("jwt", get))).toEqual(refused);
+  });
+
+  test.each([
+    ["this machine", ["127.0.0.1"]],
+    ["a link", ["169.254.169.254"]],
+    ["a private network of IPv6", ["fd00::1"]],
+    ["this machine, beside a public address", ["93.184.215.14", "127.0.0.1"]],
+    ["nothing", []],
+  ])("behind a name is refused: %s", async (_, addresses) => {
+    const { call, asked } = named(addresses);
+    expect(await failureFrom(call("jwt", get))).toEqual(refused);
+    // Asked once: what is connected to is what was judged.
+    expect(asked).toEqual(["provider.test"]);
+    expect(provider.requests).toEqual([]);
+  });
+
+  test("is called where the settings allow it", async () => {
+    expect(await api()("jwt", get)).toEqual({ found: true, text: "[]" });
+  });
+
+  test("of a name that does not resolve may be asked for again", async () => {
+    const call = providerApi(
+      "http://provider.test:1",
+      publicOnly,
+      () => noon,
+      (_, __, callback) => callback(Object.assign(new Error("none"), { code: "ENOTFOUND" }), []),
+    );
+    expect(await failureFrom(call("jwt", get))).toMatchObject({
+      kind: "retryable",
+      reason: "the provider could not be reached: ENOTFOUND",
     });
   });
 });

@@ -11,6 +11,7 @@ const noon = new Date("2026-11-21T12:00:00Z");
 const limits = {
   timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
   maxResponseBytes: 10_000,
+  allowPrivateAddresses: true,
 };
 const get = { method: "GET", path: "/api/v0.4/users" } as const;
 

@@ -24,6 +24,7 @@ const provider = {
   requestsPerMinute: 1000,
   timeouts: { connectSeconds: 1, headersSeconds: 2, bodySeconds: 3 },
   maxResponseBytes: 1_000_000,
+  allowPrivateAddresses: true,
 };
 
 describe("the provider's settings", () => {
@@ -37,6 +38,11 @@ describe("the provider's settings", () => {
       const full = { ...provider, paths: { ...provider.paths, user: "/u/{user_id}", start } };
       expect(parseProviderSettings(full)).toEqual(full);
     }
+  });
+
+  it.each([false, undefined, "true", 1])("allow no private addresses where they say %j", (value) => {
+    const settings = parseProviderSettings({ ...provider, allowPrivateAddresses: value });
+    expect(settings.allowPrivateAddresses).toBe(false);
   });
 
   it("are refused by the name of the setting that is wrong", () => {

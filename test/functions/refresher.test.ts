@@ -56,6 +56,7 @@ function refresherOf() {
   const limits = {
     timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
     maxResponseBytes: 10_000,
+    allowPrivateAddresses: true,
   };
   return refresher({
     secret,
