@@ -4,6 +4,7 @@ import { type Call, createCallLog } from "./api/call-log.ts";
 import { createFaults, type Fault } from "./api/faults.ts";
 import { checkHeaders } from "./api/header-rules.ts";
 import { createRateLimit } from "./api/rate-limit.ts";
+import { type RetryAfterForm, retryAfterWriter } from "./api/retry-after.ts";
 import { type Clock, endingClock } from "./clock.ts";
 import { createAnalytics, type FlowEvent } from "./connect/analytics.ts";
 import { type Branding, checkBranding } from "./connect/branding.ts";
@@ -13,7 +14,7 @@ import { type Datasource, standardDatasources } from "./datasources.ts";
 import { createDeliveryEngine, type DeliveryEngine } from "./delivery/engine.ts";
 import { type Delivery, type DeliveryQuery, openDeliveryQueue } from "./delivery/queue.ts";
 import { createSender } from "./delivery/send.ts";
-import { isEndpointName } from "./endpoint-names.ts";
+import { type EndpointName, isEndpointName } from "./endpoint-names.ts";
 import { type Load, runLoad } from "./load.ts";
 import { createShapes, type ShapedThing } from "./shapes.ts";
 import { type Snapshot, takeSnapshot } from "./snapshot.ts";
@@ -56,6 +57,8 @@ export type EnvironmentOptions = {
   readonly delivery?: DeliveryOptions;
   /** Unlimited by default; calls over it are answered 429. */
   readonly requestsPerMinute?: number;
+  /** How `Retry-After` is written; default: in seconds. */
+  readonly retryAfter?: RetryAfterForm;
   /** The platforms that can be connected; default: invented ones. */
   readonly datasources?: readonly Datasource[];
   /** How long a datasource takes to judge credentials, on the clock; default 0. */
@@ -122,6 +125,8 @@ export type Environment = {
   disconnectAccount(accountId: string, options?: DropOptions): void;
   reconnectAccount(accountId: string, options?: DropOptions): void;
   deleteAccount(accountId: string, options?: DropOptions): void;
+  /** Fetches an account's data without being asked, as it does once a day. @throws if the account is unknown */
+  fetchData(accountId: string, endpoints: readonly EndpointName[]): void;
   /** Deletes the user's accounts as well. */
   deleteUser(userId: string): void;
   /** Lets the next calls fail, whether their tokens are valid or not. */
@@ -225,7 +230,9 @@ export async function startEnvironment(
   };
   brand(options.branding ?? {});
   const flow = { production, world, signIns, analytics, datasources, branding: () => branding };
-  const api = await createApi({ clock, tokens, world, webhooks, calls, faults, rateLimit, shapes, flow });
+  const retryAfter = retryAfterWriter(options.retryAfter ?? "seconds", clock.now);
+  const guard = { clock, tokens, calls, faults, rateLimit, retryAfter };
+  const api = await createApi({ ...guard, world, webhooks, shapes, flow });
   const close = async () => {
     await api.close();
     await engine.close();
@@ -298,6 +305,7 @@ function worldControls(world: World, clock: Clock, tell: Tell) {
     disconnectAccount: (id: string, options?: DropOptions) => tell(() => world.disconnect(id), options),
     reconnectAccount: (id: string, options?: DropOptions) => tell(() => world.connect(id), options),
     deleteAccount: (id: string, options?: DropOptions) => tell(() => world.deleteAccount(id), options),
+    fetchData: (id: string, endpoints: readonly EndpointName[]) => void world.startFetch(id, endpoints),
     deleteUser: world.deleteUser,
     load: (load: Load) => runLoad(world, clock, load),
     snapshot: () => takeSnapshot(world),

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { createFaults, type Fault, faultEffects } from "./api/faults.ts";
+import { type RetryAfterForm, retryAfterForms } from "./api/retry-after.ts";
 import type { Branding } from "./connect/branding.ts";
 import { faultFlagForm, parseFaultFlag } from "./fault-flag.ts";
 import { type SandboxOptions, startSandbox } from "./server.ts";
@@ -17,6 +18,7 @@ type Flags = {
   readonly refreshEndsToken: boolean;
   readonly accountAlert: boolean;
   readonly requestsPerMinute?: number;
+  readonly retryAfter: RetryAfterForm;
   readonly fault?: readonly Fault[];
   readonly firstRetry: number;
   readonly users: number;
@@ -43,6 +45,11 @@ const command = new Command("sandbox")
   .option("--refresh-ends-token", "a refresh ends the token that it was called with", false)
   .option("--no-account-alert", "send no event when an account is created")
   .option("--requests-per-minute <number>", "answer 429 over this rate (default: no limit)", parseWhole)
+  .addOption(
+    new Option("--retry-after <form>", "how Retry-After is written")
+      .choices(retryAfterForms)
+      .default("seconds"),
+  )
   .option(
     "--fault <fault>",
     `let the sandbox environment's calls fail: ${faultFlagForm}; give it as often as you like`,
@@ -94,6 +101,7 @@ function optionsOf(flags: Flags): SandboxOptions {
     seed: flags.seed,
     tokenLifetimeSeconds: flags.tokenLifetime,
     refreshEndsToken: flags.refreshEndsToken,
+    retryAfter: flags.retryAfter,
     alertOnAccountCreation: flags.accountAlert,
     // Long enough to be seen on the page.
     signInDurationMs: 1000,

@@ -6,6 +6,7 @@ export type Call = {
   readonly method: string;
   readonly path: string;
   readonly status: number;
+  /** When it came, not when it was answered. */
   readonly at: Date;
   /** Whether the token was accepted. */
   readonly authorized: boolean;

@@ -13,6 +13,8 @@ export type GuardDependencies = {
   readonly faults: Faults;
   /** Seconds to wait, for a call over the rate limit. */
   readonly rateLimit: () => number | undefined;
+  /** Writes the value of `Retry-After`. */
+  readonly retryAfter: (seconds: number) => string;
 };
 
 /** Who makes the calls that are under way. */
@@ -20,9 +22,10 @@ export type Callers = { tokenIdOf(request: FastifyRequest): string };
 
 /** Logs each call and lets it pass if no fault is planned for it, its token is valid and the rate allows it. */
 export function guardApi(app: FastifyInstance, dependencies: GuardDependencies): Callers {
-  const { clock, tokens, calls, faults, rateLimit } = dependencies;
+  const { clock, tokens, calls, faults, rateLimit, retryAfter } = dependencies;
   const tokenIds = new WeakMap<FastifyRequest, string>();
   const logged = new WeakSet<FastifyRequest>();
+  const arrivals = new WeakMap<FastifyRequest, Date>();
   const bodies = new WeakMap<FastifyRequest, string>();
   const log = (request: FastifyRequest, status: number) => {
     if (logged.has(request)) return;
@@ -30,26 +33,28 @@ export function guardApi(app: FastifyInstance, dependencies: GuardDependencies):
     const { method } = request;
     const path = pathOf(request);
     const answer = isTokenPath(path) ? "" : (bodies.get(request) ?? "");
-    calls.add({ method, path, status, at: clock.now(), authorized: tokenIds.has(request), answer });
+    const at = arrivals.get(request) ?? clock.now();
+    calls.add({ method, path, status, at, authorized: tokenIds.has(request), answer });
   };
   app.addHook("onSend", async (request, _reply, payload) => {
     if (typeof payload === "string") bodies.set(request, payload.slice(0, keptAnswerLength));
   });
   app.addHook("onRequest", async (request, reply) => {
     if (isFlow(pathOf(request))) return;
+    arrivals.set(request, clock.now());
     // A caller that hangs up before the answer's end was called too.
     reply.raw.once("close", () => log(request, reply.raw.headersSent ? reply.raw.statusCode : 0));
     const verdict = await tokens.verify(request.headers.authorization);
     if (verdict.valid) tokenIds.set(request, verdict.tokenId);
     const fault = faults.take(request.method, pathOf(request));
-    if (fault !== undefined) return meet(fault, reply, (status) => log(request, status));
+    if (fault !== undefined) return meet(fault, reply, retryAfter, (status) => log(request, status));
     if (!verdict.valid) {
       reply.header("www-authenticate", "Bearer");
       throw new ApiError(401, "unauthorized", `the token is ${verdict.reason}`);
     }
     const wait = rateLimit();
     if (wait === undefined) return;
-    reply.header("retry-after", wait);
+    reply.header("retry-after", retryAfter(wait));
     throw new ApiError(429, "too_many_requests", `over the rate limit: wait ${wait} s`);
   });
   app.addHook("onResponse", async (request, reply) => {
@@ -58,10 +63,15 @@ export function guardApi(app: FastifyInstance, dependencies: GuardDependencies):
   return { tokenIdOf: (request) => tokenIds.get(request) ?? "" };
 }
 
-function meet(fault: Fault, reply: FastifyReply, log: (status: number) => void): void {
+function meet(
+  fault: Fault,
+  reply: FastifyReply,
+  retryAfter: (seconds: number) => string,
+  log: (status: number) => void,
+): void {
   const { status, retryAfterSeconds } = fault;
   if (fault.effect === undefined) {
-    if (retryAfterSeconds !== undefined) reply.header("retry-after", retryAfterSeconds);
+    if (retryAfterSeconds !== undefined) reply.header("retry-after", retryAfter(retryAfterSeconds));
     throw new ApiError(status ?? 500, "fault", "this fault was asked for");
   }
   reply.hijack();

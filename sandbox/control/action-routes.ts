@@ -3,6 +3,7 @@ import { asked } from "../api/errors.ts";
 import type { Fault } from "../api/faults.ts";
 import { answers, pathSchema } from "../api/schemas.ts";
 import type { Branding } from "../connect/branding.ts";
+import type { EndpointName } from "../endpoint-names.ts";
 import type {
   CreateAccountOptions,
   CreateUsersOptions,
@@ -69,6 +70,14 @@ function worldRoutes(app: FastifyInstance, choose: Choose): void {
     describe("Change an account", schemas.accountBody, schemas.nothing, pathSchema("account_id")),
     async ({ body, params }) => {
       asked(() => changeAccount(choose(body.environment), body, params.account_id));
+      return {};
+    },
+  );
+  app.post<{ Body: About & { readonly endpoints: readonly EndpointName[] }; Params: { account_id: string } }>(
+    "/accounts/:account_id/fetches",
+    describe("Fetch an account's data", schemas.fetchesBody, schemas.nothing, pathSchema("account_id")),
+    async ({ body, params }) => {
+      asked(() => choose(body.environment).fetchData(params.account_id, body.endpoints));
       return {};
     },
   );

@@ -1,4 +1,5 @@
 import { faultEffects } from "../api/faults.ts";
+import { fetchBodySchema } from "../api/schemas.ts";
 import { categories } from "../datasources.ts";
 import { deliveryStatuses } from "../delivery/queue.ts";
 import { shapedThings } from "../shapes.ts";
@@ -176,6 +177,8 @@ export const accountBody = body(["action"], {
   action: { enum: ["disconnect", "reconnect", "delete"] },
   drop,
 });
+
+export const fetchesBody = body(["endpoints"], fetchBodySchema.properties);
 
 export const nothing = { type: "object", additionalProperties: false, properties: {} } as const;
 

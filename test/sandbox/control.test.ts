@@ -99,6 +99,21 @@ test("POST /accounts/{id} disconnects, reconnects and deletes", async () => {
   });
 });
 
+test("POST /accounts/{id}/fetches fetches new data, and tells of each endpoint", async () => {
+  const { url, received } = await startReceiver();
+  const { sandbox, send } = await benchFor();
+  await registerAll(sandbox, url);
+  const { accounts } = await sandbox.createUsers(1, { drop: true });
+  const endpoints = ["income", "trips"];
+  const answer = await send("POST", `/accounts/${accounts[0]}/fetches`, { endpoints });
+  await sandbox.settled();
+  expect(answer.status).toBe(200);
+  expect(received.map(jsonOf).map(({ endpoint }) => endpoint)).toEqual(endpoints);
+  expect(sandbox.snapshot().endpoints).toMatchObject(
+    endpoints.map((endpoint) => ({ accountId: accounts[0], endpoint, version: 1 })),
+  );
+});
+
 test("POST /events fires any body, as often as asked", async () => {
   const { url, received } = await startReceiver();
   const { sandbox, send } = await benchFor();
@@ -345,6 +360,8 @@ test.each([
   ["POST", "/load", { perSecond: 0, seconds: 1 }],
   ["POST", "/accounts", { userId: "nobody" }],
   ["POST", "/accounts/nobody", { action: "delete" }],
+  ["POST", "/accounts/nobody/fetches", { endpoints: ["income"] }],
+  ["POST", "/accounts/nobody/fetches", { endpoints: ["weather"] }],
   ["GET", "/deliveries?status=lost", undefined],
   ["GET", "/calls?limit=many", undefined],
 ])("%s %s refuses %j clearly", async (method, path, json) => {

@@ -1,4 +1,7 @@
+import { once } from "node:events";
+import { request } from "node:http";
 import { expect, test } from "vitest";
+import type { RetryAfterForm } from "../../sandbox/api/retry-after.ts";
 import { stoppedClock } from "../../sandbox/clock.ts";
 import { call, sandboxFor } from "./support.ts";
 
@@ -34,6 +37,42 @@ test("calls over the rate limit are 429 until the minute is over", async () => {
   expect(refused.headers.get("retry-after")).toBe("45");
   clock.advance(45_000);
   expect((await users()).status).toBe(200);
+});
+
+test("Retry-After is in seconds, a date or both in turn, never sooner than the wait", async () => {
+  const told = async (retryAfter: RetryAfterForm) => {
+    const clock = stoppedClock(new Date("2026-11-21T10:00:15.400Z"));
+    const sandbox = await sandboxFor({ clock, requestsPerMinute: 1, retryAfter });
+    const users = () => call(sandbox, "/api/v0.4/users");
+    await users();
+    const limited = (await users()).headers.get("retry-after");
+    sandbox.fault({ status: 503, retryAfterSeconds: 7 });
+    return [limited, (await users()).headers.get("retry-after")];
+  };
+  const dates = ["Sat, 21 Nov 2026 10:01:01 GMT", "Sat, 21 Nov 2026 10:00:23 GMT"];
+  expect(await told("seconds")).toEqual(["45", "7"]);
+  expect(await told("date")).toEqual(dates);
+  expect(await told("alternating")).toEqual(["45", dates[1]]);
+});
+
+test("a call is logged with the time at which it came, however long its body takes", async () => {
+  const came = new Date("2026-11-21T10:00:15Z");
+  const clock = stoppedClock(came);
+  const sandbox = await sandboxFor({ clock });
+  const path = "/api/v0.3/webhooks/users";
+  const headers = {
+    authorization: `Bearer ${sandbox.token}`,
+    "content-type": "application/json",
+    expect: "100-continue",
+  };
+  const sent = request(`${sandbox.baseUrl}${path}`, { method: "PUT", headers });
+  sent.flushHeaders();
+  await once(sent, "continue");
+  clock.advance(60_000);
+  sent.end("{}");
+  const [answer] = await once(sent, "response");
+  await once(answer.resume(), "end");
+  expect(sandbox.calls()).toMatchObject([{ path, status: 400, at: came }]);
 });
 
 test("every call is logged with its answer, and without its token or query", async () => {

@@ -100,6 +100,18 @@ test("faults are planned by flags", async () => {
   expect(await status(production, "/users")).toBe(200);
 });
 
+test("the rate and how a call over it is told to wait are chosen by flags", async () => {
+  const child = run("--requests-per-minute", "1", "--retry-after", "date");
+  const [line] = await once(createInterface({ input: child.stdout }), "line");
+  const { baseUrl, token } = JSON.parse(String(line)).sandbox;
+  const users = () => fetch(`${baseUrl}/api/v0.4/users`, { headers: { authorization: `Bearer ${token}` } });
+  const answers = [await users(), await users(), await users()];
+  // One of three at least is over the rate, also where a minute ends between them.
+  const limited = answers.filter(({ status }) => status === 429);
+  expect(limited.length).toBeGreaterThan(0);
+  for (const { headers } of limited) expect(headers.get("retry-after")).toMatch(/ GMT$/);
+});
+
 test("with a directory what was made is there after a restart", async () => {
   const directory = await mkdtemp(join(tmpdir(), "sandbox-"));
   onTestFinished(() => rm(directory, { recursive: true }));
