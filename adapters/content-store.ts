@@ -6,6 +6,7 @@ import {
   PutItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
+import { type DataName, nameOfData } from "../domain/data-name.ts";
 import { nameOf, type Subject } from "../domain/subjects.ts";
 import { itemVersion } from "./event-table.ts";
 import { contentKey } from "./keys.ts";
@@ -20,7 +21,7 @@ export type Content = { readonly text: string; readonly digest: string };
  */
 export type StoreContent = (
   subject: Subject,
-  endpoint: string,
+  name: DataName,
   noted: number,
   content: Content | undefined,
 ) => Promise<void>;
@@ -37,9 +38,9 @@ export function contentStore(
   tableName: string,
   overflow: OverflowBucket,
 ): StoreContent {
-  return async (subject, endpoint, noted, content) => {
-    const place = content === undefined ? {} : await placeOf(overflow, subject, endpoint, content);
-    const item = { ...contentKey(subject, endpoint), schemaVersion: itemVersion, done: noted, ...place };
+  return async (subject, name, noted, content) => {
+    const place = content === undefined ? {} : await placeOf(overflow, subject, name, content);
+    const item = { ...contentKey(subject, name), schemaVersion: itemVersion, done: noted, ...place };
     try {
       await client.send(
         new PutItemCommand({
@@ -56,10 +57,10 @@ export function contentStore(
 }
 
 /** Large data lies in S3, compressed, under its subject's name, where an erasure finds it. */
-async function placeOf(overflow: OverflowBucket, subject: Subject, endpoint: string, content: Content) {
+async function placeOf(overflow: OverflowBucket, subject: Subject, name: DataName, content: Content) {
   const { text, digest } = content;
   if (Buffer.byteLength(text) <= inlineLimitInBytes) return { content: text, digest };
-  const key = `data/${nameOf(subject)}/${endpoint}/${digest}.json.gz`;
+  const key = `data/${nameOf(subject)}/${nameOfData(name, "/")}/${digest}.json.gz`;
   await overflow.put(key, gzipSync(text));
   return { object: key, digest };
 }

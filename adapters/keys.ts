@@ -1,3 +1,4 @@
+import { type DataName, nameOfData } from "../domain/data-name.ts";
 import type { Subject } from "../domain/subjects.ts";
 
 /** The table's keys: one partition per user, account and company account. Nothing else builds keys. */
@@ -17,12 +18,12 @@ export function stateKey(subject: Subject): Key {
   return { pk: partitionOf(subject), sk: "STATE" };
 }
 
-export function dataSetKey(subject: Subject, endpoint: string): Key {
-  return { pk: partitionOf(subject), sk: `DATA#${endpoint}` };
+export function dataSetKey(subject: Subject, name: DataName): Key {
+  return { pk: partitionOf(subject), sk: `DATA#${nameOfData(name, "#")}` };
 }
 
-export function contentKey(subject: Subject, endpoint: string): Key {
-  return { pk: partitionOf(subject), sk: `CONTENT#${endpoint}` };
+export function contentKey(subject: Subject, name: DataName): Key {
+  return { pk: partitionOf(subject), sk: `CONTENT#${nameOfData(name, "#")}` };
 }
 
 /** Joins an account to its user, in the user's partition. */

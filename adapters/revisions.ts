@@ -5,6 +5,7 @@ import {
   PutItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import type { DataName } from "../domain/data-name.ts";
 import { type DataSet, parseDataSet } from "../domain/data-set.ts";
 import { retryable } from "../domain/failures.ts";
 import { parseState, type State } from "../domain/state.ts";
@@ -18,9 +19,9 @@ export type Change<T> = (known: T | undefined) => T | undefined;
 /** Reads and revises records that carry a version: a revision is written only over the one that it was made of. */
 export type Revisions = {
   readonly state: (subject: Subject, change: Change<State>) => Promise<void>;
-  readonly dataSet: (subject: Subject, endpoint: string, change: Change<DataSet>) => Promise<void>;
+  readonly dataSet: (subject: Subject, name: DataName, change: Change<DataSet>) => Promise<void>;
   readonly loadState: (subject: Subject) => Promise<State | undefined>;
-  readonly loadDataSet: (subject: Subject, endpoint: string) => Promise<DataSet | undefined>;
+  readonly loadDataSet: (subject: Subject, name: DataName) => Promise<DataSet | undefined>;
 };
 
 /** Writers of one record are few (its events, its fetch): a loser reads again, and rarely loses twice. */
@@ -75,15 +76,15 @@ export function revisions(client: DynamoDBClient, tableName: string): Revisions 
     const item = await load(stateKey(subject));
     return item === undefined ? undefined : parseState(item.state);
   };
-  const loadDataSet = async (subject: Subject, endpoint: string) => {
-    const item = await load(dataSetKey(subject, endpoint));
+  const loadDataSet = async (subject: Subject, name: DataName) => {
+    const item = await load(dataSetKey(subject, name));
     return item === undefined ? undefined : parseDataSet(item.data);
   };
   return {
     loadState,
     loadDataSet,
     state: (subject, change) => revise(stateKey(subject), "state", () => loadState(subject), change),
-    dataSet: (subject, endpoint, change) =>
-      revise(dataSetKey(subject, endpoint), "data", () => loadDataSet(subject, endpoint), change),
+    dataSet: (subject, name, change) =>
+      revise(dataSetKey(subject, name), "data", () => loadDataSet(subject, name), change),
   };
 }

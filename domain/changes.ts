@@ -73,9 +73,9 @@ function ofState(before: State | undefined, after: State, source: string): reado
 
 function ofData(before: DataSet | undefined, after: DataSet, source: string): readonly Consequence[] {
   if (before?.version === after.version) return [];
-  const { subject, endpoint, wanted } = after;
+  const { subject, wanted } = after;
   const isWantedMore = wanted > (before?.wanted ?? 0);
-  const list: Consequence[] = isWantedMore ? [{ do: "call", task: readTask(subject, endpoint, wanted) }] : [];
+  const list: Consequence[] = isWantedMore ? [{ do: "call", task: readTask(subject, after, wanted) }] : [];
   return publish(list, messageOfDataSet(after, source));
 }
 

@@ -1,17 +1,17 @@
+import { type DataName, parseDataName } from "./data-name.ts";
 import type { IncomeEvent } from "./events.ts";
 import { isWeak } from "./events.ts";
 import { type Judged, type Latest, markOf, parseJudged, parseLatest, remember } from "./latest.ts";
-import { fieldsOf, numberOf, optionalText, present, textOf } from "./parse.ts";
+import { fieldsOf, numberOf, optionalText, present } from "./parse.ts";
 import { parseSubject, type Subject } from "./subjects.ts";
 
 /**
- * What is known of one endpoint's data: not the data, but how much of it was wanted and fetched. Coalescing
+ * What is known of one endpoint's data, all of it or a range: not the data, but how much was wanted and fetched. Coalescing
  * counts, it trusts no clock: each event raises `wanted`; a fetch notes it before calling, and writes it as
  * `done` with the data. A task that is not above `done` is void.
  */
-export type DataSet = {
+export type DataSet = DataName & {
   readonly subject: Subject;
-  readonly endpoint: string;
   /** Rises by one with each change; the `sequence` of messages. */
   readonly version: number;
   readonly wanted: number;
@@ -27,7 +27,7 @@ export function parseDataSet(value: unknown): DataSet {
   const fields = fieldsOf(value, "data");
   return present<DataSet>({
     subject: parseSubject(fields.subject),
-    endpoint: textOf(fields, "endpoint"),
+    ...parseDataName(fields),
     version: numberOf(fields, "version"),
     wanted: numberOf(fields, "wanted"),
     done: numberOf(fields, "done"),
@@ -37,9 +37,9 @@ export function parseDataSet(value: unknown): DataSet {
   });
 }
 
-function nothingKnown(subject: Subject, endpoint: string): DataSet {
+function nothingKnown(subject: Subject, { endpoint, range }: DataName): DataSet {
   const latest: Latest = { cause: "again" };
-  return { subject, endpoint, version: 0, wanted: 0, done: 0, judged: [], latest };
+  return { subject, endpoint, ...present({ range }), version: 0, wanted: 0, done: 0, judged: [], latest };
 }
 
 /**
@@ -49,11 +49,11 @@ function nothingKnown(subject: Subject, endpoint: string): DataSet {
 export function want(
   known: DataSet | undefined,
   subject: Subject,
-  endpoint: string,
+  name: DataName,
   event: IncomeEvent,
   receipts: number,
 ): DataSet | undefined {
-  const before = known ?? nothingKnown(subject, endpoint);
+  const before = known ?? nothingKnown(subject, name);
   const mark = markOf(event, receipts);
   const isAgain = receipts > 1;
   if (before.judged.includes(mark) || (isAgain && !isWeak(event))) return undefined;
@@ -76,10 +76,10 @@ export function want(
 export function wantFor(
   known: DataSet | undefined,
   subject: Subject,
-  endpoint: string,
+  name: DataName,
   mark: string,
 ): DataSet | undefined {
-  const before = known ?? nothingKnown(subject, endpoint);
+  const before = known ?? nothingKnown(subject, name);
   if (before.judged.includes(mark)) return undefined;
   return {
     ...before,

@@ -1,3 +1,4 @@
+import { type DateRange, nameOfData, rangeOf } from "./data-name.ts";
 import type { DataSet } from "./data-set.ts";
 import type { EventType } from "./events.ts";
 import type { Outcome } from "./latest.ts";
@@ -37,6 +38,9 @@ export type MessageData = {
   readonly companyAccountId?: string;
   readonly datasourceId?: string;
   readonly endpoint?: string;
+  /** The days that an event tells, or that the data is of. */
+  readonly dateStart?: string;
+  readonly dateEnd?: string;
   readonly dataAvailable?: boolean;
   readonly connected?: boolean;
   readonly deleted?: boolean;
@@ -93,8 +97,8 @@ export function messageOfState(state: State, source: string): Message | undefine
 
 /** The message of a data set's present version; undefined where it has none of its own. */
 export function messageOfDataSet(dataSet: DataSet, source: string): Message | undefined {
-  const { latest, subject, endpoint } = dataSet;
-  const name = `${nameOf(subject)}/${endpoint}`;
+  const { latest, subject, endpoint, range } = dataSet;
+  const name = `${nameOf(subject)}/${nameOfData(dataSet, "/")}`;
   const known = { ...idsOf(subject), endpoint };
   switch (latest.cause) {
     case "again":
@@ -102,14 +106,19 @@ export function messageOfDataSet(dataSet: DataSet, source: string): Message | un
     case "event": {
       const { event, outcome } = latest;
       const { userId, dataAvailable } = event;
-      const data = present<MessageData>({ ...known, userId, dataAvailable, outcome });
+      const dates = datesOf(rangeOf(event));
+      const data = present<MessageData>({ ...known, ...dates, userId, dataAvailable, outcome });
       return message(source, dataSet, event.id, event.type, event.time ?? event.receivedAt, name, data);
     }
     case "answer": {
-      const data = present<MessageData>({ ...known, content: dataSet.content });
+      const data = present<MessageData>({ ...known, ...datesOf(range), content: dataSet.content });
       return message(source, dataSet, `${name}.${dataSet.version}`, "data.updated", latest.at, name, data);
     }
   }
+}
+
+function datesOf(range: DateRange | undefined): Pick<MessageData, "dateStart" | "dateEnd"> {
+  return range === undefined ? {} : { dateStart: range.start, dateEnd: range.end };
 }
 
 function message(

@@ -1,3 +1,4 @@
+import type { DataName, DateRange } from "./data-name.ts";
 import type { Kind } from "./events.ts";
 import { permanent } from "./failures.ts";
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, present, textOf } from "./parse.ts";
@@ -14,6 +15,9 @@ export type ProviderSettings = {
     };
     readonly read: string;
     readonly readCompany: string;
+    /** Unset: data is read as a whole, whatever dates its event tells. */
+    readonly readRange?: string;
+    readonly readCompanyRange?: string;
     readonly account: string;
     readonly companyAccount: string;
     /** Unset: a weak deletion of a user stays unconfirmed until reconciliation. */
@@ -43,6 +47,8 @@ export function parseProviderSettings(value: unknown): ProviderSettings {
         paths.start === undefined ? undefined : parseStart(fieldsOf(paths.start, "provider.paths.start")),
       read: textOf(paths, "read"),
       readCompany: textOf(paths, "readCompany"),
+      readRange: optionalText(paths, "readRange"),
+      readCompanyRange: optionalText(paths, "readCompanyRange"),
       account: textOf(paths, "account"),
       companyAccount: textOf(paths, "companyAccount"),
       user: optionalText(paths, "user"),
@@ -88,16 +94,39 @@ export function parseStartEndpoints(value: unknown): readonly string[] {
   return value.map(String);
 }
 
+/** The kinds of subjects whose data is read by the dates that its events tell. */
+export function parseReadByRange(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw permanent("readByRange: expected a list");
+  return value.map(String);
+}
+
+/** The path that reads a subject's data; of a range where the settings know a path for ranges. */
+export function readPath(
+  { paths }: Pick<ProviderSettings, "paths">,
+  subject: Subject,
+  { endpoint, range }: DataName,
+): string {
+  const isCompany = subject.kind === "company-account";
+  const template = isCompany ? paths.readCompany : paths.read;
+  const rangeTemplate = isCompany ? paths.readCompanyRange : paths.readRange;
+  // Where the setting was taken back since the range was wanted: the whole holds the range too.
+  if (range === undefined || rangeTemplate === undefined) return fillPath(template, subject, endpoint);
+  return fillPath(rangeTemplate, subject, endpoint, range);
+}
+
 /**
- * Fills `{user_id}`, `{account_id}` and `{endpoint}` into a path; what is filled in is percent-encoded.
+ * Fills `{user_id}`, `{account_id}`, `{endpoint}`, `{date_start}` and `{date_end}` into a path; what is filled in
+ * is percent-encoded.
  * @throws permanent failure where an id or endpoint would lead to another path
  */
-export function fillPath(template: string, subject: Subject, endpoint = ""): string {
+export function fillPath(template: string, subject: Subject, endpoint = "", range?: DateRange): string {
   const id = encodePart(subject.id, `${subject.kind}'s id`);
   return template
     .replaceAll("{user_id}", id)
     .replaceAll("{account_id}", id)
-    .replaceAll("{endpoint}", encodePart(endpoint, "endpoint"));
+    .replaceAll("{endpoint}", encodePart(endpoint, "endpoint"))
+    .replaceAll("{date_start}", encodeURIComponent(range?.start ?? ""))
+    .replaceAll("{date_end}", encodeURIComponent(range?.end ?? ""));
 }
 
 // Servers and clients resolve `.` and `..` also where they are percent-encoded.

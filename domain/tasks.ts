@@ -1,6 +1,7 @@
+import { type DataName, parseDataName } from "./data-name.ts";
 import { permanent } from "./failures.ts";
 import { jsonText } from "./json-text.ts";
-import { fieldsOf, numberOf, parseJson, textOf } from "./parse.ts";
+import { fieldsOf, numberOf, parseJson } from "./parse.ts";
 import { parseSubject, type Subject } from "./subjects.ts";
 
 /** The version of tasks that this release writes and reads. */
@@ -9,7 +10,7 @@ export const taskVersion = 1;
 /** What is to be called at the provider: start a data fetch, read an endpoint's data, ask for a state. */
 export type Task = { readonly schemaVersion: typeof taskVersion; readonly attempts: number } & (
   | { readonly task: "start"; readonly subject: Subject; readonly version: number }
-  | { readonly task: "read"; readonly subject: Subject; readonly endpoint: string; readonly wanted: number }
+  | ({ readonly task: "read"; readonly subject: Subject; readonly wanted: number } & DataName)
   | { readonly task: "ask"; readonly subject: Subject; readonly version: number }
 );
 
@@ -20,8 +21,9 @@ export function startTask(subject: Subject, version: number): Task {
   return { schemaVersion: taskVersion, attempts: 0, task: "start", subject, version };
 }
 
-export function readTask(subject: Subject, endpoint: string, wanted: number): Task {
-  return { schemaVersion: taskVersion, attempts: 0, task: "read", subject, endpoint, wanted };
+export function readTask(subject: Subject, { endpoint, range }: DataName, wanted: number): Task {
+  const name = range === undefined ? { endpoint } : { endpoint, range };
+  return { schemaVersion: taskVersion, attempts: 0, task: "read", subject, ...name, wanted };
 }
 
 export function askTask(subject: Subject, version: number): Task {
@@ -43,12 +45,7 @@ export function readTaskText(text: string): Task {
     case "ask":
       return { ...common, task: fields.task, version: numberOf(fields, "version") };
     case "read":
-      return {
-        ...common,
-        task: "read",
-        endpoint: textOf(fields, "endpoint"),
-        wanted: numberOf(fields, "wanted"),
-      };
+      return { ...common, task: "read", ...parseDataName(fields), wanted: numberOf(fields, "wanted") };
     default:
       throw permanent("task: expected start, read or ask");
   }

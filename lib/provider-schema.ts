@@ -70,6 +70,9 @@ const paths = section({
   }).exactOptional(),
   read: path("account_id", "endpoint").exactOptional(),
   readCompany: path("account_id", "endpoint").exactOptional(),
+  /** Set: data whose event tells dates is read by them, each range as a data set of its own. */
+  readRange: path("account_id", "endpoint", "date_start", "date_end").exactOptional(),
+  readCompanyRange: path("account_id", "endpoint", "date_start", "date_end").exactOptional(),
   account: path("account_id").exactOptional(),
   companyAccount: path("account_id").exactOptional(),
   user: path("user_id").exactOptional(),

@@ -36,6 +36,13 @@ function changes(eventName: readonly string[], sortKey: readonly unknown[], imag
   return { eventName, dynamodb: { Keys: { sk: { S: sortKey } }, ...image } };
 }
 
+function kindsReadByRange({ readRange, readCompanyRange }: Settings["provider"]["paths"]): readonly string[] {
+  return [
+    ...(readRange === undefined ? [] : ["account"]),
+    ...(readCompanyRange === undefined ? [] : ["company-account"]),
+  ];
+}
+
 /** Derives what follows from each change of the table, from its stream: the outbox of the pipeline. */
 export class Relay extends Construct {
   /** Whole records that the relay gave up on. */
@@ -79,6 +86,7 @@ export class Relay extends Construct {
       },
       settings: {
         eventSource,
+        readByRange: kindsReadByRange(settings.provider.paths),
         subscribers: settings.subscribers.map(({ name, types }) => ({ name, ...(types && { types }) })),
       },
       permissions: [

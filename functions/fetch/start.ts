@@ -15,7 +15,7 @@ export async function start(task: TaskOf<"start">, dependencies: FetcherDependen
   if (fetchStart === undefined || subject.kind !== "account") {
     const mark = `start.${version}`;
     for (const endpoint of startEndpoints) {
-      await revisions.dataSet(subject, endpoint, (known) => wantFor(known, subject, endpoint, mark));
+      await revisions.dataSet(subject, { endpoint }, (known) => wantFor(known, subject, { endpoint }, mark));
     }
     return false;
   }

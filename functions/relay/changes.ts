@@ -4,6 +4,7 @@ import { linkTable } from "../../adapters/links.ts";
 import { revisions } from "../../adapters/revisions.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
 import { parseJson, textOf } from "../../domain/parse.ts";
+import { parseReadByRange } from "../../domain/provider-settings.ts";
 import { parseSubscribers } from "../../domain/subscribers.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
@@ -19,6 +20,7 @@ export const handler = relay({
   revisions: revisions(table, variable("TABLE_NAME")),
   link: linkTable(table, variable("TABLE_NAME")),
   outbox: outbox(sqsSender(new SQSClient({})), variable("FETCH_QUEUE_URL"), subscribers, log),
+  readByRange: parseReadByRange(settings.readByRange),
   eventSource: textOf(settings, "eventSource"),
   log,
 });

@@ -4,8 +4,10 @@ import { partitionOf } from "../../adapters/keys.ts";
 import type { Link } from "../../adapters/links.ts";
 import type { Revisions } from "../../adapters/revisions.ts";
 import { type Consequence, consequencesOf } from "../../domain/changes.ts";
+import { type DataName, rangeOf } from "../../domain/data-name.ts";
 import { want } from "../../domain/data-set.ts";
 import { type Failure, FailureError, failureOf } from "../../domain/failures.ts";
+import { present } from "../../domain/parse.ts";
 import { judge } from "../../domain/state.ts";
 import type { Subject } from "../../domain/subjects.ts";
 import type { Log } from "../runtime/log.ts";
@@ -15,6 +17,8 @@ export type RelayDependencies = {
   readonly revisions: Revisions;
   readonly link: Link;
   readonly outbox: Outbox;
+  /** The kinds of subjects whose data is read by the dates that its events tell. */
+  readonly readByRange: readonly string[];
   /** The `source` of subscribers' messages. */
   readonly eventSource: string;
   readonly log: Log;
@@ -99,7 +103,7 @@ function subjectOf(consequence: Inside): Subject {
   return consequence.do === "link" ? { kind: "account", id: consequence.accountId } : consequence.subject;
 }
 
-function write(consequence: Inside, { revisions, link }: RelayDependencies): Promise<void> {
+function write(consequence: Inside, { revisions, link, readByRange }: RelayDependencies): Promise<void> {
   switch (consequence.do) {
     case "judge": {
       const { subject, event, receipts } = consequence;
@@ -107,7 +111,9 @@ function write(consequence: Inside, { revisions, link }: RelayDependencies): Pro
     }
     case "want": {
       const { subject, endpoint, event, receipts } = consequence;
-      return revisions.dataSet(subject, endpoint, (known) => want(known, subject, endpoint, event, receipts));
+      const range = readByRange.includes(subject.kind) ? rangeOf(event) : undefined;
+      const name = present<DataName>({ endpoint, range });
+      return revisions.dataSet(subject, name, (known) => want(known, subject, name, event, receipts));
     }
     case "link":
       return link(consequence.userId, consequence.accountId);

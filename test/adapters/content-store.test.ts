@@ -33,7 +33,7 @@ await describeOnTables("the content store", (tables) => {
 
   test("keeps small data in the table, byte for byte", async () => {
     const content = contentOf('{"amount": 12345678901234567890.10, "s": "ü\\u0000"}');
-    await store(subject, "income", 3, content);
+    await store(subject, { endpoint: "income" }, 3, content);
     expect(await stored()).toEqual({
       pk: `ACCOUNT#${subject.id}`,
       sk: "CONTENT#income",
@@ -52,11 +52,11 @@ await describeOnTables("the content store", (tables) => {
     async (_, character) => {
       const width = Buffer.byteLength(character);
       const inline = contentOf(character.repeat(Math.floor(380_000 / width)));
-      await store(subject, "income", 1, inline);
+      await store(subject, { endpoint: "income" }, 1, inline);
       expect(await stored()).toMatchObject({ content: inline.text });
 
       const large = contentOf(character.repeat(Math.floor(380_000 / width) + 1));
-      await store(subject, "income", 2, large);
+      await store(subject, { endpoint: "income" }, 2, large);
       const key = `data/account/${subject.id}/income/${large.digest}.json.gz`;
       const item = await stored();
       expect(item).toMatchObject({ object: key, digest: large.digest, done: 2 });
@@ -67,14 +67,14 @@ await describeOnTables("the content store", (tables) => {
 
   test("reads back whole what hardly compresses", async () => {
     const content = contentOf(JSON.stringify(randomBytes(1_500_000).toString("base64")));
-    await store(subject, "income", 1, content);
+    await store(subject, { endpoint: "income" }, 1, content);
     const key = `data/account/${subject.id}/income/${content.digest}.json.gz`;
     expect(gunzipSync(await bucket.bytes(key)).toString()).toBe(content.text);
   });
 
   test("notes that the provider has none", async () => {
-    await store(subject, "income", 1, contentOf("[1]"));
-    await store(subject, "income", 2, undefined);
+    await store(subject, { endpoint: "income" }, 1, contentOf("[1]"));
+    await store(subject, { endpoint: "income" }, 2, undefined);
     const item = await stored();
     expect(item).toMatchObject({ done: 2 });
     expect(item).not.toHaveProperty("content");
@@ -82,26 +82,28 @@ await describeOnTables("the content store", (tables) => {
   });
 
   test("a later fetch wins, whichever is written first", async () => {
-    await store(subject, "income", 2, contentOf("[2]"));
-    await store(subject, "income", 1, contentOf("[1]"));
+    await store(subject, { endpoint: "income" }, 2, contentOf("[2]"));
+    await store(subject, { endpoint: "income" }, 1, contentOf("[1]"));
     expect(await stored()).toMatchObject({ content: "[2]", done: 2 });
-    await store(subject, "income", 3, contentOf("[3]"));
+    await store(subject, { endpoint: "income" }, 3, contentOf("[3]"));
     expect(await stored()).toMatchObject({ content: "[3]", done: 3 });
     await Promise.all(
-      [5, 4, 9, 6, 8, 7].map((noted) => store(subject, "income", noted, contentOf(`[${noted}]`))),
+      [5, 4, 9, 6, 8, 7].map((noted) =>
+        store(subject, { endpoint: "income" }, noted, contentOf(`[${noted}]`)),
+      ),
     );
     expect(await stored()).toMatchObject({ content: "[9]", done: 9 });
   });
 
   test("a fetch that is made again, as after a crash, is stored with what it then finds", async () => {
-    await store(subject, "income", 1, contentOf("[1]"));
-    await store(subject, "income", 1, contentOf("[2]"));
+    await store(subject, { endpoint: "income" }, 1, contentOf("[1]"));
+    await store(subject, { endpoint: "income" }, 1, contentOf("[2]"));
     expect(await stored()).toMatchObject({ content: "[2]", done: 1 });
   });
 
   test("the table points to nothing that the bucket could not take", async () => {
     const working = system.fail("s3:PutObject");
-    await expect(store(subject, "income", 1, contentOf("x".repeat(500_000)))).rejects.toThrow(
+    await expect(store(subject, { endpoint: "income" }, 1, contentOf("x".repeat(500_000)))).rejects.toThrow(
       "injected by the test",
     );
     working();
@@ -110,7 +112,9 @@ await describeOnTables("the content store", (tables) => {
 
   test("a failure of the table is thrown, not taken for a later fetch", async () => {
     const working = system.fail("dynamodb:PutItem");
-    await expect(store(subject, "income", 1, contentOf("[1]"))).rejects.toThrow("injected by the test");
+    await expect(store(subject, { endpoint: "income" }, 1, contentOf("[1]"))).rejects.toThrow(
+      "injected by the test",
+    );
     working();
   });
 });

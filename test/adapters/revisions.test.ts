@@ -68,10 +68,10 @@ await describeOnTables("revisions", (tables) => {
       latest: { cause: "answer", at: "2026-11-21T10:00:00.000Z" },
     });
     for (const endpoint of ["income", "profile"])
-      await known.dataSet(subject, endpoint, () => dataSetOf(endpoint));
-    expect(await known.loadDataSet(subject, "income")).toEqual(dataSetOf("income"));
-    expect(await known.loadDataSet(subject, "profile")).toEqual(dataSetOf("profile"));
-    expect(await known.loadDataSet(subject, "trips")).toBeUndefined();
+      await known.dataSet(subject, { endpoint }, () => dataSetOf(endpoint));
+    expect(await known.loadDataSet(subject, { endpoint: "income" })).toEqual(dataSetOf("income"));
+    expect(await known.loadDataSet(subject, { endpoint: "profile" })).toEqual(dataSetOf("profile"));
+    expect(await known.loadDataSet(subject, { endpoint: "trips" })).toBeUndefined();
   });
 
   test("a change to nothing writes nothing", async () => {

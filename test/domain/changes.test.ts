@@ -127,7 +127,7 @@ describe("a change of a data set", () => {
     return consequencesOf({ of: "data", before, after }, source);
   };
   const take = (before: ReturnType<typeof want>, event: IncomeEvent, receipts = 1) =>
-    want(before, account, "income", event, receipts);
+    want(before, account, { endpoint: "income" }, event, receipts);
   const wanted = take(undefined, updated);
 
   it("is read when more is wanted, and only then", () => {

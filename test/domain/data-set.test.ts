@@ -10,7 +10,7 @@ const updated = eventOf("endpoint.updated", { endpoint, dataAvailable: true });
 const other = eventOf("endpoint.updated", { endpoint, dataAvailable: true, dateEnd: "2026-02-01" });
 const empty = eventOf("endpoint.updated", { endpoint, dataAvailable: false });
 const take = (known: DataSet | undefined, event: IncomeEvent, receipts = 1) =>
-  want(known, account, endpoint, event, receipts);
+  want(known, account, { endpoint }, event, receipts);
 
 function taken(...events: IncomeEvent[]): DataSet {
   const known = events.reduce<DataSet | undefined>(
@@ -65,10 +65,10 @@ describe("an endpoint event", () => {
 
 describe("a reason other than an event", () => {
   it("wants the data once, with no message of its own", () => {
-    const known = wantFor(undefined, account, endpoint, "start.1");
+    const known = wantFor(undefined, account, { endpoint }, "start.1");
     expect(known).toMatchObject({ version: 1, wanted: 1, latest: { cause: "again" } });
-    expect(wantFor(known, account, endpoint, "start.1")).toBeUndefined();
-    expect(wantFor(known, account, endpoint, "start.2")).toMatchObject({ version: 2, wanted: 2 });
+    expect(wantFor(known, account, { endpoint }, "start.1")).toBeUndefined();
+    expect(wantFor(known, account, { endpoint }, "start.2")).toMatchObject({ version: 2, wanted: 2 });
   });
 });
 

@@ -97,6 +97,7 @@ describe("the payloads that a public provider documents", () => {
           accountId,
           userId,
           endpoint: "income",
+          eventId: userId,
           dateStart: "2026-01-01",
           dateEnd: "2026-02-01",
           dataAvailable: available,

@@ -15,7 +15,7 @@ function present<T>(value: T | undefined): T {
   return value;
 }
 
-const wanted = present(want(undefined, account, "income", updated, 1));
+const wanted = present(want(undefined, account, { endpoint: "income" }, updated, 1));
 const read = present(fetched(wanted, 1, "digest", at));
 const waiting = judged([connected, disconnected]);
 const answered = present(settle(waiting, 2, { found: true, connected: false }, at));
@@ -29,6 +29,8 @@ const messages: Message[] = [
   present(messageOfDataSet(wanted, source)),
   present(messageOfDataSet(read, source)),
 ];
+
+const dates = { dateStart: "2026-01-01", dateEnd: "2026-01-31" };
 
 describe("a message", () => {
   it("has every attribute that CloudEvents 1.0 requires, and its sequence extension", () => {
@@ -109,6 +111,29 @@ describe("a message", () => {
     });
   });
 
+  it("of an event that tells dates tells them too; they are no part of its subject", () => {
+    const event = { ...updated, ...dates };
+    const dataSet = present(want(undefined, account, { endpoint: "income" }, event, 1));
+    expect(messageOfDataSet(dataSet, source)).toMatchObject({
+      subject: `account/${accountId}/income`,
+      data: { ...dates, endpoint: "income" },
+    });
+  });
+
+  it("of data that is read by dates has a subject of its own for each range, so that sequences compare", () => {
+    const range = { start: dates.dateStart, end: dates.dateEnd };
+    const subject = `account/${accountId}/income/2026-01-01..2026-01-31`;
+    const dataSet = present(
+      want(undefined, account, { endpoint: "income", range }, { ...updated, ...dates }, 1),
+    );
+    expect(messageOfDataSet(dataSet, source)).toMatchObject({ subject, data: dates });
+    expect(messageOfDataSet(present(fetched(dataSet, 1, "digest", at)), source)).toMatchObject({
+      id: `${subject}.2`,
+      subject,
+      data: { accountId, endpoint: "income", ...dates, content: "digest" },
+    });
+  });
+
   it("of users and company accounts names them by their own ids", () => {
     const user = judged([eventOf("user.created", { userId, kind: "users" })]);
     expect(messageOfState(user, source)).toMatchObject({ subject: `user/${userId}`, data: { userId } });
@@ -124,13 +149,15 @@ describe("a message", () => {
   it("is none for bytes that came again", () => {
     const again = present(judge(waiting, eventOf("account.deleted"), 2));
     expect(messageOfState(again, source)).toBeUndefined();
-    expect(messageOfDataSet(present(want(wanted, account, "income", updated, 2)), source)).toBeUndefined();
+    expect(
+      messageOfDataSet(present(want(wanted, account, { endpoint: "income" }, updated, 2)), source),
+    ).toBeUndefined();
   });
 
   it("holds ids and states only: no body, no link, nothing that an event carries besides", () => {
     const canary = { link: "canary", session: "canary", body: "canary", name: "canary", dateStart: "canary" };
     const states = [judged([{ ...connected, ...canary }]), judged([{ ...disconnected, ...canary }])];
-    const data = present(want(undefined, account, "income", { ...updated, ...canary }, 1));
+    const data = present(want(undefined, account, { endpoint: "income" }, { ...updated, ...canary }, 1));
     const texts = [...states.map((state) => messageOfState(state, source)), messageOfDataSet(data, source)];
     expect(JSON.stringify(texts)).not.toContain("canary");
     const names = new Set(messages.flatMap((message) => Object.keys(message.data)));

@@ -5,8 +5,10 @@ import {
   fillBody,
   fillPath,
   parseProviderSettings,
+  parseReadByRange,
   parseStartEndpoints,
   parseWebhookPaths,
+  readPath,
 } from "../../domain/provider-settings.ts";
 import { delayInSeconds, parseRetrySettings } from "../../domain/retry.ts";
 import { parseSubscribers } from "../../domain/subscribers.ts";
@@ -35,7 +37,8 @@ describe("the provider's settings", () => {
       { method: "GET", path: "/s" },
       { method: "PUT", path: "/s", body: null },
     ]) {
-      const full = { ...provider, paths: { ...provider.paths, user: "/u/{user_id}", start } };
+      const ranges = { readRange: "/r", readCompanyRange: "/rc" };
+      const full = { ...provider, paths: { ...provider.paths, ...ranges, user: "/u/{user_id}", start } };
       expect(parseProviderSettings(full)).toEqual(full);
     }
   });
@@ -81,6 +84,11 @@ describe("the provider's settings", () => {
     expect(() => parseWebhookPaths({ paths: {} })).toThrow("provider.paths.webhooks: expected an object");
   });
 
+  it("name the kinds of subjects that are read by dates", () => {
+    expect(parseReadByRange(["account"])).toEqual(["account"]);
+    expect(() => parseReadByRange("account")).toThrow("readByRange: expected a list");
+  });
+
   it("name the endpoints that a start fetches", () => {
     expect(parseStartEndpoints(["income", "profile"])).toEqual(["income", "profile"]);
     expect(() => parseStartEndpoints("income")).toThrow("startEndpoints: expected a list");
@@ -95,6 +103,22 @@ describe("a path", () => {
       "/accounts/a-1/income",
     );
     expect(fillPath("/users/{user_id}", { kind: "user", id: "u-1" })).toBe("/users/u-1");
+  });
+
+  it("of a range is filled with its dates, and of anything else is that of the whole", () => {
+    const paths = {
+      ...provider.paths,
+      readRange: "/a/{account_id}/{endpoint}?from={date_start}&to={date_end}",
+      readCompanyRange: "/c/{account_id}/{endpoint}/{date_start}/{date_end}",
+    };
+    const company = { kind: "company-account", id: "c-1" } as const;
+    const whole = { endpoint: "income" };
+    const part = { endpoint: "income", range: { start: "2026-01-01", end: "2026-01-31 00:00:00+01:00" } };
+    const to = "2026-01-31%2000%3A00%3A00%2B01%3A00";
+    expect(readPath({ paths }, account("a-1"), part)).toBe(`/a/a-1/income?from=2026-01-01&to=${to}`);
+    expect(readPath({ paths }, company, part)).toBe(`/c/c-1/income/2026-01-01/${to}`);
+    expect(readPath({ paths }, account("a-1"), whole)).toBe(readPath(provider, account("a-1"), whole));
+    expect(readPath(provider, company, part)).toBe(readPath(provider, company, whole));
   });
 
   it("stays where it is, whatever an id or an endpoint holds", () => {

@@ -10,7 +10,7 @@ import { secretReader } from "../../adapters/secret-reader.ts";
 import { type Outgoing, sqsSender } from "../../adapters/sqs-sender.ts";
 import { parseTokenSecret } from "../../adapters/token-secret.ts";
 import { withToken } from "../../adapters/with-token.ts";
-import type { DataSet } from "../../domain/data-set.ts";
+import { type DataSet, wantFor } from "../../domain/data-set.ts";
 import type { ProviderSettings } from "../../domain/provider-settings.ts";
 import type { State } from "../../domain/state.ts";
 import type { Subject } from "../../domain/subjects.ts";
@@ -124,7 +124,7 @@ await describeOnTables("the fetcher", (tables) => {
       reason: MessageAttributes?.reason?.StringValue,
     }));
   const want = (endpoint: string, facts: Partial<DataSet> = {}) =>
-    known.dataSet(subject, endpoint, () => ({
+    known.dataSet(subject, { endpoint }, () => ({
       subject,
       endpoint,
       version: 1,
@@ -175,17 +175,24 @@ await describeOnTables("the fetcher", (tables) => {
       for (let time = 0; time < 2; time += 1) expect(await perform(startTask(subject, 4))).toEqual([]);
       expect(calls()).toEqual([]);
       for (const endpoint of ["income", "profile"]) {
-        expect(await known.loadDataSet(subject, endpoint)).toMatchObject({ version: 1, wanted: 1, done: 0 });
+        expect(await known.loadDataSet(subject, { endpoint })).toMatchObject({
+          version: 1,
+          wanted: 1,
+          done: 0,
+        });
       }
       await perform(startTask(subject, 5));
-      expect(await known.loadDataSet(subject, "income")).toMatchObject({ version: 2, wanted: 2 });
+      expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({
+        version: 2,
+        wanted: 2,
+      });
     });
 
     test("of a company account is reading, whatever the path of accounts is", async () => {
       subject = { kind: "company-account", id: randomUUID() };
       await perform(startTask(subject, 1), started);
       expect(calls()).toEqual([]);
-      expect(await known.loadDataSet(subject, "profile")).toMatchObject({ wanted: 1 });
+      expect(await known.loadDataSet(subject, { endpoint: "profile" })).toMatchObject({ wanted: 1 });
     });
 
     test.each([404, 410])("of an account that the provider answers with %i is done", async (status) => {
@@ -202,10 +209,10 @@ await describeOnTables("the fetcher", (tables) => {
     test("stores the data byte for byte, and says that it is new", async () => {
       await want("income", { wanted: 3 });
       remote.answer = () => ({ text });
-      expect(await perform(readTask(subject, "income", 2))).toEqual([]);
+      expect(await perform(readTask(subject, { endpoint: "income" }, 2))).toEqual([]);
       expect(calls()).toEqual([`GET /accounts/${subject.id}/income`]);
       expect(await content()).toMatchObject({ content: text, digest: contentOf(text).digest, done: 3 });
-      expect(await known.loadDataSet(subject, "income")).toMatchObject({
+      expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({
         version: 2,
         wanted: 3,
         done: 3,
@@ -218,16 +225,36 @@ await describeOnTables("the fetcher", (tables) => {
       subject = { kind: "company-account", id: randomUUID() };
       await want("income");
       remote.answer = () => ({ text });
-      await perform(readTask(subject, "income", 1));
+      await perform(readTask(subject, { endpoint: "income" }, 1));
       expect(calls()).toEqual([`GET /company/${subject.id}/income`]);
       expect(await table.item(`COMPANY#${subject.id}`, "CONTENT#income")).toMatchObject({ content: text });
+    });
+
+    test("by dates asks for these only, and keeps them apart from all else of the endpoint", async () => {
+      const range = { start: "2026-01-01", end: "2026-01-31" };
+      const name = { endpoint: "income", range };
+      const readRange = "/accounts/{account_id}/{endpoint}?date_start={date_start}&date_end={date_end}";
+      const byDates = { ...provider, paths: { ...provider.paths, readRange } };
+      await want("income");
+      await known.dataSet(subject, name, (before) => wantFor(before, subject, name, "test"));
+      remote.answer = () => ({ text });
+      expect(await perform(readTask(subject, name, 1), byDates)).toEqual([]);
+      expect(calls()).toEqual([
+        `GET /accounts/${subject.id}/income?date_start=2026-01-01&date_end=2026-01-31`,
+      ]);
+      expect(
+        await table.item(`ACCOUNT#${subject.id}`, "CONTENT#income#2026-01-01..2026-01-31"),
+      ).toMatchObject({ content: text, done: 1 });
+      expect(await known.loadDataSet(subject, name)).toMatchObject({ range, done: 1 });
+      expect(await content()).toBeUndefined();
+      expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({ done: 0 });
     });
 
     test("of which the data is large keeps it in the bucket", async () => {
       const large = JSON.stringify({ filler: "x".repeat(500_000) });
       await want("income");
       remote.answer = () => ({ text: large });
-      await perform(readTask(subject, "income", 1));
+      await perform(readTask(subject, { endpoint: "income" }, 1));
       const { object } = (await content()) ?? {};
       expect(gunzipSync(await bucket.bytes(String(object))).toString()).toBe(large);
     });
@@ -237,30 +264,30 @@ await describeOnTables("the fetcher", (tables) => {
       ["that a later one has overtaken", { wanted: 5, done: 3 }, 2],
     ])("%s is void: nothing is called", async (_, facts, wanted) => {
       await want("income", facts);
-      expect(await perform(readTask(subject, "income", wanted))).toEqual([]);
+      expect(await perform(readTask(subject, { endpoint: "income" }, wanted))).toEqual([]);
       expect(calls()).toEqual([]);
       expect(codes()).toEqual(["TASK_VOID"]);
     });
 
     test("that nothing is known of is void", async () => {
-      expect(await perform(readTask(subject, "income", 1))).toEqual([]);
+      expect(await perform(readTask(subject, { endpoint: "income" }, 1))).toEqual([]);
       expect(calls()).toEqual([]);
     });
 
     test("that came twice at once calls at most twice, and is one change", async () => {
       await want("income");
       remote.answer = () => ({ text });
-      await system.send(queueUrl, writeTask(readTask(subject, "income", 1)));
-      await perform(readTask(subject, "income", 1));
-      expect(await known.loadDataSet(subject, "income")).toMatchObject({ version: 2, done: 1 });
+      await system.send(queueUrl, writeTask(readTask(subject, { endpoint: "income" }, 1)));
+      await perform(readTask(subject, { endpoint: "income" }, 1));
+      expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({ version: 2, done: 1 });
     });
 
     test("of unchanged data announces nothing, and is done", async () => {
       const { digest } = contentOf(text);
       await want("income", { content: digest });
       remote.answer = () => ({ text });
-      await perform(readTask(subject, "income", 1));
-      expect(await known.loadDataSet(subject, "income")).toMatchObject({
+      await perform(readTask(subject, { endpoint: "income" }, 1));
+      expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({
         done: 1,
         content: digest,
         latest: { cause: "again" },
@@ -270,17 +297,17 @@ await describeOnTables("the fetcher", (tables) => {
     test("stores data even where its digest is known, for a slower fetch may have left older data", async () => {
       await want("income", { content: contentOf(text).digest });
       remote.answer = () => ({ text });
-      await perform(readTask(subject, "income", 1));
+      await perform(readTask(subject, { endpoint: "income" }, 1));
       expect(await content()).toMatchObject({ content: text, done: 1 });
     });
 
     test.each([404, 410])("answered with %i notes that the provider has none any more", async (status) => {
       await want("income", { content: "old" });
       remote.answer = () => status;
-      expect(await perform(readTask(subject, "income", 1))).toEqual([]);
+      expect(await perform(readTask(subject, { endpoint: "income" }, 1))).toEqual([]);
       expect(await content()).toMatchObject({ done: 1 });
       expect(await content()).not.toHaveProperty("content");
-      const dataSet = await known.loadDataSet(subject, "income");
+      const dataSet = await known.loadDataSet(subject, { endpoint: "income" });
       expect(dataSet).toMatchObject({ done: 1, latest: { cause: "answer" } });
       expect(dataSet).not.toHaveProperty("content");
     });
@@ -289,13 +316,21 @@ await describeOnTables("the fetcher", (tables) => {
       await want("income");
       remote.answer = async (_, count) => {
         if (count > 1) return { text };
-        await known.dataSet(subject, "income", (dataSet) => dataSet && { ...dataSet, version: 2, wanted: 2 });
+        await known.dataSet(
+          subject,
+          { endpoint: "income" },
+          (dataSet) => dataSet && { ...dataSet, version: 2, wanted: 2 },
+        );
         return { text };
       };
-      await perform(readTask(subject, "income", 1));
-      expect(await known.loadDataSet(subject, "income")).toMatchObject({ wanted: 2, done: 1, version: 3 });
-      expect(await perform(readTask(subject, "income", 2))).toEqual([]);
-      expect(await known.loadDataSet(subject, "income")).toMatchObject({ wanted: 2, done: 2 });
+      await perform(readTask(subject, { endpoint: "income" }, 1));
+      expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({
+        wanted: 2,
+        done: 1,
+        version: 3,
+      });
+      expect(await perform(readTask(subject, { endpoint: "income" }, 2))).toEqual([]);
+      expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({ wanted: 2, done: 2 });
     });
 
     test("by two at once, of which the slower one stores older data last, is set right by the newer data's own event", async () => {
@@ -318,17 +353,21 @@ await describeOnTables("the fetcher", (tables) => {
         else olderIsStored.resolve();
         return undefined;
       });
-      const task = writeTask(readTask(subject, "income", 1));
+      const task = writeTask(readTask(subject, { endpoint: "income" }, 1));
       await Promise.all([system.send(queueUrl, task), system.send(queueUrl, task)]);
       expect(await deliver(system, queueUrl, fetcherOf())).toEqual([]);
       working();
       expect(await content()).toMatchObject({ content: '"older"' });
-      expect(await known.loadDataSet(subject, "income")).toMatchObject({
+      expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({
         content: contentOf('"newer"').digest,
       });
       // The newer data had its event, which wants it read once more: then it is stored, though it was noted before.
-      await known.dataSet(subject, "income", (dataSet) => dataSet && { ...dataSet, version: 3, wanted: 2 });
-      await perform(readTask(subject, "income", 2));
+      await known.dataSet(
+        subject,
+        { endpoint: "income" },
+        (dataSet) => dataSet && { ...dataSet, version: 3, wanted: 2 },
+      );
+      await perform(readTask(subject, { endpoint: "income" }, 2));
       expect(await content()).toMatchObject({ content: '"newer"', done: 2 });
     });
 
@@ -336,10 +375,10 @@ await describeOnTables("the fetcher", (tables) => {
       await want("income");
       remote.answer = () => ({ text });
       const working = system.fail("dynamodb:PutItem");
-      await perform(readTask(subject, "income", 1));
+      await perform(readTask(subject, { endpoint: "income" }, 1));
       working();
       expect(codes()).toEqual(["TASK_POSTPONED"]);
-      expect(await known.loadDataSet(subject, "income")).toMatchObject({ done: 0 });
+      expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({ done: 0 });
     });
 
     test.each<[string, { status?: number; text: string; headers?: Record<string, string> }]>([
@@ -352,20 +391,20 @@ await describeOnTables("the fetcher", (tables) => {
       async (_, answer) => {
         await want("income");
         remote.answer = () => answer;
-        const task = readTask(subject, "income", 1);
+        const task = readTask(subject, { endpoint: "income" }, 1);
         expect(await perform(task)).toEqual([]);
         expect(await deadLetters()).toEqual([
           { body: writeTask(task), reason: "the provider's answer is not JSON" },
         ]);
         expect(await content()).toBeUndefined();
-        expect(await known.loadDataSet(subject, "income")).toMatchObject({ done: 0 });
+        expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({ done: 0 });
       },
     );
 
     test.each(["null", "[]", '"text"', "0"])("takes any JSON for data: %s", async (json) => {
       await want("income");
       remote.answer = () => ({ text: json });
-      await perform(readTask(subject, "income", 1));
+      await perform(readTask(subject, { endpoint: "income" }, 1));
       expect(await content()).toMatchObject({ content: json });
     });
   });
@@ -474,7 +513,7 @@ await describeOnTables("the fetcher", (tables) => {
 
   describe("a call that may be made again", () => {
     beforeEach(() => want("income"));
-    const read = (attempts = 0): Task => ({ ...readTask(subject, "income", 1), attempts });
+    const read = (attempts = 0): Task => ({ ...readTask(subject, { endpoint: "income" }, 1), attempts });
 
     test("is postponed: sent again with its attempts counted, and hidden for the delay", async () => {
       remote.answer = () => 503;
@@ -506,7 +545,7 @@ await describeOnTables("the fetcher", (tables) => {
       // Redriven, it begins anew.
       expect(readTaskText(letter?.body ?? "")).toEqual(read());
       expect(codes()).toEqual(["MESSAGE_REJECTED"]);
-      expect(await known.loadDataSet(subject, "income")).toMatchObject({ done: 0 });
+      expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({ done: 0 });
     });
 
     test("does its work when the provider is back", async () => {
@@ -530,7 +569,7 @@ await describeOnTables("the fetcher", (tables) => {
 
     test("does not hold up the other tasks of its batch", async () => {
       await want("profile");
-      await system.send(queueUrl, writeTask(readTask(subject, "profile", 1)));
+      await system.send(queueUrl, writeTask(readTask(subject, { endpoint: "profile" }, 1)));
       remote.answer = ({ path }) => (path.endsWith("/profile") ? { json: {} } : 503);
       expect(await perform(read())).toEqual([]);
       expect(codes().toSorted()).toEqual(["TASK_DONE", "TASK_POSTPONED"]);
@@ -541,7 +580,7 @@ await describeOnTables("the fetcher", (tables) => {
   test.each([400, 403])("a task that the provider answers with %i is given up at once", async (status) => {
     await want("income");
     remote.answer = () => status;
-    await perform(readTask(subject, "income", 1));
+    await perform(readTask(subject, { endpoint: "income" }, 1));
     expect(await deadLetters()).toMatchObject([{ reason: `the provider answered ${status}` }]);
   });
 
@@ -564,21 +603,21 @@ await describeOnTables("the fetcher", (tables) => {
 
     test("that is missing makes tasks wait, and calls nobody", async () => {
       token = system.createSecret({ placeholder: "x" });
-      expect(await postponed(readTask(subject, "income", 1))).toMatchObject([{ delay: 60 }]);
+      expect(await postponed(readTask(subject, { endpoint: "income" }, 1))).toMatchObject([{ delay: 60 }]);
       expect(calls()).toEqual([]);
       expect(entries).toMatchObject([{ reason: "no token is set" }]);
     });
 
     test("that is refused twice makes tasks wait", async () => {
       remote.answer = () => 401;
-      expect(await postponed(readTask(subject, "income", 1))).toMatchObject([{ delay: 60 }]);
+      expect(await postponed(readTask(subject, { endpoint: "income" }, 1))).toMatchObject([{ delay: 60 }]);
       expect(calls()).toHaveLength(2);
       expect(entries).toMatchObject([{ reason: "the token was refused" }]);
     });
 
     test("that is neither set nor accepted for long gives no task up: waiting is no attempt", async () => {
       token = system.createSecret({ placeholder: "x" });
-      const last: Task = { ...readTask(subject, "income", 1), attempts: retry.maxAttempts - 1 };
+      const last: Task = { ...readTask(subject, { endpoint: "income" }, 1), attempts: retry.maxAttempts - 1 };
       await perform(last);
       remote.answer = () => 401;
       token = system.createSecret({ token: "jwt" });
@@ -589,7 +628,7 @@ await describeOnTables("the fetcher", (tables) => {
 
     test("neither it nor what was read shows in the log", async () => {
       remote.answer = () => ({ json: { personal: "canary" } });
-      await perform(readTask(subject, "income", 1));
+      await perform(readTask(subject, { endpoint: "income" }, 1));
       expect(JSON.stringify(entries)).not.toMatch(/canary|jwt/);
       expect(entries).toEqual([{ code: "TASK_DONE", task: "read", subject: `account/${subject.id}` }]);
     });
@@ -601,9 +640,9 @@ await describeOnTables("the fetcher", (tables) => {
     for (const endpoint of endpoints) await want(endpoint);
     remote.answer = () => ({ json: {} });
     for (const endpoint of endpoints.slice(1)) {
-      await system.send(queueUrl, writeTask({ ...readTask(subject, endpoint, 1), attempts: 2 }));
+      await system.send(queueUrl, writeTask({ ...readTask(subject, { endpoint }, 1), attempts: 2 }));
     }
-    expect(await perform({ ...readTask(subject, "a", 1), attempts: 2 }, slow)).toEqual([]);
+    expect(await perform({ ...readTask(subject, { endpoint: "a" }, 1), attempts: 2 }, slow)).toEqual([]);
     expect(calls()).toHaveLength(2);
     expect(entries.filter(({ code }) => code === "TASK_POSTPONED")).toMatchObject([
       { attempts: 2, reason: "the provider's rate is used up" },

@@ -49,6 +49,7 @@ await describeOnTables("the relay", (tables) => {
   let fetchQueueUrl: string;
   let subscribers: Readonly<Record<(typeof names)[number], Queues>>;
   let entries: LogEntry[];
+  let readByRange: string[];
   let handler: RelayHandler;
 
   beforeAll(async () => {
@@ -66,6 +67,7 @@ await describeOnTables("the relay", (tables) => {
     subscribers = { everything: await queuesOf(), accounts: await queuesOf() };
     const kept = keptLog();
     entries = kept.entries;
+    readByRange = [];
     const joined = joinQueues(
       [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
       subscribers,
@@ -74,6 +76,7 @@ await describeOnTables("the relay", (tables) => {
       revisions: revisions(system.dynamodb, table.name),
       link: linkTable(system.dynamodb, table.name),
       outbox: outbox(sqsSender(system.sqs), fetchQueueUrl, joined, kept.log),
+      readByRange,
       eventSource: source,
       log: kept.log,
     });
@@ -164,6 +167,60 @@ await describeOnTables("the relay", (tables) => {
       { id: event.id, type: "endpoint.updated", subject: `account/${event.accountId}/income` },
     ]);
     expect(await messages(subscribers.accounts.queueUrl)).toEqual([]);
+  });
+
+  describe("an endpoint's event that tells dates", () => {
+    const range = { start: "2026-01-01", end: "2026-01-31" };
+    const accountId = randomUUID();
+    const event = accountEvent({
+      accountId,
+      kind: "endpoints",
+      type: "endpoint.updated",
+      endpoint: "income",
+      dateStart: range.start,
+      dateEnd: range.end,
+    });
+    const subject = { kind: "account", id: accountId };
+    const read = { schemaVersion: 1, attempts: 0, task: "read", subject, endpoint: "income", wanted: 1 };
+
+    test("wants the endpoint's whole where the settings know no path for dates", async () => {
+      await record(event);
+      await pump();
+      expect(await table.item(`ACCOUNT#${accountId}`, "DATA#income")).toMatchObject({ data: { wanted: 1 } });
+      expect(await tasks()).toEqual([read]);
+    });
+
+    test("wants these dates only where they do: each range is a data set of its own", async () => {
+      readByRange.push("account");
+      await record(event, { ...event, id: randomUUID(), dateStart: "2026-01-08" });
+      await pump();
+      const later = { ...range, start: "2026-01-08" };
+      for (const each of [range, later]) {
+        const key = `DATA#income#${each.start}..${each.end}`;
+        expect(await table.item(`ACCOUNT#${accountId}`, key)).toMatchObject({
+          data: { subject, endpoint: "income", range: each, version: 1, wanted: 1, done: 0 },
+        });
+      }
+      expect(await itemsBy("DATA#income")).toEqual([]);
+      expect(new Set(await tasks())).toEqual(
+        new Set([
+          { ...read, range },
+          { ...read, range: later },
+        ]),
+      );
+      expect(await messages(subscribers.everything.queueUrl)).toMatchObject([
+        { data: { endpoint: "income", dateEnd: range.end } },
+        { data: { endpoint: "income", dateEnd: range.end } },
+      ]);
+    });
+
+    test("wants the whole where it tells one date only", async () => {
+      readByRange.push("account");
+      const { dateEnd: _, ...half } = event;
+      await record(half);
+      await pump();
+      expect(await tasks()).toEqual([read]);
+    });
   });
 
   test("events of one account are judged in the order of the stream, in one batch", async () => {

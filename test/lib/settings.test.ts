@@ -125,6 +125,11 @@ describe("settings in error", () => {
       "provider.paths.read: has the unknown placeholder {day}; remove or correct it (known here: account_id, endpoint)",
     ],
     [
+      "a read by dates without its last day",
+      { provider: { paths: { readRange: "/{account_id}/{endpoint}?from={date_start}" } } },
+      "provider.paths.readRange: lacks the placeholder {date_end}; put it where its value belongs",
+    ],
+    [
       "a missing placeholder",
       { provider: { paths: { account: "/accounts" } } },
       "provider.paths.account: lacks the placeholder {account_id}; put it where its value belongs",

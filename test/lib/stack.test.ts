@@ -348,6 +348,7 @@ describe("functions", () => {
     });
     expect(bundles.get("functions/relay/changes.ts")).toEqual({
       eventSource: "/income-events/local",
+      readByRange: [],
       subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
     });
     expect(bundles.get("functions/fetch/data.ts")).toMatchObject({
