@@ -59,6 +59,8 @@ export type EnvironmentOptions = {
   readonly requestsPerMinute?: number;
   /** How `Retry-After` is written; default: in seconds. */
   readonly retryAfter?: RetryAfterForm;
+  /** The most items of a list that are given at once; unset: a list is whole where no part of it is asked for. */
+  readonly pageSize?: number;
   /** The platforms that can be connected; default: invented ones. */
   readonly datasources?: readonly Datasource[];
   /** How long a datasource takes to judge credentials, on the clock; default 0. */
@@ -232,7 +234,7 @@ export async function startEnvironment(
   const flow = { production, world, signIns, analytics, datasources, branding: () => branding };
   const retryAfter = retryAfterWriter(options.retryAfter ?? "seconds", clock.now);
   const guard = { clock, tokens, calls, faults, rateLimit, retryAfter };
-  const api = await createApi({ ...guard, world, webhooks, shapes, flow });
+  const api = await createApi({ ...guard, world, webhooks, shapes, flow, pageSize: options.pageSize });
   const close = async () => {
     await api.close();
     await engine.close();

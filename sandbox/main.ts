@@ -19,6 +19,7 @@ type Flags = {
   readonly accountAlert: boolean;
   readonly requestsPerMinute?: number;
   readonly retryAfter: RetryAfterForm;
+  readonly pageSize?: number;
   readonly fault?: readonly Fault[];
   readonly firstRetry: number;
   readonly users: number;
@@ -50,6 +51,7 @@ const command = new Command("sandbox")
       .choices(retryAfterForms)
       .default("seconds"),
   )
+  .option("--page-size <items>", "give every list in pages of this many at most", parsePageSize)
   .option(
     "--fault <fault>",
     `let the sandbox environment's calls fail: ${faultFlagForm}; give it as often as you like`,
@@ -94,7 +96,7 @@ async function run(flags: Flags): Promise<void> {
 }
 
 function optionsOf(flags: Flags): SandboxOptions {
-  const { directory, requestsPerMinute } = flags;
+  const { directory, requestsPerMinute, pageSize } = flags;
   return {
     port: flags.port,
     productionPort: flags.productionPort,
@@ -109,6 +111,7 @@ function optionsOf(flags: Flags): SandboxOptions {
     ...(flags.control ? { controlPort: flags.controlPort } : {}),
     ...(directory === undefined ? {} : { directory }),
     ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+    ...(pageSize === undefined ? {} : { pageSize }),
   };
 }
 
@@ -141,6 +144,12 @@ function parsePort(text: string): number {
   const port = parseWhole(text);
   if (port > 65_535) throw new InvalidArgumentError("expected a port from 0 to 65535.");
   return port;
+}
+
+function parsePageSize(text: string): number {
+  const items = parseWhole(text);
+  if (items === 0) throw new InvalidArgumentError("expected a whole number from 1.");
+  return items;
 }
 
 function parseWhole(text: string): number {

@@ -7,6 +7,7 @@ import { accountRoutes } from "./account-routes.ts";
 import { type GuardDependencies, guardApi } from "./guard.ts";
 import { createHttpApp } from "./http-app.ts";
 import { describeRoutes } from "./openapi.ts";
+import { pageAlways } from "./paging.ts";
 import { tokenRoutes } from "./token-routes.ts";
 import { userRoutes } from "./user-routes.ts";
 import { webhookRoutes } from "./webhook-routes.ts";
@@ -16,13 +17,16 @@ export type ApiDependencies = GuardDependencies & {
   readonly webhooks: WebhookRegistry;
   readonly shapes: Shapes;
   readonly flow: FlowDependencies;
+  /** Unset: lists are whole where no part of them is asked for. */
+  readonly pageSize: number | undefined;
 };
 
 /** The service's API, in which every path needs a token and every error is JSON, and the connection flow's pages. */
 export async function createApi(dependencies: ApiDependencies): Promise<FastifyInstance> {
-  const { world, webhooks, tokens, shapes, flow } = dependencies;
+  const { world, webhooks, tokens, shapes, flow, pageSize } = dependencies;
   const app = createHttpApp();
   const callers = guardApi(app, dependencies);
+  if (pageSize !== undefined) pageAlways(app, pageSize);
   await describeRoutes(app, {
     title: "Income-data service",
     description: "Users, their accounts with income sources, and the data fetched from them.",

@@ -15,9 +15,11 @@ export type Fault = {
   readonly status?: number;
   /**
    * `hang`: no answer ever; `slow-body`: a byte each 100 ms, without end; `large-body`: 50 MB; `malformed-json`: JSON
-   * that breaks off; `redirect`: 302 to another path of the service.
+   * that breaks off; `redirect`: 302 to `location`.
    */
   readonly effect?: FaultEffect;
+  /** Where a redirect leads: an address or a path; unset: another path of the service. */
+  readonly location?: string;
   /** After this many calls the fault is over; default 1, or no end where a share is given. */
   readonly times?: number;
   /** The part of the matching calls that meets the fault, over 0 up to 1 (default). */
@@ -68,12 +70,15 @@ function matches({ fault, pattern }: Planned, method: string, path: string): boo
   return (fault.method === undefined || fault.method.toUpperCase() === method) && pattern.test(path);
 }
 
-function check({ status, effect, times, share }: Fault): void {
+function check({ status, effect, location, times, share }: Fault): void {
   if ((status === undefined) === (effect === undefined)) {
     throw new RangeError("a fault has either a status or an effect");
   }
   if (status !== undefined && (!Number.isInteger(status) || status < 300 || status > 599)) {
     throw new RangeError(`a fault's status is between 300 and 599, not ${status}`);
+  }
+  if (location !== undefined && effect !== "redirect") {
+    throw new RangeError("only the effect redirect has a location");
   }
   if (times !== undefined && (!Number.isInteger(times) || times < 1)) {
     throw new RangeError(`a fault happens 1 time or more, not ${times}`);
@@ -87,8 +92,11 @@ const megabyte = 1024 * 1024;
 const largeBodyMegabytes = 50;
 const slowByteMs = 100;
 
+/** A fault that is more than a status. */
+export type PlayedFault = Fault & { readonly effect: FaultEffect };
+
 /** Answers as the effect says. @returns the status; 0 where there is no answer */
-export function playFault(effect: FaultEffect, response: ServerResponse): number {
+export function playFault({ effect, location }: PlayedFault, response: ServerResponse): number {
   const json = { "content-type": "application/json" };
   switch (effect) {
     case "hang":
@@ -105,7 +113,7 @@ export function playFault(effect: FaultEffect, response: ServerResponse): number
       response.writeHead(200, json).end('{"data": [{"id": "');
       return 200;
     case "redirect":
-      response.writeHead(302, { location: "/elsewhere" }).end();
+      response.writeHead(302, { location: location ?? "/elsewhere" }).end();
       return 302;
   }
 }

@@ -69,14 +69,14 @@ function meet(
   retryAfter: (seconds: number) => string,
   log: (status: number) => void,
 ): void {
-  const { status, retryAfterSeconds } = fault;
-  if (fault.effect === undefined) {
+  const { status, effect, retryAfterSeconds } = fault;
+  if (effect === undefined) {
     if (retryAfterSeconds !== undefined) reply.header("retry-after", retryAfter(retryAfterSeconds));
     throw new ApiError(status ?? 500, "fault", "this fault was asked for");
   }
   reply.hijack();
   // Logged at once: some of these answers never end.
-  log(playFault(fault.effect, reply.raw));
+  log(playFault({ ...fault, effect }, reply.raw));
 }
 
 /** The connection flow's pages are no calls of the API; the sessions in their paths are credentials. */

@@ -1,3 +1,4 @@
+import type { FastifyInstance } from "fastify";
 import { ApiError } from "./errors.ts";
 
 /** A part of a list is asked for by `limit`, the next one by the `cursor` that came with the one before. */
@@ -16,6 +17,14 @@ export const cursorSchema = {
   type: ["string", "null"],
   description: "The cursor of the next page; null on the last",
 } as const;
+
+/** Pages every list, in parts of at most this many, also where none is asked for. */
+export function pageAlways(app: FastifyInstance, pageSize: number): void {
+  app.addHook<{ Querystring: { limit?: string } }>("preHandler", async ({ query, routeOptions }) => {
+    if (routeOptions.schema?.querystring !== pageQuerySchema) return;
+    query.limit = String(Math.min(pageSize, Number(query.limit ?? pageSize)));
+  });
+}
 
 export type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
 

@@ -88,6 +88,11 @@ export const faultBody = body([], {
   method: text,
   status: { type: "integer", minimum: 300, maximum: 599 },
   effect: { enum: faultEffects },
+  location: {
+    ...text,
+    pattern: "^[!-~]+$",
+    description: "Where a redirect leads; unset: a path of the service",
+  },
   times: { type: "integer", minimum: 1 },
   share: { type: "number", exclusiveMinimum: 0, maximum: 1 },
   retryAfterSeconds: { type: "integer", minimum: 0, maximum: tenYearsInSeconds },

@@ -215,3 +215,23 @@ test("the same seed makes the same ids and data", async () => {
   expect(await make(7)).toEqual(await make(7));
   expect(await make(7)).not.toEqual(await make(8));
 });
+
+test("a page size gives every list in parts of that many at most, whatever is asked for", async () => {
+  const sandbox = await sandboxFor({ pageSize: 2 });
+  const { users, accounts } = await sandbox.createUsers(3);
+  const list = async (path: string) => (await call(sandbox, path)).body;
+  const some = (count: number) => Array.from({ length: count }, () => expect.anything());
+  expect(await list("/api/v0.4/users")).toEqual({ data: some(2), next: expect.any(String) });
+  expect(await list("/api/v0.4/users?limit=9")).toEqual({ data: some(2), next: expect.any(String) });
+  expect(await list("/api/v0.4/users?limit=1")).toEqual({ data: some(1), next: expect.any(String) });
+  expect(await list(`/api/v0.4/users/${users[0]}`)).toMatchObject({ id: users[0] });
+  await call(sandbox, `/api/v0.4/accounts/${accounts[0]}/fetches`, {
+    method: "POST",
+    json: { endpoints: ["transactions"] },
+  });
+  await sandbox.settled();
+  expect(await list(`/api/v0.4/accounts/${accounts[0]}/transactions`)).toMatchObject({
+    data: some(2),
+    next: expect.any(String),
+  });
+});

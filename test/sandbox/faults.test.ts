@@ -22,9 +22,21 @@ test.each([
   { status: 200, times: 1 },
   { status: 503, times: 0 },
   { status: 503, times: 1, path: "(" },
+  { status: 302, location: "/there" },
+  { effect: "hang", location: "/there" } as const,
 ])("the fault %j is refused", async (fault) => {
   const sandbox = await sandboxFor();
   expect(() => sandbox.fault(fault)).toThrow();
+});
+
+test.each([
+  ["another path", {}, "/elsewhere"],
+  ["where it is told to", { location: "http://169.254.169.254/latest" }, "http://169.254.169.254/latest"],
+])("a redirect leads to %s", async (_, fault, location) => {
+  const sandbox = await sandboxFor();
+  sandbox.fault({ effect: "redirect", ...fault });
+  const { status, headers } = await fetch(`${sandbox.baseUrl}/api/v0.4/users`, { redirect: "manual" });
+  expect([status, headers.get("location")]).toEqual([302, location]);
 });
 
 test("calls over the rate limit are 429 until the minute is over", async () => {

@@ -129,6 +129,7 @@ test("with a directory what was made is there after a restart", async () => {
   const made = await usersOf("--users", "3");
   expect(made).toHaveLength(3);
   expect(await usersOf()).toEqual(made);
+  expect(await usersOf("--page-size", "2")).toMatchObject({ data: [{}, {}], next: expect.any(String) });
 });
 
 test.each([
