@@ -12,6 +12,7 @@ import {
   planSecretPolicy,
   planTable,
 } from "./plan-data.ts";
+import { planExport } from "./plan-export.ts";
 import { planFunction, planInvokeConfig, roleAndPolicyIds } from "./plan-function.ts";
 import {
   checkStage,
@@ -109,6 +110,10 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     const target = functions.find(({ logicalId }) => logicalId === source.function);
     if (target !== undefined) problems.add(...checkEventSource(source, target, resourcePolicies));
   }
+  const exports = Object.entries(stack.template.Outputs).flatMap(([output, { Condition, Export }]) => {
+    if (Export === undefined || (Condition !== undefined && !scope.condition(Condition))) return [];
+    return problems.attempt(output, () => [[output, planExport(Export.Name, scope)] as const]) ?? [];
+  });
   if (problems.found.length > 0) throw new UnrunnableAssemblyError(stack.directory, problems.found);
   const outputs = planOutputs(stack, scope);
   return {
@@ -123,6 +128,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     rules,
     resourcePolicies,
     outputs: outputs.values,
+    exports: Object.fromEntries(exports),
     notRun: [...outputs.notResolved, ...resourcesNotRun(scope)],
   };
 }

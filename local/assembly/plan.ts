@@ -142,6 +142,8 @@ export type StackPlan = {
   /** One for each resource, its statements merged. */
   readonly resourcePolicies: readonly ResourcePolicyPlan[];
   readonly outputs: Readonly<Record<string, string>>;
+  /** The names under which outputs are exported, by the output's name. */
+  readonly exports: Readonly<Record<string, string>>;
   /** For people: what the template holds and this machine does not run, with the reason. */
   readonly notRun: readonly string[];
 };

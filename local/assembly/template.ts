@@ -24,7 +24,14 @@ const templateSchema = z.object({
   Conditions: z.record(z.string(), z.unknown()).default({}),
   Mappings: z.record(z.string(), z.record(z.string(), z.record(z.string(), z.unknown()))).default({}),
   Outputs: z
-    .record(z.string(), z.object({ Value: z.unknown(), Condition: z.string().optional() }))
+    .record(
+      z.string(),
+      z.object({
+        Value: z.unknown(),
+        Condition: z.string().optional(),
+        Export: z.object({ Name: z.unknown() }).optional(),
+      }),
+    )
     .default({}),
 });
 

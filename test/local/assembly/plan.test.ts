@@ -398,3 +398,28 @@ describe("reading a directory", () => {
     expect(readAssembly(assembly.directory).region).toBe("eu-west-1");
   });
 });
+
+describe("an exported output", () => {
+  const exported = (Name: unknown) => ({
+    template: {
+      Parameters: { Host: { Type: "String", Default: "api.example.com" } },
+      Outputs: { Claim: { Value: "x", Export: { Name } }, Plain: { Value: "y" } },
+    },
+  });
+
+  test("has the name that CloudFormation would give it", async () => {
+    const Name = {
+      "Fn::Join": [":", ["claims", { "Fn::Join": ["-", { "Fn::Split": [".", { Ref: "Host" }] }] }]],
+    };
+    expect((await planned({}, exported(Name))).exports).toEqual({ Claim: "claims:api-example-com" });
+  });
+
+  test("is refused under a name that CloudFormation would refuse", async () => {
+    expect(await problemsOf({}, exported({ Ref: "Host" }))).toEqual([
+      "Claim: CloudFormation takes no export of the name api.example.com",
+    ]);
+    expect(await problemsOf(queueResource("Queue"), exported({ Ref: "Queue" }))).toEqual([
+      "Claim: the name of its export depends on the resource Queue",
+    ]);
+  });
+});
