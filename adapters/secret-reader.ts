@@ -7,18 +7,20 @@ export type SecretReader<T> = {
   readonly readAgain: () => Promise<T>;
 };
 
-/** How long a value is kept. A rotation waits at least this long before the new value is used. */
+/** How long a value is kept, unless told otherwise. */
 export const keptForInSeconds = 60;
 
 /**
  * @param parse reads the secret's string; what it throws reaches the caller, and nothing is kept
  * @param now the clock, for the age of what is kept
+ * @param keptFor how long a value is kept, in seconds
  */
 export function secretReader<T>(
   client: SecretsManagerClient,
   secretId: string,
   parse: (text: string) => T,
   now: () => Date,
+  keptFor = keptForInSeconds,
 ): SecretReader<T> {
   let kept: { readonly value: Promise<T>; readonly since: number } | undefined;
 
@@ -38,7 +40,7 @@ export function secretReader<T>(
   };
   return {
     read: () => {
-      const isFresh = kept !== undefined && now().getTime() - kept.since < keptForInSeconds * 1000;
+      const isFresh = kept !== undefined && now().getTime() - kept.since < keptFor * 1000;
       return isFresh && kept !== undefined ? kept.value : readAgain();
     },
     readAgain,

@@ -20,13 +20,67 @@ export function parseWebhookSecret(text: string): WebhookSecret | undefined {
   return value === undefined || until === undefined ? { current } : { current, previous: { value, until } };
 }
 
+/** The secret's string, as `parseWebhookSecret` reads it. */
+export function writeWebhookSecret({ current, previous }: WebhookSecret): string {
+  return JSON.stringify({
+    current,
+    ...(previous && { previous: previous.value, previousUntil: previous.until }),
+  });
+}
+
+/** Whether a rotation is still under way: deliveries with the value before it are accepted. */
+export function hasValidPrevious({ previous }: WebhookSecret, now: Date): boolean {
+  return previous !== undefined && now.getTime() < Date.parse(previous.until);
+}
+
+/** What the provider is told to send. */
+export type ValueToRegister =
+  | { readonly of: "current"; readonly value: string }
+  | { readonly of: "previous"; readonly value: string; readonly settlesInSeconds: number };
+
+/**
+ * The value that every receiver accepts at `now`. A receiver that read the secret before `since`, when it was
+ * last changed, knows only the previous value until it reads again: until then that one stays registered. Without
+ * a previous value (revoked, or the first) there is nothing to wait with.
+ * @param settleSeconds how long after a change every receiver has read it
+ */
+export function valueToRegister(
+  secret: WebhookSecret,
+  since: Date,
+  now: Date,
+  settleSeconds: number,
+): ValueToRegister {
+  const { current, previous } = secret;
+  const left = since.getTime() / 1000 + settleSeconds - now.getTime() / 1000;
+  if (left <= 0 || previous === undefined || !hasValidPrevious(secret, now)) {
+    return { of: "current", value: current };
+  }
+  return { of: "previous", value: previous.value, settlesInSeconds: Math.ceil(left) };
+}
+
+/**
+ * How long after a change of the secret every receiver has read it: twice the time for which they keep it, for
+ * reads under way and clocks that differ.
+ */
+export function settleSecondsOf(cacheSeconds: number): number {
+  return 2 * cacheSeconds;
+}
+
+/**
+ * How long the previous value is accepted: while the provider tries deliveries again that it began with it. It
+ * may do that from the registration on, which a killed rotation leaves to the schedule, at most its second run.
+ */
+export function overlapSecondsOf(retryHours: number, registerEveryHours: number): number {
+  return 3600 * (retryHours + 2 * registerEveryHours);
+}
+
 /** Whether a presented header is a valid secret at `now`. Compares digests in constant time. */
 export function isAuthentic(presented: string | undefined, secret: WebhookSecret, now: Date): boolean {
   if (presented === undefined) return false;
   const isCurrent = isSame(presented, secret.current);
   const { previous } = secret;
   const isPrevious =
-    previous !== undefined && isSame(presented, previous.value) && now.getTime() < Date.parse(previous.until);
+    previous !== undefined && isSame(presented, previous.value) && hasValidPrevious(secret, now);
   return isCurrent || isPrevious;
 }
 

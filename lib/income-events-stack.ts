@@ -8,7 +8,7 @@ import { pascalCase } from "./names.ts";
 import { addOutputs } from "./outputs.ts";
 import { OverflowStorage } from "./overflow-storage.ts";
 import type { FunctionDefaults } from "./pipeline-function.ts";
-import { baseUrlPattern } from "./provider-schema.ts";
+import { baseUrlForm, baseUrlPattern } from "./provider-schema.ts";
 import { Relay } from "./relay.ts";
 import { TokenSecret, WebhookSecret } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
@@ -61,7 +61,9 @@ export class IncomeEventsStack extends Stack {
     const eventSource = `/income-events/${stage}`;
     const relay = new Relay(this, "Relay", { settings, defaults, eventSource, table, fetching, subscribers });
     const refresh = new TokenRefresh(this, "Refresh", calling);
-    const registration = new WebhookRegistration(this, "Register", { ...calling, webhooksUrl, secret });
+    const registration = settings.register.enabled
+      ? new WebhookRegistration(this, "Register", { ...calling, webhooksUrl, secret })
+      : undefined;
 
     addOutputs(this, {
       settings,
@@ -92,7 +94,7 @@ export class IncomeEventsStack extends Stack {
       description: "Base address of the income-data service, where it is not the one of the stage's settings",
       default: "",
       allowedPattern: `^$|${baseUrlPattern}`,
-      constraintDescription: "an address as https://host, without query, or nothing",
+      constraintDescription: `nothing, or ${baseUrlForm}`,
     }).valueAsString;
     const isGiven = new CfnCondition(this, "ProviderBaseUrlIsGiven", {
       expression: Fn.conditionNot(Fn.conditionEquals(given, "")),

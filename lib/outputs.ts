@@ -25,7 +25,8 @@ type OutputParts = {
   readonly overflow: OverflowStorage;
   readonly relay: Relay;
   readonly refresh: TokenRefresh;
-  readonly registration: WebhookRegistration;
+  /** Undefined where another stage registers. */
+  readonly registration: WebhookRegistration | undefined;
 };
 
 /** Names every address and queue that a person or a program needs next. The names of outputs are an interface. */
@@ -51,7 +52,10 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
   add("OverflowBucketName", parts.overflow.bucket.bucketName, "Bodies and data too large for the table");
   add("FailuresBucketName", parts.relay.failures.bucketName, "Changes that the relay gave up on");
   add("RefreshFunctionName", parts.refresh.lambda.functionName, "Refreshes the token when invoked");
-  add("RegisterFunctionName", parts.registration.lambda.functionName, "Registers webhooks when invoked");
+  if (parts.registration === undefined) return;
+  const { lambda, rotation } = parts.registration;
+  add("RegisterFunctionName", lambda.functionName, "Registers webhooks when invoked");
+  add("WebhookSecretRotation", JSON.stringify(rotation), "How long a rotation of the webhooks' secret takes");
 }
 
 /** For programs: each subscriber's filter and queue. */

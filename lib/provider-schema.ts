@@ -16,11 +16,16 @@ export function isPrivate(baseUrl: string): boolean {
  * Base addresses are https, since each call carries the token; plain http reaches this machine only. The same
  * pattern guards the deploy-time parameter, so it is kept to what CloudFormation's AllowedPattern understands.
  */
-export const baseUrlPattern = "^(https://[^/?#]+|http://(127\\.0\\.0\\.1|localhost)(:[0-9]+)?)(/[^?#]*)?$";
+export const baseUrlPattern =
+  "^(https://([a-z0-9.-]+|\\[[0-9a-f:.]+\\])|http://(127\\.0\\.0\\.1|localhost))(:[0-9]+)?(/[A-Za-z0-9._-]+)*$";
 
-const baseUrl = text(new RegExp(baseUrlPattern), "write an address as https://host, without query").refine(
+/** For people: one address has one form, so that two stages with the same provider environment are noticed. */
+export const baseUrlForm =
+  "an address as https://host, its host in small letters, without query or a slash at its end";
+
+const baseUrl = text(new RegExp(baseUrlPattern), `write ${baseUrlForm}`).refine(
   (value) => URL.canParse(value),
-  { error: remedyOf("write an address as https://host, without query") },
+  { error: remedyOf(`write ${baseUrlForm}`) },
 );
 
 const version = text(/^v\d+(\.\d+)?$/, 'write a version segment such as "v0.4"');

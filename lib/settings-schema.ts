@@ -114,6 +114,10 @@ const stageSchema = section({
     secretHeader: text(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, "write an HTTP header's name in small letters").default(
       "x-webhook-secret",
     ),
+    /** How long a receiver keeps the secret that it read. A rotation waits twice as long before it registers. */
+    secretCacheSeconds: waitingTime(1, 900).default(60),
+    /** How long the provider tries a delivery again: the old secret of a rotation is accepted for that time. */
+    retryHours: waitingTime(1, 720).default(72),
   }).prefault({}),
   mapping: mappingSchema,
   subscribers,
@@ -135,7 +139,11 @@ const stageSchema = section({
       .max(0.9, { error: remedyOf("set it to a number from 0.05 to 0.9") })
       .default(0.5),
   }).prefault({}),
-  register: section({ everyHours: waitingTime(1, 168).default(24) }).prefault({}),
+  register: section({
+    /** False for a stage that shares its provider environment: one stage registers its webhooks there. */
+    enabled: flag().default(true),
+    everyHours: waitingTime(1, 168).default(24),
+  }).prefault({}),
   retention: section({
     eventsDays: waitingTime(4, 3_650, ": duplicates come for 3 days").default(30),
     failuresDays: waitingTime(14, 3_650).default(90),
@@ -180,6 +188,13 @@ const crossChecks: readonly CrossCheck[] = [
       error: "is a private address; write a public one, or set provider.allowPrivateAddresses to true",
     }),
   ),
+  {
+    reads: ["webhooks", "retention"],
+    holds: ({ webhooks, retention }) => retention.eventsDays * 24 > webhooks.retryHours,
+    path: ["retention", "eventsDays"],
+    error:
+      "is over before the provider's last retry, which would be a new event; raise it over webhooks.retryHours",
+  },
   ...(["fetch", "refresh", "register"] as const).map(
     (caller): CrossCheck => ({
       reads: ["provider", "functions"],

@@ -46,7 +46,10 @@ export class WebhookKind extends Construct {
         OVERFLOW_BUCKET: overflow.bucket.bucketName,
         WEBHOOK_SECRET_ARN: secret.secret.secretArn,
       },
-      settings: { secretHeader: settings.webhooks.secretHeader },
+      settings: {
+        secretHeader: settings.webhooks.secretHeader,
+        secretCacheSeconds: settings.webhooks.secretCacheSeconds,
+      },
       permissions: [
         allow(["sqs:SendMessage"], [queue.queueArn, deadLetterQueue.queueArn]),
         allow(["s3:PutObject"], [overflow.bodies]),

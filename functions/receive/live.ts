@@ -3,7 +3,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
-import { textOf } from "../../domain/parse.ts";
+import { numberOf, textOf } from "../../domain/parse.ts";
 import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
@@ -12,18 +12,20 @@ import type { ReceiverDependencies } from "./receiver.ts";
 /** What a receiver uses in AWS; clients are made once per execution environment. */
 export function liveDependencies(): ReceiverDependencies {
   const now = () => new Date();
+  const settings = readSettings();
   const secret = secretReader(
     new SecretsManagerClient({}),
     variable("WEBHOOK_SECRET_ARN"),
     parseWebhookSecret,
     now,
+    numberOf(settings, "secretCacheSeconds"),
   );
   return {
     send: sqsSender(new SQSClient({})),
     overflow: overflowBucket(variable("OVERFLOW_BUCKET")),
     queueUrl: variable("QUEUE_URL"),
     deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
-    secretHeader: textOf(readSettings(), "secretHeader"),
+    secretHeader: textOf(settings, "secretHeader"),
     readSecret: secret.read,
     now,
     log,

@@ -1,7 +1,8 @@
+import type { StoredWebhookSecret } from "../../adapters/webhook-secret.ts";
 import type { Call } from "../../adapters/with-token.ts";
 import { type Kind, kinds } from "../../domain/events.ts";
 import { permanent } from "../../domain/failures.ts";
-import type { WebhookSecret } from "../../domain/webhook-secret.ts";
+import { type ValueToRegister, valueToRegister } from "../../domain/webhook-secret.ts";
 import type { Log } from "../runtime/log.ts";
 
 export type RegistrarDependencies = {
@@ -11,23 +12,44 @@ export type RegistrarDependencies = {
   /** The deployed address under which each kind has its route. */
   readonly webhooksUrl: string;
   readonly secretHeader: string;
-  readonly readSecret: () => Promise<WebhookSecret | undefined>;
+  readonly readSecret: () => Promise<StoredWebhookSecret>;
+  /** How long after a change of the secret every receiver has read it. */
+  readonly settleSeconds: number;
+  readonly now: () => Date;
   readonly log: Log;
 };
 
-/** Registers each kind's webhook with the provider: a PUT replaces what was registered before. */
-export function registrar(dependencies: RegistrarDependencies): () => Promise<void> {
+/** What whoever invoked the registration is told. */
+export type Registration = {
+  readonly registered: readonly Kind[];
+  readonly secret: ValueToRegister["of"];
+  /** After this time the current value can be registered; absent where it is. */
+  readonly settlesInSeconds?: number;
+};
+
+/**
+ * Registers each kind's webhook with the provider: a PUT replaces what was registered before. A new secret is
+ * registered once every receiver accepts it; until then the previous one is.
+ */
+export function registrar(dependencies: RegistrarDependencies): () => Promise<Registration> {
   return async () => {
-    const { call, paths, webhooksUrl, secretHeader, readSecret, log } = dependencies;
-    const secret = await readSecret();
+    const { call, paths, webhooksUrl, secretHeader, readSecret, settleSeconds, now, log } = dependencies;
+    const { secret, since } = await readSecret();
     if (secret === undefined) throw permanent("the webhook secret is empty: set one before registering");
+    const chosen = valueToRegister(secret, since, now(), settleSeconds);
     for (const kind of kinds) {
       const url = `${webhooksUrl.replace(/\/$/, "")}/${kind}`;
-      const body = { url, method: "POST", headers: { [secretHeader]: secret.current } };
+      const body = { url, method: "POST", headers: { [secretHeader]: chosen.value } };
       const answer = await call({ method: "PUT", path: paths[kind], body });
       if (!answer.found)
         throw permanent(`the provider knows no webhook at the path of ${kind}; see provider.paths`);
     }
-    log("WEBHOOKS_REGISTERED", { count: kinds.length });
+    if (chosen.of === "current") {
+      log("WEBHOOKS_REGISTERED", { count: kinds.length });
+      return { registered: kinds, secret: "current" };
+    }
+    const { settlesInSeconds } = chosen;
+    log("WEBHOOKS_REGISTERED_PREVIOUS", { count: kinds.length, delayInSeconds: settlesInSeconds });
+    return { registered: kinds, secret: "previous", settlesInSeconds };
   };
 }

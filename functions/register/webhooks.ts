@@ -1,9 +1,8 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { secretReader } from "../../adapters/secret-reader.ts";
-import { textOf } from "../../domain/parse.ts";
+import { webhookSecretStore } from "../../adapters/webhook-secret.ts";
+import { numberOf, textOf } from "../../domain/parse.ts";
 import { parseProviderSettings, parseWebhookPaths } from "../../domain/provider-settings.ts";
-import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
 import { tokenCalls } from "../runtime/token-calls.ts";
@@ -19,7 +18,9 @@ export const handler = registrar({
   paths: parseWebhookPaths(settings.provider),
   webhooksUrl: variable("WEBHOOKS_URL"),
   secretHeader: textOf(settings, "secretHeader"),
-  // A registration sends the newest value: nothing is kept from an earlier run.
-  readSecret: secretReader(secrets, variable("WEBHOOK_SECRET_ARN"), parseWebhookSecret, now).readAgain,
+  // Read at each run: a registration kept from an earlier one would undo a rotation.
+  readSecret: webhookSecretStore(secrets, variable("WEBHOOK_SECRET_ARN")).read,
+  settleSeconds: numberOf(settings, "secretSettleSeconds"),
+  now,
   log,
 });

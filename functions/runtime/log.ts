@@ -20,6 +20,8 @@ export const logCodes = {
   TOKEN_REFUSED: "the provider refused to refresh the token",
   TOKEN_MISSING: "no token is set: nothing can be fetched",
   WEBHOOKS_REGISTERED: "all webhook kinds are registered with the provider",
+  WEBHOOKS_REGISTERED_PREVIOUS:
+    "all webhook kinds are registered with the previous secret: some receivers may not know the new one yet",
 } as const;
 export type LogCode = keyof typeof logCodes;
 

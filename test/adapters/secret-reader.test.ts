@@ -42,6 +42,16 @@ test("a value is read once and kept for 60 seconds, however many ask", async () 
   expect(keptForInSeconds).toBe(60);
 });
 
+test("another time to keep it can be given", async () => {
+  const brief = secretReader(system.secretsManager, secretId, parse, () => new Date(time), 2);
+  await brief.read();
+  rotate("second");
+  time += 1_999;
+  expect(await brief.read()).toBe("parsed first");
+  time += 1;
+  expect(await brief.read()).toBe("parsed second");
+});
+
 test("reading again takes the present value at once, and keeps it", async () => {
   await reader.read();
   rotate("second");

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isAuthentic, parseWebhookSecret, type WebhookSecret } from "../../domain/webhook-secret.ts";
+import {
+  isAuthentic,
+  overlapSecondsOf,
+  parseWebhookSecret,
+  settleSecondsOf,
+  valueToRegister,
+  type WebhookSecret,
+  writeWebhookSecret,
+} from "../../domain/webhook-secret.ts";
 
 const until = "2026-03-01T12:00:00.000Z";
 const before = new Date("2026-03-01T11:59:59.999Z");
@@ -96,6 +104,19 @@ describe("the stored secret", () => {
     }
   });
 
+  it("is written as it is read", () => {
+    const value = fc.string({ minLength: 1 });
+    const written = fc.record(
+      { current: value, previous: fc.record({ value, until: fc.constant(until) }) },
+      { requiredKeys: ["current"] },
+    );
+    fc.assert(
+      fc.property(written, (one) => {
+        expect(parseWebhookSecret(writeWebhookSecret(one))).toEqual(one);
+      }),
+    );
+  });
+
   it("is never quoted where it can't be read", () => {
     for (const text of [
       "canary-secret",
@@ -107,5 +128,51 @@ describe("the stored secret", () => {
         /^the webhook secret(: expected an object| is not JSON)$/,
       );
     }
+  });
+});
+
+describe("the value to register", () => {
+  const changed = new Date("2026-03-01T10:00:00Z");
+  const secondsLater = (seconds: number) => new Date(changed.getTime() + seconds * 1000);
+  const settleSeconds = 120;
+  const register = (of: WebhookSecret, now: Date) => valueToRegister(of, changed, now, settleSeconds);
+
+  it("is the previous one until every receiver has read the current one", () => {
+    const previous = { of: "previous", value: "previous-value" };
+    expect(register(secret, secondsLater(0))).toEqual({ ...previous, settlesInSeconds: 120 });
+    expect(register(secret, secondsLater(119.5))).toEqual({ ...previous, settlesInSeconds: 1 });
+    expect(register(secret, secondsLater(120))).toEqual({ of: "current", value: "current-value" });
+  });
+
+  it("is the current one at once where there is no other: the first, or after a revocation", () => {
+    expect(register({ current: "c" }, secondsLater(0))).toEqual({ of: "current", value: "c" });
+    const over = { current: "c", previous: { value: "p", until: secondsLater(-1).toISOString() } };
+    expect(register(over, secondsLater(0))).toEqual({ of: "current", value: "c" });
+  });
+
+  it("waits longer, never shorter, where the clock is behind that of the secret", () => {
+    expect(register(secret, secondsLater(-300))).toMatchObject({ of: "previous", settlesInSeconds: 420 });
+  });
+
+  it("is at any moment accepted by every receiver, however long ago within its time it read the secret", () => {
+    const cacheSeconds = 60;
+    const moment = fc.double({ min: 0, max: 1_000, noNaN: true });
+    const age = fc.double({ min: 0, max: cacheSeconds, noNaN: true, maxExcluded: true });
+    fc.assert(
+      fc.property(moment, age, (seconds, readAgo) => {
+        const { value } = valueToRegister(
+          secret,
+          changed,
+          secondsLater(seconds),
+          settleSecondsOf(cacheSeconds),
+        );
+        const known: WebhookSecret = seconds - readAgo < 0 ? { current: "previous-value" } : secret;
+        expect(isAuthentic(value, known, secondsLater(seconds))).toBe(true);
+      }),
+    );
+  });
+
+  it("before a rotation outlives the provider's retries, also where only the schedule's second run registers", () => {
+    expect(overlapSecondsOf(72, 24)).toBe((72 + 48) * 3600);
   });
 });

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { providerApi } from "../../adapters/provider-api.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import { parseTokenSecret } from "../../adapters/token-secret.ts";
+import { webhookSecretStore } from "../../adapters/webhook-secret.ts";
 import { withToken } from "../../adapters/with-token.ts";
-import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
 import { registrar } from "../../functions/register/registrar.ts";
 import { startTestSystem, type TestSystem } from "../support/engines.ts";
 import { startTestProvider, type TestProvider } from "../support/provider.ts";
@@ -34,6 +34,7 @@ function registrarOf({
   secret = { current: "hook-secret" } as unknown,
   token = { token: "jwt" } as unknown,
   webhooksUrl = "https://api.example/webhooks",
+  secondsSinceChange = 3_600,
 } = {}) {
   const kept = keptLog();
   entries = kept.entries;
@@ -44,13 +45,18 @@ function registrarOf({
   };
   const now = () => noon;
   const secretId = system.createSecret(secret);
+  const store = webhookSecretStore(system.secretsManager, secretId);
+  const changedAt = new Date(noon.getTime() - secondsSinceChange * 1000);
   const tokenReader = secretReader(system.secretsManager, system.createSecret(token), parseTokenSecret, now);
   const run = registrar({
     call: withToken(providerApi(remote.url, limits, now), tokenReader),
     paths,
     webhooksUrl,
     secretHeader: "x-webhook-secret",
-    readSecret: secretReader(system.secretsManager, secretId, parseWebhookSecret, now).readAgain,
+    // The engine's clock is the real one: its moment of the last change is moved onto this test's clock.
+    readSecret: async () => ({ ...(await store.read()), since: changedAt }),
+    settleSeconds: 120,
+    now,
     log: kept.log,
   });
   return { run, secretId };
@@ -83,14 +89,40 @@ test.each(["https://api.example/webhooks", "https://api.example/webhooks/"])(
   },
 );
 
-test("registers the newest secret at once, whatever an earlier run read", async () => {
+const rotated = { current: "newer", previous: "hook-secret", previousUntil: "2026-11-24T12:00:00Z" };
+const registeredSecrets = () =>
+  remote.requests.map(({ body }) => JSON.parse(body).headers["x-webhook-secret"]);
+
+test("tells whoever invoked it what is registered", async () => {
+  const registered = ["users", "accounts", "endpoints", "company-accounts"];
+  expect(await registrarOf().run()).toEqual({ registered, secret: "current" });
+});
+
+test("in the middle of a rotation keeps the value registered that every receiver accepts", async () => {
+  const { run } = registrarOf({ secret: rotated, secondsSinceChange: 119 });
+  expect(await run()).toMatchObject({ secret: "previous", settlesInSeconds: 1 });
+  expect(registeredSecrets()).toEqual(Array(4).fill("hook-secret"));
+  expect(entries).toEqual([{ code: "WEBHOOKS_REGISTERED_PREVIOUS", count: 4, delayInSeconds: 1 }]);
+});
+
+test("registers the rotated value once every receiver has read it", async () => {
+  const { run } = registrarOf({ secret: rotated, secondsSinceChange: 120 });
+  expect(await run()).toMatchObject({ secret: "current" });
+  expect(registeredSecrets()).toEqual(Array(4).fill("newer"));
+});
+
+test("registers a value at once that replaced a revoked one", async () => {
+  await registrarOf({ secret: { current: "newest" }, secondsSinceChange: 0 }).run();
+  expect(registeredSecrets()).toEqual(Array(4).fill("newest"));
+});
+
+test("reads the secret anew at each run, whatever an earlier run read", async () => {
   const { run, secretId } = registrarOf();
   await run();
-  const SecretString = '{"current":"newer","previous":"hook-secret","previousUntil":"2026-11-24T12:00:00Z"}';
+  const SecretString = JSON.stringify(rotated);
   system.secrets.call("PutSecretValue", { SecretId: secretId, SecretString });
   await run();
-  const secrets = remote.requests.map(({ body }) => JSON.parse(body).headers["x-webhook-secret"]);
-  expect(secrets).toEqual([...Array(4).fill("hook-secret"), ...Array(4).fill("newer")]);
+  expect(registeredSecrets()).toEqual([...Array(4).fill("hook-secret"), ...Array(4).fill("newer")]);
 });
 
 describe("a registration fails the run, and says what to do, where", () => {

@@ -97,7 +97,12 @@ describe("settings in error", () => {
     [
       "a base address that is no https",
       { provider: { baseUrls: { sandbox: "http://provider.com" } } },
-      'provider.baseUrls.sandbox: is "http://provider.com"; write an address as https://host, without query',
+      'provider.baseUrls.sandbox: is "http://provider.com"; write an address as https://host, its host in small letters, without query or a slash at its end',
+    ],
+    [
+      "a base address of a second form",
+      { provider: { baseUrls: { sandbox: "https://provider.com/" } } },
+      'provider.baseUrls.sandbox: is "https://provider.com/"; write an address as https://host, its host in small letters, without query or a slash at its end',
     ],
     [
       "a private base address",
@@ -203,6 +208,11 @@ describe("settings in error", () => {
       "a retention shorter than the provider's retries",
       { retention: { eventsDays: 3 } },
       "retention.eventsDays: is 3; set it to a whole number from 4 to 3650: duplicates come for 3 days",
+    ],
+    [
+      "a retention that the provider's retries outlive",
+      { retention: { eventsDays: 10 }, webhooks: { retryHours: 240 } },
+      "retention.eventsDays: is over before the provider's last retry, which would be a new event; raise it over webhooks.retryHours",
     ],
     [
       "a log retention that CloudWatch does not offer",

@@ -341,7 +341,10 @@ describe("functions", () => {
 
   it("get the rest as settings beside their code", () => {
     const { bundles } = local;
-    expect(bundles.get("functions/receive/users.ts")).toEqual({ secretHeader: "x-webhook-secret" });
+    expect(bundles.get("functions/receive/users.ts")).toEqual({
+      secretHeader: "x-webhook-secret",
+      secretCacheSeconds: 60,
+    });
     expect(bundles.get("functions/store/accounts.ts")).toMatchObject({
       mapping: { types: { connect_account: "account.connected" } },
       retentionDays: 30,
@@ -357,7 +360,10 @@ describe("functions", () => {
       startEndpoints: expect.arrayContaining(["income"]),
     });
     expect(bundles.get("functions/refresh/token.ts")).toMatchObject({ token: { marginFraction: 0.5 } });
-    expect(bundles.get("functions/register/webhooks.ts")).toMatchObject({ secretHeader: "x-webhook-secret" });
+    expect(bundles.get("functions/register/webhooks.ts")).toMatchObject({
+      secretHeader: "x-webhook-secret",
+      secretSettleSeconds: 120,
+    });
   });
 
   it("call the settings' address, unless the deployment's parameter names another", () => {
@@ -380,7 +386,9 @@ describe("functions", () => {
 
   it.each([
     ["https://api.provider.com", true],
-    ["https://api.provider.com/base/", true],
+    ["https://api.provider.com:8443/base/v_1.2", true],
+    ["https://api.provider.com/base/", false],
+    ["https://API.provider.com", false],
     ["http://127.0.0.1:4010", true],
     ["http://localhost:4010", true],
     ["http://api.provider.com", false],
@@ -410,6 +418,8 @@ describe("outputs", () => {
       "FailuresBucketName",
       "RefreshFunctionName",
       "RegisterFunctionName",
+      "RegistersWith",
+      "WebhookSecretRotation",
     ];
     expect(Object.keys(production.outputs).sort()).toEqual([...queues, ...others].sort());
   });
