@@ -26,6 +26,11 @@ export function contentKey(subject: Subject, name: DataName): Key {
   return { pk: partitionOf(subject), sk: `CONTENT#${nameOfData(name, "#")}` };
 }
 
+/** Who calls for a data set now. */
+export function claimKey(subject: Subject, name: DataName): Key {
+  return { pk: partitionOf(subject), sk: `CLAIM#${nameOfData(name, "#")}` };
+}
+
 /** Joins an account to its user, in the user's partition. */
 export function linkKey(userId: string, accountId: string): Key {
   return { pk: partitionOf({ kind: "user", id: userId }), sk: `ACCOUNT#${accountId}` };

@@ -53,6 +53,7 @@ export class Fetching extends Construct {
       settings: {
         provider: settings.provider,
         retry: settings.fetch.retry,
+        timeoutSeconds: settings.functions.fetch.timeoutSeconds,
         startEndpoints: settings.startEndpoints,
       },
       permissions: [

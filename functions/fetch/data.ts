@@ -1,10 +1,12 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { dataClaims } from "../../adapters/claims.ts";
 import { contentStore } from "../../adapters/content-store.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
 import { revisions } from "../../adapters/revisions.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
+import { numberOf } from "../../domain/parse.ts";
 import { parseProviderSettings, parseStartEndpoints } from "../../domain/provider-settings.ts";
 import { parseRetrySettings } from "../../domain/retry.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
@@ -19,6 +21,7 @@ const tableName = variable("TABLE_NAME");
 const now = () => new Date();
 export const handler = fetcher({
   revisions: revisions(table, tableName),
+  claimData: dataClaims(table, tableName, numberOf(settings, "timeoutSeconds"), now),
   storeContent: contentStore(table, tableName, overflowBucket(variable("OVERFLOW_BUCKET"))),
   call: tokenCalls(table, new SecretsManagerClient({}), provider, now),
   send: sqsSender(new SQSClient({})),

@@ -1,3 +1,4 @@
+import type { ClaimData } from "../../adapters/claims.ts";
 import type { StoreContent } from "../../adapters/content-store.ts";
 import type { Revisions } from "../../adapters/revisions.ts";
 import type { Send } from "../../adapters/sqs-sender.ts";
@@ -8,6 +9,7 @@ import type { Log } from "../runtime/log.ts";
 
 export type FetcherDependencies = {
   readonly revisions: Revisions;
+  readonly claimData: ClaimData;
   readonly storeContent: StoreContent;
   /** Paced: a call that may not be made now throws a retryable failure. */
   readonly call: Call;

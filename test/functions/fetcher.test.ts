@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { callWindow } from "../../adapters/call-window.ts";
+import { dataClaims } from "../../adapters/claims.ts";
 import { contentOf, contentStore } from "../../adapters/content-store.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
 import { paced, providerApi } from "../../adapters/provider-api.ts";
@@ -15,6 +16,7 @@ import type { ProviderSettings } from "../../domain/provider-settings.ts";
 import type { State } from "../../domain/state.ts";
 import type { Subject } from "../../domain/subjects.ts";
 import { askTask, readTask, readTaskText, startTask, type Task, writeTask } from "../../domain/tasks.ts";
+import type { FetcherDependencies } from "../../functions/fetch/dependencies.ts";
 import { fetcher } from "../../functions/fetch/fetcher.ts";
 import {
   describeOnTables,
@@ -26,6 +28,7 @@ import {
 import { startTestProvider, type TestProvider } from "../support/provider.ts";
 import { deliver, keptLog, type LogEntry } from "./lambda.ts";
 
+const claimLife = 60;
 const noon = new Date("2026-11-21T12:00:30Z");
 const retry = { baseSeconds: 100, maxSeconds: 400, maxAttempts: 3 };
 
@@ -63,6 +66,7 @@ await describeOnTables("the fetcher", (tables) => {
   let token: string;
   let entries: LogEntry[];
   let sent: Outgoing[];
+  let clock: Date;
   let subject: Subject;
 
   beforeAll(async () => {
@@ -81,19 +85,21 @@ await describeOnTables("the fetcher", (tables) => {
     token = system.createSecret({ token: "jwt" });
     subject = { kind: "account", id: randomUUID() };
     sent = [];
+    clock = noon;
     remote.requests.length = 0;
     remote.answer = () => 500;
   });
 
   /** One environment of the function: its token and its lot of calls are its own. */
-  function fetcherOf(settings: ProviderSettings = provider) {
+  function fetcherOf(settings: ProviderSettings = provider, others: Partial<FetcherDependencies> = {}) {
     const kept = keptLog();
     entries = kept.entries;
-    const now = () => noon;
+    const now = () => clock;
     const reader = secretReader(system.secretsManager, token, parseTokenSecret, now);
     const permit = callWindow(system.dynamodb, table.name, settings.requestsPerMinute, now);
     return fetcher({
       revisions: known,
+      claimData: dataClaims(system.dynamodb, table.name, claimLife, now),
       storeContent: contentStore(system.dynamodb, table.name, overflowBucket(bucket.name)),
       call: withToken(paced(providerApi(remote.url, settings, now), permit), reader),
       send: (url, messages) => {
@@ -108,6 +114,7 @@ await describeOnTables("the fetcher", (tables) => {
       now,
       random: () => 0.5,
       log: kept.log,
+      ...others,
     });
   }
 
@@ -274,12 +281,59 @@ await describeOnTables("the fetcher", (tables) => {
       expect(calls()).toEqual([]);
     });
 
-    test("that came twice at once calls at most twice, and is one change", async () => {
-      await want("income");
+    test("that others want too calls once: they wait for the claim to end, and are void then", async () => {
+      await want("income", { wanted: 2 });
       remote.answer = () => ({ text });
-      await system.send(queueUrl, writeTask(readTask(subject, { endpoint: "income" }, 1)));
+      const tasks = [1, 2, 2].map((wanted) => readTask(subject, { endpoint: "income" }, wanted));
+      for (const task of tasks) await system.send(queueUrl, writeTask(task));
+      await deliver(system, queueUrl, fetcherOf());
+      expect(calls()).toHaveLength(1);
+      expect(codes().toSorted()).toEqual(["TASK_DONE", "TASK_POSTPONED", "TASK_POSTPONED"]);
+      expect(entries.filter(({ code }) => code === "TASK_POSTPONED")).toMatchObject([
+        { reason: "another task reads this data" },
+        { reason: "another task reads this data" },
+      ]);
+      for (const task of tasks) await perform(task);
+      expect(calls()).toHaveLength(1);
+      expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({ version: 2, done: 2 });
+    });
+
+    test("that another began and died over is read when the dead one's claim has ended", async () => {
+      await want("income");
+      const claim = dataClaims(system.dynamodb, table.name, claimLife, () => noon);
+      await claim(subject, { endpoint: "income" }, 1, noon);
+      remote.answer = () => ({ text });
       await perform(readTask(subject, { endpoint: "income" }, 1));
-      expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({ version: 2, done: 1 });
+      expect(calls()).toEqual([]);
+      clock = new Date(noon.getTime() + claimLife * 1000);
+      await perform(readTask(subject, { endpoint: "income" }, 1));
+      expect(calls()).toHaveLength(1);
+      expect(await content()).toMatchObject({ content: text });
+    });
+
+    test("that is wanted for newer data too calls for that at once", async () => {
+      await want("income");
+      remote.answer = async (_, count) => {
+        if (count > 1) return { text };
+        await known.dataSet(subject, { endpoint: "income" }, (dataSet) =>
+          wantFor(dataSet, subject, { endpoint: "income" }, "newer"),
+        );
+        await perform(readTask(subject, { endpoint: "income" }, 2));
+        return { json: "older" };
+      };
+      await perform(readTask(subject, { endpoint: "income" }, 1));
+      expect(calls()).toHaveLength(2);
+      expect(await content()).toMatchObject({ content: text, done: 2 });
+    });
+
+    test("that failed gives its claim back: the next attempt need not wait", async () => {
+      await want("income");
+      for (const answer of [503, { text: "<html>" }, { text }] as const) {
+        remote.answer = () => answer;
+        await perform(readTask(subject, { endpoint: "income" }, 1));
+      }
+      expect(calls()).toHaveLength(3);
+      expect(await content()).toMatchObject({ content: text });
     });
 
     test("of unchanged data announces nothing, and is done", async () => {
@@ -333,7 +387,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({ wanted: 2, done: 2 });
     });
 
-    test("by two at once, of which the slower one stores older data last, is set right by the newer data's own event", async () => {
+    test("by two at once, whatever claims do, of which the slower one stores older data last, is set right by the newer data's own event", async () => {
       await want("income");
       const newerIsStored = Promise.withResolvers<void>();
       const olderIsStored = Promise.withResolvers<void>();
@@ -355,7 +409,8 @@ await describeOnTables("the fetcher", (tables) => {
       });
       const task = writeTask(readTask(subject, { endpoint: "income" }, 1));
       await Promise.all([system.send(queueUrl, task), system.send(queueUrl, task)]);
-      expect(await deliver(system, queueUrl, fetcherOf())).toEqual([]);
+      const unclaimed = fetcherOf(provider, { claimData: async () => async () => undefined });
+      expect(await deliver(system, queueUrl, unclaimed)).toEqual([]);
       working();
       expect(await content()).toMatchObject({ content: '"older"' });
       expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({

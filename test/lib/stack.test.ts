@@ -357,6 +357,7 @@ describe("functions", () => {
     expect(bundles.get("functions/fetch/data.ts")).toMatchObject({
       provider: { requestsPerMinute: 60_000, paths: { start: { body: { endpoints: "{endpoints}" } } } },
       retry: { baseSeconds: 1, maxSeconds: 10 },
+      timeoutSeconds: 3,
       startEndpoints: expect.arrayContaining(["income"]),
     });
     expect(bundles.get("functions/refresh/token.ts")).toMatchObject({ token: { marginFraction: 0.5 } });
