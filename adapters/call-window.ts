@@ -3,75 +3,116 @@ import {
   type DynamoDBClient,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { marshall } from "@aws-sdk/util-dynamodb";
-import { waiting } from "../domain/failures.ts";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { type FailureError, waiting } from "../domain/failures.ts";
+import { windowsOf } from "../domain/pacing.ts";
+import { numberOf } from "../domain/parse.ts";
 import { callWindowKey } from "./keys.ts";
 
-/** Waits for nothing: resolves where a call may be made now, else throws a retryable failure with the delay. */
+/** Resolves where a call may be made at once; else throws a retryable failure with the time to wait. */
 export type Permit = () => Promise<void>;
 
-const windowInSeconds = 60;
-const largestLot = 20;
+/** Those who wait for the next window come back over a minute: each takes its share, and few come in vain. */
+const spreadInSeconds = 60;
+const keptForInSeconds = 3600;
+
+type Table = { readonly client: DynamoDBClient; readonly tableName: string };
+type Caller = { readonly go: () => void; readonly refuse: (error: unknown) => void };
 
 /**
- * Paces calls to the provider: all callers together never make more than `callsPerWindow` calls in a window of
- * a minute. Calls are leased in small lots from one counter per window; what is left of a lot is lost with the
- * window. Counters expire after an hour.
+ * Paces calls to the provider: all callers together never make more than `requestsPerMinute` calls in any minute.
+ * The calls that an environment wants at the same time are leased as one lot from the window's counter.
  */
 export function callWindow(
   client: DynamoDBClient,
   tableName: string,
-  callsPerWindow: number,
+  requestsPerMinute: number,
   now: () => Date,
 ): Permit {
-  const lot = Math.max(1, Math.min(largestLot, Math.floor(callsPerWindow / 10)));
-  let leased = { window: -1, left: 0 };
-  // One lease at a time: callers who wait share the lot that comes.
-  let queue: Promise<void> = Promise.resolve();
+  const { windowInSeconds, callsPerWindow } = windowsOf(requestsPerMinute);
+  const length = windowInSeconds * 1000;
+  const windowNow = () => Math.floor(now().getTime() / length);
+  const callers: Caller[] = [];
+  let isLeasing = false;
 
-  const take = async () => {
-    const seconds = now().getTime() / 1000;
-    const window = Math.floor(seconds / windowInSeconds);
-    if (leased.window !== window || leased.left === 0) {
-      if (!(await lease(client, tableName, window, lot, callsPerWindow))) {
-        throw waiting("the provider's rate is used up", Math.ceil((window + 1) * windowInSeconds - seconds));
-      }
-      leased = { window, left: lot };
+  const leaseLot = async (lot: readonly Caller[]): Promise<void> => {
+    const window = windowNow();
+    const begin = Math.round(window * length);
+    const granted = await lease({ client, tableName }, begin, lot.length, callsPerWindow);
+    // A lease that came too late is lost: calls of one window that leave in the next would be too many there.
+    const usable = windowNow() === window ? granted : 0;
+    for (const { go } of lot.slice(0, usable)) go();
+    const refused = lot.slice(usable);
+    if (refused.length === 0) return;
+    const failure = rateUsedUp(((window + 1) * length - now().getTime()) / 1000);
+    for (const { refuse } of refused) refuse(failure);
+  };
+
+  const leaseForAll = async () => {
+    isLeasing = true;
+    while (callers.length > 0) {
+      const lot = callers.splice(0);
+      await leaseLot(lot).catch((error: unknown) => {
+        for (const { refuse } of lot) refuse(error);
+      });
     }
-    leased = { window, left: leased.left - 1 };
+    isLeasing = false;
   };
-  return () => {
-    const turn = queue.then(take);
-    queue = turn.catch(() => undefined);
-    return turn;
-  };
+
+  return () =>
+    new Promise<void>((go, refuse) => {
+      callers.push({ go, refuse });
+      // On the next tick, so that the callers of a batch share one lot.
+      if (!isLeasing) {
+        isLeasing = true;
+        setImmediate(leaseForAll);
+      }
+    });
 }
 
-async function lease(
-  client: DynamoDBClient,
-  tableName: string,
-  window: number,
+function rateUsedUp(secondsLeft: number): FailureError {
+  return waiting("the provider's rate is used up", Math.max(0, secondsLeft), spreadInSeconds);
+}
+
+/**
+ * Takes as many of the wanted calls as the window that begins at `begin` (milliseconds since 1970) still has.
+ * @returns how many
+ */
+async function lease(table: Table, begin: number, wanted: number, callsPerWindow: number): Promise<number> {
+  const lot = Math.min(wanted, callsPerWindow);
+  const used = await take(table, begin, lot, callsPerWindow);
+  if (used === undefined) return lot;
+  const rest = callsPerWindow - used;
+  // What others left; if they take that too meanwhile, there is nothing left.
+  return rest > 0 && (await take(table, begin, rest, callsPerWindow)) === undefined ? rest : 0;
+}
+
+/** @returns undefined where the lot was taken, else how many calls were taken before */
+async function take(
+  { client, tableName }: Table,
+  begin: number,
   lot: number,
   callsPerWindow: number,
-): Promise<boolean> {
+): Promise<number | undefined> {
   try {
     await client.send(
       new UpdateItemCommand({
         TableName: tableName,
-        Key: marshall(callWindowKey(window)),
+        Key: marshall(callWindowKey(begin)),
         UpdateExpression: "SET #expires = :expires ADD #used :lot",
         ConditionExpression: "attribute_not_exists(#used) OR #used <= :most",
         ExpressionAttributeNames: { "#used": "used", "#expires": "expiresAt" },
         ExpressionAttributeValues: marshall({
           ":lot": lot,
           ":most": callsPerWindow - lot,
-          ":expires": (window + 1) * windowInSeconds + 3600,
+          ":expires": Math.ceil(begin / 1000) + keptForInSeconds,
         }),
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
       }),
     );
-    return true;
+    return undefined;
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    return numberOf(unmarshall(error.Item ?? {}), "used");
   }
 }

@@ -36,7 +36,10 @@ export function linkKey(userId: string, accountId: string): Key {
   return { pk: partitionOf({ kind: "user", id: userId }), sk: `ACCOUNT#${accountId}` };
 }
 
-/** The counter of calls in one window of the provider's rate limit. */
-export function callWindowKey(window: number): Key {
-  return { pk: "RATE", sk: `WINDOW#${window}` };
+/** The counter of calls in one window of the provider's rate, by when it begins (milliseconds since 1970). */
+export function callWindowKey(begin: number): Key {
+  return { pk: "PROVIDER", sk: `WINDOW#${begin}` };
 }
+
+/** Whether the provider is called at all. */
+export const breakerKey: Key = { pk: "PROVIDER", sk: "BREAKER" };

@@ -2,7 +2,6 @@ import { Agent, request } from "undici";
 import { FailureError, permanent, retryable } from "../domain/failures.ts";
 import { isPrivateHost } from "../domain/private-addresses.ts";
 import type { ProviderSettings } from "../domain/provider-settings.ts";
-import type { Permit } from "./call-window.ts";
 import { privateAddressReason, publicLookup, type ResolveAll } from "./public-lookup.ts";
 import { discard, readText } from "./response-body.ts";
 
@@ -92,14 +91,6 @@ function dispatcherWith({ timeouts, allowPrivateAddresses }: ApiLimits, resolve?
 function headersFor(token: string, body: unknown): Readonly<Record<string, string>> {
   const headers = { authorization: `Bearer ${token}`, accept: "application/json" };
   return body === undefined ? headers : { ...headers, "content-type": "application/json" };
-}
-
-/** Asks for a permit before each call, a repeated one included. */
-export function paced(call: CallWithToken, permit: Permit): CallWithToken {
-  return async (token, apiCall) => {
-    await permit();
-    return call(token, apiCall);
-  };
 }
 
 function failureOfCall(what: string, error: unknown, signal: AbortSignal): FailureError {

@@ -6,9 +6,15 @@ export type Failure =
   | {
       readonly kind: "retryable";
       readonly reason: string;
+      /** Not sooner than this. */
       readonly delayInSeconds: number;
-      /** What it waits for comes without it, a token or the next minute: no attempt is counted. */
-      readonly isWaiting?: true;
+      /** Up to how much later, at random; absent: as the back-off of its attempts says. */
+      readonly spreadInSeconds?: number;
+      /**
+       * Nothing was attempted, so no attempt is counted. `permit`: it waits for a token or for the rate, which come
+       * without it, however long that takes. `provider`: it is down, which is borne for the longest outage.
+       */
+      readonly waitsFor?: "permit" | "provider";
     }
   | {
       readonly kind: "permanent";
@@ -35,9 +41,24 @@ export function retryable(reason: string, delayInSeconds = 0): FailureError {
   return new FailureError({ kind: "retryable", reason, delayInSeconds });
 }
 
-/** A retryable failure that counts as no attempt, however often it comes. */
-export function waiting(reason: string, delayInSeconds: number): FailureError {
-  return new FailureError({ kind: "retryable", reason, delayInSeconds, isWaiting: true });
+/** A retryable failure that counts as no attempt, however often it comes: a token or the rate is waited for. */
+export function waiting(
+  reason: string,
+  delayInSeconds: number,
+  spreadInSeconds = delayInSeconds,
+): FailureError {
+  return new FailureError({ kind: "retryable", reason, delayInSeconds, spreadInSeconds, waitsFor: "permit" });
+}
+
+/** A retryable failure that counts as no attempt: the provider is known to be down. */
+export function unreachable(reason: string, delayInSeconds: number, spreadInSeconds: number): FailureError {
+  return new FailureError({
+    kind: "retryable",
+    reason,
+    delayInSeconds,
+    spreadInSeconds,
+    waitsFor: "provider",
+  });
 }
 
 /**

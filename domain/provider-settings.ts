@@ -1,3 +1,4 @@
+import { type BreakerSettings, parseBreakerSettings } from "./breaker.ts";
 import type { DataName, DateRange } from "./data-name.ts";
 import type { Kind } from "./events.ts";
 import { permanent } from "./failures.ts";
@@ -26,6 +27,7 @@ export type ProviderSettings = {
     readonly refresh: string;
   };
   readonly requestsPerMinute: number;
+  readonly breaker: BreakerSettings;
   readonly timeouts: {
     readonly connectSeconds: number;
     readonly headersSeconds: number;
@@ -56,6 +58,7 @@ export function parseProviderSettings(value: unknown): ProviderSettings {
       refresh: textOf(paths, "refresh"),
     }),
     requestsPerMinute: numberOf(fields, "requestsPerMinute"),
+    breaker: parseBreakerSettings(fields.breaker),
     timeouts: {
       connectSeconds: numberOf(timeouts, "connectSeconds"),
       headersSeconds: numberOf(timeouts, "headersSeconds"),

@@ -1,14 +1,19 @@
 import { type DataName, parseDataName } from "./data-name.ts";
 import { permanent } from "./failures.ts";
 import { jsonText } from "./json-text.ts";
-import { fieldsOf, numberOf, parseJson } from "./parse.ts";
+import { fieldsOf, numberOf, optionalText, parseJson, present } from "./parse.ts";
 import { parseSubject, type Subject } from "./subjects.ts";
 
 /** The version of tasks that this release writes and reads. */
 export const taskVersion = 1;
 
 /** What is to be called at the provider: start a data fetch, read an endpoint's data, ask for a state. */
-export type Task = { readonly schemaVersion: typeof taskVersion; readonly attempts: number } & (
+export type Task = {
+  readonly schemaVersion: typeof taskVersion;
+  readonly attempts: number;
+  /** Since when the provider has failed it, ISO 8601; absent while nothing has failed. */
+  readonly since?: string;
+} & (
   | { readonly task: "start"; readonly subject: Subject; readonly version: number }
   | ({ readonly task: "read"; readonly subject: Subject; readonly wanted: number } & DataName)
   | { readonly task: "ask"; readonly subject: Subject; readonly version: number }
@@ -39,7 +44,12 @@ export function readTaskText(text: string): Task {
   const fields = fieldsOf(parseJson(text, "the task"), "the task");
   if (fields.schemaVersion !== taskVersion) throw permanent(`schemaVersion: expected ${taskVersion}`);
   const subject = parseSubject(fields.subject);
-  const common = { schemaVersion: taskVersion, attempts: numberOf(fields, "attempts"), subject } as const;
+  const common = {
+    schemaVersion: taskVersion,
+    attempts: numberOf(fields, "attempts"),
+    ...present({ since: optionalText(fields, "since") }),
+    subject,
+  } as const;
   switch (fields.task) {
     case "start":
     case "ask":

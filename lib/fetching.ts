@@ -6,7 +6,7 @@ import { allow, consumeQueue } from "./permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
 import type { TokenSecret } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
-import { visibilityFor, WorkQueue } from "./work-queue.ts";
+import { maxReceiveCount, visibilityFor, WorkQueue } from "./work-queue.ts";
 
 export type FetchingProps = {
   readonly settings: Settings;
@@ -54,10 +54,12 @@ export class Fetching extends Construct {
         provider: settings.provider,
         retry: settings.fetch.retry,
         timeoutSeconds: settings.functions.fetch.timeoutSeconds,
+        longestOutageHours: settings.fetch.longestOutageHours,
+        maxReceiveCount,
         startEndpoints: settings.startEndpoints,
       },
       permissions: [
-        allow(consumeQueue, [queue.queueArn]),
+        allow([...consumeQueue, "sqs:ChangeMessageVisibility"], [queue.queueArn]),
         allow(["sqs:SendMessage"], [queue.queueArn, deadLetterQueue.queueArn]),
         allow(["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"], [table.table.tableArn]),
         allow(["s3:PutObject"], [overflow.data]),

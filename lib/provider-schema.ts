@@ -1,6 +1,16 @@
 import { z } from "zod";
+import { leastRequestsPerMinute } from "../domain/pacing.ts";
 import { isPrivateHost } from "../domain/private-addresses.ts";
-import { choice, flag, remedyOf, section, text, wholeNumber, workingTime } from "./setting-types.ts";
+import {
+  choice,
+  flag,
+  remedyOf,
+  section,
+  text,
+  waitingTime,
+  wholeNumber,
+  workingTime,
+} from "./setting-types.ts";
 
 /** Hosts under `.example` can never exist (RFC 2606): they stand where a real address is still to be set. */
 export function isPlaceholder(baseUrl: string): boolean {
@@ -131,7 +141,18 @@ export const providerSchema = section({
   }).prefault({}),
   versions,
   paths,
-  requestsPerMinute: wholeNumber(1, 1_000_000).default(1_000),
+  requestsPerMinute: wholeNumber(leastRequestsPerMinute, 1_000_000).default(1_000),
+  /** When calls stop and how the provider is tried while it is down. */
+  breaker: section({
+    failures: wholeNumber(1, 1_000).default(5),
+    baseSeconds: waitingTime(1, 3_600).default(10),
+    maxSeconds: waitingTime(1, 3_600).default(300),
+  })
+    .refine(({ baseSeconds, maxSeconds }) => baseSeconds <= maxSeconds, {
+      path: ["maxSeconds"],
+      error: "is below breaker.baseSeconds; raise it, or lower breaker.baseSeconds",
+    })
+    .prefault({}),
   timeouts: section({
     connectSeconds: workingTime(1, 60).default(5),
     /** From the request to the answer's headers. */

@@ -89,8 +89,7 @@ const functions = section({
 
 const retry = section({
   baseSeconds: waitingTime(1, 900).default(2),
-  maxSeconds: waitingTime(1, 43_200).default(3_600),
-  maxAttempts: wholeNumber(1, 1_000).default(30),
+  maxSeconds: waitingTime(1, 900, ", the longest delay of SQS").default(900),
 })
   .refine(({ baseSeconds, maxSeconds }) => baseSeconds <= maxSeconds, {
     path: ["maxSeconds"],
@@ -128,6 +127,8 @@ const stageSchema = section({
   fetch: section({
     maxConcurrency: wholeNumber(2, 1_000, ", the limits of an SQS event source").default(5),
     retry,
+    /** So long the provider may fail before tasks are given up. */
+    longestOutageHours: waitingTime(1, 10_000).default(72),
   }).prefault({}),
   token: section({
     // More than one new version of a secret in ten minutes exhausts its versions.

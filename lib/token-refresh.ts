@@ -50,7 +50,7 @@ export class TokenRefresh extends Construct {
           ],
           [secretArn],
         ),
-        allow(["dynamodb:UpdateItem"], [table.table.tableArn]),
+        allow(["dynamodb:GetItem", "dynamodb:UpdateItem"], [table.table.tableArn]),
       ],
     });
     this.lambda = refresh.lambda;

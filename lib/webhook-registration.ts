@@ -55,7 +55,7 @@ export class WebhookRegistration extends Construct {
       },
       permissions: [
         allow(["secretsmanager:GetSecretValue"], [secret.secret.secretArn, token.secret.secretArn]),
-        allow(["dynamodb:UpdateItem"], [table.table.tableArn]),
+        allow(["dynamodb:GetItem", "dynamodb:UpdateItem"], [table.table.tableArn]),
       ],
     });
     this.lambda = register.lambda;

@@ -8,7 +8,7 @@ import type { Settings } from "./settings.ts";
 const longestRetention = Duration.days(14);
 
 /** How often SQS delivers a message before it moves it to the DLQ; five, as AWS asks for a Lambda source. */
-const maxReceiveCount = 5;
+export const maxReceiveCount = 5;
 
 export type WorkQueueProps = {
   readonly settings: Settings;

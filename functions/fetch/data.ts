@@ -3,6 +3,7 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { dataClaims } from "../../adapters/claims.ts";
 import { contentStore } from "../../adapters/content-store.ts";
+import { messageVisibility } from "../../adapters/message-visibility.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
 import { revisions } from "../../adapters/revisions.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
@@ -16,20 +17,27 @@ import { fetcher } from "./fetcher.ts";
 
 const settings = readSettings();
 const provider = parseProviderSettings(settings.provider);
+const queues = new SQSClient({});
 const table = new DynamoDBClient({});
 const tableName = variable("TABLE_NAME");
 const now = () => new Date();
+
 export const handler = fetcher({
   revisions: revisions(table, tableName),
   claimData: dataClaims(table, tableName, numberOf(settings, "timeoutSeconds"), now),
   storeContent: contentStore(table, tableName, overflowBucket(variable("OVERFLOW_BUCKET"))),
-  call: tokenCalls(table, new SecretsManagerClient({}), provider, now),
-  send: sqsSender(new SQSClient({})),
+  call: tokenCalls(table, new SecretsManagerClient({}), provider, now, 0),
+  send: sqsSender(queues),
+  hide: messageVisibility(queues),
   queueUrl: variable("FETCH_QUEUE_URL"),
   deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
   provider,
   startEndpoints: parseStartEndpoints(settings.startEndpoints),
-  retry: parseRetrySettings(settings.retry),
+  retrying: {
+    retry: parseRetrySettings(settings.retry),
+    longestOutageHours: numberOf(settings, "longestOutageHours"),
+    maxReceiveCount: numberOf(settings, "maxReceiveCount"),
+  },
   now,
   random: Math.random,
   log,

@@ -1,25 +1,27 @@
 import type { ClaimData } from "../../adapters/claims.ts";
 import type { StoreContent } from "../../adapters/content-store.ts";
+import type { Hide } from "../../adapters/message-visibility.ts";
 import type { Revisions } from "../../adapters/revisions.ts";
 import type { Send } from "../../adapters/sqs-sender.ts";
 import type { Call } from "../../adapters/with-token.ts";
 import type { ProviderSettings } from "../../domain/provider-settings.ts";
-import type { RetrySettings } from "../../domain/retry.ts";
 import type { Log } from "../runtime/log.ts";
+import type { VerdictSettings } from "./verdict.ts";
 
 export type FetcherDependencies = {
   readonly revisions: Revisions;
   readonly claimData: ClaimData;
   readonly storeContent: StoreContent;
-  /** Paced: a call that may not be made now throws a retryable failure. */
+  /** Guarded: a call that may not be made now throws a retryable failure. */
   readonly call: Call;
   readonly send: Send;
+  readonly hide: Hide;
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
   readonly provider: ProviderSettings;
   /** What is fetched when an account becomes connected. */
   readonly startEndpoints: readonly string[];
-  readonly retry: RetrySettings;
+  readonly retrying: VerdictSettings;
   readonly now: () => Date;
   readonly random: () => number;
   readonly log: Log;

@@ -1,42 +1,69 @@
-import { delayInSeconds } from "../../domain/retry.ts";
-import { readTaskText, writeTask } from "../../domain/tasks.ts";
+import { writeTask } from "../../domain/tasks.ts";
 import { deadLetter, type Settle } from "../runtime/sqs-batch.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
+import { type Verdict, verdictOn } from "./verdict.ts";
 
-/** SQS: a message is delayed at most 15 minutes. */
-const longestDelayInSeconds = 900;
+type Of<Do extends Verdict["do"]> = Extract<Verdict, { do: Do }>;
 
-/**
- * Settles a task that failed: sent again with a delay and its attempts counted, so that waiting uses up neither
- * the receive count nor the messages in flight; given up into the dead-letter queue with its reason. A task that
- * waits for a token or for the next window is never given up.
- */
-export function postpone({
-  send,
-  queueUrl,
-  deadLetterQueueUrl,
-  retry,
-  random,
-  log,
-}: FetcherDependencies): Settle {
-  const giveUp = deadLetter(send, deadLetterQueueUrl, log);
-  return async (record, failure) => {
-    const { messageId } = record;
-    if (failure.kind === "permanent") return giveUp(record, failure.reason);
-    const task = readTaskText(record.body);
-    const attempts = task.attempts + (failure.isWaiting === true ? 0 : 1);
-    if (attempts >= retry.maxAttempts) {
-      // Redriven, it begins anew.
-      const body = writeTask({ ...task, attempts: 0 });
-      return giveUp({ ...record, body }, `${failure.reason}, ${attempts} times`);
-    }
-    const delay = Math.min(longestDelayInSeconds, delayInSeconds(failure, task.attempts, retry, random()));
-    const [failed] = await send(queueUrl, [
-      { body: writeTask({ ...task, attempts }), delayInSeconds: delay },
+/** The ids of messages that are safe elsewhere; SQS delivers the rest again. */
+type Safe = readonly string[];
+
+/** Settles the tasks of a batch that failed, in as few requests as they allow: see `verdictOn`. */
+export function postpone(dependencies: FetcherDependencies): Settle {
+  const { retrying, now, random } = dependencies;
+  return async (failed) => {
+    const verdicts = failed.map((each) => verdictOn(each, retrying, now(), random()));
+    const safe = await Promise.all([
+      hideAll(only(verdicts, "hide"), dependencies),
+      sendAllAgain(only(verdicts, "send again"), dependencies),
+      giveUpAll(only(verdicts, "give up"), dependencies),
     ]);
-    if (failed === undefined) {
-      log("TASK_POSTPONED", { messageId, reason: failure.reason, attempts, delayInSeconds: delay });
-    } else log("MESSAGE_FAILED", { messageId, reason: failed.reason });
-    return failed === undefined;
+    const safeIds = new Set(safe.flat());
+    return failed.map(({ record }) => safeIds.has(record.messageId));
   };
+}
+
+function only<Do extends Verdict["do"]>(verdicts: readonly Verdict[], what: Do): readonly Of<Do>[] {
+  return verdicts.filter((verdict): verdict is Of<Do> => verdict.do === what);
+}
+
+async function hideAll(
+  verdicts: readonly Of<"hide">[],
+  { hide, queueUrl, log }: FetcherDependencies,
+): Promise<Safe> {
+  const failures = await hide(queueUrl, verdicts);
+  for (const [index, { messageId, reason, seconds }] of verdicts.entries()) {
+    const failure = failures[index];
+    if (failure === undefined) log("TASK_POSTPONED", { messageId, reason, delayInSeconds: seconds });
+    else log("MESSAGE_FAILED", { messageId, reason: failure.reason });
+  }
+  return [];
+}
+
+async function sendAllAgain(
+  verdicts: readonly Of<"send again">[],
+  { send, queueUrl, log }: FetcherDependencies,
+): Promise<Safe> {
+  const failures = await send(
+    queueUrl,
+    verdicts.map(({ task, seconds }) => ({ body: writeTask(task), delayInSeconds: seconds })),
+  );
+  return verdicts.flatMap(({ messageId, reason, task, seconds }, index) => {
+    const failure = failures[index];
+    if (failure !== undefined) {
+      log("MESSAGE_FAILED", { messageId, reason: failure.reason });
+      return [];
+    }
+    log("TASK_POSTPONED", { messageId, reason, attempts: task.attempts, delayInSeconds: seconds });
+    return [messageId];
+  });
+}
+
+async function giveUpAll(
+  verdicts: readonly Of<"give up">[],
+  { send, deadLetterQueueUrl, log }: FetcherDependencies,
+): Promise<Safe> {
+  const giveUp = deadLetter(send, deadLetterQueueUrl, log);
+  const isSafe = await Promise.all(verdicts.map((verdict) => giveUp(verdict, verdict.reason)));
+  return verdicts.flatMap(({ messageId }, index) => (isSafe[index] === true ? [messageId] : []));
 }

@@ -13,9 +13,12 @@ const settings = readSettings();
 const provider = parseProviderSettings(settings.provider);
 const now = () => new Date();
 
+/** A schedule comes rarely: it rather waits for the rate than fails. */
+const patienceInSeconds = 20;
+
 export const handler = refresher({
   secret: tokenSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN")),
-  call: providerCalls(new DynamoDBClient({}), provider, now),
+  call: providerCalls(new DynamoDBClient({}), provider, now, patienceInSeconds),
   readLife: readTokenLife,
   refreshPath: provider.paths.refresh,
   proofPath: provider.paths.users,

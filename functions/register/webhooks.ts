@@ -13,8 +13,11 @@ const provider = parseProviderSettings(settings.provider);
 const secrets = new SecretsManagerClient({});
 const now = () => new Date();
 
+/** A schedule comes rarely: it rather waits for the rate than fails. */
+const patienceInSeconds = 20;
+
 export const handler = registrar({
-  call: tokenCalls(new DynamoDBClient({}), secrets, provider, now),
+  call: tokenCalls(new DynamoDBClient({}), secrets, provider, now, patienceInSeconds),
   paths: parseWebhookPaths(settings.provider),
   webhooksUrl: variable("WEBHOOKS_URL"),
   secretHeader: textOf(settings, "secretHeader"),

@@ -3,8 +3,14 @@ import type { Send } from "../../adapters/sqs-sender.ts";
 import { type Failure, failureOf } from "../../domain/failures.ts";
 import type { Log } from "./log.ts";
 
-/** Settles a message that failed: true where it is safe elsewhere, false where SQS shall deliver it again. */
-export type Settle = (record: SQSRecord, failure: Failure) => Promise<boolean>;
+/** A message whose handling failed. */
+export type Failed = { readonly record: SQSRecord; readonly failure: Failure };
+
+/**
+ * Settles the messages of a batch that failed: for each, in order, true where it is safe elsewhere, false where
+ * SQS shall deliver it again.
+ */
+export type Settle = (failed: readonly Failed[]) => Promise<readonly boolean[]>;
 
 /**
  * Handles the messages of a batch side by side, each for itself: what fails is told to SQS, which delivers it
@@ -14,29 +20,33 @@ export function sqsBatch(
   handle: (record: SQSRecord) => Promise<void>,
   settle: Settle,
 ): (event: SQSEvent) => Promise<SQSBatchResponse> {
-  const isDone = async (record: SQSRecord): Promise<boolean> => {
+  const attempt = async (record: SQSRecord): Promise<readonly Failed[]> => {
     try {
       await handle(record);
-      return true;
+      return [];
     } catch (error) {
-      return settle(record, failureOf(error));
+      return [{ record, failure: failureOf(error) }];
     }
   };
   return async ({ Records }) => {
-    const done = await Promise.all(Records.map(isDone));
-    const failed = Records.filter((_, index) => done[index] !== true);
-    return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+    const failed = (await Promise.all(Records.map(attempt))).flat();
+    const isSafe = failed.length === 0 ? [] : await settle(failed);
+    const left = failed.filter((_, index) => isSafe[index] !== true);
+    return { batchItemFailures: left.map(({ record }) => ({ itemIdentifier: record.messageId })) };
   };
 }
 
 /** Permanent failures go to the dead-letter queue with their reason; all else SQS delivers again. */
 export function deadLetterPermanent(send: Send, deadLetterQueueUrl: string, log: Log): Settle {
   const reject = deadLetter(send, deadLetterQueueUrl, log);
-  return async (record, failure) => {
-    if (failure.kind === "permanent") return reject(record, failure.reason);
-    log("MESSAGE_FAILED", { messageId: record.messageId, reason: failure.reason });
-    return false;
-  };
+  return (failed) =>
+    Promise.all(
+      failed.map(async ({ record, failure }) => {
+        if (failure.kind === "permanent") return reject(record, failure.reason);
+        log("MESSAGE_FAILED", { messageId: record.messageId, reason: failure.reason });
+        return false;
+      }),
+    );
 }
 
 /** Puts a message into the dead-letter queue with a reason; false, and so kept, while that can't be written to. */
@@ -44,7 +54,7 @@ export function deadLetter(
   send: Send,
   deadLetterQueueUrl: string,
   log: Log,
-): (record: SQSRecord, reason: string) => Promise<boolean> {
+): (record: Pick<SQSRecord, "messageId" | "body">, reason: string) => Promise<boolean> {
   return async ({ messageId, body }, reason) => {
     const [failed] = await send(deadLetterQueueUrl, [{ body, reason }]);
     if (failed === undefined) log("MESSAGE_REJECTED", { messageId, reason });

@@ -7,13 +7,14 @@ import type { ProviderSettings } from "../../domain/provider-settings.ts";
 import { variable } from "./environment.ts";
 import { providerCalls } from "./provider-calls.ts";
 
-/** Calls to the deployment's provider with its current token, paced together with those of all other functions. */
+/** Calls to the deployment's provider with its current token; see `providerCalls`. */
 export function tokenCalls(
   table: DynamoDBClient,
   secrets: SecretsManagerClient,
   provider: ProviderSettings,
   now: () => Date,
+  patienceInSeconds: number,
 ): Call {
   const token = secretReader(secrets, variable("TOKEN_SECRET_ARN"), parseTokenSecret, now);
-  return withToken(providerCalls(table, provider, now), token);
+  return withToken(providerCalls(table, provider, now, patienceInSeconds), token);
 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { callWindow, type Permit } from "../../adapters/call-window.ts";
+import { windowsOf } from "../../domain/pacing.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../support/engines.ts";
 
-/** Half a minute into window 29,395,920, which ends at 12:01:00. */
-const start = Date.parse("2026-11-21T12:00:30Z");
+const noon = Date.parse("2026-11-21T12:00:00Z");
 
 await describeOnTables("the call window", (tables) => {
   let system: TestSystem;
@@ -16,12 +16,12 @@ await describeOnTables("the call window", (tables) => {
   afterAll(() => system.close());
   beforeEach(async () => {
     table = await system.createTable();
-    time = start;
+    time = noon;
   });
 
-  const caller = (callsPerWindow: number) =>
-    callWindow(system.dynamodb, table.name, callsPerWindow, () => new Date(time));
-  const used = async (at = time) => (await table.item("RATE", `WINDOW#${Math.floor(at / 60_000)}`))?.used;
+  const caller = (requestsPerMinute: number) =>
+    callWindow(system.dynamodb, table.name, requestsPerMinute, () => new Date(time));
+  const used = async () => (await table.item("PROVIDER", `WINDOW#${time}`))?.used;
   const updates = () => system.calls().get("test dynamodb:UpdateItem") ?? 0;
 
   /** How many of so many permits, asked for at once by each caller, were given. */
@@ -29,70 +29,65 @@ await describeOnTables("the call window", (tables) => {
     const asked = callers.flatMap((permit) => Array.from({ length: timesEach }, () => permit()));
     const outcomes = await Promise.allSettled(asked);
     for (const outcome of outcomes) {
-      if (outcome.status === "rejected") {
-        expect(outcome.reason).toMatchObject({
-          failure: {
-            kind: "retryable",
-            reason: "the provider's rate is used up",
-            delayInSeconds: 30,
-            isWaiting: true,
-          },
-        });
-      }
+      if (outcome.status === "fulfilled") continue;
+      expect(outcome.reason).toMatchObject({
+        failure: { kind: "retryable", reason: "the provider's rate is used up", waitsFor: "permit" },
+      });
     }
     return outcomes.filter(({ status }) => status === "fulfilled").length;
   }
 
-  test.each([
-    [1, 1],
-    [7, 7],
-    // Lots of two: the last call of an odd rate is never leased.
-    [25, 24],
-    [100, 100],
-    [1_000, 1_000],
-  ])(
-    "of a rate of %i a minute gives %i calls to one caller, and then the time to wait",
-    async (rate, calls) => {
-      expect(await given([caller(rate)], rate + 30)).toBe(calls);
-      expect(await used()).toBe(calls);
+  test.each([3, 5, 100, 1_000, 60_000])(
+    "of a rate of %i a minute gives a window's calls to one caller",
+    async (rate) => {
+      const { callsPerWindow } = windowsOf(rate);
+      expect(await given([caller(rate)], callsPerWindow + 30)).toBe(callsPerWindow);
+      expect(await used()).toBe(callsPerWindow);
     },
   );
 
-  test("many callers together never make more calls than the rate, and share all of it", async () => {
-    const callers = Array.from({ length: 12 }, () => caller(100));
-    expect(await given(callers, 20)).toBe(100);
-    expect(await used()).toBe(100);
+  test("many callers together never make more calls than the window has, and share all of it", async () => {
+    const callers = Array.from({ length: 12 }, () => caller(1_000));
+    expect(await given(callers, 7)).toBe(windowsOf(1_000).callsPerWindow);
+    expect(await given(callers, 7)).toBe(0);
+    expect(await used()).toBe(windowsOf(1_000).callsPerWindow);
   });
 
-  test("calls are leased in lots: a hundred calls of a thousand are five writes", async () => {
+  test("callers at the same time share one lot: ten calls are one write", async () => {
     const before = updates();
-    expect(await given([caller(1_000)], 100)).toBe(100);
-    expect(updates() - before).toBe(5);
-    expect(await used()).toBe(100);
+    expect(await given([caller(1_000)], 10)).toBe(10);
+    expect(updates() - before).toBe(1);
   });
 
-  test("the next window gives the whole rate again, and what was left of a lot is not carried over", async () => {
-    const permit = caller(100);
-    expect(await given([permit], 101)).toBe(100);
-    time = Date.parse("2026-11-21T12:00:59.999Z");
-    await expect(permit()).rejects.toMatchObject({ failure: { delayInSeconds: 1 } });
-    time = Date.parse("2026-11-21T12:01:00Z");
+  test("of a lot that is too large the rest of the window is given", async () => {
+    const permit = caller(1_000);
+    const { callsPerWindow } = windowsOf(1_000);
+    expect(await given([permit], callsPerWindow - 4)).toBe(callsPerWindow - 4);
+    expect(await given([permit], 10)).toBe(4);
+  });
+
+  test("who is refused waits for the next window, and up to a minute more at random", async () => {
+    const permit = caller(5);
     await permit();
-    expect(await used()).toBe(10);
-    time = Date.parse("2026-11-21T12:02:30Z");
-    expect(await given([permit], 120)).toBe(100);
-    expect(await used()).toBe(100);
+    time += 4_500;
+    await expect(permit()).rejects.toMatchObject({ failure: { delayInSeconds: 15.5, spreadInSeconds: 60 } });
+    time = noon + 20_000;
+    await expect(permit()).resolves.toBeUndefined();
   });
 
-  test("counters expire an hour after their window", async () => {
-    await caller(100)();
+  test("a lease that comes after its window has ended is no permit for the next one", async () => {
+    const working = system.intercept(async ({ action }, moment) => {
+      if (action === "dynamodb:UpdateItem" && moment === "after") time += 20_000;
+      return undefined;
+    });
+    await expect(caller(5)()).rejects.toMatchObject({ failure: { waitsFor: "permit", delayInSeconds: 0 } });
+    working();
+  });
+
+  test("counters expire an hour after their window begins", async () => {
+    await caller(5)();
     expect(await table.all()).toEqual([
-      {
-        pk: "RATE",
-        sk: `WINDOW#${Math.floor(start / 60_000)}`,
-        used: 10,
-        expiresAt: Date.parse("2026-11-21T13:01:00Z") / 1_000,
-      },
+      { pk: "PROVIDER", sk: `WINDOW#${noon}`, used: 1, expiresAt: noon / 1_000 + 3_600 },
     ]);
   });
 

@@ -69,7 +69,8 @@ describe("with the token of the secret", () => {
       kind: "retryable",
       reason: "the token was refused",
       delayInSeconds: 60,
-      isWaiting: true,
+      spreadInSeconds: 60,
+      waitsFor: "permit",
     });
     expect(tokens()).toEqual(["Bearer old", "Bearer old"]);
   });
@@ -95,7 +96,8 @@ describe("with the token of the secret", () => {
       kind: "retryable",
       reason: "no token is set",
       delayInSeconds: 60,
-      isWaiting: true,
+      spreadInSeconds: 60,
+      waitsFor: "permit",
     });
     expect(provider.requests).toEqual([]);
   });

@@ -24,6 +24,7 @@ const provider = {
     refresh: "/refresh",
   },
   requestsPerMinute: 1000,
+  breaker: { failures: 5, baseSeconds: 10, maxSeconds: 300 },
   timeouts: { connectSeconds: 1, headersSeconds: 2, bodySeconds: 3 },
   maxResponseBytes: 1_000_000,
   allowPrivateAddresses: true,
@@ -65,6 +66,10 @@ describe("the provider's settings", () => {
       ["provider.timeouts", { ...provider, timeouts: 5 }],
       ...Object.keys(timeouts).map(
         (name) => [name, { ...provider, timeouts: { ...timeouts, [name]: "5" } }] as [string, unknown],
+      ),
+      ["provider.breaker", { ...provider, breaker: undefined }],
+      ...Object.keys(provider.breaker).map(
+        (name) => [name, { ...provider, breaker: { ...provider.breaker, [name]: "5" } }] as [string, unknown],
       ),
       ["requestsPerMinute", { ...provider, requestsPerMinute: Number.NaN }],
       ["maxResponseBytes", { ...provider, maxResponseBytes: undefined }],
@@ -170,9 +175,9 @@ describe("a start's body", () => {
 });
 
 describe("a retry", () => {
-  const settings = { baseSeconds: 2, maxSeconds: 300, maxAttempts: 10 };
+  const settings = { baseSeconds: 2, maxSeconds: 300 };
 
-  it("waits at least a second and what the failure asks for, at most the ceiling of its attempts", () => {
+  it("waits at least a second and what the failure asks for, at most its back-off more, and never longer than the longest", () => {
     const random = fc.double({ min: 0, max: 1, noNaN: true });
     const asked = fc.oneof(fc.constant(0), fc.nat(1000));
     fc.assert(
@@ -185,8 +190,8 @@ describe("a retry", () => {
         );
         const ceiling = Math.min(300, 2 * 2 ** attempts);
         expect(Number.isInteger(seconds)).toBe(true);
-        expect(seconds).toBeGreaterThanOrEqual(Math.max(1, delay));
-        expect(seconds).toBeLessThanOrEqual(Math.max(1, delay, ceiling));
+        expect(seconds).toBeGreaterThanOrEqual(Math.max(1, Math.min(300, delay)));
+        expect(seconds).toBeLessThanOrEqual(Math.max(1, Math.min(300, delay + ceiling)));
       }),
     );
   });
@@ -197,6 +202,11 @@ describe("a retry", () => {
     expect(waits).toEqual([2, 4, 8, 256, 300, 300]);
     expect(delayInSeconds(failure, 8, settings, 0)).toBe(1);
     expect(delayInSeconds(failure, 8, settings, 0.5)).toBe(150);
+  });
+
+  it("is spread as the failure says, where it says so, instead of by its attempts", () => {
+    const failure = { kind: "retryable", reason: "r", delayInSeconds: 10, spreadInSeconds: 60 } as const;
+    expect([0, 0.5, 1].map((share) => delayInSeconds(failure, 8, settings, share))).toEqual([10, 40, 70]);
   });
 
   it("has settings that are refused by name", () => {

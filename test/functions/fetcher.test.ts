@@ -1,13 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { gunzipSync } from "node:zlib";
+import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { callWindow } from "../../adapters/call-window.ts";
 import { dataClaims } from "../../adapters/claims.ts";
 import { contentOf, contentStore } from "../../adapters/content-store.ts";
+import { guardedCall } from "../../adapters/guarded-call.ts";
+import { messageVisibility } from "../../adapters/message-visibility.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
-import { paced, providerApi } from "../../adapters/provider-api.ts";
+import { providerApi } from "../../adapters/provider-api.ts";
 import { type Revisions, revisions } from "../../adapters/revisions.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
+import { sharedBreaker } from "../../adapters/shared-breaker.ts";
 import { type Outgoing, sqsSender } from "../../adapters/sqs-sender.ts";
 import { parseTokenSecret } from "../../adapters/token-secret.ts";
 import { withToken } from "../../adapters/with-token.ts";
@@ -18,6 +22,7 @@ import type { Subject } from "../../domain/subjects.ts";
 import { askTask, readTask, readTaskText, startTask, type Task, writeTask } from "../../domain/tasks.ts";
 import type { FetcherDependencies } from "../../functions/fetch/dependencies.ts";
 import { fetcher } from "../../functions/fetch/fetcher.ts";
+import type { VerdictSettings } from "../../functions/fetch/verdict.ts";
 import {
   describeOnTables,
   startTestSystem,
@@ -26,11 +31,15 @@ import {
   type TestTable,
 } from "../support/engines.ts";
 import { startTestProvider, type TestProvider } from "../support/provider.ts";
-import { deliver, keptLog, type LogEntry } from "./lambda.ts";
+import { deliver, keptLog, type LogEntry, type Receives } from "./lambda.ts";
 
 const claimLife = 60;
 const noon = new Date("2026-11-21T12:00:30Z");
-const retry = { baseSeconds: 100, maxSeconds: 400, maxAttempts: 3 };
+const patient: VerdictSettings = {
+  retry: { baseSeconds: 200, maxSeconds: 900 },
+  longestOutageHours: 72,
+  maxReceiveCount: 5,
+};
 
 const provider: ProviderSettings = {
   paths: {
@@ -43,6 +52,7 @@ const provider: ProviderSettings = {
     refresh: "/refresh",
   },
   requestsPerMinute: 1_000,
+  breaker: { failures: 100, baseSeconds: 10, maxSeconds: 300 },
   timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
   maxResponseBytes: 1_000_000,
   allowPrivateAddresses: true,
@@ -68,6 +78,7 @@ await describeOnTables("the fetcher", (tables) => {
   let sent: Outgoing[];
   let clock: Date;
   let subject: Subject;
+  let retrying: VerdictSettings;
 
   beforeAll(async () => {
     [system, remote] = await Promise.all([startTestSystem(tables), startTestProvider()]);
@@ -86,6 +97,7 @@ await describeOnTables("the fetcher", (tables) => {
     subject = { kind: "account", id: randomUUID() };
     sent = [];
     clock = noon;
+    retrying = patient;
     remote.requests.length = 0;
     remote.answer = () => 500;
   });
@@ -96,12 +108,19 @@ await describeOnTables("the fetcher", (tables) => {
     entries = kept.entries;
     const now = () => clock;
     const reader = secretReader(system.secretsManager, token, parseTokenSecret, now);
+    const admit = sharedBreaker(system.dynamodb, table.name, {
+      settings: settings.breaker,
+      longestCallInSeconds: 11,
+      now,
+      random: () => 0.5,
+      onTurn: () => undefined,
+    });
     const permit = callWindow(system.dynamodb, table.name, settings.requestsPerMinute, now);
     return fetcher({
       revisions: known,
       claimData: dataClaims(system.dynamodb, table.name, claimLife, now),
       storeContent: contentStore(system.dynamodb, table.name, overflowBucket(bucket.name)),
-      call: withToken(paced(providerApi(remote.url, settings, now), permit), reader),
+      call: withToken(guardedCall(providerApi(remote.url, settings, now), admit, permit), reader),
       send: (url, messages) => {
         if (url === queueUrl) sent.push(...messages);
         return sqsSender(system.sqs)(url, messages);
@@ -110,7 +129,8 @@ await describeOnTables("the fetcher", (tables) => {
       deadLetterQueueUrl,
       provider: settings,
       startEndpoints: ["income", "profile"],
-      retry,
+      hide: messageVisibility(system.sqs),
+      retrying,
       now,
       random: () => 0.5,
       log: kept.log,
@@ -118,12 +138,28 @@ await describeOnTables("the fetcher", (tables) => {
     });
   }
 
-  async function perform(task: Task | string, settings = provider): Promise<readonly string[]> {
+  async function perform(
+    task: Task | string,
+    settings = provider,
+    receives: Receives = {},
+  ): Promise<readonly string[]> {
     await system.send(queueUrl, typeof task === "string" ? task : writeTask(task));
-    return deliver(system, queueUrl, fetcherOf(settings));
+    return deliver(system, queueUrl, fetcherOf(settings), { firstReceivedAt: noon, ...receives });
   }
 
   const codes = () => entries.map(({ code }) => code);
+  const hiddenUntilNow = async () => {
+    const command = new GetQueueAttributesCommand({
+      QueueUrl: queueUrl,
+      AttributeNames: ["ApproximateNumberOfMessagesNotVisible"],
+    });
+    const { Attributes } = await system.sqs.send(command);
+    return Number(Attributes?.ApproximateNumberOfMessagesNotVisible);
+  };
+  const requests = () => ({
+    sent: system.calls().get("test sqs:SendMessageBatch") ?? 0,
+    hidden: system.calls().get("test sqs:ChangeMessageVisibilityBatch") ?? 0,
+  });
   const calls = () => remote.requests.map(({ method, path }) => `${method} ${path}`);
   const deadLetters = async () =>
     (await system.drain(deadLetterQueueUrl)).map(({ Body, MessageAttributes }) => ({
@@ -568,39 +604,79 @@ await describeOnTables("the fetcher", (tables) => {
 
   describe("a call that may be made again", () => {
     beforeEach(() => want("income"));
-    const read = (attempts = 0): Task => ({ ...readTask(subject, { endpoint: "income" }, 1), attempts });
+    const hoursAgo = (hours: number) => new Date(noon.getTime() - hours * 3_600_000);
+    const read = (attempts = 0, since?: Date): Task => ({
+      ...readTask(subject, { endpoint: "income" }, 1),
+      attempts,
+      ...(since && { since: since.toISOString() }),
+    });
 
-    test("is postponed: sent again with its attempts counted, and hidden for the delay", async () => {
+    test("after a long wait is sent again, its attempts counted, with the time since when it fails", async () => {
       remote.answer = () => 503;
-      expect(await postponed(read())).toEqual([{ task: read(1), delay: 50 }]);
+      expect(await postponed(read())).toEqual([{ task: read(1, noon), delay: 100 }]);
       expect(await system.receive(queueUrl)).toEqual([]);
-      expect(entries).toMatchObject([{ reason: "the provider answered 503" }]);
+      expect(entries).toMatchObject([{ reason: "the provider answered 503", attempts: 1 }]);
       expect(await deadLetters()).toEqual([]);
     });
 
-    test("waits longer each time, at random", async () => {
+    test("waits longer each time, at random, and fails since the first time", async () => {
       remote.answer = () => 503;
-      expect(await postponed(read(1))).toEqual([{ task: read(2), delay: 100 }]);
+      const since = hoursAgo(1);
+      expect(await postponed(read(1, since))).toEqual([{ task: read(2, since), delay: 200 }]);
     });
 
     test.each([
-      ["120", 120],
+      ["120", 120 + 100],
+      ["Sat, 21 Nov 2026 12:02:30 GMT", 120 + 100],
       ["100000", 900],
-    ])("waits as long as Retry-After says (%s), and no longer than SQS allows", async (value, delay) => {
+    ])("waits longer than Retry-After says (%s), and no longer than SQS allows", async (value, delay) => {
       remote.answer = () => ({ status: 429, headers: { "retry-after": value }, text: "" });
       expect(await postponed(read())).toMatchObject([{ delay }]);
     });
 
-    test("is given up into the dead-letter queue after the most attempts, with the reason", async () => {
+    test("after a short wait stays in its queue, hidden for so long", async () => {
+      retrying = { ...retrying, retry: { baseSeconds: 10, maxSeconds: 900 } };
       remote.answer = () => 503;
-      expect(await perform(read(2))).toEqual([]);
+      expect(await perform(read())).toEqual([writeTask(read())]);
+      expect(sent).toEqual([]);
+      expect(entries).toMatchObject([{ code: "TASK_POSTPONED", delayInSeconds: 5 }]);
+      expect(await hiddenUntilNow()).toBe(1);
+    });
+
+    test("in a batch of ten is settled with one request for all that wait long, one for all that wait short", async () => {
+      const endpoints = Array.from({ length: 10 }, (_, index) => `e${index}`);
+      await Promise.all(endpoints.map((endpoint) => want(endpoint)));
+      await Promise.all(
+        endpoints.map((endpoint) => system.send(queueUrl, writeTask(readTask(subject, { endpoint }, 1)))),
+      );
+      remote.answer = ({ path }) =>
+        Number(path.at(-1)) < 5 ? 503 : { status: 429, headers: { "retry-after": "700" }, text: "" };
+      retrying = { ...retrying, retry: { baseSeconds: 10, maxSeconds: 900 } };
+      const before = requests();
+      const kept = await deliver(system, queueUrl, fetcherOf(), { firstReceivedAt: noon });
+      expect(kept).toHaveLength(5);
+      expect(sent).toHaveLength(5);
+      expect(requests()).toEqual({ sent: before.sent + 1, hidden: before.hidden + 1 });
+    });
+
+    test("is given up into the dead-letter queue after the longest outage, with the reason", async () => {
+      remote.answer = () => 503;
+      expect(await perform(read(70, hoursAgo(72)))).toEqual([]);
       const [letter, ...others] = await deadLetters();
       expect(others).toEqual([]);
-      expect(letter?.reason).toBe("the provider answered 503, 3 times");
+      expect(letter?.reason).toBe(
+        "the provider answered 503; given up after 72 hours, see fetch.longestOutageHours",
+      );
       // Redriven, it begins anew.
       expect(readTaskText(letter?.body ?? "")).toEqual(read());
       expect(codes()).toEqual(["MESSAGE_REJECTED"]);
       expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({ done: 0 });
+    });
+
+    test("is not given up before, however often it was tried", async () => {
+      remote.answer = () => 503;
+      expect(await postponed(read(9_999, hoursAgo(71.9)))).toMatchObject([{ delay: 450 }]);
+      expect(await deadLetters()).toEqual([]);
     });
 
     test("does its work when the provider is back", async () => {
@@ -614,8 +690,8 @@ await describeOnTables("the fetcher", (tables) => {
     test("stays in its queue while neither queue can be written to", async () => {
       remote.answer = () => 503;
       const working = system.fail("sqs:SendMessageBatch");
-      for (const attempts of [0, 2]) {
-        expect(await perform(read(attempts))).toEqual([writeTask(read(attempts))]);
+      for (const task of [read(), read(2, hoursAgo(100))]) {
+        expect(await perform(task)).toEqual([writeTask(task)]);
         expect(codes()).toEqual(["MESSAGE_FAILED"]);
       }
       working();
@@ -658,27 +734,29 @@ await describeOnTables("the fetcher", (tables) => {
 
     test("that is missing makes tasks wait, and calls nobody", async () => {
       token = system.createSecret({ placeholder: "x" });
-      expect(await postponed(readTask(subject, { endpoint: "income" }, 1))).toMatchObject([{ delay: 60 }]);
+      expect(await postponed(readTask(subject, { endpoint: "income" }, 1))).toMatchObject([{ delay: 90 }]);
       expect(calls()).toEqual([]);
       expect(entries).toMatchObject([{ reason: "no token is set" }]);
     });
 
     test("that is refused twice makes tasks wait", async () => {
       remote.answer = () => 401;
-      expect(await postponed(readTask(subject, { endpoint: "income" }, 1))).toMatchObject([{ delay: 60 }]);
+      expect(await postponed(readTask(subject, { endpoint: "income" }, 1))).toMatchObject([{ delay: 90 }]);
       expect(calls()).toHaveLength(2);
       expect(entries).toMatchObject([{ reason: "the token was refused" }]);
     });
 
     test("that is neither set nor accepted for long gives no task up: waiting is no attempt", async () => {
       token = system.createSecret({ placeholder: "x" });
-      const last: Task = { ...readTask(subject, { endpoint: "income" }, 1), attempts: retry.maxAttempts - 1 };
-      await perform(last);
+      const task: Task = { ...readTask(subject, { endpoint: "income" }, 1), attempts: 3 };
+      const failing: Task = { ...task, since: "2026-01-01T00:00:00.000Z" };
+      await perform(failing);
       remote.answer = () => 401;
       token = system.createSecret({ token: "jwt" });
-      await perform(last);
+      await perform(failing);
       expect(await deadLetters()).toEqual([]);
-      expect(sent.map(({ body }) => readTaskText(body))).toEqual([last, last]);
+      // An outage ends where something else is waited for.
+      expect(sent.map(({ body }) => readTaskText(body))).toEqual([task, task]);
     });
 
     test("neither it nor what was read shows in the log", async () => {
@@ -690,19 +768,22 @@ await describeOnTables("the fetcher", (tables) => {
   });
 
   test("more tasks than the rate allows wait for the next window, which is no attempt", async () => {
-    const slow = { ...provider, requestsPerMinute: 2 };
+    // A rate of five a minute is cut into three windows of one call.
+    const slow = { ...provider, requestsPerMinute: 5 };
     const endpoints = ["a", "b", "c", "d"];
     for (const endpoint of endpoints) await want(endpoint);
     remote.answer = () => ({ json: {} });
-    for (const endpoint of endpoints.slice(1)) {
+    for (const endpoint of endpoints) {
       await system.send(queueUrl, writeTask({ ...readTask(subject, { endpoint }, 1), attempts: 2 }));
     }
-    expect(await perform({ ...readTask(subject, { endpoint: "a" }, 1), attempts: 2 }, slow)).toEqual([]);
-    expect(calls()).toHaveLength(2);
-    expect(entries.filter(({ code }) => code === "TASK_POSTPONED")).toMatchObject([
-      { attempts: 2, reason: "the provider's rate is used up" },
-      { attempts: 2, reason: "the provider's rate is used up" },
-    ]);
+    const kept = await deliver(system, queueUrl, fetcherOf(slow), { firstReceivedAt: noon });
+    expect(calls()).toHaveLength(1);
+    expect(kept.map(readTaskText)).toMatchObject([{ attempts: 2 }, { attempts: 2 }, { attempts: 2 }]);
+    expect(entries.filter(({ code }) => code === "TASK_POSTPONED")).toEqual(
+      Array.from({ length: 3 }, () =>
+        expect.objectContaining({ reason: "the provider's rate is used up", delayInSeconds: 40 }),
+      ),
+    );
     expect(await deadLetters()).toEqual([]);
   });
 });

@@ -71,20 +71,26 @@ export type HttpHandler = (
 ) => Promise<APIGatewayProxyStructuredResultV2>;
 export type SqsHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
-export function sqsEvent(messages: readonly Message[]): SQSEvent {
-  return { Records: messages.map(sqsRecord) };
+/** What SQS counts about a message: how often it was received, and when first. */
+export type Receives = { readonly receives?: number; readonly firstReceivedAt?: Date };
+
+export function sqsEvent(messages: readonly Message[], receives: Receives = {}): SQSEvent {
+  return { Records: messages.map((message) => sqsRecord(message, receives)) };
 }
 
-function sqsRecord({ MessageId = "", ReceiptHandle = "", Body = "", MD5OfBody = "" }: Message): SQSRecord {
+function sqsRecord(
+  { MessageId = "", ReceiptHandle = "", Body = "", MD5OfBody = "" }: Message,
+  { receives = 1, firstReceivedAt = new Date(0) }: Receives,
+): SQSRecord {
   return {
     messageId: MessageId,
     receiptHandle: ReceiptHandle,
     body: Body,
     attributes: {
-      ApproximateReceiveCount: "1",
+      ApproximateReceiveCount: String(receives),
       SentTimestamp: "0",
       SenderId: "test",
-      ApproximateFirstReceiveTimestamp: "0",
+      ApproximateFirstReceiveTimestamp: String(firstReceivedAt.getTime()),
     },
     messageAttributes: {},
     md5OfBody: MD5OfBody,
@@ -102,9 +108,10 @@ export async function deliver(
   system: TestSystem,
   queueUrl: string,
   handler: SqsHandler,
+  receives: Receives = {},
 ): Promise<readonly string[]> {
   const messages = await system.receive(queueUrl);
-  const { batchItemFailures } = await handler(sqsEvent(messages), context);
+  const { batchItemFailures } = await handler(sqsEvent(messages, receives), context);
   const kept = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
   for (const { MessageId = "", ReceiptHandle } of messages) {
     if (!kept.has(MessageId))

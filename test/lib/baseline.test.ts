@@ -46,7 +46,7 @@ describe("resources that hold data", () => {
     const changed = {
       ...productionSettings,
       production: false,
-      provider: { ...productionSettings.provider, requestsPerMinute: 1, versions: { api: "v9" } },
+      provider: { ...productionSettings.provider, requestsPerMinute: 3, versions: { api: "v9" } },
       webhooks: { secretHeader: "x-other" },
       mapping: { users: { ids: "any" } },
       // In another order, with other readers, filters and times.
@@ -55,7 +55,7 @@ describe("resources that hold data", () => {
         everything,
       ],
       relay: { batchSize: 1, retryAttempts: 1 },
-      fetch: { maxConcurrency: 2, retry: { maxAttempts: 1 } },
+      fetch: { maxConcurrency: 2, retry: { maxSeconds: 10 }, longestOutageHours: 1 },
       token: { refreshEveryMinutes: 60 },
       register: { everyHours: 1 },
       retention: { eventsDays: 99, failuresDays: 99, logsDays: 1 },

@@ -49,6 +49,7 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "sqs:ReceiveMessage               FetchWorkQueue",
     "sqs:DeleteMessage                FetchWorkQueue",
     "sqs:GetQueueAttributes           FetchWorkQueue",
+    "sqs:ChangeMessageVisibility      FetchWorkQueue",
     "sqs:SendMessage                  FetchWorkQueue",
     "sqs:SendMessage                  FetchWorkDeadLetters",
     "dynamodb:GetItem                 EventsTable",
@@ -61,11 +62,13 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "secretsmanager:GetSecretValue           TokenSecret",
     "secretsmanager:PutSecretValue           TokenSecret",
     "secretsmanager:UpdateSecretVersionStage TokenSecret",
+    "dynamodb:GetItem                        EventsTable",
     "dynamodb:UpdateItem                     EventsTable",
   ],
   RegisterWebhooks: [
     "secretsmanager:GetSecretValue    WebhookSecret",
     "secretsmanager:GetSecretValue    TokenSecret",
+    "dynamodb:GetItem                 EventsTable",
     "dynamodb:UpdateItem              EventsTable",
   ],
 };

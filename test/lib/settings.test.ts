@@ -82,12 +82,12 @@ describe("settings in error", () => {
     [
       "an unknown setting deep down",
       { fetch: { retry: { tries: 1 } } },
-      "fetch.retry.tries: no such setting; remove it, or correct it to one of: baseSeconds, maxSeconds, maxAttempts",
+      "fetch.retry.tries: no such setting; remove it, or correct it to one of: baseSeconds, maxSeconds",
     ],
     [
       "a section that is none",
       { fetch: 3 },
-      "fetch: is 3; write an object with any of: maxConcurrency, retry",
+      "fetch: is 3; write an object with any of: maxConcurrency, retry, longestOutageHours",
     ],
     [
       "an unknown environment",
@@ -198,6 +198,26 @@ describe("settings in error", () => {
       "a longest wait below the shortest",
       { fetch: { retry: { baseSeconds: 9, maxSeconds: 3 } } },
       "fetch.retry.maxSeconds: is below retry.baseSeconds; raise it",
+    ],
+    [
+      "a delay that SQS refuses",
+      { fetch: { retry: { maxSeconds: 901 } } },
+      "fetch.retry.maxSeconds: is 901; set it to a whole number from 1 to 900, the longest delay of SQS",
+    ],
+    [
+      "an outage without end",
+      { fetch: { longestOutageHours: 0 } },
+      "fetch.longestOutageHours: is 0; set it to a whole number from 1 to 10000",
+    ],
+    [
+      "a rate that windows can't keep",
+      { provider: { requestsPerMinute: 2 } },
+      "provider.requestsPerMinute: is 2; set it to a whole number from 3 to 1000000",
+    ],
+    [
+      "a breaker's longest wait below the first",
+      { provider: { breaker: { baseSeconds: 9, maxSeconds: 3 } } },
+      "provider.breaker.maxSeconds: is below breaker.baseSeconds; raise it",
     ],
     [
       "refreshes that exhaust the secret's versions",

@@ -358,6 +358,9 @@ describe("functions", () => {
       provider: { requestsPerMinute: 60_000, paths: { start: { body: { endpoints: "{endpoints}" } } } },
       retry: { baseSeconds: 1, maxSeconds: 10 },
       timeoutSeconds: 3,
+      longestOutageHours: 72,
+      // As often as the queue delivers a message before it gives it up by itself.
+      maxReceiveCount: 5,
       startEndpoints: expect.arrayContaining(["income"]),
     });
     expect(bundles.get("functions/refresh/token.ts")).toMatchObject({ token: { marginFraction: 0.5 } });

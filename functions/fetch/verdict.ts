@@ -1,0 +1,75 @@
+import type { SQSRecord } from "aws-lambda";
+import type { Failure } from "../../domain/failures.ts";
+import { delayInSeconds, type RetrySettings } from "../../domain/retry.ts";
+import { readTaskText, type Task, writeTask } from "../../domain/tasks.ts";
+import type { Failed } from "../runtime/sqs-batch.ts";
+
+/** What becomes of a task that failed. */
+export type Verdict = { readonly messageId: string; readonly reason: string } & (
+  | { readonly do: "hide"; readonly receiptHandle: string; readonly seconds: number }
+  | { readonly do: "send again"; readonly task: Task; readonly seconds: number }
+  | { readonly do: "give up"; readonly body: string }
+);
+
+export type VerdictSettings = {
+  readonly retry: RetrySettings;
+  /** A provider may fail for so long before a task is given up. */
+  readonly longestOutageHours: number;
+  /** How often SQS delivers a message before it moves it to the dead-letter queue itself. */
+  readonly maxReceiveCount: number;
+};
+
+/** Longer waits are sent again: what is hidden counts as in flight. */
+const longestHiddenInSeconds = 60;
+
+/** Receives that hiding leaves to a message, for crashes. */
+const sparedReceives = 3;
+
+/**
+ * Judges a task that failed. A short wait hides its message; a long one sends the task again with a delay, which
+ * uses up neither its receive count nor the messages in flight. What waits for a token or for the rate is never
+ * given up; what the provider fails is, after the longest outage.
+ */
+export function verdictOn(
+  { record, failure }: Failed,
+  { retry, longestOutageHours, maxReceiveCount }: VerdictSettings,
+  now: Date,
+  random: number,
+): Verdict {
+  const { messageId, receiptHandle, body } = record;
+  const common = { messageId, reason: failure.reason };
+  if (failure.kind === "permanent") return { ...common, do: "give up", body };
+  const tried = readTaskText(body);
+  const task = afterFailure(tried, failure, record);
+  if (isOver(task, longestOutageHours, now)) {
+    const reason = `${failure.reason}; given up after ${longestOutageHours} hours, see fetch.longestOutageHours`;
+    return { messageId, do: "give up", body: writeTask(anew(task)), reason };
+  }
+  const receives = Number(record.attributes.ApproximateReceiveCount);
+  const seconds = delayInSeconds(failure, tried.attempts + receives - 1, retry, random);
+  const isHideable = seconds <= longestHiddenInSeconds && receives <= maxReceiveCount - sparedReceives;
+  if (isHideable) return { ...common, do: "hide", receiptHandle, seconds };
+  return { ...common, do: "send again", task, seconds };
+}
+
+/** The task as it is sent again; `since` is that of an outage, which ends with a wait for anything else. */
+function afterFailure(
+  task: Task,
+  { waitsFor }: Extract<Failure, { kind: "retryable" }>,
+  { attributes }: SQSRecord,
+): Task {
+  const { since, ...rest } = task;
+  if (waitsFor === "permit") return rest;
+  const firstReceived = new Date(Number(attributes.ApproximateFirstReceiveTimestamp)).toISOString();
+  const attempts = waitsFor === undefined ? task.attempts + 1 : task.attempts;
+  return { ...rest, attempts, since: since ?? firstReceived };
+}
+
+function isOver({ since }: Task, longestOutageHours: number, now: Date): boolean {
+  return since !== undefined && now.getTime() - Date.parse(since) >= longestOutageHours * 3_600_000;
+}
+
+/** Redriven, it begins anew. */
+function anew({ since: _, ...task }: Task): Task {
+  return { ...task, attempts: 0 };
+}
