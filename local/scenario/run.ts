@@ -1,6 +1,8 @@
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { Sandbox } from "../../sandbox/server.ts";
 import { deadLetterQueuesOf, outputOf, type SubscriberOutput, subscribersOf } from "../outputs.ts";
+import { problemsOf, watchForProblems } from "../problems.ts";
+import { settle } from "../settle.ts";
 import type { LocalStack } from "../stack.ts";
 import type { Progress, System } from "../system.ts";
 import { type Account, poster, sendAdversity } from "./adversity.ts";
@@ -42,7 +44,7 @@ export async function runScenario(
     stack.gateway,
     stack.functions.map((target) => ({ principal: target.name, kill: () => target.kill() })),
   );
-  const watch = watchForProblems(stack);
+  const watch = watchForProblems(stack, patience);
   try {
     const poison = await Promise.race([play(system, kills, secret, users, progress), watch.broken]);
     kills.stop();
@@ -88,27 +90,8 @@ async function play(
   );
 
   progress("Waiting until every queue is empty and the stream is read");
-  await settle(sandbox, stack);
+  await settle({ sandbox, stack }, patience);
   return new Set(sent.poison.map(identityOf));
-}
-
-/** Rejects as soon as there is a problem that no retry mends, or after all patience is used up. */
-function watchForProblems(stack: LocalStack): { readonly broken: Promise<never>; stop(): void } {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const watch = setInterval(() => {
-    const problems = problemsOf(stack);
-    if (problems.length > 0) reject(new Error(problems.join("\n")));
-  }, 250);
-  const late = setTimeout(() => reject(new Error(`Not done within ${patience / 60_000} minutes`)), patience);
-  // Whoever races with it learns of it; nobody may be listening yet.
-  promise.catch(() => undefined);
-  return {
-    broken: promise,
-    stop: () => {
-      clearInterval(watch);
-      clearTimeout(late);
-    },
-  };
 }
 
 /** A killed scheduled function is invoked again by its schedule; here the schedule does not wait. */
@@ -138,24 +121,6 @@ function accountsOf(sandbox: Sandbox): { accounts: readonly Account[]; companyAc
     accounts: all.filter(({ company }) => !company),
     companyAccounts: all.filter(({ company }) => company),
   };
-}
-
-function problemsOf(stack: LocalStack): readonly string[] {
-  const { denials, initErrors, failures } = stack.problems();
-  const denied = denials.map(
-    ({ principal, action, resource, reason }) => `${principal} may not ${action} on ${resource}: ${reason}`,
-  );
-  return [...new Set([...denied, ...initErrors, ...failures])];
-}
-
-/** Fetches lead to events and events to fetches: it is over when a whole round brings nothing new. */
-async function settle(sandbox: Sandbox, stack: LocalStack): Promise<void> {
-  for (;;) {
-    const before = sandbox.deliveries().length;
-    await sandbox.settled();
-    await stack.drained({ deadline: patience });
-    if (sandbox.deliveries().length === before) return;
-  }
 }
 
 function expectationOf(sandbox: Sandbox, traffic: Traffic, poison: ReadonlySet<string>): Expectation {

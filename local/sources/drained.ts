@@ -1,5 +1,6 @@
-import { GetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
+import { queueDepth } from "./queue-depth.ts";
 
 export type DrainOptions = {
   /** Milliseconds from now. */
@@ -53,24 +54,10 @@ async function leftIn({ sqs, queueUrls, functions, pendingEvents }: Drained): Pr
   if (working !== undefined) return `the function ${working.plan.name} at work`;
   if (pendingEvents() > 0) return `${pendingEvents()} asynchronous events`;
   for (const url of queueUrls) {
-    const messages = await depth(sqs, url);
+    const messages = await queueDepth(sqs, url);
     if (messages > 0) return `${messages} messages in ${url}`;
   }
   return undefined;
-}
-
-async function depth(sqs: SQSClient, QueueUrl: string): Promise<number> {
-  const { Attributes = {} } = await sqs.send(
-    new GetQueueAttributesCommand({
-      QueueUrl,
-      AttributeNames: [
-        "ApproximateNumberOfMessages",
-        "ApproximateNumberOfMessagesDelayed",
-        "ApproximateNumberOfMessagesNotVisible",
-      ],
-    }),
-  );
-  return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0);
 }
 
 function notDrained(left: string, deadline: number): Error {
