@@ -26,6 +26,7 @@ const eventItem = z.object({
   receipts: z.number(),
 });
 const stateItem = z.object({ state: knownConnection });
+const contentItem = z.object({ content: z.string().optional() });
 const dataItem = z.object({ data: z.object({ wanted: z.number(), done: z.number() }) });
 const keyed = z.object({ pk: z.string(), sk: z.string() });
 const message = z.object({ id: z.string(), type: z.string() });
@@ -40,6 +41,8 @@ export type TableCensus = {
   readonly companyAccounts: ReadonlyMap<string, KnownConnection>;
   /** Data sets whose content is stored and up to date, `<id>/<endpoint>`. */
   readonly data: ReadonlySet<string>;
+  /** Texts of contents that lie in the table itself, by the same names. */
+  readonly contents: ReadonlyMap<string, string>;
   readonly fetches: number;
 };
 
@@ -49,7 +52,8 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
   const users = new Set<string>();
   const accounts = new Map<string, KnownConnection>();
   const companyAccounts = new Map<string, KnownConnection>();
-  const contents = new Set<string>();
+  const stored = new Set<string>();
+  const contents = new Map<string, string>();
   const upToDate = new Set<string>();
   try {
     for await (const { Items = [] } of paginateScan(
@@ -72,7 +76,9 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
           if (partition === "ACCOUNT") accounts.set(id, state);
           if (partition === "COMPANY") companyAccounts.set(id, state);
         } else if (sort === "CONTENT") {
-          contents.add(dataName);
+          stored.add(dataName);
+          const { content } = contentItem.parse(item);
+          if (content !== undefined) contents.set(dataName, content);
         } else if (sort === "DATA") {
           const { wanted, done } = dataItem.parse(item).data;
           if (done > 0 && done >= wanted) upToDate.add(dataName);
@@ -82,8 +88,8 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
   } finally {
     client.destroy();
   }
-  const data = new Set([...contents].filter((name) => upToDate.has(name)));
-  return { events, users, accounts, companyAccounts, data, fetches: upToDate.size };
+  const data = new Set([...stored].filter((name) => upToDate.has(name)));
+  return { events, users, accounts, companyAccounts, data, contents, fetches: upToDate.size };
 }
 
 /** The distinct messages of a subscriber's queue, by id; reading takes them out of the queue. */

@@ -1,0 +1,20 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { dealTasks } from "../../../local/outage/make-tasks.ts";
+import { endpointNames } from "../../../sandbox/endpoint-names.ts";
+
+it("deals out exactly as many tasks as are asked for, each of a different account or endpoint (law)", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 2_000 }), (tasks) => {
+      const accounts = Array.from(
+        { length: Math.ceil(tasks / endpointNames.length) },
+        (_, index) => `a${index}`,
+      );
+      const names = dealTasks(accounts, tasks).flatMap(({ accountId, endpoints }) =>
+        endpoints.map((endpoint) => `${accountId}/${endpoint}`),
+      );
+      expect(names).toHaveLength(tasks);
+      expect(new Set(names).size).toBe(tasks);
+    }),
+  );
+});
