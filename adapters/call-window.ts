@@ -4,13 +4,19 @@ import {
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { type FailureError, waiting } from "../domain/failures.ts";
+import { waiting } from "../domain/failures.ts";
 import { windowsOf } from "../domain/pacing.ts";
 import { numberOf } from "../domain/parse.ts";
 import { callWindowKey } from "./keys.ts";
 
 /** Resolves where a call may be made at once; else throws a retryable failure with the time to wait. */
 export type Permit = () => Promise<void>;
+
+export type CallWindow = {
+  readonly permit: Permit;
+  /** Throws the same where this environment knows already that the window is used up; asks nobody. */
+  readonly gate: () => void;
+};
 
 /** Those who wait for the next window come back over a minute: each takes its share, and few come in vain. */
 const spreadInSeconds = 60;
@@ -28,12 +34,18 @@ export function callWindow(
   tableName: string,
   requestsPerMinute: number,
   now: () => Date,
-): Permit {
+): CallWindow {
   const { windowInSeconds, callsPerWindow } = windowsOf(requestsPerMinute);
   const length = windowInSeconds * 1000;
   const windowNow = () => Math.floor(now().getTime() / length);
   const callers: Caller[] = [];
   let isLeasing = false;
+  let usedUp = -1;
+
+  const failureUntilEndOf = (window: number) => {
+    const secondsLeft = ((window + 1) * length - now().getTime()) / 1000;
+    return waiting("the provider's rate is used up", Math.max(0, secondsLeft), spreadInSeconds);
+  };
 
   const leaseLot = async (lot: readonly Caller[]): Promise<void> => {
     const window = windowNow();
@@ -44,12 +56,12 @@ export function callWindow(
     for (const { go } of lot.slice(0, usable)) go();
     const refused = lot.slice(usable);
     if (refused.length === 0) return;
-    const failure = rateUsedUp(((window + 1) * length - now().getTime()) / 1000);
+    usedUp = window;
+    const failure = failureUntilEndOf(window);
     for (const { refuse } of refused) refuse(failure);
   };
 
   const leaseForAll = async () => {
-    isLeasing = true;
     while (callers.length > 0) {
       const lot = callers.splice(0);
       await leaseLot(lot).catch((error: unknown) => {
@@ -59,19 +71,19 @@ export function callWindow(
     isLeasing = false;
   };
 
-  return () =>
-    new Promise<void>((go, refuse) => {
-      callers.push({ go, refuse });
-      // On the next tick, so that the callers of a batch share one lot.
-      if (!isLeasing) {
+  return {
+    permit: () =>
+      new Promise<void>((go, refuse) => {
+        callers.push({ go, refuse });
+        if (isLeasing) return;
         isLeasing = true;
+        // On the next tick, so that the callers of a batch share one lot.
         setImmediate(leaseForAll);
-      }
-    });
-}
-
-function rateUsedUp(secondsLeft: number): FailureError {
-  return waiting("the provider's rate is used up", Math.max(0, secondsLeft), spreadInSeconds);
+      }),
+    gate: () => {
+      if (usedUp === windowNow()) throw failureUntilEndOf(usedUp);
+    },
+  };
 }
 
 /**

@@ -2,13 +2,17 @@ import type { Sign } from "../domain/breaker.ts";
 import { FailureError } from "../domain/failures.ts";
 import type { Permit } from "./call-window.ts";
 import type { CallWithToken } from "./provider-api.ts";
-import type { Admit } from "./shared-breaker.ts";
+import type { SharedBreaker } from "./shared-breaker.ts";
 
 /**
  * Guards each call to the provider, a repeated one included: the breaker admits it, the rate permits it, and what
  * it found is reported to the breaker.
  */
-export function guardedCall(call: CallWithToken, admit: Admit, permit: Permit): CallWithToken {
+export function guardedCall(
+  call: CallWithToken,
+  admit: SharedBreaker["admit"],
+  permit: Permit,
+): CallWithToken {
   return async (token, apiCall) => {
     const report = await admit();
     await permit();

@@ -21,8 +21,12 @@ import { breakerKey } from "./keys.ts";
 /** Is told what the call that was admitted found. Never throws: what it could not write ends by itself. */
 export type Report = (sign: Sign) => Promise<void>;
 
-/** Admits a call, or throws a retryable failure with the time until the provider is tried again. */
-export type Admit = () => Promise<Report>;
+export type SharedBreaker = {
+  /** Admits a call, or throws a retryable failure with the time until the provider is tried again. */
+  readonly admit: () => Promise<Report>;
+  /** Throws the same where no call would be admitted; never probes. */
+  readonly gate: () => Promise<void>;
+};
 
 export type BreakerDependencies = {
   readonly settings: BreakerSettings;
@@ -46,7 +50,7 @@ export function sharedBreaker(
   client: DynamoDBClient,
   tableName: string,
   { settings, longestCallInSeconds, now, random, onTurn }: BreakerDependencies,
-): Admit {
+): SharedBreaker {
   const trust = Math.min(trustedForInSeconds, settings.baseSeconds) * 1000;
   let known: { readonly breaker: Breaker; readonly until: number } | undefined;
   let failuresInARow = 0;
@@ -93,19 +97,25 @@ export function sharedBreaker(
     return (sign) => write(sign).catch(() => undefined);
   };
 
-  return async () => {
-    // Ends: a probe that is not won was won by another, who has changed what is read next.
-    for (;;) {
-      const breaker = await current();
-      const time = now().getTime();
-      if (breaker.openUntil === 0) return reporter();
-      if (breaker.openUntil > time) {
-        const left = (breaker.openUntil - time) / 1000;
-        throw unreachable("the provider is down", left, spreadInSeconds(breaker, settings));
+  const currentUnlessOpen = async (): Promise<Breaker> => {
+    const breaker = await current();
+    const left = (breaker.openUntil - now().getTime()) / 1000;
+    if (left > 0) throw unreachable("the provider is down", left, spreadInSeconds(breaker, settings));
+    return breaker;
+  };
+
+  return {
+    gate: async () => void (await currentUnlessOpen()),
+    admit: async () => {
+      // Ends: a probe that is not won was won by another, who has changed what is read next.
+      for (;;) {
+        const breaker = await currentUnlessOpen();
+        if (breaker.openUntil === 0) return reporter();
+        const until = now().getTime() + Math.ceil(longestCallInSeconds * 1000);
+        const probe = { ...breaker, openUntil: until };
+        if (await turn(breaker, probe)) return reporter(probe);
       }
-      const probe = { ...breaker, openUntil: time + Math.ceil(longestCallInSeconds * 1000) };
-      if (await turn(breaker, probe)) return reporter(probe);
-    }
+    },
   };
 }
 

@@ -26,7 +26,7 @@ export const handler = fetcher({
   revisions: revisions(table, tableName),
   claimData: dataClaims(table, tableName, numberOf(settings, "timeoutSeconds"), now),
   storeContent: contentStore(table, tableName, overflowBucket(variable("OVERFLOW_BUCKET"))),
-  call: tokenCalls(table, new SecretsManagerClient({}), provider, now, 0),
+  ...tokenCalls(table, new SecretsManagerClient({}), provider, now, 0),
   send: sqsSender(queues),
   hide: messageVisibility(queues),
   queueUrl: variable("FETCH_QUEUE_URL"),

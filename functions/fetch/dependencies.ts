@@ -6,6 +6,7 @@ import type { Send } from "../../adapters/sqs-sender.ts";
 import type { Call } from "../../adapters/with-token.ts";
 import type { ProviderSettings } from "../../domain/provider-settings.ts";
 import type { Log } from "../runtime/log.ts";
+import type { Gate } from "../runtime/provider-calls.ts";
 import type { VerdictSettings } from "./verdict.ts";
 
 export type FetcherDependencies = {
@@ -14,6 +15,8 @@ export type FetcherDependencies = {
   readonly storeContent: StoreContent;
   /** Guarded: a call that may not be made now throws a retryable failure. */
   readonly call: Call;
+  /** Throws what a call would throw, where that is known without one. */
+  readonly gate: Gate;
   readonly send: Send;
   readonly hide: Hide;
   readonly queueUrl: string;

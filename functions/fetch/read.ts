@@ -12,10 +12,12 @@ import type { FetcherDependencies } from "./dependencies.ts";
  */
 export async function read(task: TaskOf<"read">, dependencies: FetcherDependencies): Promise<boolean> {
   const { subject } = task;
-  const { revisions, claimData, now } = dependencies;
+  const { revisions, claimData, gate, now } = dependencies;
   const lookedAt = now();
   const known = await revisions.loadDataSet(subject, task);
   if (known === undefined || task.wanted <= known.done) return false;
+  // While the provider is down a task comes back many times: then it costs this read, and no claim.
+  await gate();
   const giveBack = await claimData(subject, task, known.wanted, lookedAt);
   try {
     await fetchData(task, known.wanted, dependencies);

@@ -18,7 +18,7 @@ const patienceInSeconds = 20;
 
 export const handler = refresher({
   secret: tokenSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN")),
-  call: providerCalls(new DynamoDBClient({}), provider, now, patienceInSeconds),
+  call: providerCalls(new DynamoDBClient({}), provider, now, patienceInSeconds).call,
   readLife: readTokenLife,
   refreshPath: provider.paths.refresh,
   proofPath: provider.paths.users,

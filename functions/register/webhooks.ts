@@ -17,7 +17,7 @@ const now = () => new Date();
 const patienceInSeconds = 20;
 
 export const handler = registrar({
-  call: tokenCalls(new DynamoDBClient({}), secrets, provider, now, patienceInSeconds),
+  call: tokenCalls(new DynamoDBClient({}), secrets, provider, now, patienceInSeconds).call,
   paths: parseWebhookPaths(settings.provider),
   webhooksUrl: variable("WEBHOOKS_URL"),
   secretHeader: textOf(settings, "secretHeader"),

@@ -8,6 +8,11 @@ import type { ProviderSettings } from "../../domain/provider-settings.ts";
 import { variable } from "./environment.ts";
 import { log } from "./log.ts";
 
+export type Gate = () => Promise<void>;
+
+/** Calls, and a gate to ask before work that a call which can't be made now would make useless. */
+export type ProviderCalls = { readonly call: CallWithToken; readonly gate: Gate };
+
 /**
  * Calls to the deployment's provider, which all functions make through one breaker and within one rate.
  * @param patienceInSeconds how long a call waits for the rate before it fails; 0 where its task can wait better
@@ -17,17 +22,23 @@ export function providerCalls(
   provider: ProviderSettings,
   now: () => Date,
   patienceInSeconds: number,
-): CallWithToken {
+): ProviderCalls {
   const tableName = variable("TABLE_NAME");
   const { connectSeconds, headersSeconds, bodySeconds } = provider.timeouts;
-  const admit = sharedBreaker(table, tableName, {
+  const breaker = sharedBreaker(table, tableName, {
     settings: provider.breaker,
     longestCallInSeconds: connectSeconds + headersSeconds + bodySeconds + patienceInSeconds,
     now,
     random: Math.random,
     onTurn: (turn) => log(turn === "down" ? "PROVIDER_DOWN" : "PROVIDER_BACK"),
   });
-  const permit = callWindow(table, tableName, provider.requestsPerMinute, now);
+  const window = callWindow(table, tableName, provider.requestsPerMinute, now);
   const call = providerApi(variable("PROVIDER_BASE_URL"), provider, now);
-  return guardedCall(call, admit, patient(permit, patienceInSeconds, now, sleep));
+  return {
+    call: guardedCall(call, breaker.admit, patient(window.permit, patienceInSeconds, now, sleep)),
+    gate: async () => {
+      await breaker.gate();
+      window.gate();
+    },
+  };
 }

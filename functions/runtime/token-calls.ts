@@ -5,7 +5,7 @@ import { parseTokenSecret } from "../../adapters/token-secret.ts";
 import { type Call, withToken } from "../../adapters/with-token.ts";
 import type { ProviderSettings } from "../../domain/provider-settings.ts";
 import { variable } from "./environment.ts";
-import { providerCalls } from "./provider-calls.ts";
+import { type Gate, providerCalls } from "./provider-calls.ts";
 
 /** Calls to the deployment's provider with its current token; see `providerCalls`. */
 export function tokenCalls(
@@ -14,7 +14,8 @@ export function tokenCalls(
   provider: ProviderSettings,
   now: () => Date,
   patienceInSeconds: number,
-): Call {
+): { readonly call: Call; readonly gate: Gate } {
   const token = secretReader(secrets, variable("TOKEN_SECRET_ARN"), parseTokenSecret, now);
-  return withToken(providerCalls(table, provider, now, patienceInSeconds), token);
+  const { call, gate } = providerCalls(table, provider, now, patienceInSeconds);
+  return { call: withToken(call, token), gate };
 }

@@ -19,7 +19,8 @@ await describeOnTables("the call window", (tables) => {
     time = noon;
   });
 
-  const caller = (requestsPerMinute: number) =>
+  const caller = (requestsPerMinute: number) => environment(requestsPerMinute).permit;
+  const environment = (requestsPerMinute: number) =>
     callWindow(system.dynamodb, table.name, requestsPerMinute, () => new Date(time));
   const used = async () => (await table.item("PROVIDER", `WINDOW#${time}`))?.used;
   const updates = () => system.calls().get("test dynamodb:UpdateItem") ?? 0;
@@ -73,6 +74,18 @@ await describeOnTables("the call window", (tables) => {
     await expect(permit()).rejects.toMatchObject({ failure: { delayInSeconds: 15.5, spreadInSeconds: 60 } });
     time = noon + 20_000;
     await expect(permit()).resolves.toBeUndefined();
+  });
+
+  test("its gate is shut for who was refused, without a request, until the next window", async () => {
+    const { permit, gate } = environment(5);
+    await permit();
+    expect(gate).not.toThrow();
+    await expect(permit()).rejects.toThrow();
+    const before = updates();
+    expect(gate).toThrow("the provider's rate is used up");
+    expect(updates()).toBe(before);
+    time = noon + 20_000;
+    expect(gate).not.toThrow();
   });
 
   test("a lease that comes after its window has ended is no permit for the next one", async () => {

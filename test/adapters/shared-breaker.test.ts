@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Admit, type Report, sharedBreaker } from "../../adapters/shared-breaker.ts";
+import { type Report, type SharedBreaker, sharedBreaker } from "../../adapters/shared-breaker.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../support/engines.ts";
 
 const settings = { failures: 3, baseSeconds: 10, maxSeconds: 300 };
@@ -22,7 +22,7 @@ await describeOnTables("the breaker", (tables) => {
   });
 
   /** One environment. With the greatest random number a wait is its ceiling. */
-  const caller = (): Admit =>
+  const environment = (): SharedBreaker =>
     sharedBreaker(system.dynamodb, table.name, {
       settings,
       longestCallInSeconds: 45,
@@ -30,10 +30,11 @@ await describeOnTables("the breaker", (tables) => {
       random: () => 1,
       onTurn: (turn) => turns.push(turn),
     });
+  const caller = () => environment().admit;
   const pass = (seconds: number) => {
     time += seconds * 1_000;
   };
-  const fail = async (admit: Admit, times: number) => {
+  const fail = async (admit: SharedBreaker["admit"], times: number) => {
     for (let count = 0; count < times; count += 1) await (await admit())(dead);
   };
   const outcomes = async (asked: readonly Promise<Report>[]) => {
@@ -156,6 +157,17 @@ await describeOnTables("the breaker", (tables) => {
     await reports[9]?.("alive");
     await expect(admit()).rejects.toMatchObject({ failure: { delayInSeconds: 10 } });
     expect(turns).toEqual(["down"]);
+  });
+
+  test("has a gate that is shut while it is open, and through which nobody probes", async () => {
+    const { admit, gate } = environment();
+    await expect(gate()).resolves.toBeUndefined();
+    await fail(admit, settings.failures);
+    await expect(gate()).rejects.toMatchObject({ failure: { waitsFor: "provider", delayInSeconds: 10 } });
+    pass(10);
+    const before = writes();
+    for (let count = 0; count < 3; count += 1) await expect(gate()).resolves.toBeUndefined();
+    expect(writes()).toBe(before);
   });
 
   test("whose table fails on a report lets the call's own result stand", async () => {

@@ -108,19 +108,23 @@ await describeOnTables("the fetcher", (tables) => {
     entries = kept.entries;
     const now = () => clock;
     const reader = secretReader(system.secretsManager, token, parseTokenSecret, now);
-    const admit = sharedBreaker(system.dynamodb, table.name, {
+    const breaker = sharedBreaker(system.dynamodb, table.name, {
       settings: settings.breaker,
       longestCallInSeconds: 11,
       now,
       random: () => 0.5,
       onTurn: () => undefined,
     });
-    const permit = callWindow(system.dynamodb, table.name, settings.requestsPerMinute, now);
+    const window = callWindow(system.dynamodb, table.name, settings.requestsPerMinute, now);
     return fetcher({
       revisions: known,
       claimData: dataClaims(system.dynamodb, table.name, claimLife, now),
       storeContent: contentStore(system.dynamodb, table.name, overflowBucket(bucket.name)),
-      call: withToken(guardedCall(providerApi(remote.url, settings, now), admit, permit), reader),
+      call: withToken(
+        guardedCall(providerApi(remote.url, settings, now), breaker.admit, window.permit),
+        reader,
+      ),
+      gate: breaker.gate,
       send: (url, messages) => {
         if (url === queueUrl) sent.push(...messages);
         return sqsSender(system.sqs)(url, messages);
@@ -765,6 +769,29 @@ await describeOnTables("the fetcher", (tables) => {
       expect(JSON.stringify(entries)).not.toMatch(/canary|jwt/);
       expect(entries).toEqual([{ code: "TASK_DONE", task: "read", subject: `account/${subject.id}` }]);
     });
+  });
+
+  test("while the provider is down a task costs one read, no claim and no call", async () => {
+    const nervous = { ...provider, breaker: { failures: 1, baseSeconds: 100, maxSeconds: 300 } };
+    await want("income");
+    await want("profile");
+    remote.answer = () => 503;
+    const fetch = fetcherOf(nervous);
+    await system.send(queueUrl, writeTask(readTask(subject, { endpoint: "income" }, 1)));
+    await deliver(system, queueUrl, fetch, { firstReceivedAt: noon });
+    const counted = () =>
+      ["GetItem", "UpdateItem", "PutItem"].map((name) => system.calls().get(`test dynamodb:${name}`));
+    const [reads = 0, ...writes] = counted();
+    await system.send(queueUrl, writeTask(readTask(subject, { endpoint: "profile" }, 1)));
+    await deliver(system, queueUrl, fetch, { firstReceivedAt: noon });
+    expect(counted()).toEqual([reads + 1, ...writes]);
+    expect(calls()).toHaveLength(1);
+    expect(entries.at(-1)).toMatchObject({
+      code: "TASK_POSTPONED",
+      reason: "the provider is down",
+      attempts: 0,
+    });
+    expect(await deadLetters()).toEqual([]);
   });
 
   test("more tasks than the rate allows wait for the next window, which is no attempt", async () => {
