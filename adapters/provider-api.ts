@@ -12,6 +12,8 @@ export type ApiAnswer = { readonly found: true; readonly text: string } | { read
 export type ApiCall = {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
+  /** Leads on from the path: an address or a path, as an answer gave it. Never followed to another origin. */
+  readonly link?: string;
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Milliseconds that the caller has left: the call ends within them, and within its own time-outs. */
@@ -49,10 +51,11 @@ export function providerApi(
   const longest = (timeouts.connectSeconds + timeouts.headersSeconds + timeouts.bodySeconds) * 1000;
   // An address in place of a name is never looked up.
   const isRefused = !allowPrivateAddresses && isPrivateHost(new URL(baseUrl).hostname);
-  return async (token, { method, path, body, timeLeft }) => {
+  return async (token, { method, path, link, body, timeLeft }) => {
     if (isRefused) throw permanent(privateAddressReason);
+    const url = urlOf(baseUrl, path, link);
     const signal = AbortSignal.timeout(Math.max(0, Math.ceil(Math.min(longest, timeLeft?.() ?? longest))));
-    const response = await request(`${baseUrl.replace(/\/$/, "")}${path}`, {
+    const response = await request(url, {
       method,
       headers: headersFor(token, body),
       body: body === undefined ? null : JSON.stringify(body),
@@ -74,6 +77,17 @@ export function providerApi(
     if (statusCode < 400) throw redirected(statusCode, headerOf(headers.location), baseUrl);
     return judgeStatus(statusCode, headerOf(headers["retry-after"]), now());
   };
+}
+
+/** @throws permanent failure where a link leads away from the provider: the token must not */
+function urlOf(baseUrl: string, path: string, link: string | undefined): URL {
+  const base = new URL(`${baseUrl.replace(/\/$/, "")}${path}`);
+  if (link === undefined) return base;
+  const url = URL.canParse(link, base.href) ? new URL(link, base) : undefined;
+  if (url?.origin !== base.origin) {
+    throw permanent("an answer's link leads to another origin; see provider.baseUrls and provider.paging");
+  }
+  return url;
 }
 
 function dispatcherWith({ timeouts, allowPrivateAddresses }: ApiLimits, resolve?: ResolveAll): Agent {

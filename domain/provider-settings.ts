@@ -2,6 +2,7 @@ import { type BreakerSettings, parseBreakerSettings } from "./breaker.ts";
 import type { DataName, DateRange } from "./data-name.ts";
 import type { Kind } from "./events.ts";
 import { permanent } from "./failures.ts";
+import { type PagingSettings, parsePagingSettings } from "./paging-settings.ts";
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, present, textOf } from "./parse.ts";
 import type { Subject } from "./subjects.ts";
 
@@ -34,6 +35,9 @@ export type ProviderSettings = {
     readonly bodySeconds: number;
   };
   readonly maxResponseBytes: number;
+  /** Of all pages of a data set together. */
+  readonly maxDataBytes: number;
+  readonly paging: PagingSettings;
   /** Whether the provider may answer from this machine or a private network. */
   readonly allowPrivateAddresses: boolean;
 };
@@ -65,6 +69,8 @@ export function parseProviderSettings(value: unknown): ProviderSettings {
       bodySeconds: numberOf(timeouts, "bodySeconds"),
     },
     maxResponseBytes: numberOf(fields, "maxResponseBytes"),
+    maxDataBytes: numberOf(fields, "maxDataBytes"),
+    paging: parsePagingSettings(fields.paging),
     // Only where it is said: a setting that is missing allows nothing.
     allowPrivateAddresses: fields.allowPrivateAddresses === true,
   };

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { leastRequestsPerMinute } from "../domain/pacing.ts";
+import { pagingStyles } from "../domain/paging-settings.ts";
 import { isPrivateHost } from "../domain/private-addresses.ts";
 import {
   choice,
@@ -132,6 +133,24 @@ function resolvePaths(given: GivenPaths, { api, refresh, webhooks, company }: Ve
   };
 }
 
+const place = text(/^[^.]+(\.[^.]+)*$/, 'write names joined by dots, such as "meta.next"');
+const parameter = text(/^[A-Za-z0-9_.[\]-]+$/, "write a query parameter's name");
+
+/** How lists come in pages; see `domain/paging-settings.ts`. */
+const paging = section({
+  by: choice(pagingStyles).default("cursor"),
+  items: place.default("data"),
+  next: place.default("next"),
+  parameter: parameter.exactOptional(),
+  pageSize: section({
+    parameter: parameter.default("limit"),
+    items: wholeNumber(1, 100_000),
+  }).exactOptional(),
+  maxPages: wholeNumber(1, 100_000).default(1_000),
+})
+  .transform((given) => ({ parameter: given.by === "page" ? "page" : "cursor", ...given }))
+  .prefault({});
+
 /** The income-data service: which environment, where it answers, and how it may be called. */
 export const providerSchema = section({
   environment: choice(["sandbox", "production"]).default("sandbox"),
@@ -161,6 +180,9 @@ export const providerSchema = section({
     bodySeconds: workingTime(1, 300).default(20),
   }).prefault({}),
   maxResponseBytes: wholeNumber(1_024, 104_857_600).default(20_971_520),
+  /** Of all pages of a data set together. */
+  maxDataBytes: wholeNumber(1_024, 1_073_741_824).default(52_428_800),
+  paging,
   allowPrivateAddresses: flag().default(false),
 })
   .transform((provider) => ({ ...provider, paths: resolvePaths(provider.paths, provider.versions) }))

@@ -65,6 +65,41 @@ describe("a call", () => {
     expect(await api()("jwt", get)).toEqual({ found: true, text });
   });
 
+  test("by a link of an answer goes where it leads on from the path, on the provider's own origin", async () => {
+    provider.answer = () => ({ json: [] });
+    const base = `${provider.url}/base`;
+    for (const link of [
+      "?page=2",
+      "/other?page=3",
+      `${provider.url}/x?page=4`,
+      `//${new URL(base).host}/y`,
+    ]) {
+      await api(base)("jwt", { ...get, link });
+    }
+    const paths = provider.requests.map(({ path }) => path);
+    expect(paths).toEqual(["/base/api/v0.4/users?page=2", "/other?page=3", "/x?page=4", "/y"]);
+  });
+
+  test("by a link to another origin is given up: the token goes nowhere else", async () => {
+    const elsewhere = await startTestProvider();
+    onTestFinished(elsewhere.close);
+    for (const link of [
+      `${elsewhere.url}/x`,
+      `//${new URL(elsewhere.url).host}/x`,
+      `\\\\${new URL(elsewhere.url).host}/x`,
+      provider.url.replace("http:", "https:"),
+      provider.url.replace("127.0.0.1", "localhost"),
+      "http://[",
+      "data:,x",
+    ]) {
+      expect(await failureFrom(api()("jwt", { ...get, link }))).toEqual({
+        kind: "permanent",
+        reason: "an answer's link leads to another origin; see provider.baseUrls and provider.paging",
+      });
+    }
+    expect([...provider.requests, ...elsewhere.requests]).toEqual([]);
+  });
+
   test.each([404, 410])("that is answered %i found nothing", async (status) => {
     provider.answer = () => status;
     expect(await api()("jwt", get)).toEqual({ found: false });

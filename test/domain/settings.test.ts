@@ -27,6 +27,8 @@ const provider = {
   breaker: { failures: 5, baseSeconds: 10, maxSeconds: 300 },
   timeouts: { connectSeconds: 1, headersSeconds: 2, bodySeconds: 3 },
   maxResponseBytes: 1_000_000,
+  maxDataBytes: 2_000_000,
+  paging: { by: "cursor", items: "data", next: "next", parameter: "cursor", maxPages: 10 },
   allowPrivateAddresses: true,
 };
 
@@ -72,6 +74,8 @@ describe("the provider's settings", () => {
         (name) => [name, { ...provider, breaker: { ...provider.breaker, [name]: "5" } }] as [string, unknown],
       ),
       ["requestsPerMinute", { ...provider, requestsPerMinute: Number.NaN }],
+      ["maxDataBytes", { ...provider, maxDataBytes: "5" }],
+      ["provider.paging", { ...provider, paging: undefined }],
       ["maxResponseBytes", { ...provider, maxResponseBytes: undefined }],
     ];
     for (const [name, value] of broken) {

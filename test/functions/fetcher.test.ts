@@ -55,6 +55,8 @@ const provider: ProviderSettings = {
   breaker: { failures: 100, baseSeconds: 10, maxSeconds: 300 },
   timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
   maxResponseBytes: 1_000_000,
+  maxDataBytes: 2_000_000,
+  paging: { by: "cursor", items: "data", next: "next", parameter: "cursor", maxPages: 10 },
   allowPrivateAddresses: true,
 };
 const started: ProviderSettings = {

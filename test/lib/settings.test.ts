@@ -51,6 +51,19 @@ describe("settings with defaults", () => {
     });
   });
 
+  it("page by cursor unless they say otherwise, each way with its usual parameter", () => {
+    const pagingOf = (paging: object) =>
+      parseSettings({ production: false, provider: { paging } }, "x.json").provider.paging;
+    const defaults = { by: "cursor", items: "data", next: "next", parameter: "cursor", maxPages: 1_000 };
+    expect(pagingOf({})).toEqual(defaults);
+    expect(pagingOf({ by: "page" })).toEqual({ ...defaults, by: "page", parameter: "page" });
+    expect(pagingOf({ parameter: "after", pageSize: { items: 50 } })).toEqual({
+      ...defaults,
+      parameter: "after",
+      pageSize: { parameter: "limit", items: 50 },
+    });
+  });
+
   it("replace one path and keep the others", () => {
     const paths = { read: "/x/{account_id}/{endpoint}?full=1", webhooks: { users: "/hooks/u" } };
     const { provider } = parseSettings({ production: false, provider: { paths } }, "f.json");
@@ -113,6 +126,16 @@ describe("settings in error", () => {
       "a base address of this machine, written as IPv6",
       { provider: { baseUrls: { production: "https://[::ffff:127.0.0.1]" } } },
       "provider.baseUrls.production: is a private address; write a public one, or set provider.allowPrivateAddresses to true",
+    ],
+    [
+      "a way of paging that is none",
+      { provider: { paging: { by: "offset" } } },
+      'provider.paging.by: is "offset"; set it to one of: cursor, page, link',
+    ],
+    [
+      "a place in an answer that is none",
+      { provider: { paging: { next: "meta..next" } } },
+      'provider.paging.next: is "meta..next"; write names joined by dots, such as "meta.next"',
     ],
     [
       "a version that is none",

@@ -1,0 +1,79 @@
+/** A part of a text, from `start` up to `end`. */
+export type Span = { readonly start: number; readonly end: number };
+
+/**
+ * Where a value stands in a JSON text, found by names joined by dots; "" is the whole value. Cut out of the text it
+ * keeps its digits, where JSON.parse would round them, and costs no memory for what it holds.
+ * @param text valid JSON: check that before, for this does not
+ * @returns undefined where there is no such value
+ */
+export function sourceAt(text: string, path: string): Span | undefined {
+  let start = skipSpace(text, 0);
+  for (const name of path === "" ? [] : path.split(".")) {
+    if (text[start] !== "{") return undefined;
+    const value = memberAt(text, start, name);
+    if (value === undefined) return undefined;
+    start = value.start;
+  }
+  return { start, end: endOfValue(text, start) };
+}
+
+/** An object's member; of a name that comes twice the last one, as JSON.parse has it. */
+function memberAt(text: string, objectStart: number, name: string): Span | undefined {
+  let found: Span | undefined;
+  let at = skipSpace(text, objectStart + 1);
+  while (text[at] === '"') {
+    const nameEnd = endOfString(text, at);
+    const key: unknown = JSON.parse(text.slice(at, nameEnd));
+    const start = skipSpace(text, skipSpace(text, nameEnd) + 1);
+    const end = endOfValue(text, start);
+    if (key === name) found = { start, end };
+    const next = skipSpace(text, end);
+    at = text[next] === "," ? skipSpace(text, next + 1) : next;
+  }
+  return found;
+}
+
+function endOfValue(text: string, start: number): number {
+  const first = text[start];
+  if (first === '"') return endOfString(text, start);
+  if (first === "{" || first === "[") return endOfNested(text, start);
+  let at = start;
+  while (at < text.length && !/[\s,\]}]/.test(text.charAt(at))) at += 1;
+  return at;
+}
+
+function endOfNested(text: string, start: number): number {
+  let depth = 0;
+  let at = start;
+  do {
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at);
+    else {
+      if (character === "{" || character === "[") depth += 1;
+      else if (character === "}" || character === "]") depth -= 1;
+      at += 1;
+    }
+  } while (depth > 0 && at < text.length);
+  return at;
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start;
+  do at = text.indexOf('"', at + 1);
+  while (at !== -1 && isEscaped(text, at));
+  return at === -1 ? text.length : at + 1;
+}
+
+/** Whether an odd number of backslashes stands before. */
+function isEscaped(text: string, at: number): boolean {
+  let before = at;
+  while (text[before - 1] === "\\") before -= 1;
+  return (at - before) % 2 === 1;
+}
+
+function skipSpace(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && /\s/.test(text.charAt(at))) at += 1;
+  return at;
+}
