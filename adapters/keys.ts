@@ -43,3 +43,6 @@ export function callWindowKey(begin: number): Key {
 
 /** Whether the provider is called at all. */
 export const breakerKey: Key = { pk: "PROVIDER", sk: "BREAKER" };
+
+/** Which version of the token the provider refuses. */
+export const refusalNoteKey: Key = { pk: "PROVIDER", sk: "REFUSED-TOKEN" };

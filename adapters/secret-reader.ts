@@ -11,22 +11,24 @@ export type SecretReader<T> = {
 export const keptForInSeconds = 60;
 
 /**
- * @param parse reads the secret's string; what it throws reaches the caller, and nothing is kept
+ * @param parse reads the secret's string, with the id of its version; what it throws reaches the caller, and nothing is kept
  * @param now the clock, for the age of what is kept
  * @param keptFor how long a value is kept, in seconds
  */
 export function secretReader<T>(
   client: SecretsManagerClient,
   secretId: string,
-  parse: (text: string) => T,
+  parse: (text: string, versionId: string) => T,
   now: () => Date,
   keptFor = keptForInSeconds,
 ): SecretReader<T> {
   let kept: { readonly value: Promise<T>; readonly since: number } | undefined;
 
   const fetchValue = async () => {
-    const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secretId }));
-    return parse(SecretString ?? "{}");
+    const { SecretString = "{}", VersionId = "" } = await client.send(
+      new GetSecretValueCommand({ SecretId: secretId }),
+    );
+    return parse(SecretString, VersionId);
   };
   const readAgain = () => {
     const value = fetchValue();

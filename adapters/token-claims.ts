@@ -1,7 +1,5 @@
 import { decodeJwt } from "jose";
-
-/** When a token was issued and ends, in seconds since 1970. */
-export type TokenLife = { readonly issuedAt?: number; readonly expiresAt?: number };
+import type { TokenLife } from "../domain/token-life.ts";
 
 /** Reads a JWT's claims without judging its signature, which is the provider's business. */
 export function readTokenLife(token: string): TokenLife {

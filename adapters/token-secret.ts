@@ -1,45 +1,60 @@
 import { createHash } from "node:crypto";
 import {
   GetSecretValueCommand,
+  InvalidParameterException,
   PutSecretValueCommand,
   ResourceNotFoundException,
   type SecretsManagerClient,
   UpdateSecretVersionStageCommand,
 } from "@aws-sdk/client-secrets-manager";
-import { fieldsOf, optionalText, parseJson } from "../domain/parse.ts";
+import { fieldsOf, optionalText, parseJson, present } from "../domain/parse.ts";
+import type { TokenVersion } from "../domain/token-succession.ts";
 
-/** A version of the token secret; without a token it is the placeholder that the deployment made. */
-export type TokenVersion = { readonly versionId: string; readonly token: string | undefined };
+/** A version as it was read, with the time of its making. */
+export type StoredToken = TokenVersion & { readonly createdAt: Date };
 
 /** The token's life in Secrets Manager: pending until it is proven, then current. */
 export type TokenSecret = {
-  readonly current: () => Promise<TokenVersion>;
-  readonly pending: () => Promise<TokenVersion | undefined>;
-  /** Stores a token as pending; the same token again is the same version. */
-  readonly propose: (token: string) => Promise<TokenVersion>;
-  /** Makes a pending version current, unless the version it replaces is not current any more. */
-  readonly promote: (versionId: string, replaced: string) => Promise<void>;
+  readonly current: () => Promise<StoredToken>;
+  readonly pending: () => Promise<StoredToken | undefined>;
+  /** Stores a token as pending, with the version that it was refreshed from; the same again is the same version. */
+  readonly propose: (token: string, replaces: string) => Promise<TokenVersion>;
+  /** Makes a version current in place of `replaced`. @returns false where that one is not current any more */
+  readonly promote: (versionId: string, replaced: string) => Promise<boolean>;
+  /** Ends that a version is pending; one that isn't any more is left alone. */
   readonly discard: (versionId: string) => Promise<void>;
 };
 
-/** Reads `{"token": "<JWT>"}`; undefined for the placeholder, until an operator has set the first token. */
-export function parseTokenSecret(text: string): string | undefined {
-  return optionalText(fieldsOf(parseJson(text, "the token secret"), "the token secret"), "token");
+/**
+ * Reads `{"token": "<JWT>", "replaces": "<version>"}`; no token is the placeholder, until an operator has set the
+ * first one.
+ */
+export function parseTokenSecret(text: string, versionId: string): TokenVersion {
+  const fields = fieldsOf(parseJson(text, "the token secret"), "the token secret");
+  const replaces = optionalText(fields, "replaces");
+  return { versionId, token: optionalText(fields, "token"), ...present({ replaces }) };
 }
 
 export function tokenSecret(client: SecretsManagerClient, secretId: string): TokenSecret {
-  const read = async (stage: "AWSCURRENT" | "AWSPENDING"): Promise<TokenVersion> => {
+  const read = async (stage: "AWSCURRENT" | "AWSPENDING"): Promise<StoredToken> => {
     const command = new GetSecretValueCommand({ SecretId: secretId, VersionStage: stage });
-    const { VersionId = "", SecretString = "{}" } = await client.send(command);
-    return { versionId: VersionId, token: parseTokenSecret(SecretString) };
+    const { VersionId = "", SecretString = "{}", CreatedDate = new Date(0) } = await client.send(command);
+    return { ...parseTokenSecret(SecretString, VersionId), createdAt: CreatedDate };
   };
+  /** @returns false where the label is not on the version that is said to have it: a compare-and-swap. */
   const moveStage = async (
     stage: string,
     change: { MoveToVersionId?: string; RemoveFromVersionId: string },
-  ) => {
-    await client.send(
-      new UpdateSecretVersionStageCommand({ SecretId: secretId, VersionStage: stage, ...change }),
-    );
+  ): Promise<boolean> => {
+    try {
+      await client.send(
+        new UpdateSecretVersionStageCommand({ SecretId: secretId, VersionStage: stage, ...change }),
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof InvalidParameterException) return false;
+      throw error;
+    }
   };
   return {
     current: () => read("AWSCURRENT"),
@@ -51,19 +66,23 @@ export function tokenSecret(client: SecretsManagerClient, secretId: string): Tok
         throw error;
       }
     },
-    propose: async (token) => {
+    propose: async (token, replaces) => {
+      const text = JSON.stringify({ token, replaces });
       const { VersionId = "" } = await client.send(
         new PutSecretValueCommand({
           SecretId: secretId,
-          SecretString: JSON.stringify({ token }),
+          SecretString: text,
           VersionStages: ["AWSPENDING"],
-          ClientRequestToken: createHash("sha256").update(token).digest("hex"),
+          // Of all that is stored: two refreshers may get the same token for different ones.
+          ClientRequestToken: createHash("sha256").update(text).digest("hex"),
         }),
       );
-      return { versionId: VersionId, token };
+      return { versionId: VersionId, token, replaces };
     },
     promote: (versionId, replaced) =>
       moveStage("AWSCURRENT", { MoveToVersionId: versionId, RemoveFromVersionId: replaced }),
-    discard: (versionId) => moveStage("AWSPENDING", { RemoveFromVersionId: versionId }),
+    discard: async (versionId) => {
+      await moveStage("AWSPENDING", { RemoveFromVersionId: versionId });
+    },
   };
 }

@@ -1,6 +1,8 @@
 import { waiting } from "../domain/failures.ts";
+import type { TokenVersion } from "../domain/token-succession.ts";
 import { type ApiAnswer, type ApiCall, type CallWithToken, Unauthorized } from "./provider-api.ts";
 import type { SecretReader } from "./secret-reader.ts";
+import type { TokenRefusals } from "./token-refusals.ts";
 
 /** A call with the token that the secret holds; on a 401 the secret is read again and the call made once more. */
 export type Call = (call: ApiCall) => Promise<ApiAnswer>;
@@ -8,22 +10,48 @@ export type Call = (call: ApiCall) => Promise<ApiAnswer>;
 /** A task waits this long for a token that is not there, or was refused twice. */
 const tokenWaitInSeconds = 60;
 
-export function withToken(callWithToken: CallWithToken, token: SecretReader<string | undefined>): Call {
-  const attempt = async (call: ApiCall, value: string | undefined) => {
-    if (value === undefined) throw waiting("no token is set", tokenWaitInSeconds);
-    return callWithToken(value, call);
+/**
+ * @returns calls that fail as `CallWithToken` does, and as `waiting` while there is no token that the provider takes.
+ * A second 401 fails this call only; it is reported, so that the token is refreshed.
+ */
+export function withToken(
+  callWithToken: CallWithToken,
+  secret: SecretReader<TokenVersion>,
+  refusals: TokenRefusals,
+): Call {
+  const readOther = rereading(secret);
+  const attempt = async (call: ApiCall, { token, versionId }: TokenVersion) => {
+    if (token === undefined) throw waiting("no token is set", tokenWaitInSeconds);
+    if (refusals.isEnded(versionId)) throw waiting("the token was refused", tokenWaitInSeconds);
+    return callWithToken(token, call);
   };
   return async (call) => {
+    const first = await secret.read();
     try {
-      return await attempt(call, await token.read());
+      return await attempt(call, first);
     } catch (error) {
       if (!(error instanceof Unauthorized)) throw error;
     }
+    const second = await readOther(first);
     try {
-      return await attempt(call, await token.readAgain());
+      return await attempt(call, second);
     } catch (error) {
-      if (error instanceof Unauthorized) throw waiting("the token was refused", tokenWaitInSeconds);
-      throw error;
+      if (!(error instanceof Unauthorized)) throw error;
     }
+    await refusals.report(second.versionId);
+    throw waiting("the token was refused", tokenWaitInSeconds);
+  };
+}
+
+/** Reads again what was refused. Calls that are refused at the same time share it, later ones use what it brought. */
+function rereading(secret: SecretReader<TokenVersion>) {
+  let reading: Promise<TokenVersion> | undefined;
+  return async (refused: TokenVersion): Promise<TokenVersion> => {
+    const kept = await secret.read();
+    if (kept.versionId !== refused.versionId) return kept;
+    reading ??= secret.readAgain().finally(() => {
+      reading = undefined;
+    });
+    return reading;
   };
 }

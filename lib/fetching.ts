@@ -6,6 +6,7 @@ import { allow, consumeQueue } from "./permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
 import type { TokenSecret } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
+import type { TokenRefresh } from "./token-refresh.ts";
 import { maxReceiveCount, visibilityFor, WorkQueue } from "./work-queue.ts";
 
 export type FetchingProps = {
@@ -15,6 +16,7 @@ export type FetchingProps = {
   readonly token: TokenSecret;
   readonly overflow: OverflowStorage;
   readonly table: EventTable;
+  readonly refresh: TokenRefresh;
 };
 
 /** Calls to the provider's API: a queue of its own, so that a slow provider never holds up storing. */
@@ -35,7 +37,7 @@ export class Fetching extends Construct {
     });
   }
 
-  #addFunction({ settings, defaults, providerBaseUrl, token, overflow, table }: FetchingProps) {
+  #addFunction({ settings, defaults, providerBaseUrl, token, overflow, table, refresh }: FetchingProps) {
     const { queue, deadLetterQueue } = this.work;
     return new PipelineFunction(this, "Data", {
       ...defaults,
@@ -49,6 +51,7 @@ export class Fetching extends Construct {
         OVERFLOW_BUCKET: overflow.bucket.bucketName,
         TOKEN_SECRET_ARN: token.secret.secretArn,
         PROVIDER_BASE_URL: providerBaseUrl,
+        REFRESH_FUNCTION_NAME: refresh.lambda.functionName,
       },
       settings: {
         provider: settings.provider,
@@ -64,6 +67,7 @@ export class Fetching extends Construct {
         allow(["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"], [table.table.tableArn]),
         allow(["s3:PutObject"], [overflow.data]),
         allow(["secretsmanager:GetSecretValue"], [token.secret.secretArn]),
+        allow(["lambda:InvokeFunction"], [refresh.lambda.functionArn]),
       ],
     });
   }

@@ -54,13 +54,14 @@ export class IncomeEventsStack extends Stack {
       const props = { kind, settings, defaults, api, secret, overflow, table };
       return [kind, new WebhookKind(this, pascalCase(kind), props)] as const;
     });
-    const calling = { settings, defaults, providerBaseUrl, token, table };
+    const refreshing = { settings, defaults, providerBaseUrl, token, table };
+    const refresh = new TokenRefresh(this, "Refresh", refreshing);
+    const calling = { ...refreshing, refresh };
     const fetching = new Fetching(this, "Fetch", { ...calling, overflow });
     const subscribers = new Subscribers(this, "Subscriber", settings);
     // A path, not a host: where it is deployed says nothing about who it is.
     const eventSource = `/income-events/${stage}`;
     const relay = new Relay(this, "Relay", { settings, defaults, eventSource, table, fetching, subscribers });
-    const refresh = new TokenRefresh(this, "Refresh", calling);
     const registration = settings.register.enabled
       ? new WebhookRegistration(this, "Register", { ...calling, webhooksUrl, secret })
       : undefined;

@@ -23,18 +23,21 @@ export type PipelineFunctionProps = FunctionDefaults & {
   readonly settings: unknown;
   /** All that it may do, besides writing to its own log. */
   readonly permissions: readonly iam.PolicyStatement[];
+  /** Retries of Lambda itself after a failed asynchronous invocation, 0 to 2 (its default). */
+  readonly retryAttempts?: number;
 };
 
 /** A Lambda function with a log group and a role of its own; the role has exactly the given permissions. */
 export class PipelineFunction extends Construct {
   readonly lambda: lambda.Function;
   readonly timeout: Duration;
+  readonly logGroup: logs.LogGroup;
 
   constructor(scope: Construct, id: string, props: PipelineFunctionProps) {
     super(scope, id);
     this.timeout = Duration.seconds(props.size.timeoutSeconds);
-    const logGroup = new logs.LogGroup(this, "Logs", { retention: props.logRetentionInDays });
-    const writeLogs = allow(["logs:CreateLogStream", "logs:PutLogEvents"], [logGroup.logGroupArn]);
+    this.logGroup = new logs.LogGroup(this, "Logs", { retention: props.logRetentionInDays });
+    const writeLogs = allow(["logs:CreateLogStream", "logs:PutLogEvents"], [this.logGroup.logGroupArn]);
     this.lambda = new lambda.Function(this, "Function", {
       description: props.description,
       code: props.codeOf(props.entry, props.settings),
@@ -44,7 +47,8 @@ export class PipelineFunction extends Construct {
       memorySize: props.size.memoryMb,
       timeout: this.timeout,
       environment: { ...props.environment },
-      logGroup,
+      logGroup: this.logGroup,
+      ...(props.retryAttempts !== undefined && { retryAttempts: props.retryAttempts }),
       // In the role itself: an event source mapping then never meets a role whose policy is still to come.
       role: new iam.Role(this, "Role", {
         assumedBy: new iam.ServicePrincipal("lambda.amazonaws.com"),

@@ -18,7 +18,7 @@ export type TokenRefreshProps = {
   readonly table: EventTable;
 };
 
-/** Renews the token on a schedule, well before its end. */
+/** Renews the token on a schedule, well before its end, and when callers were refused with it. */
 export class TokenRefresh extends Construct {
   readonly lambda: lambda.Function;
 
@@ -40,7 +40,7 @@ export class TokenRefresh extends Construct {
         PROVIDER_BASE_URL: providerBaseUrl,
         TABLE_NAME: table.table.tableName,
       },
-      settings: { provider: settings.provider, token: { marginFraction } },
+      settings: { provider: settings.provider, token: { marginFraction, refreshEveryMinutes } },
       permissions: [
         allow(
           [
@@ -52,6 +52,8 @@ export class TokenRefresh extends Construct {
         ),
         allow(["dynamodb:GetItem", "dynamodb:UpdateItem"], [table.table.tableArn]),
       ],
+      // The schedule comes again: one refresh is asked for in a run, and no new version of the secret each minute.
+      retryAttempts: 0,
     });
     this.lambda = refresh.lambda;
     new events.Rule(this, "Schedule", {

@@ -1,76 +1,109 @@
-import { type ApiAnswer, type CallWithToken, Unauthorized } from "../../adapters/provider-api.ts";
-import type { TokenSecret, TokenVersion } from "../../adapters/token-secret.ts";
-import { permanent } from "../../domain/failures.ts";
-import { fieldsOf, parseJson, textOf } from "../../domain/parse.ts";
-import { isRefreshDue } from "../../domain/token-life.ts";
+import type { CallWithToken } from "../../adapters/provider-api.ts";
+import type { RefusalNote } from "../../adapters/refusal-note.ts";
+import type { StoredToken, TokenSecret } from "../../adapters/token-secret.ts";
+import { isRefreshDue, isShortLived, type RefreshSettings, type TokenLife } from "../../domain/token-life.ts";
+import { succeeds, type TokenVersion } from "../../domain/token-succession.ts";
 import type { Log } from "../runtime/log.ts";
+import { isTaken, refreshedToken } from "./ask-provider.ts";
 
 export type RefresherDependencies = {
   readonly secret: TokenSecret;
+  readonly refusals: Pick<RefusalNote, "read" | "conclude">;
   readonly call: CallWithToken;
-  readonly readLife: (token: string) => { readonly issuedAt?: number; readonly expiresAt?: number };
+  readonly readLife: (token: string) => TokenLife;
   readonly refreshPath: string;
   /** A cheap call that any valid token may make: it proves a new one. */
   readonly proofPath: string;
-  readonly marginFraction: number;
+  readonly refresh: RefreshSettings;
   readonly now: () => Date;
   readonly log: Log;
 };
 
+/** A version younger than this is not replaced on request: more versions would exhaust Secrets Manager's. */
+const youngInSeconds = 600;
+
 /**
- * Refreshes the token before its end: the new one is stored as AWSPENDING, proven with one call, and made
- * current only over the version that it replaces. A pending token that an earlier run left is proven first.
+ * Refreshes the token before its end, or when calls with it were refused. At most one refresh is asked for in a run;
+ * a run that fails changes nothing that the next one does not put right.
  */
 export function refresher(dependencies: RefresherDependencies): () => Promise<void> {
   return async () => {
-    const { secret, readLife, marginFraction, now, log } = dependencies;
+    const { secret, readLife, refresh, now, log } = dependencies;
     const current = await secret.current();
     if (current.token === undefined) return log("TOKEN_MISSING");
-    const left = await secret.pending();
-    if (left !== undefined && left.versionId !== current.versionId) {
-      return prove(left, current, dependencies);
-    }
-    if (!isRefreshDue(readLife(current.token), now(), marginFraction)) return log("TOKEN_KEPT");
-    const token = await refresh(current.token, dependencies);
-    if (token === undefined) return log("TOKEN_REFUSED");
-    return prove(await secret.propose(token), current, dependencies);
+    if (await healPending(current, dependencies)) return undefined;
+    const life = readLife(current.token);
+    if (isShortLived(life, refresh)) log("TOKEN_SHORT_LIVED");
+    const isRefused = await isRefusedByProvider(current, current.token, dependencies);
+    if (!isRefused && !isRefreshDue(life, now(), refresh)) return log("TOKEN_KEPT");
+    return replace(current, current.token, isRefused, dependencies);
   };
 }
 
-/** @returns undefined where the provider refuses: the old token is kept, and nothing loops */
-async function refresh(
-  token: string,
-  { call, refreshPath }: RefresherDependencies,
-): Promise<string | undefined> {
-  const answer = await answerOrRefusal(call(token, { method: "GET", path: refreshPath }));
-  if (answer === "refused") return undefined;
-  if (!answer.found) throw permanent("the refresh path is not found; see provider.versions.refresh");
-  const body = fieldsOf(parseJson(answer.text, "the refresh answer"), "the refresh answer");
-  return textOf(body, "token");
+/**
+ * Ends what an earlier run left pending: it is proven where it still may succeed the current token, else discarded
+ * without a call.
+ * @returns whether the run ends with that
+ */
+async function healPending(current: StoredToken, dependencies: RefresherDependencies): Promise<boolean> {
+  const { secret, readLife, log } = dependencies;
+  const left = await secret.pending();
+  if (left === undefined || left.versionId === current.versionId) return false;
+  if (succeeds(left, current, readLife)) return prove(left, current, dependencies);
+  await secret.discard(left.versionId);
+  log("TOKEN_OVERTAKEN");
+  return false;
 }
 
-/** A refused token is discarded; any other failure throws and leaves it pending for the next run. */
+/** Whether calls were refused with this very version, and the proof is too: a single path's 401 ends no token. */
+async function isRefusedByProvider(
+  { versionId, createdAt }: StoredToken,
+  token: string,
+  { refusals, call, proofPath, now, log }: RefresherDependencies,
+): Promise<boolean> {
+  if (now().getTime() - createdAt.getTime() < youngInSeconds * 1000) return false;
+  if ((await refusals.read()) !== versionId) return false;
+  if (!(await isTaken(call, token, proofPath))) return true;
+  await refusals.conclude(versionId, false);
+  log("TOKEN_STANDS");
+  return false;
+}
+
+/** Asks for a new token. A refusal keeps the old one: it may serve until it ends. */
+async function replace(
+  current: StoredToken,
+  token: string,
+  isRefused: boolean,
+  dependencies: RefresherDependencies,
+): Promise<void> {
+  const { secret, refusals, call, readLife, refreshPath, log } = dependencies;
+  const { versionId } = current;
+  const next = await refreshedToken(call, token, refreshPath);
+  if (next === undefined) {
+    if (isRefused) await refusals.conclude(versionId, true);
+    return log("TOKEN_REFUSED");
+  }
+  if (!succeeds({ token: next, replaces: versionId }, current, readLife)) return log("TOKEN_UNCHANGED");
+  await prove(await secret.propose(next, versionId), current, dependencies);
+}
+
+/**
+ * Proves a pending token with one call, and makes it current in place of the one that it was judged against. A refused
+ * one is discarded; any other failure throws and leaves it pending for the next run.
+ * @returns whether the provider takes it
+ */
 async function prove(
-  pending: TokenVersion,
+  { versionId, token = "" }: TokenVersion,
   current: TokenVersion,
   { secret, call, proofPath, log }: RefresherDependencies,
-): Promise<void> {
-  const isProven =
-    pending.token !== undefined &&
-    (await answerOrRefusal(call(pending.token, { method: "GET", path: proofPath }))) !== "refused";
-  if (!isProven) {
-    await secret.discard(pending.versionId);
-    return log("TOKEN_DISCARDED");
+): Promise<boolean> {
+  if (!(await isTaken(call, token, proofPath))) {
+    await secret.discard(versionId);
+    log("TOKEN_DISCARDED");
+    return false;
   }
-  await secret.promote(pending.versionId, current.versionId);
-  return log("TOKEN_REFRESHED");
-}
-
-async function answerOrRefusal(answer: Promise<ApiAnswer>): Promise<ApiAnswer | "refused"> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof Unauthorized) return "refused";
-    throw error;
-  }
+  const isPromoted = await secret.promote(versionId, current.versionId);
+  // Where it is not, the next run judges what is left pending against the token that is current then.
+  log(isPromoted ? "TOKEN_REFRESHED" : "TOKEN_OVERTAKEN");
+  return true;
 }

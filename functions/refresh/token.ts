@@ -1,5 +1,6 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { refusalNote } from "../../adapters/refusal-note.ts";
 import { readTokenLife } from "../../adapters/token-claims.ts";
 import { tokenSecret } from "../../adapters/token-secret.ts";
 import { fieldsOf, numberOf } from "../../domain/parse.ts";
@@ -11,6 +12,8 @@ import { refresher } from "./refresher.ts";
 
 const settings = readSettings();
 const provider = parseProviderSettings(settings.provider);
+const token = fieldsOf(settings.token, "token");
+const table = new DynamoDBClient({});
 const now = () => new Date();
 
 /** A schedule comes rarely: it rather waits for the rate than fails. */
@@ -18,11 +21,15 @@ const patienceInSeconds = 20;
 
 export const handler = refresher({
   secret: tokenSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN")),
-  call: providerCalls(new DynamoDBClient({}), provider, now, patienceInSeconds).call,
+  refusals: refusalNote(table, variable("TABLE_NAME")),
+  call: providerCalls(table, provider, now, patienceInSeconds).call,
   readLife: readTokenLife,
   refreshPath: provider.paths.refresh,
   proofPath: provider.paths.users,
-  marginFraction: numberOf(fieldsOf(settings.token, "token"), "marginFraction"),
+  refresh: {
+    marginFraction: numberOf(token, "marginFraction"),
+    refreshEveryMinutes: numberOf(token, "refreshEveryMinutes"),
+  },
   now,
   log,
 });

@@ -1,6 +1,9 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { backgroundInvoker } from "../../adapters/background-invoker.ts";
+import { refusalNote } from "../../adapters/refusal-note.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
+import { tokenRefusals } from "../../adapters/token-refusals.ts";
 import { parseTokenSecret } from "../../adapters/token-secret.ts";
 import { type Call, withToken } from "../../adapters/with-token.ts";
 import type { ProviderSettings } from "../../domain/provider-settings.ts";
@@ -17,5 +20,7 @@ export function tokenCalls(
 ): { readonly call: Call; readonly gate: Gate } {
   const token = secretReader(secrets, variable("TOKEN_SECRET_ARN"), parseTokenSecret, now);
   const { call, gate } = providerCalls(table, provider, now, patienceInSeconds);
-  return { call: withToken(call, token), gate };
+  const note = refusalNote(table, variable("TABLE_NAME"));
+  const refusals = tokenRefusals(note, backgroundInvoker(variable("REFRESH_FUNCTION_NAME")), now);
+  return { call: withToken(call, token, refusals), gate };
 }

@@ -20,69 +20,85 @@ beforeEach(() => {
 
 const stages = () => system.secrets.call("DescribeSecret", { SecretId: secretId }).VersionIdsToStages;
 
-test("a proposed token is pending, and the current one stays", async () => {
+test("a proposed token is pending, with the version that it replaces, and the current one stays", async () => {
   expect(await secret.pending()).toBeUndefined();
-  const proposed = await secret.propose("new");
-  expect(proposed.token).toBe("new");
-  expect(await secret.pending()).toEqual(proposed);
-  expect((await secret.current()).token).toBe("old");
+  const { versionId } = await secret.current();
+  const proposed = await secret.propose("new", versionId);
+  expect(proposed).toMatchObject({ token: "new", replaces: versionId });
+  expect(await secret.pending()).toMatchObject(proposed);
+  expect(await secret.current()).toMatchObject({ versionId, token: "old" });
+});
+
+test("a version tells when it was made", async () => {
+  const { createdAt } = await secret.current();
+  expect(Math.abs(Date.now() - createdAt.getTime())).toBeLessThan(60_000);
 });
 
 test("a proven token becomes current, and the one that it replaces previous", async () => {
   const old = await secret.current();
-  const { versionId } = await secret.propose("new");
-  await secret.promote(versionId, old.versionId);
-  expect(await secret.current()).toEqual({ versionId, token: "new" });
+  const { versionId } = await secret.propose("new", old.versionId);
+  expect(await secret.promote(versionId, old.versionId)).toBe(true);
+  expect(await secret.current()).toMatchObject({ versionId, token: "new" });
   expect(stages()).toEqual({ [old.versionId]: ["AWSPREVIOUS"], [versionId]: ["AWSPENDING", "AWSCURRENT"] });
 });
 
 test("a token is not promoted over a version that was replaced meanwhile", async () => {
   const old = await secret.current();
-  const { versionId } = await secret.propose("new");
+  const { versionId } = await secret.propose("new", old.versionId);
   const other = randomUUID();
   system.secrets.call("PutSecretValue", {
     SecretId: secretId,
     SecretString: '{"token":"set by an operator"}',
     ClientRequestToken: other,
   });
-  await expect(secret.promote(versionId, old.versionId)).rejects.toMatchObject({
-    name: "InvalidParameterException",
-  });
-  expect(await secret.current()).toEqual({ versionId: other, token: "set by an operator" });
+  expect(await secret.promote(versionId, old.versionId)).toBe(false);
+  expect(await secret.current()).toMatchObject({ versionId: other, token: "set by an operator" });
 });
 
-test("the same token proposed again is the same version", async () => {
-  const first = await secret.propose("new");
-  expect(await secret.propose("new")).toEqual(first);
+test("the same token proposed again is the same version, for another one it is another", async () => {
+  const first = await secret.propose("new", "one");
+  expect(await secret.propose("new", "one")).toEqual(first);
   expect(Object.keys(stages() ?? {})).toHaveLength(2);
+  expect((await secret.propose("new", "other")).versionId).not.toBe(first.versionId);
 });
 
 test("another token takes the place of the pending one", async () => {
-  await secret.propose("new");
-  const newer = await secret.propose("newer");
-  expect(await secret.pending()).toEqual(newer);
+  await secret.propose("new", "one");
+  const newer = await secret.propose("newer", "one");
+  expect(await secret.pending()).toMatchObject(newer);
 });
 
 test("a discarded token is not pending any more, nor was it ever current", async () => {
-  const { versionId } = await secret.propose("new");
+  const { versionId } = await secret.propose("new", "one");
   await secret.discard(versionId);
   expect(await secret.pending()).toBeUndefined();
   expect((await secret.current()).token).toBe("old");
 });
 
 test("a token that was discarded can be proposed and promoted again", async () => {
-  const old = await secret.current();
-  await secret.discard((await secret.propose("new")).versionId);
-  await secret.promote((await secret.propose("new")).versionId, old.versionId);
+  const { versionId } = await secret.current();
+  await secret.discard((await secret.propose("new", versionId)).versionId);
+  await secret.promote((await secret.propose("new", versionId)).versionId, versionId);
   expect((await secret.current()).token).toBe("new");
 });
 
 test("a token that another has replaced as pending is not discarded in its place", async () => {
-  const first = await secret.propose("new");
-  const second = await secret.propose("newer");
-  await expect(secret.discard(first.versionId)).rejects.toMatchObject({ name: "InvalidParameterException" });
-  expect(await secret.pending()).toEqual(second);
+  const first = await secret.propose("new", "one");
+  const second = await secret.propose("newer", "one");
+  await secret.discard(first.versionId);
+  expect(await secret.pending()).toMatchObject(second);
 });
+
+test.each(["promote", "discard"] as const)(
+  "a failure to %s is thrown, not taken for a refusal",
+  async (how) => {
+    const { versionId } = await secret.current();
+    const proposed = await secret.propose("new", versionId);
+    const working = system.fail("secretsmanager:UpdateSecretVersionStage");
+    await expect(secret[how](proposed.versionId, versionId)).rejects.toThrow("injected by the test");
+    working();
+  },
+);
 
 test("a failure to read is thrown, not taken for nothing pending", async () => {
   const working = system.fail("secretsmanager:GetSecretValue");
@@ -97,11 +113,19 @@ describe("the secret's text", () => {
     ['{"token":""}', undefined],
     ['{"token":5}', undefined],
   ])("%s holds the token %s", (text, token) => {
-    expect(parseTokenSecret(text)).toBe(token);
+    expect(parseTokenSecret(text, "v1")).toEqual({ versionId: "v1", token });
+  });
+
+  test("names the version that a refreshed token replaces", () => {
+    expect(parseTokenSecret('{"token":"jwt","replaces":"v0"}', "v1")).toEqual({
+      versionId: "v1",
+      token: "jwt",
+      replaces: "v0",
+    });
   });
 
   test.each(["jwt", "[]", '"jwt"'])("%s is refused, and not quoted", (text) => {
-    expect(() => parseTokenSecret(text)).toThrow(/^the token secret/);
+    expect(() => parseTokenSecret(text, "v1")).toThrow(/^the token secret/);
   });
 });
 

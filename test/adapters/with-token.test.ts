@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { providerApi } from "../../adapters/provider-api.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
+import type { TokenRefusals } from "../../adapters/token-refusals.ts";
 import { parseTokenSecret } from "../../adapters/token-secret.ts";
 import { type Call, withToken } from "../../adapters/with-token.ts";
 import { failureOf } from "../../domain/failures.ts";
@@ -22,10 +23,6 @@ beforeAll(async () => {
   [provider, system] = await Promise.all([startTestProvider(), startTestSystem()]);
 });
 afterAll(() => Promise.all([provider.close(), system.close()]));
-beforeEach(() => {
-  provider.requests.length = 0;
-});
-
 /** What a call fails with. */
 async function failureFrom(call: Promise<unknown>) {
   return failureOf(
@@ -36,69 +33,126 @@ async function failureFrom(call: Promise<unknown>) {
   );
 }
 
-describe("with the token of the secret", () => {
-  let secretId: string;
-  let call: Call;
+let secretId: string;
+let call: Call;
+let reported: string[];
+let ended: string | undefined;
 
-  beforeEach(() => {
-    secretId = system.createSecret({ token: "old" });
-    call = withToken(
-      providerApi(provider.url, limits, () => noon),
-      secretReader(system.secretsManager, secretId, parseTokenSecret, () => noon),
-    );
-    provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: {} } : 401);
+beforeEach(() => {
+  provider.requests.length = 0;
+  secretId = system.createSecret({ token: "old" });
+  reported = [];
+  ended = undefined;
+  const refusals: TokenRefusals = {
+    isEnded: (versionId) => versionId === ended,
+    report: async (versionId) => {
+      reported.push(versionId);
+    },
+  };
+  const now = () => noon;
+  const reader = secretReader(system.secretsManager, secretId, parseTokenSecret, now);
+  call = withToken(providerApi(provider.url, limits, now), reader, refusals);
+  provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: {} } : 401);
+});
+
+const rotate = (value: unknown) =>
+  system.secrets.call("PutSecretValue", { SecretId: secretId, SecretString: JSON.stringify(value) });
+const currentVersion = () => system.secrets.call("GetSecretValue", { SecretId: secretId }).VersionId;
+const tokens = () => provider.requests.map(({ headers }) => headers.authorization);
+const reads = () => system.calls().get("test secretsmanager:GetSecretValue") ?? 0;
+const refused = {
+  kind: "retryable",
+  reason: "the token was refused",
+  delayInSeconds: 60,
+  spreadInSeconds: 60,
+  waitsFor: "permit",
+};
+
+test("a refused token is read again, and the call is made once more with the new one", async () => {
+  provider.answer = () => ({ json: {} });
+  await call(get);
+  rotate({ token: "new" });
+  provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: { ok: 1 } } : 401);
+  expect(await call(get)).toEqual({ found: true, text: '{"ok":1}' });
+  expect(tokens()).toEqual(["Bearer old", "Bearer old", "Bearer new"]);
+  await call(get);
+  expect(tokens().slice(3)).toEqual(["Bearer new"]);
+  expect(reported).toEqual([]);
+});
+
+test("a token that is refused twice makes the call wait, is tried no third time, and is reported", async () => {
+  expect(await failureFrom(call(get))).toEqual(refused);
+  expect(tokens()).toEqual(["Bearer old", "Bearer old"]);
+  expect(reported).toEqual([currentVersion()]);
+});
+
+test("a second refusal fails its own call only", async () => {
+  provider.answer = ({ path }) => (path === "/wrong" ? 401 : { json: {} });
+  const [wrong, right] = await Promise.allSettled([call({ method: "GET", path: "/wrong" }), call(get)]);
+  expect([wrong.status, right.status]).toEqual(["rejected", "fulfilled"]);
+  expect(await call(get)).toMatchObject({ found: true });
+});
+
+test("calls that are refused at once share one reading of the secret", async () => {
+  provider.answer = () => ({ json: {} });
+  await call(get);
+  rotate({ token: "new" });
+  provider.requests.length = 0;
+  const allAsked = Promise.withResolvers<void>();
+  provider.answer = async ({ headers }, count) => {
+    if (headers.authorization === "Bearer new") return { json: {} };
+    if (count === 10) allAsked.resolve();
+    await allAsked.promise;
+    return 401;
+  };
+  const before = reads();
+  await Promise.all(Array.from({ length: 10 }, () => call(get)));
+  expect(reads() - before).toBe(1);
+  expect(tokens().filter((token) => token === "Bearer new")).toHaveLength(10);
+});
+
+test("a call that is refused after others have read the new token uses theirs", async () => {
+  provider.answer = () => ({ json: {} });
+  await call(get);
+  rotate({ token: "new" });
+  const late = Promise.withResolvers<void>();
+  provider.answer = async ({ path, headers }) => {
+    if (headers.authorization === "Bearer new") return { json: {} };
+    if (path === "/late") await late.promise;
+    return 401;
+  };
+  const slow = call({ method: "GET", path: "/late" });
+  await call(get);
+  const before = reads();
+  late.resolve();
+  expect(await slow).toMatchObject({ found: true });
+  expect(reads()).toBe(before);
+});
+
+test("a token that is known to be of no use waits without a call, until another is set", async () => {
+  ended = String(currentVersion());
+  expect(await failureFrom(call(get))).toEqual(refused);
+  expect(provider.requests).toEqual([]);
+  expect(reported).toEqual([]);
+});
+
+test("another failure is not made up for with another token", async () => {
+  provider.answer = () => 500;
+  expect(await failureFrom(call(get))).toMatchObject({ reason: "the provider answered 500" });
+  expect(provider.requests).toHaveLength(1);
+});
+
+test("the second call's own failure is told", async () => {
+  provider.answer = (_, count) =>
+    count === 1 ? 401 : { status: 429, headers: { "retry-after": "9" }, text: "" };
+  expect(await failureFrom(call(get))).toMatchObject({
+    reason: "the provider answered 429",
+    delayInSeconds: 9,
   });
+});
 
-  const rotate = (value: unknown) =>
-    system.secrets.call("PutSecretValue", { SecretId: secretId, SecretString: JSON.stringify(value) });
-  const tokens = () => provider.requests.map(({ headers }) => headers.authorization);
-
-  test("a refused token is read again, and the call is made once more with the new one", async () => {
-    provider.answer = () => ({ json: {} });
-    await call(get);
-    rotate({ token: "new" });
-    provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: { ok: 1 } } : 401);
-    expect(await call(get)).toEqual({ found: true, text: '{"ok":1}' });
-    expect(tokens()).toEqual(["Bearer old", "Bearer old", "Bearer new"]);
-    await call(get);
-    expect(tokens().slice(3)).toEqual(["Bearer new"]);
-  });
-
-  test("a token that is refused twice makes the call wait, and is tried no third time", async () => {
-    expect(await failureFrom(call(get))).toEqual({
-      kind: "retryable",
-      reason: "the token was refused",
-      delayInSeconds: 60,
-      spreadInSeconds: 60,
-      waitsFor: "permit",
-    });
-    expect(tokens()).toEqual(["Bearer old", "Bearer old"]);
-  });
-
-  test("another failure is not made up for with another token", async () => {
-    provider.answer = () => 500;
-    expect(await failureFrom(call(get))).toMatchObject({ reason: "the provider answered 500" });
-    expect(provider.requests).toHaveLength(1);
-  });
-
-  test("the second call's own failure is told", async () => {
-    provider.answer = (_, count) =>
-      count === 1 ? 401 : { status: 429, headers: { "retry-after": "9" }, text: "" };
-    expect(await failureFrom(call(get))).toMatchObject({
-      reason: "the provider answered 429",
-      delayInSeconds: 9,
-    });
-  });
-
-  test("the placeholder of a new deployment is no token: the provider is not called", async () => {
-    rotate({ placeholder: "x" });
-    expect(await failureFrom(call(get))).toEqual({
-      kind: "retryable",
-      reason: "no token is set",
-      delayInSeconds: 60,
-      spreadInSeconds: 60,
-      waitsFor: "permit",
-    });
-    expect(provider.requests).toEqual([]);
-  });
+test("the placeholder of a new deployment is no token: the provider is not called", async () => {
+  rotate({ placeholder: "x" });
+  expect(await failureFrom(call(get))).toEqual({ ...refused, reason: "no token is set" });
+  expect(provider.requests).toEqual([]);
 });

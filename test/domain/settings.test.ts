@@ -12,7 +12,6 @@ import {
 } from "../../domain/provider-settings.ts";
 import { delayInSeconds, parseRetrySettings } from "../../domain/retry.ts";
 import { parseSubscribers } from "../../domain/subscribers.ts";
-import { isRefreshDue } from "../../domain/token-life.ts";
 
 const provider = {
   paths: {
@@ -219,24 +218,6 @@ describe("a retry", () => {
       expect(() => parseRetrySettings({ ...settings, [name]: undefined })).toThrow(
         `${name}: expected a number`,
       );
-    }
-  });
-});
-
-describe("a token", () => {
-  const life = { issuedAt: 1000, expiresAt: 2000 };
-  const at = (seconds: number) => new Date(seconds * 1000);
-
-  it("is refreshed when less than its margin is left, and not before", () => {
-    expect(isRefreshDue(life, at(1749), 0.25)).toBe(false);
-    expect(isRefreshDue(life, at(1750), 0.25)).toBe(true);
-    expect(isRefreshDue(life, at(3000), 0.25)).toBe(true);
-    expect(isRefreshDue(life, at(1000), 0.25)).toBe(false);
-  });
-
-  it("is refreshed on every run where its end or its start can't be read", () => {
-    for (const unread of [{}, { issuedAt: 1000 }, { expiresAt: 9_999_999_999 }]) {
-      expect(isRefreshDue(unread, at(1000), 0.25)).toBe(true);
     }
   });
 });

@@ -9,10 +9,12 @@ import { guardedCall } from "../../adapters/guarded-call.ts";
 import { messageVisibility } from "../../adapters/message-visibility.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
 import { providerApi } from "../../adapters/provider-api.ts";
+import { refusalNote } from "../../adapters/refusal-note.ts";
 import { type Revisions, revisions } from "../../adapters/revisions.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import { sharedBreaker } from "../../adapters/shared-breaker.ts";
 import { type Outgoing, sqsSender } from "../../adapters/sqs-sender.ts";
+import { tokenRefusals } from "../../adapters/token-refusals.ts";
 import { parseTokenSecret } from "../../adapters/token-secret.ts";
 import { withToken } from "../../adapters/with-token.ts";
 import { type DataSet, wantFor } from "../../domain/data-set.ts";
@@ -76,6 +78,7 @@ await describeOnTables("the fetcher", (tables) => {
   let queueUrl: string;
   let deadLetterQueueUrl: string;
   let token: string;
+  let refreshesAsked: number;
   let entries: LogEntry[];
   let sent: Outgoing[];
   let clock: Date;
@@ -96,6 +99,7 @@ await describeOnTables("the fetcher", (tables) => {
     ]);
     known = revisions(system.dynamodb, table.name);
     token = system.createSecret({ token: "jwt" });
+    refreshesAsked = 0;
     subject = { kind: "account", id: randomUUID() };
     sent = [];
     clock = noon;
@@ -104,12 +108,17 @@ await describeOnTables("the fetcher", (tables) => {
     remote.answer = () => 500;
   });
 
+  const askRefresh = async () => {
+    refreshesAsked += 1;
+  };
+
   /** One environment of the function: its token and its lot of calls are its own. */
   function fetcherOf(settings: ProviderSettings = provider, others: Partial<FetcherDependencies> = {}) {
     const kept = keptLog();
     entries = kept.entries;
     const now = () => clock;
     const reader = secretReader(system.secretsManager, token, parseTokenSecret, now);
+    const refusals = tokenRefusals(refusalNote(system.dynamodb, table.name), askRefresh, now);
     const breaker = sharedBreaker(system.dynamodb, table.name, {
       settings: settings.breaker,
       longestCallInSeconds: 11,
@@ -125,6 +134,7 @@ await describeOnTables("the fetcher", (tables) => {
       call: withToken(
         guardedCall(providerApi(remote.url, settings, now), breaker.admit, window.permit),
         reader,
+        refusals,
       ),
       gate: breaker.gate,
       send: (url, messages) => {
@@ -750,6 +760,47 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await postponed(readTask(subject, { endpoint: "income" }, 1))).toMatchObject([{ delay: 90 }]);
       expect(calls()).toHaveLength(2);
       expect(entries).toMatchObject([{ reason: "the token was refused" }]);
+    });
+
+    test("that is revoked in the middle of a batch makes the rest wait, and one refresh is asked for", async () => {
+      const endpoints = Array.from({ length: 10 }, (_, index) => `endpoint-${index}`);
+      for (const endpoint of endpoints) await want(endpoint);
+      const [first = "", ...others] = endpoints;
+      for (const endpoint of others)
+        await system.send(queueUrl, writeTask(readTask(subject, { endpoint }, 1)));
+      remote.answer = (_, count) => (count <= 5 ? { json: {} } : 401);
+      expect(await perform(readTask(subject, { endpoint: first }, 1))).toEqual([]);
+      const done = entries.filter(({ code }) => code === "TASK_DONE");
+      expect(done.length).toBeGreaterThan(0);
+      expect(sent).toHaveLength(10 - done.length);
+      expect(sent.every(({ delayInSeconds = 0 }) => delayInSeconds >= 60)).toBe(true);
+      expect(refreshesAsked).toBe(1);
+
+      // An operator's new token heals it: the tasks go on by themselves.
+      system.secrets.call("PutSecretValue", { SecretId: token, SecretString: '{"token":"set by hand"}' });
+      remote.answer = ({ headers }) => (headers.authorization === "Bearer set by hand" ? { json: {} } : 401);
+      for (const { body } of [...sent]) {
+        await perform(readTaskText(body));
+        expect(entries).toMatchObject([{ code: "TASK_DONE" }]);
+      }
+      expect(await deadLetters()).toEqual([]);
+    });
+
+    test("that was replaced in the middle of a batch is read again: every task is done", async () => {
+      const endpoints = Array.from({ length: 5 }, (_, index) => `endpoint-${index}`);
+      for (const endpoint of endpoints) await want(endpoint);
+      const [first = "", ...others] = endpoints;
+      for (const endpoint of others)
+        await system.send(queueUrl, writeTask(readTask(subject, { endpoint }, 1)));
+      remote.answer = ({ headers }, count) => {
+        if (count === 3) {
+          system.secrets.call("PutSecretValue", { SecretId: token, SecretString: '{"token":"next"}' });
+        }
+        return count < 3 || headers.authorization === "Bearer next" ? { json: {} } : 401;
+      };
+      await perform(readTask(subject, { endpoint: first }, 1));
+      expect(entries.map(({ code }) => code)).toEqual(endpoints.map(() => "TASK_DONE"));
+      expect(refreshesAsked).toBe(0);
     });
 
     test("that is neither set nor accepted for long gives no task up: waiting is no attempt", async () => {

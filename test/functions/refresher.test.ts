@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import fc from "fast-check";
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { providerApi } from "../../adapters/provider-api.ts";
@@ -9,17 +10,23 @@ import { startTestSystem, type TestSystem } from "../support/engines.ts";
 import { type ProviderAnswer, startTestProvider, type TestProvider } from "../support/provider.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
 
-const noon = new Date("2026-11-21T12:00:00Z");
 const hour = 3_600;
+const settings = { marginFraction: 0.5, refreshEveryMinutes: 15 };
+/** Versions of a secret are dated by the engine's own clock: by then they are eleven minutes old. */
+const later = new Date(Math.floor(Date.now() / 1_000) * 1_000 + 11 * 60_000);
 
 let system: TestSystem;
 let remote: TestProvider;
 let secretId: string;
 let secret: TokenSecret;
+let now: Date;
+/** The note of refused tokens: its version, and what the refresher concluded. */
+let refused: { version?: string; isEnded?: boolean };
 let entries: LogEntry[];
 /** What the provider answers to a refresh, and to a proof with each token. */
 let onRefresh: () => ProviderAnswer | Promise<ProviderAnswer>;
-let onProof: (token: string) => ProviderAnswer;
+let onProof: (token: string) => ProviderAnswer | Promise<ProviderAnswer>;
+let refreshPath: string;
 
 beforeAll(async () => {
   [system, remote] = await Promise.all([startTestSystem(), startTestProvider()]);
@@ -28,21 +35,28 @@ afterAll(() => Promise.all([system.close(), remote.close()]));
 
 beforeEach(() => {
   entries = [];
+  now = later;
+  refused = {};
+  refreshPath = "/refresh";
   remote.requests.length = 0;
   onRefresh = () => ({ json: { token: "new" } });
   onProof = () => ({ json: [] });
   remote.answer = ({ path, headers }) =>
-    path === "/refresh" ? onRefresh() : onProof((headers.authorization ?? "").replace("Bearer ", ""));
+    path === refreshPath ? onRefresh() : onProof((headers.authorization ?? "").replace("Bearer ", ""));
 });
 
 /** A token whose life began so many hours ago and ends in so many. */
 function tokenOf(begunHoursAgo: number, endsInHours: number): Promise<string> {
-  const seconds = noon.getTime() / 1_000;
+  const seconds = later.getTime() / 1_000;
   return new SignJWT({ jti: randomUUID() })
     .setProtectedHeader({ alg: "HS256" })
     .setIssuedAt(seconds - begunHoursAgo * hour)
     .setExpirationTime(seconds + endsInHours * hour)
     .sign(Buffer.from("the provider's key"));
+}
+
+function setByHand(token: string): void {
+  system.secrets.call("PutSecretValue", { SecretId: secretId, SecretString: JSON.stringify({ token }) });
 }
 
 async function withSecret(value: unknown): Promise<void> {
@@ -60,12 +74,18 @@ function refresherOf() {
   };
   return refresher({
     secret,
-    call: providerApi(remote.url, limits, () => noon),
+    refusals: {
+      read: async () => refused.version,
+      conclude: async (version, isEnded) => {
+        refused = { version, isEnded };
+      },
+    },
+    call: providerApi(remote.url, limits, () => now),
     readLife: readTokenLife,
-    refreshPath: "/refresh",
+    refreshPath,
     proofPath: "/users",
-    marginFraction: 0.5,
-    now: () => noon,
+    refresh: settings,
+    now: () => now,
     log: kept.log,
   });
 }
@@ -123,6 +143,7 @@ describe("a refresh", () => {
     await refresherOf()();
     expect(calls()).toEqual([`/refresh Bearer ${old}`, "/users Bearer new"]);
     expect(duringProof).toBe(JSON.stringify({ token: old }));
+    expect(await secret.current()).toMatchObject({ replaces: expect.any(String) });
     expect(await currentToken()).toBe("new");
     expect(codes()).toEqual(["TOKEN_REFRESHED"]);
   });
@@ -201,35 +222,38 @@ describe("a refresh", () => {
     expect(await secret.pending()).toBeUndefined();
   });
 
-  test("by two at once makes one token current at a time, and the next run leaves nothing behind", async () => {
-    const bothAsked = Promise.withResolvers<void>();
-    let asked = 0;
-    onRefresh = async () => {
-      asked += 1;
-      const token = `new-${asked}`;
-      if (asked === 2) bothAsked.resolve();
-      await bothAsked.promise;
-      return { json: { token } };
-    };
-    const outcomes = await Promise.allSettled([refresherOf()(), refresherOf()()]);
-    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-    const won = await currentToken();
-    expect(["new-1", "new-2"]).toContain(won);
-
+  test("that answers with the current token changes nothing, and asks once a run", async () => {
+    onRefresh = () => ({ json: { token: old } });
     await refresherOf()();
-    await refresherOf()();
-    const left = await secret.pending();
-    expect(left?.versionId).toBe((await secret.current()).versionId);
+    expect(codes()).toEqual(["TOKEN_UNCHANGED"]);
+    expect(calls()).toEqual([`/refresh Bearer ${old}`]);
+    expect(await secret.pending()).toBeUndefined();
   });
 
-  test("while an operator sets a token does not replace it", async () => {
+  test("that answers with an older token keeps the current one", async () => {
+    const older = await tokenOf(10, 2);
+    onRefresh = () => ({ json: { token: older } });
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_UNCHANGED"]);
+    expect(await currentToken()).toBe(old);
+  });
+
+  test("while an operator sets a token does not replace it, nor does the next run", async () => {
+    const fresh = await tokenOf(0, 10);
     onProof = () => {
-      const SecretString = '{"token":"set by hand"}';
-      system.secrets.call("PutSecretValue", { SecretId: secretId, SecretString });
+      setByHand(fresh);
       return { json: [] };
     };
-    await expect(refresherOf()()).rejects.toMatchObject({ name: "InvalidParameterException" });
-    expect(await currentToken()).toBe("set by hand");
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_OVERTAKEN"]);
+    expect(await currentToken()).toBe(fresh);
+
+    remote.requests.length = 0;
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_OVERTAKEN", "TOKEN_KEPT"]);
+    expect(calls()).toEqual([]);
+    expect(await currentToken()).toBe(fresh);
+    expect(await secret.pending()).toBeUndefined();
   });
 
   test("neither token shows in the log, nor in what fails", async () => {
@@ -239,4 +263,219 @@ describe("a refresh", () => {
     await withSecret({ token: old });
     await expect(refresherOf()()).rejects.not.toThrow(/canary|eyJ/);
   });
+});
+
+describe("what an earlier run left pending", () => {
+  let old: string;
+  let next: string;
+
+  beforeEach(async () => {
+    [old, next] = await Promise.all([tokenOf(9, 1), tokenOf(0, 10)]);
+    await withSecret({ token: old });
+    await secret.propose(next, (await secret.current()).versionId);
+  });
+
+  test("is proven and made current, without another refresh", async () => {
+    await refresherOf()();
+    expect(calls()).toEqual([`/users Bearer ${next}`]);
+    expect(codes()).toEqual(["TOKEN_REFRESHED"]);
+    expect(await currentToken()).toBe(next);
+  });
+
+  test("and is refused now is discarded, and a new one asked for in the same run", async () => {
+    const newest = await tokenOf(0, 11);
+    onRefresh = () => ({ json: { token: newest } });
+    onProof = (token) => (token === next ? 401 : { json: [] });
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_DISCARDED", "TOKEN_REFRESHED"]);
+    expect(await currentToken()).toBe(newest);
+  });
+
+  test("is discarded without a call where an operator has set a token since, also an older one", async () => {
+    const byHand = await tokenOf(2, 8);
+    setByHand(byHand);
+    await refresherOf()();
+    expect(calls()).toEqual([]);
+    expect(codes()).toEqual(["TOKEN_OVERTAKEN", "TOKEN_KEPT"]);
+    expect(await currentToken()).toBe(byHand);
+    expect(await secret.pending()).toBeUndefined();
+  });
+});
+
+describe("two refreshers at once", () => {
+  /** Each gets a token of its own; the order in which they are proven is the test's. */
+  async function race(lives: readonly [number, number], firstProven: 0 | 1) {
+    await withSecret({ token: await tokenOf(9, 1) });
+    const tokens = await Promise.all(lives.map((begun) => tokenOf(begun, 10 - begun)));
+    const bothAsked = Promise.withResolvers<void>();
+    const firstDone = Promise.withResolvers<void>();
+    let asked = 0;
+    onRefresh = async () => {
+      const token = tokens[asked];
+      asked += 1;
+      if (asked === 2) bothAsked.resolve();
+      await bothAsked.promise;
+      return { json: { token } };
+    };
+    onProof = async (token) => {
+      if (token !== tokens[firstProven]) await firstDone.promise;
+      return { json: [] };
+    };
+    const runs = [refresherOf(), refresherOf()].map((run) => run());
+    await Promise.race(runs);
+    firstDone.resolve();
+    await Promise.all(runs);
+    return tokens;
+  }
+
+  test.each<[string, [number, number], 0 | 1]>([
+    ["the newer one second", [2, 1], 0],
+    ["the newer one first", [2, 1], 1],
+    ["the newer one first, got first", [1, 2], 0],
+    ["the newer one second, got first", [1, 2], 1],
+  ])("never put an older token over a newer one: %s", async (_, lives, firstProven) => {
+    const tokens = await race(lives, firstProven);
+    const won = tokens[firstProven];
+    expect(await currentToken()).toBe(won);
+    // The run after it puts the newer one first, if that is the one left pending, and clears up otherwise.
+    const left = (await secret.pending())?.token;
+    await refresherOf()();
+    const newer = tokens[lives[0] < lives[1] ? 0 : 1];
+    expect(await currentToken()).toBe(left === newer ? newer : won);
+    await refresherOf()();
+    const pending = await secret.pending();
+    expect(pending === undefined || pending.token === (await currentToken())).toBe(true);
+  });
+
+  test("that get the very same token end with it, and leave nothing to do", async () => {
+    await withSecret({ token: await tokenOf(9, 1) });
+    const same = await tokenOf(0, 10);
+    const bothAsked = Promise.withResolvers<void>();
+    let asked = 0;
+    onRefresh = async () => {
+      asked += 1;
+      if (asked === 2) bothAsked.resolve();
+      await bothAsked.promise;
+      return { json: { token: same } };
+    };
+    await Promise.all([refresherOf()(), refresherOf()()]);
+    expect(await currentToken()).toBe(same);
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_KEPT"]);
+  });
+
+  test("never put an older token over a newer one, in any order of their steps (law)", async () => {
+    const order = fc.scheduler();
+    await fc.assert(
+      fc.asyncProperty(order, fc.boolean(), async (scheduler, isFirstNewer) => {
+        await withSecret({ token: await tokenOf(9, 1) });
+        const tokens = await Promise.all((isFirstNewer ? [1, 2] : [2, 1]).map((begun) => tokenOf(begun, 9)));
+        const seen: number[] = [];
+        const issuedAt = (token = "") => readTokenLife(token).issuedAt ?? 0;
+        let asked = 0;
+        onRefresh = async () => {
+          const token = tokens[asked];
+          asked += 1;
+          await scheduler.schedule(Promise.resolve(), "refresh");
+          return { json: { token } };
+        };
+        onProof = async () => {
+          await scheduler.schedule(Promise.resolve(), "proof");
+          seen.push(issuedAt(await currentToken()));
+          return { json: [] };
+        };
+        const runs = Promise.all([refresherOf()(), refresherOf()()]);
+        await scheduler.waitFor(runs);
+        onRefresh = () => 500;
+        onProof = () => ({ json: [] });
+        await refresherOf()();
+        seen.push(issuedAt(await currentToken()));
+        await refresherOf()();
+        seen.push(issuedAt(await currentToken()));
+        expect(seen).toEqual(seen.toSorted((one, other) => one - other));
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+describe("a token that calls were refused with", () => {
+  let old: string;
+
+  beforeEach(async () => {
+    old = await tokenOf(1, 9);
+    await withSecret({ token: old });
+    refused = { version: (await secret.current()).versionId };
+    onProof = (token) => (token === old ? 401 : { json: [] });
+  });
+
+  test("is refreshed though its end is far", async () => {
+    await refresherOf()();
+    expect(calls()).toEqual([`/users Bearer ${old}`, `/refresh Bearer ${old}`, "/users Bearer new"]);
+    expect(codes()).toEqual(["TOKEN_REFRESHED"]);
+    expect(await currentToken()).toBe("new");
+  });
+
+  test("is of no use where its refresh is refused as well: said once a run, with one call each", async () => {
+    onRefresh = () => 401;
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_REFUSED"]);
+    expect(refused.isEnded).toBe(true);
+    await refresherOf()();
+    expect(calls()).toEqual([
+      `/users Bearer ${old}`,
+      `/refresh Bearer ${old}`,
+      `/users Bearer ${old}`,
+      `/refresh Bearer ${old}`,
+    ]);
+  });
+
+  test("is kept where the provider takes it for others, and is of use again", async () => {
+    refused = { ...refused, isEnded: true };
+    onProof = () => ({ json: [] });
+    await refresherOf()();
+    expect(calls()).toEqual([`/users Bearer ${old}`]);
+    expect(codes()).toEqual(["TOKEN_STANDS", "TOKEN_KEPT"]);
+    expect(refused.isEnded).toBe(false);
+  });
+
+  test("is left alone where it is not the current one any more", async () => {
+    setByHand(await tokenOf(0, 10));
+    now = new Date(later.getTime() + 60_000);
+    await refresherOf()();
+    expect(calls()).toEqual([]);
+    expect(codes()).toEqual(["TOKEN_KEPT"]);
+  });
+
+  test("is left alone while its version is younger than ten minutes: Secrets Manager keeps a hundred only", async () => {
+    now = new Date(later.getTime() - 2 * 60_000);
+    await refresherOf()();
+    expect(calls()).toEqual([]);
+    expect(codes()).toEqual(["TOKEN_KEPT"]);
+    now = later;
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_REFRESHED"]);
+  });
+
+  test("is asked about again by the next run where this one fails", async () => {
+    onRefresh = () => 503;
+    await expect(refresherOf()()).rejects.toThrow("the provider answered 503");
+    onRefresh = () => ({ json: { token: "new" } });
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_REFRESHED"]);
+  });
+});
+
+test("a token whose whole life is shorter than the time between two runs is told", async () => {
+  await withSecret({ token: await tokenOf(0.1, 0.2) });
+  await refresherOf()();
+  expect(codes()).toEqual(["TOKEN_SHORT_LIVED", "TOKEN_REFRESHED"]);
+});
+
+test.each(["/api/v0.4/token/refresh", "/api/v0.3/token/refresh"])("is refreshed at %s", async (path) => {
+  await withSecret({ token: await tokenOf(9, 1) });
+  refreshPath = path;
+  await refresherOf()();
+  expect(calls()[0]).toMatch(path);
+  expect(await currentToken()).toBe("new");
 });

@@ -7,6 +7,7 @@ import { withToken } from "../../adapters/with-token.ts";
 import { registrar } from "../../functions/register/registrar.ts";
 import { startTestSystem, type TestSystem } from "../support/engines.ts";
 import { startTestProvider, type TestProvider } from "../support/provider.ts";
+import { noRefusals } from "../support/tokens.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
@@ -49,7 +50,7 @@ function registrarOf({
   const changedAt = new Date(noon.getTime() - secondsSinceChange * 1000);
   const tokenReader = secretReader(system.secretsManager, system.createSecret(token), parseTokenSecret, now);
   const run = registrar({
-    call: withToken(providerApi(remote.url, limits, now), tokenReader),
+    call: withToken(providerApi(remote.url, limits, now), tokenReader, noRefusals),
     paths,
     webhooksUrl,
     secretHeader: "x-webhook-secret",

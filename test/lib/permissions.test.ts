@@ -57,6 +57,7 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "dynamodb:UpdateItem              EventsTable",
     "s3:PutObject                     OverflowBucket/data/*",
     "secretsmanager:GetSecretValue    TokenSecret",
+    "lambda:InvokeFunction            RefreshTokenFunction",
   ],
   RefreshToken: [
     "secretsmanager:GetSecretValue           TokenSecret",
@@ -70,6 +71,7 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "secretsmanager:GetSecretValue    TokenSecret",
     "dynamodb:GetItem                 EventsTable",
     "dynamodb:UpdateItem              EventsTable",
+    "lambda:InvokeFunction            RefreshTokenFunction",
   ],
 };
 

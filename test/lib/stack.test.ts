@@ -326,12 +326,20 @@ describe("functions", () => {
         "OVERFLOW_BUCKET",
         "TOKEN_SECRET_ARN",
         "PROVIDER_BASE_URL",
+        "REFRESH_FUNCTION_NAME",
       ],
     ],
     ["RefreshToken", ["TOKEN_SECRET_ARN", "PROVIDER_BASE_URL", "TABLE_NAME"]],
     [
       "RegisterWebhooks",
-      ["WEBHOOK_SECRET_ARN", "TOKEN_SECRET_ARN", "PROVIDER_BASE_URL", "WEBHOOKS_URL", "TABLE_NAME"],
+      [
+        "WEBHOOK_SECRET_ARN",
+        "TOKEN_SECRET_ARN",
+        "PROVIDER_BASE_URL",
+        "WEBHOOKS_URL",
+        "TABLE_NAME",
+        "REFRESH_FUNCTION_NAME",
+      ],
     ],
   ])("get what is known at deploy time only from their environment: %s", (name, variables) => {
     const environment = JSON.stringify(functionOf(production, name).Properties.Environment);

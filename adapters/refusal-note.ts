@@ -1,0 +1,66 @@
+import {
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  GetItemCommand,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { optionalText } from "../domain/parse.ts";
+import { refusalNoteKey } from "./keys.ts";
+
+/**
+ * The note of the token's version that the provider refuses: one item of the table for all functions. Whoever notes
+ * a version first asks for a refresh; the refresher reads the note in each run, so that a request can't be lost.
+ */
+export type RefusalNote = {
+  /** @returns "noted" for the first one only; "ended" where the refresher found that nothing helps this version */
+  readonly note: (versionId: string) => Promise<"noted" | "known" | "ended">;
+  readonly read: () => Promise<string | undefined>;
+  /** Says of a noted version whether it is of no use any more; a note of another version is left alone. */
+  readonly conclude: (versionId: string, isEnded: boolean) => Promise<void>;
+};
+
+export function refusalNote(client: DynamoDBClient, tableName: string): RefusalNote {
+  const item = { TableName: tableName, Key: marshall(refusalNoteKey) };
+  const ExpressionAttributeNames = { "#version": "refusedVersion", "#ended": "isEnded" };
+  const versionOf = (versionId: string) => marshall({ ":version": versionId });
+  return {
+    note: async (versionId) => {
+      try {
+        await client.send(
+          new UpdateItemCommand({
+            ...item,
+            UpdateExpression: "SET #version = :version REMOVE #ended",
+            ConditionExpression: "attribute_not_exists(#version) OR #version <> :version",
+            ExpressionAttributeNames,
+            ExpressionAttributeValues: versionOf(versionId),
+            ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+          }),
+        );
+        return "noted";
+      } catch (error) {
+        if (!(error instanceof ConditionalCheckFailedException)) throw error;
+        return error.Item?.isEnded?.BOOL === true ? "ended" : "known";
+      }
+    },
+    read: async () => {
+      const { Item } = await client.send(new GetItemCommand({ ...item, ConsistentRead: true }));
+      return Item && optionalText(unmarshall(Item), "refusedVersion");
+    },
+    conclude: async (versionId, isEnded) => {
+      try {
+        await client.send(
+          new UpdateItemCommand({
+            ...item,
+            UpdateExpression: "SET #ended = :ended",
+            ConditionExpression: "#version = :version",
+            ExpressionAttributeNames,
+            ExpressionAttributeValues: { ...versionOf(versionId), ":ended": { BOOL: isEnded } },
+          }),
+        );
+      } catch (error) {
+        if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { type ApiAnswer, type CallWithToken, Unauthorized } from "../../adapters/provider-api.ts";
+import { permanent } from "../../domain/failures.ts";
+import { fieldsOf, parseJson, textOf } from "../../domain/parse.ts";
+
+/**
+ * Asks the provider for a new token.
+ * @returns undefined where it refuses the old one
+ * @throws failures of the call; permanent ones where the answer holds no token
+ */
+export async function refreshedToken(
+  call: CallWithToken,
+  token: string,
+  path: string,
+): Promise<string | undefined> {
+  const answer = await answerOrRefusal(call(token, { method: "GET", path }));
+  if (answer === "refused") return undefined;
+  if (!answer.found) throw permanent("the refresh path is not found; see provider.versions.refresh");
+  const body = fieldsOf(parseJson(answer.text, "the refresh answer"), "the refresh answer");
+  return textOf(body, "token");
+}
+
+/** Proves a token with one call. @throws failures of the call that say nothing of the token */
+export async function isTaken(call: CallWithToken, token: string, path: string): Promise<boolean> {
+  return (await answerOrRefusal(call(token, { method: "GET", path }))) !== "refused";
+}
+
+async function answerOrRefusal(answer: Promise<ApiAnswer>): Promise<ApiAnswer | "refused"> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Unauthorized) return "refused";
+    throw error;
+  }
+}

@@ -1,0 +1,7 @@
+import type { TokenRefusals } from "../../adapters/token-refusals.ts";
+
+/** For callers whose token is never refused. */
+export const noRefusals: TokenRefusals = {
+  isEnded: () => false,
+  report: () => Promise.reject(new Error("the token was refused")),
+};
