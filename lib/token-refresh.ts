@@ -9,6 +9,7 @@ import { allow } from "./permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
 import type { TokenSecret } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
+import { TokenAlarms } from "./token-alarms.ts";
 
 export type TokenRefreshProps = {
   readonly settings: Settings;
@@ -56,6 +57,7 @@ export class TokenRefresh extends Construct {
       retryAttempts: 0,
     });
     this.lambda = refresh.lambda;
+    new TokenAlarms(this, "Alarms", refresh, refreshEveryMinutes);
     new events.Rule(this, "Schedule", {
       description: "Refreshes the provider's token",
       schedule: every(Duration.minutes(refreshEveryMinutes)),

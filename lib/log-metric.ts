@@ -1,0 +1,22 @@
+import { Stack } from "aws-cdk-lib";
+import type * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
+import * as logs from "aws-cdk-lib/aws-logs";
+import { pascalCase } from "./names.ts";
+import type { PipelineFunction } from "./pipeline-function.ts";
+
+/**
+ * A metric of what a function logs: how often a code comes, or the sum of a field of its lines.
+ * @param code one of the catalogue in functions/runtime/log.ts
+ * @param field a field that holds a number, for example `count`
+ */
+export function metricOfLog(source: PipelineFunction, code: string, field?: string): cloudwatch.Metric {
+  const name = pascalCase(code.toLowerCase().replaceAll("_", "-"));
+  const filter = new logs.MetricFilter(source, `${name}Metric`, {
+    logGroup: source.logGroup,
+    filterPattern: logs.FilterPattern.stringValue("$.code", "=", code),
+    metricNamespace: Stack.of(source).stackName,
+    metricName: name,
+    metricValue: field === undefined ? "1" : `$.${field}`,
+  });
+  return filter.metric({ statistic: "Sum" });
+}

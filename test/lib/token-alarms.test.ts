@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { logCodes } from "../../functions/runtime/log.ts";
+import { nameOf, productionSettings, synthesized } from "./synthesized.ts";
+
+const stack = synthesized(productionSettings);
+
+const filter = z.object({
+  FilterPattern: z.string(),
+  LogGroupName: z.object({ Ref: z.string() }),
+  MetricTransformations: z.tuple([
+    z.object({ MetricName: z.string(), MetricNamespace: z.string(), MetricValue: z.string() }),
+  ]),
+});
+const filters = stack.ofType("AWS::Logs::MetricFilter").map(({ Properties }) => filter.parse(Properties));
+const alarms = stack.ofType("AWS::CloudWatch::Alarm");
+const descriptionOf = ({ AlarmDescription }: Record<string, unknown>) => JSON.stringify(AlarmDescription);
+
+describe("the token's alarms", () => {
+  it("count codes that the refresher can log", () => {
+    const codes = filters.map(
+      ({ FilterPattern }) => /^\{ \$\.code = "([A-Z_]+)" \}$/.exec(FilterPattern)?.[1],
+    );
+    expect(codes).toEqual(["TOKEN_REFUSED", "TOKEN_MISSING", "TOKEN_DISCARDED", "TOKEN_SHORT_LIVED"]);
+    expect(Object.keys(logCodes)).toEqual(expect.arrayContaining(codes));
+    for (const { LogGroupName } of filters) expect(nameOf(LogGroupName.Ref)).toBe("RefreshTokenLogs");
+  });
+
+  it("watch the metrics of those codes, in a namespace of the stack", () => {
+    const watched = alarms.map(({ Properties }) => `${Properties.Namespace} ${Properties.MetricName}`);
+    const counted = filters.map(
+      ({ MetricTransformations: [{ MetricNamespace, MetricName, MetricValue }] }) => {
+        expect(MetricValue).toBe("1");
+        return `${MetricNamespace} ${MetricName}`;
+      },
+    );
+    expect(watched).toEqual([...counted, "AWS/Lambda Errors"]);
+    expect(counted[0]).toBe("income-events-test TokenRefused");
+  });
+
+  it.each(alarms.map(({ id, Properties }) => [nameOf(id), Properties] as const))(
+    "say what it means and what to type: %s",
+    (_, properties) => {
+      expect(descriptionOf(properties)).toMatch(/^.+fetch.+: .*(npx|aws) .+/);
+      // CloudWatch takes no more.
+      expect(descriptionOf(properties).length).toBeLessThan(1_024);
+    },
+  );
+
+  it("name the command that sets a token where one is needed", () => {
+    const needing = alarms.filter(({ id }) => /Refused|Missing|Discarded/.test(id));
+    expect(needing).toHaveLength(3);
+    for (const { Properties } of needing) {
+      expect(descriptionOf(Properties)).toContain("npx income-events token set");
+    }
+    const short = alarms.find(({ id }) => id.includes("ShortLived"));
+    expect(descriptionOf(short?.Properties ?? {})).toContain("token.refreshEveryMinutes");
+  });
+
+  it("stay on while a run in two says so: one period is one run", () => {
+    for (const { id, Properties } of alarms) {
+      const isFailing = id.includes("Failing");
+      expect(Properties).toMatchObject({
+        Period: 15 * 60,
+        Statistic: "Sum",
+        Threshold: 1,
+        ComparisonOperator: "GreaterThanOrEqualToThreshold",
+        TreatMissingData: "notBreaching",
+        DatapointsToAlarm: isFailing ? 2 : 1,
+        EvaluationPeriods: isFailing ? 3 : 2,
+      });
+    }
+  });
+
+  it.each([10, 1_440])(
+    "have periods that CloudWatch takes, at runs each %i minutes",
+    (refreshEveryMinutes) => {
+      const other = synthesized({ ...productionSettings, token: { refreshEveryMinutes } });
+      for (const { Properties } of other.ofType("AWS::CloudWatch::Alarm")) {
+        const { Period, EvaluationPeriods } = z
+          .object({ Period: z.number(), EvaluationPeriods: z.number() })
+          .parse(Properties);
+        expect(Period % 60).toBe(0);
+        expect(Period * EvaluationPeriods).toBeLessThanOrEqual(Period < 3_600 ? 86_400 : 604_800);
+      }
+    },
+  );
+});
+
+it("a run that fails is not repeated by Lambda: the schedule comes again", () => {
+  const [config, ...others] = stack.ofType("AWS::Lambda::EventInvokeConfig");
+  expect(others).toEqual([]);
+  expect(config?.Properties).toMatchObject({ MaximumRetryAttempts: 0, Qualifier: "$LATEST" });
+  expect(JSON.stringify(config?.Properties.FunctionName)).toContain("RefreshTokenFunction");
+});
