@@ -4,6 +4,7 @@ import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { S3Client } from "@aws-sdk/client-s3";
 import { PutSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { type AlarmState, type Alarms, startAlarms } from "./alarms/alarms.ts";
 import { type AccessLogEntry, type Exchange, type HttpApi, startHttpApi } from "./api/http-api.ts";
 import { createData } from "./assembly/create-data.ts";
 import { executeApiOrigin } from "./assembly/identity.ts";
@@ -47,6 +48,8 @@ export type StackOptions = {
   readonly onProgress?: (text: string) => void;
   /** Is told of each request to the HTTP API and its answer. */
   readonly onAnswered?: (exchange: Exchange) => void;
+  /** Is told when an alarm goes off, and when it is over. */
+  readonly onAlarm?: (alarm: AlarmState) => void;
   /**
    * Processes for each function without reserved concurrency, 4 unless told. Further invocations wait, where
    * Lambda would start more.
@@ -106,6 +109,8 @@ export type LocalStack = {
   readonly notRun: readonly string[];
   readonly gateway: Gateway;
   readonly schedules: Schedules;
+  /** The template's alarms as they are at this moment. */
+  alarms(): readonly AlarmState[];
   accessLog(): readonly AccessLogEntry[];
   /** How many requests of the HTTP API got which status. */
   statusCounts(): ReadonlyMap<number, number>;
@@ -187,8 +192,9 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   const plan = withLocalAddresses(planStack(synthesized, { ...place, known }), api, region);
   for (const { arn: resource, policy } of plan.resourcePolicies) gateway.setResourcePolicy(resource, policy);
 
+  const alarms = cleanup.adopt(watch(plan, functions, options, delay), ({ close }) => close());
   const hosted = plan.functions.map((planned) =>
-    startFunction(planned, gateway, options, onProblem, cleanup),
+    startFunction(planned, gateway, options, alarms, onProblem, cleanup),
   );
   for (const { host } of hosted) functions.set(host.plan.logicalId, host);
   if (api !== undefined && plan.api !== undefined) api.serve(plan.api, functions);
@@ -246,6 +252,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     notRun: plan.notRun,
     gateway,
     schedules,
+    alarms: alarms.states,
     accessLog: () => api?.accessLog() ?? [],
     statusCounts: () => api?.statusCounts() ?? new Map(),
     problems: () => ({
@@ -279,17 +286,38 @@ async function startTables(plan: StackPlan, engine: DynamoDbEngine | undefined):
   return { url: "http://127.0.0.1:1", name: "none, as the stack has no table", close: async () => {} };
 }
 
+/** Functions are hosted after their alarms are there: what they log counts from the first line on. */
+function watch(
+  plan: StackPlan,
+  functions: ReadonlyMap<string, HostedFunction>,
+  { onAlarm = () => undefined }: StackOptions,
+  delay: Delay,
+): Alarms {
+  return startAlarms({
+    alarms: plan.alarms,
+    filters: plan.metricFilters,
+    errorsOf: (functionName) =>
+      [...functions.values()].find((host) => host.plan.name === functionName)?.counts().errors ?? 0,
+    delay,
+    now: Date.now,
+    onChange: onAlarm,
+  });
+}
+
 function startFunction(
   plan: FunctionPlan,
   gateway: Gateway,
   options: StackOptions,
+  alarms: Alarms,
   onProblem: (message: string) => void,
   cleanup: AsyncDisposableStack,
 ) {
+  const onWritten = (line: string) => alarms.onLine(plan.logGroupName, line);
   const credentials = newCredentials(plan.name);
   gateway.register({ name: plan.name, arn: plan.roleArn, ...credentials, policies: plan.policies });
-  const log = cleanup.adopt(createFunctionLog(plan, gateway, options.logsDir, onProblem), ({ close }) =>
-    close(),
+  const log = cleanup.adopt(
+    createFunctionLog(plan, gateway, options.logsDir, onProblem, onWritten),
+    ({ close }) => close(),
   );
   const environment = functionEnvironment(plan, credentials, {
     gatewayUrl: gateway.url,

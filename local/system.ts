@@ -50,6 +50,8 @@ export async function startSystem(
       maximumProcesses: 2,
       onProgress: progress,
       onAnswered,
+      onAlarm: ({ state, description }) =>
+        progress(state === "ALARM" ? `ALARM: ${description}` : `OK again: ${description}`),
       ...(options.engine === undefined ? {} : { engine: options.engine }),
     });
     closers.push(() => stack.close());

@@ -14,6 +14,7 @@ const runTypes = [
   "AWS::ApiGatewayV2::Integration",
   "AWS::ApiGatewayV2::Route",
   "AWS::ApiGatewayV2::Stage",
+  "AWS::CloudWatch::Alarm",
   "AWS::DynamoDB::Table",
   "AWS::Events::Rule",
   "AWS::IAM::Policy",
@@ -23,6 +24,7 @@ const runTypes = [
   "AWS::Lambda::Function",
   "AWS::Lambda::Permission",
   "AWS::Logs::LogGroup",
+  "AWS::Logs::MetricFilter",
   "AWS::S3::Bucket",
   "AWS::S3::BucketPolicy",
   "AWS::SQS::Queue",
@@ -35,10 +37,8 @@ export type RunType = (typeof runTypes)[number];
 /** Types that watch or describe: they may name functions without being able to call them. */
 const watchingTypes: readonly string[] = [
   "AWS::CDK::Metadata",
-  "AWS::CloudWatch::Alarm",
   "AWS::CloudWatch::CompositeAlarm",
   "AWS::CloudWatch::Dashboard",
-  "AWS::Logs::MetricFilter",
   "AWS::SNS::Topic",
   "AWS::SNS::TopicPolicy",
 ];
@@ -54,11 +54,13 @@ export function onlyWatches(type: string): boolean {
 }
 
 const nameProperties: Readonly<Partial<Record<RunType, string>>> = {
+  "AWS::CloudWatch::Alarm": "AlarmName",
   "AWS::DynamoDB::Table": "TableName",
   "AWS::Events::Rule": "Name",
   "AWS::IAM::Role": "RoleName",
   "AWS::Lambda::Function": "FunctionName",
   "AWS::Logs::LogGroup": "LogGroupName",
+  "AWS::Logs::MetricFilter": "FilterName",
   "AWS::S3::Bucket": "BucketName",
   "AWS::SQS::Queue": "QueueName",
   "AWS::SecretsManager::Secret": "Name",
@@ -125,6 +127,8 @@ export function identityOf(type: RunType, name: string, { region, account }: Pla
       return { ref: name, attributes: { Arn: arn("events", `rule/${name}`) } };
     case "AWS::ApiGatewayV2::Api":
       return { ref: name, attributes: { ApiId: name, ApiEndpoint: executeApiOrigin(name, region) } };
+    case "AWS::CloudWatch::Alarm":
+      return { ref: name, attributes: { Arn: arn("cloudwatch", `alarm:${name}`) } };
     case "AWS::Lambda::EventSourceMapping":
       return { ref: name, attributes: { Id: name } };
     case "AWS::ApiGatewayV2::Integration":
@@ -133,6 +137,7 @@ export function identityOf(type: RunType, name: string, { region, account }: Pla
     case "AWS::IAM::Policy":
     case "AWS::Lambda::EventInvokeConfig":
     case "AWS::Lambda::Permission":
+    case "AWS::Logs::MetricFilter":
     case "AWS::S3::BucketPolicy":
     case "AWS::SQS::QueuePolicy":
     case "AWS::SecretsManager::ResourcePolicy":

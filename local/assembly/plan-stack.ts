@@ -3,6 +3,7 @@ import { checkEventSource } from "../sources/creation-checks.ts";
 import { onlyWatches, type Place, type RunType, runType } from "./identity.ts";
 import { referencesIn, resolveValue } from "./intrinsics.ts";
 import type { StackPlan } from "./plan.ts";
+import { planAlarm, planMetricFilter, unmeasuredAlarms } from "./plan-alarms.ts";
 import {
   planBucket,
   planBucketPolicy,
@@ -93,6 +94,11 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     ),
   ];
   const rules = each("AWS::Events::Rule", (id, { Properties }) => planRule(id, Properties, scope));
+  const metricFilters = each("AWS::Logs::MetricFilter", (id, { Properties }) =>
+    planMetricFilter(id, Properties, scope),
+  );
+  const alarms = each("AWS::CloudWatch::Alarm", (id, { Properties }) => planAlarm(id, Properties, scope));
+  problems.add(...unmeasuredAlarms(alarms, metricFilters, functions));
   each("AWS::ApiGatewayV2::Stage", (_, { Properties }) => checkStage(Properties, scope));
   const routes = each("AWS::ApiGatewayV2::Route", (id, { Properties }) => planRoute(id, Properties, scope));
   const [api, ...furtherApis] = each("AWS::ApiGatewayV2::Api", (id, { Properties }) =>
@@ -126,6 +132,8 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     sources,
     ...(api && { api: { ...api, routes } }),
     rules,
+    metricFilters,
+    alarms,
     resourcePolicies,
     outputs: outputs.values,
     exports: Object.fromEntries(exports),

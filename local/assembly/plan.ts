@@ -1,5 +1,6 @@
 /** What a stack comes to on this machine, every value resolved. Names are physical names, ARNs complete. */
 
+import type { LogPattern } from "../alarms/log-pattern.ts";
 import type { GenerateSecretString } from "../engines/secrets.ts";
 import type { Policy } from "../iam/policy.ts";
 import type { EventFilter } from "../sources/event-filter.ts";
@@ -127,6 +128,30 @@ export type RulePlan = {
   readonly targets: readonly { readonly function: string; readonly input?: string }[];
 };
 
+export type MetricFilterPlan = {
+  readonly logicalId: string;
+  readonly logGroupName: string;
+  readonly pattern: LogPattern;
+  readonly metric: MetricName;
+  /** What a line that matches adds to the metric. */
+  readonly value: number | { readonly field: string };
+};
+
+type MetricName = { readonly namespace: string; readonly name: string };
+
+/** It is in alarm while of its latest `evaluationPeriods` sums `datapointsToAlarm` are at or over the threshold. */
+export type AlarmPlan = {
+  readonly logicalId: string;
+  readonly name: string;
+  readonly description: string;
+  /** With a function's name: a metric that Lambda keeps of it. */
+  readonly metric: MetricName & { readonly functionName?: string };
+  readonly periodSeconds: number;
+  readonly threshold: number;
+  readonly evaluationPeriods: number;
+  readonly datapointsToAlarm: number;
+};
+
 export type ResourcePolicyPlan = { readonly arn: string; readonly policy: Policy };
 
 export type StackPlan = {
@@ -139,6 +164,8 @@ export type StackPlan = {
   readonly sources: readonly (QueueSourcePlan | StreamSourcePlan)[];
   readonly api?: ApiPlan;
   readonly rules: readonly RulePlan[];
+  readonly metricFilters: readonly MetricFilterPlan[];
+  readonly alarms: readonly AlarmPlan[];
   /** One for each resource, its statements merged. */
   readonly resourcePolicies: readonly ResourcePolicyPlan[];
   readonly outputs: Readonly<Record<string, string>>;

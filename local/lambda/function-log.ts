@@ -18,12 +18,14 @@ export type FunctionLog = {
  * denials (once for each action, whose answer can't change).
  * @param directory where `<function>.log` is written; absent: in memory only
  * @param onError takes what keeps the file from being written, for example a full disk
+ * @param onWritten sees each line that is in the log group
  */
 export function createFunctionLog(
   plan: FunctionPlan,
   gateway: Pick<Gateway, "authorize" | "region" | "account">,
   directory: string | undefined,
   onError: (message: string) => void,
+  onWritten: (line: string) => void = () => undefined,
 ): FunctionLog {
   const kept: string[] = [];
   const stream = `arn:aws:logs:${gateway.region}:${gateway.account}:log-group:${plan.logGroupName}:log-stream:local`;
@@ -49,6 +51,7 @@ export function createFunctionLog(
       if (!isAllowed()) return;
       kept.push(line);
       if (kept.length > keptLines) kept.shift();
+      onWritten(line);
       open()?.write(`${line}\n`);
     },
     lines: () => kept,

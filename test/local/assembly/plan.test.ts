@@ -205,13 +205,96 @@ test("everything that can't be run is listed at once", async () => {
 test("what nothing depends on is left out, and said", async () => {
   const plan = await planned({
     ...functionResources("Work"),
-    Alarm: {
-      Type: "AWS::CloudWatch::Alarm",
-      Properties: { Dimensions: [{ Name: "FunctionName", Value: { Ref: "Work" } }] },
-    },
+    Dashboard: { Type: "AWS::CloudWatch::Dashboard", Properties: { DashboardBody: { Ref: "Work" } } },
     Metadata: { Type: "AWS::CDK::Metadata" },
   });
-  expect(plan.notRun).toEqual(["Alarm (AWS::CloudWatch::Alarm)"]);
+  expect(plan.notRun).toEqual(["Dashboard (AWS::CloudWatch::Dashboard)"]);
+});
+
+describe("an alarm", () => {
+  const filter = {
+    Type: "AWS::Logs::MetricFilter",
+    Properties: {
+      FilterPattern: '{ $.code = "GAP_FOUND" }',
+      LogGroupName: { Ref: "WorkLogs" },
+      MetricTransformations: [{ MetricName: "Gap", MetricNamespace: "test", MetricValue: "$.count" }],
+    },
+  };
+  const properties = {
+    AlarmDescription: { "Fn::Join": ["", ["Read ", { Ref: "WorkLogs" }]] },
+    ComparisonOperator: "GreaterThanOrEqualToThreshold",
+    EvaluationPeriods: 2,
+    MetricName: "Gap",
+    Namespace: "test",
+    Period: 60,
+    Statistic: "Sum",
+    Threshold: 1,
+    TreatMissingData: "notBreaching",
+    AlarmActions: [{ Ref: "Topic" }],
+  };
+  const alarm = (changes: object = {}) => ({
+    Type: "AWS::CloudWatch::Alarm",
+    Properties: { ...properties, ...changes },
+  });
+
+  test("watches the metric of a metric filter on a log group", async () => {
+    const plan = await planned({ ...functionResources("Work"), Filter: filter, Alarm: alarm() });
+    expect(plan.metricFilters).toEqual([
+      {
+        logicalId: "Filter",
+        logGroupName: "/test/Work",
+        pattern: { field: "code", text: "GAP_FOUND" },
+        metric: { namespace: "test", name: "Gap" },
+        value: { field: "count" },
+      },
+    ]);
+    expect(plan.alarms).toEqual([
+      {
+        logicalId: "Alarm",
+        name: "Test-Alarm",
+        description: "Read /test/Work",
+        metric: { namespace: "test", name: "Gap" },
+        periodSeconds: 60,
+        threshold: 1,
+        evaluationPeriods: 2,
+        datapointsToAlarm: 2,
+      },
+    ]);
+  });
+
+  test("watches the errors of a function", async () => {
+    const errors = {
+      Namespace: "AWS/Lambda",
+      MetricName: "Errors",
+      Dimensions: [{ Name: "FunctionName", Value: { Ref: "Work" } }],
+    };
+    const plan = await planned({ ...functionResources("Work"), Alarm: alarm(errors) });
+    expect(plan.alarms[0]?.metric).toEqual({
+      namespace: "AWS/Lambda",
+      name: "Errors",
+      functionName: "Work",
+    });
+  });
+
+  test.each([
+    ["a metric that nothing measures", { MetricName: "Other" }, /its metric test Other is not measured here/],
+    ["another dimension", { Dimensions: [{ Name: "QueueName", Value: "x" }] }, /its dimensions QueueName/],
+    ["another statistic", { Statistic: "Average" }, /Statistic/],
+    ["another comparison", { ComparisonOperator: "LessThanThreshold" }, /ComparisonOperator/],
+    ["missing data that breaches", { TreatMissingData: "breaching" }, /TreatMissingData/],
+    ["a property that is not known here", { ThresholdMetricId: "x" }, /ThresholdMetricId/],
+  ])("on %s is refused", async (_, changes, expected) => {
+    expect(await problemsOf({ ...functionResources("Work"), Filter: filter, Alarm: alarm(changes) })).toEqual(
+      [expect.stringMatching(expected)],
+    );
+  });
+
+  test("with a filter pattern in another form is refused by name", async () => {
+    const other = { ...filter, Properties: { ...filter.Properties, FilterPattern: "ERROR" } };
+    expect(await problemsOf({ ...functionResources("Work"), Filter: other })).toEqual([
+      expect.stringMatching(/^Filter: the filter pattern ERROR is not one/),
+    ]);
+  });
 });
 
 describe("parameters", () => {

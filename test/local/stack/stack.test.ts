@@ -46,6 +46,64 @@ export async function handler() {
   await sqs.send(new SendMessageCommand({ QueueUrl: process.env.QUEUE_URL, MessageBody: "x" }));
 }`;
 
+describe("an alarm", () => {
+  const alarm = (metric: object) => ({
+    Type: "AWS::CloudWatch::Alarm",
+    Properties: {
+      AlarmDescription: "Nothing is fetched: type this",
+      ComparisonOperator: "GreaterThanOrEqualToThreshold",
+      EvaluationPeriods: 1,
+      Period: 60,
+      Statistic: "Sum",
+      Threshold: 1,
+      TreatMissingData: "notBreaching",
+      ...metric,
+    },
+  });
+
+  test("goes off on what a function logs, and is told in the words of its description", async () => {
+    const told: string[] = [];
+    await using running = await started(
+      {
+        assets: { Talk: 'export const handler = () => { console.log(\'{"code":"REFUSED"}\'); };' },
+        resources: {
+          ...functionResources("Talk"),
+          Filter: {
+            Type: "AWS::Logs::MetricFilter",
+            Properties: {
+              FilterPattern: '{ $.code = "REFUSED" }',
+              LogGroupName: { Ref: "TalkLogs" },
+              MetricTransformations: [{ MetricName: "Refused", MetricNamespace: "test", MetricValue: "1" }],
+            },
+          },
+          Alarm: alarm({ MetricName: "Refused", Namespace: "test" }),
+        },
+      },
+      { onAlarm: ({ state, description }) => told.push(`${state} ${description}`) },
+    );
+    expect(running.stack.alarms()).toMatchObject([{ state: "OK" }]);
+    await running.stack.functions[0]?.invoke("{}");
+    await vi.waitFor(() => expect(running.stack.alarms()).toMatchObject([{ state: "ALARM" }]));
+    expect(told).toEqual(["ALARM Nothing is fetched: type this"]);
+  });
+
+  test("goes off when a function fails", async () => {
+    await using running = await started({
+      assets: { Fail: "export const handler = () => { throw new Error('no'); };" },
+      resources: {
+        ...functionResources("Fail"),
+        Alarm: alarm({
+          MetricName: "Errors",
+          Namespace: "AWS/Lambda",
+          Dimensions: [{ Name: "FunctionName", Value: { Ref: "Fail" } }],
+        }),
+      },
+    });
+    await running.stack.functions[0]?.invoke("{}");
+    expect(running.stack.alarms()).toMatchObject([{ state: "ALARM" }]);
+  });
+});
+
 describe("permissions", () => {
   test("a call that the function's role does not allow fails, and is a problem of the stack", async () => {
     await using running = await started({

@@ -1,0 +1,22 @@
+type Value = { readonly at: number; readonly value: number };
+
+/** The values of one metric, as long as an alarm looks back at them. */
+export type Metric = {
+  add(value: number, at: number): void;
+  /** The sum of what was added after `from`, up to `to`; undefined where nothing was. Milliseconds since 1970. */
+  sum(from: number, to: number): number | undefined;
+};
+
+/** @param keptForMilliseconds older values are forgotten */
+export function createMetric(keptForMilliseconds: number): Metric {
+  let values: Value[] = [];
+  return {
+    add: (value, at) => {
+      values = [...values.filter((old) => old.at > at - keptForMilliseconds), { at, value }];
+    },
+    sum: (from, to) => {
+      const within = values.filter(({ at }) => at > from && at <= to);
+      return within.length === 0 ? undefined : within.reduce((sum, { value }) => sum + value, 0);
+    },
+  };
+}
