@@ -1,6 +1,8 @@
 import { join } from "node:path";
-import { App, type AppProps } from "aws-cdk-lib";
+import { App, type AppProps, Validations } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
+import { VALIDATE_AGAINST_DEFAULT_RULES } from "aws-cdk-lib/cx-api";
+import { AwsSolutionsChecks } from "cdk-nag";
 import { createBundler } from "./bundle.ts";
 import { IncomeEventsStack } from "./income-events-stack.ts";
 import { loadSettings, SettingsError } from "./settings.ts";
@@ -24,7 +26,14 @@ export function synthesize(props: AppProps = {}) {
   using bundler = createBundler(repository);
   const codeOf = (entry: string, slice: unknown) => lambda.Code.fromAsset(bundler.directoryOf(entry, slice));
   new IncomeEventsStack(app, { stage, settings, codeOf });
+  if (isChecked(app)) Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   return app.synth();
+}
+
+/** Beside CDK's own checks, and left out where they are: a finding without a reason ends the synthesis. */
+function isChecked(app: App): boolean {
+  const context: unknown = app.node.tryGetContext(VALIDATE_AGAINST_DEFAULT_RULES);
+  return String(context) !== "false";
 }
 
 function stageOf(name: unknown): string {

@@ -2,6 +2,7 @@ import { CfnCondition, CfnParameter, Fn, RemovalPolicies, RemovalPolicy, Stack }
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Construct } from "constructs";
 import { kinds } from "../domain/events.ts";
+import { acknowledge, acknowledgements } from "./acknowledgements.ts";
 import { EventTable } from "./event-table.ts";
 import { Fetching } from "./fetching.ts";
 import { pascalCase } from "./names.ts";
@@ -17,6 +18,7 @@ import { Subscribers } from "./subscribers.ts";
 import { TokenRefresh } from "./token-refresh.ts";
 import { WebhookKind } from "./webhook-kind.ts";
 import { WebhookRegistration } from "./webhook-registration.ts";
+import { WebhooksStage } from "./webhooks-stage.ts";
 
 /** What a production stage keeps when the stack, or the resource in it, is removed. */
 const typesThatHoldData = [
@@ -42,13 +44,18 @@ export class IncomeEventsStack extends Stack {
       terminationProtection: settings.production,
       analyticsReporting: false,
     });
+    for (const each of acknowledgements) acknowledge(this, each);
     const defaults: FunctionDefaults = { codeOf, logRetentionInDays: settings.retention.logsDays };
     const providerBaseUrl = this.#addProviderBaseUrl(settings);
     const token = new TokenSecret(this, "Token");
     const secret = new WebhookSecret(this, "Webhook");
     const overflow = new OverflowStorage(this, "Overflow", settings.retention.eventsDays);
     const table = new EventTable(this, "Events", settings.production);
-    const api = new apigateway.HttpApi(this, "Api", { description: `Webhooks of income events (${stage})` });
+    const api = new apigateway.HttpApi(this, "Api", {
+      description: `Webhooks of income events (${stage})`,
+      createDefaultStage: false,
+    });
+    new WebhooksStage(this, "ApiStage", { api, settings });
     const webhooksUrl = `${api.apiEndpoint}/webhooks`;
     const receiving = kinds.map((kind) => {
       const props = { kind, settings, defaults, api, secret, overflow, table };

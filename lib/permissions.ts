@@ -8,15 +8,17 @@ export function allow(actions: readonly string[], resources: readonly string[]):
 /** What an event source mapping does with a queue on the function's behalf. */
 export const consumeQueue = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
 
+export type ResourceWildcard = {
+  readonly resource: string;
+  readonly actions: readonly string[];
+  readonly reason: string;
+};
+
 /**
  * Every resource of an allowing statement that is no single resource, and why: `*` alone, or `*` at the end of
  * the objects of a bucket. A test holds the template against this list.
  */
-export const resourceWildcards: readonly {
-  readonly resource: string;
-  readonly actions: readonly string[];
-  readonly reason: string;
-}[] = [
+export const resourceWildcards: readonly ResourceWildcard[] = [
   {
     resource: "*",
     actions: ["dynamodb:ListStreams"],
@@ -38,3 +40,27 @@ export const resourceWildcards: readonly {
     reason: "Lambda names the objects of a failure destination itself, from the root of the bucket.",
   },
 ];
+
+/**
+ * The wildcards that a statement names, each with its reason.
+ * @throws for one that `resourceWildcards` does not list
+ */
+export function wildcardsOf({
+  actions,
+  resources,
+}: iam.PolicyStatement): readonly { readonly resource: string; readonly reason: string }[] {
+  return resources
+    .filter((resource) => resource.endsWith("*"))
+    .map((resource) => {
+      // What stands before it is the bucket's ARN, which is known at deploy time only.
+      const ending = resource.replace(/^\$\{Token\[[^\]]*\]\}/, "");
+      const listed = resourceWildcards.find(
+        (wildcard) =>
+          wildcard.resource === ending && actions.every((action) => wildcard.actions.includes(action)),
+      );
+      if (listed !== undefined) return { resource, reason: listed.reason };
+      throw new Error(
+        `${actions.join(", ")} on ${ending}: name one resource, or list the wildcard with its reason in lib/permissions.ts`,
+      );
+    });
+}

@@ -3,7 +3,8 @@ import * as iam from "aws-cdk-lib/aws-iam";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { allow } from "./permissions.ts";
+import { acknowledgeWildcard } from "./acknowledgements.ts";
+import { allow, wildcardsOf } from "./permissions.ts";
 
 /** What all functions of a stack share. */
 export type FunctionDefaults = {
@@ -38,6 +39,16 @@ export class PipelineFunction extends Construct {
     this.timeout = Duration.seconds(props.size.timeoutSeconds);
     this.logGroup = new logs.LogGroup(this, "Logs", { retention: props.logRetentionInDays });
     const writeLogs = allow(["logs:CreateLogStream", "logs:PutLogEvents"], [this.logGroup.logGroupArn]);
+    // In the role itself: an event source mapping then never meets a role whose policy is still to come.
+    const role = new iam.Role(this, "Role", {
+      assumedBy: new iam.ServicePrincipal("lambda.amazonaws.com"),
+      inlinePolicies: {
+        permissions: new iam.PolicyDocument({ statements: [...props.permissions, writeLogs] }),
+      },
+    });
+    for (const { resource, reason } of props.permissions.flatMap(wildcardsOf)) {
+      acknowledgeWildcard(role, resource, reason);
+    }
     this.lambda = new lambda.Function(this, "Function", {
       description: props.description,
       code: props.codeOf(props.entry, props.settings),
@@ -49,13 +60,7 @@ export class PipelineFunction extends Construct {
       environment: { ...props.environment },
       logGroup: this.logGroup,
       ...(props.retryAttempts !== undefined && { retryAttempts: props.retryAttempts }),
-      // In the role itself: an event source mapping then never meets a role whose policy is still to come.
-      role: new iam.Role(this, "Role", {
-        assumedBy: new iam.ServicePrincipal("lambda.amazonaws.com"),
-        inlinePolicies: {
-          permissions: new iam.PolicyDocument({ statements: [...props.permissions, writeLogs] }),
-        },
-      }),
+      role,
     });
   }
 }

@@ -117,6 +117,11 @@ const stageSchema = section({
     secretCacheSeconds: waitingTime(1, 900).default(60),
     /** How long the provider tries a delivery again: the old secret of a rotation is accepted for that time. */
     retryHours: waitingTime(1, 720).default(72),
+    /** What API Gateway lets through on each route; beyond it answers 429, and the provider tries again. */
+    throttle: section({
+      requestsPerSecond: wholeNumber(1, 10_000).default(500),
+      burst: wholeNumber(1, 5_000).default(1_000),
+    }).prefault({}),
   }).prefault({}),
   mapping: mappingSchema,
   subscribers,
