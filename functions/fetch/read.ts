@@ -1,16 +1,23 @@
 import { contentOf } from "../../adapters/content-store.ts";
+import type { Revisions } from "../../adapters/revisions.ts";
 import { fetched } from "../../domain/data-set.ts";
 import { parseJson } from "../../domain/parse.ts";
-import { readPath } from "../../domain/provider-settings.ts";
+import { type ProviderSettings, readPath } from "../../domain/provider-settings.ts";
 import type { TaskOf } from "../../domain/tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
+
+/** What a read needs of the fetcher. */
+export type ReadDependencies = Pick<FetcherDependencies, "claimData" | "storeContent" | "call" | "now"> & {
+  readonly revisions: Pick<Revisions, "loadDataSet" | "dataSet">;
+  readonly provider: Pick<ProviderSettings, "paths">;
+};
 
 /**
  * Reads an endpoint's data and stores it: one call for all that was wanted of it when it was looked at.
  * @returns whether the provider was called; false where the task was overtaken
  * @throws a failure that waits while another task's call covers the same
  */
-export async function read(task: TaskOf<"read">, dependencies: FetcherDependencies): Promise<boolean> {
+export async function read(task: TaskOf<"read">, dependencies: ReadDependencies): Promise<boolean> {
   const { subject } = task;
   const { revisions, claimData, gate, now } = dependencies;
   const lookedAt = now();
@@ -32,7 +39,7 @@ export async function read(task: TaskOf<"read">, dependencies: FetcherDependenci
 async function fetchData(
   task: TaskOf<"read">,
   noted: number,
-  { call, revisions, storeContent, provider, now }: FetcherDependencies,
+  { call, revisions, storeContent, provider, now }: ReadDependencies,
 ): Promise<void> {
   const { subject } = task;
   const answer = await call({ method: "GET", path: readPath(provider, subject, task) });

@@ -363,6 +363,21 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await content()).toMatchObject({ content: text });
     });
 
+    test("that looked while another still called waits, though the claim ends before it comes to claim", async () => {
+      await want("income");
+      const claim = dataClaims(system.dynamodb, table.name, claimLife, () => noon);
+      await claim(subject, { endpoint: "income" }, 1, noon);
+      const working = system.intercept(async ({ action }, moment) => {
+        const isLooked = action === "dynamodb:GetItem" && moment === "after";
+        if (isLooked) clock = new Date(noon.getTime() + claimLife * 1000);
+        return undefined;
+      });
+      await perform(readTask(subject, { endpoint: "income" }, 1));
+      working();
+      expect(calls()).toEqual([]);
+      expect(codes()).toEqual(["TASK_POSTPONED"]);
+    });
+
     test("that is wanted for newer data too calls for that at once", async () => {
       await want("income");
       remote.answer = async (_, count) => {
