@@ -54,7 +54,7 @@ export function dataClaims(
       );
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      throw waiting("another task reads this data", secondsUntilEnd(error, now()));
+      throw waiting("another task reads this data", secondsUntilEnd(error, now()), 0);
     }
     return async () => {
       const giveBack = new UpdateItemCommand({

@@ -7,7 +7,10 @@ import type { TaskOf } from "../../domain/tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 
 /** What a read needs of the fetcher. */
-export type ReadDependencies = Pick<FetcherDependencies, "claimData" | "storeContent" | "call" | "now"> & {
+export type ReadDependencies = Pick<
+  FetcherDependencies,
+  "gate" | "claimData" | "storeContent" | "call" | "now"
+> & {
   readonly revisions: Pick<Revisions, "loadDataSet" | "dataSet">;
   readonly provider: Pick<ProviderSettings, "paths">;
 };

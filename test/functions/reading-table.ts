@@ -43,6 +43,7 @@ export class ReadingTable {
   portsOf({ turn, seconds, data, isFailing, write }: Surroundings): ReadDependencies {
     let call: Call = { noted: 0, begun: 0, isSuccessful: false };
     return {
+      gate: async () => undefined,
       provider: { paths: { ...paths, users: "/", refresh: "/" } },
       now: () => new Date(seconds() * 1000),
       revisions: {
