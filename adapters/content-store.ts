@@ -1,19 +1,21 @@
-import { createHash } from "node:crypto";
-import { gzipSync } from "node:zlib";
 import {
   ConditionalCheckFailedException,
   type DynamoDBClient,
+  GetItemCommand,
   PutItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { marshall } from "@aws-sdk/util-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type DataName, nameOfData } from "../domain/data-name.ts";
+import { permanent } from "../domain/failures.ts";
+import { optionalText } from "../domain/parse.ts";
 import { nameOf, type Subject } from "../domain/subjects.ts";
+import { compress, digestOf, expand, type Parts, sizeOf } from "./compressed.ts";
 import { itemVersion } from "./event-table.ts";
 import { contentKey } from "./keys.ts";
 import type { OverflowBucket } from "./overflow-bucket.ts";
 
 /** Data as the provider gave it, byte for byte: JSON text, so that its numbers keep their digits. */
-export type Content = { readonly text: string; readonly digest: string };
+export type Content = { readonly parts: Parts; readonly digest: string };
 
 /**
  * Stores an endpoint's data, unless a later fetch was faster. `undefined` says that the provider has none.
@@ -26,11 +28,15 @@ export type StoreContent = (
   content: Content | undefined,
 ) => Promise<void>;
 
+/** Reads an endpoint's data back whole, wherever it lies; undefined where the provider has none, or none is stored. */
+export type ReadContent = (subject: Subject, name: DataName) => Promise<Content | undefined>;
+
 /** DynamoDB: 400 KB an item, names and keys included. */
 const inlineLimitInBytes = 380_000;
 
-export function contentOf(text: string): Content {
-  return { text, digest: createHash("sha256").update(text).digest("base64url") };
+export function contentOf(text: string | Parts): Content {
+  const parts = typeof text === "string" ? [Buffer.from(text)] : text;
+  return { parts, digest: digestOf(parts) };
 }
 
 export function contentStore(
@@ -58,9 +64,36 @@ export function contentStore(
 
 /** Large data lies in S3, compressed, under its subject's name, where an erasure finds it. */
 async function placeOf(overflow: OverflowBucket, subject: Subject, name: DataName, content: Content) {
-  const { text, digest } = content;
-  if (Buffer.byteLength(text) <= inlineLimitInBytes) return { content: text, digest };
+  const { parts, digest } = content;
+  if (sizeOf(parts) <= inlineLimitInBytes) return { content: Buffer.concat(parts).toString(), digest };
   const key = `data/${nameOf(subject)}/${nameOfData(name, "/")}/${digest}.json.gz`;
-  await overflow.put(key, gzipSync(text));
+  await overflow.put(key, await compress(parts));
   return { object: key, digest };
+}
+
+/** @throws permanent failure where what is there is not what was stored */
+export function contentReader(
+  client: DynamoDBClient,
+  tableName: string,
+  overflow: OverflowBucket,
+): ReadContent {
+  return async (subject, name) => {
+    const { Item } = await client.send(
+      new GetItemCommand({
+        TableName: tableName,
+        Key: marshall(contentKey(subject, name)),
+        ConsistentRead: true,
+      }),
+    );
+    const item = Item === undefined ? {} : unmarshall(Item);
+    const { content: inline, digest } = item;
+    // Without a digest: the provider has none.
+    if (digest === undefined) return undefined;
+    const object = optionalText(item, "object");
+    const content = contentOf(
+      object === undefined ? String(inline) : [await expand(await overflow.get(object))],
+    );
+    if (content.digest !== digest) throw permanent("the data is another than was stored");
+    return content;
+  };
 }

@@ -5,6 +5,8 @@
 export type OverflowBucket = {
   readonly put: (key: string, content: string | Uint8Array) => Promise<void>;
   readonly get: (key: string) => Promise<Uint8Array>;
+  /** Undefined where there is nothing. */
+  readonly find: (key: string) => Promise<Uint8Array | undefined>;
 };
 
 export function overflowBucket(bucket: string): OverflowBucket {
@@ -12,17 +14,33 @@ export function overflowBucket(bucket: string): OverflowBucket {
     const s3 = await import("@aws-sdk/client-s3");
     return { s3, client: new s3.S3Client({}) };
   });
+  const get = async (key: string) => {
+    const { s3, client } = await connect();
+    const { Body } = await client.send(new s3.GetObjectCommand({ Bucket: bucket, Key: key }));
+    return Body === undefined ? new Uint8Array() : Body.transformToByteArray();
+  };
   return {
     put: async (key, content) => {
       const { s3, client } = await connect();
       await client.send(new s3.PutObjectCommand({ Bucket: bucket, Key: key, Body: content }));
     },
-    get: async (key) => {
-      const { s3, client } = await connect();
-      const { Body } = await client.send(new s3.GetObjectCommand({ Bucket: bucket, Key: key }));
-      return Body === undefined ? new Uint8Array() : Body.transformToByteArray();
+    get,
+    find: async (key) => {
+      const { s3 } = await connect();
+      try {
+        return await get(key);
+      } catch (error) {
+        if (error instanceof s3.S3ServiceException && isMissing(error.$metadata.httpStatusCode))
+          return undefined;
+        throw error;
+      }
     },
   };
+}
+
+/** To whoever may not list a bucket, S3 says 403 of an object that is not there. */
+function isMissing(status: number | undefined): boolean {
+  return status === 404 || status === 403;
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

@@ -1,7 +1,7 @@
 import { Agent, request } from "undici";
 import { FailureError, permanent, retryable } from "../domain/failures.ts";
 import { isPrivateHost } from "../domain/private-addresses.ts";
-import type { ProviderSettings } from "../domain/provider-settings.ts";
+import { longestCallInSeconds, type ProviderSettings } from "../domain/provider-settings.ts";
 import { privateAddressReason, publicLookup, type ResolveAll } from "./public-lookup.ts";
 import { discard, readText } from "./response-body.ts";
 
@@ -46,9 +46,9 @@ export function providerApi(
   now: () => Date,
   resolve?: ResolveAll,
 ): CallWithToken {
-  const { timeouts, maxResponseBytes, allowPrivateAddresses } = limits;
+  const { maxResponseBytes, allowPrivateAddresses } = limits;
   const dispatcher = dispatcherWith(limits, resolve);
-  const longest = (timeouts.connectSeconds + timeouts.headersSeconds + timeouts.bodySeconds) * 1000;
+  const longest = longestCallInSeconds(limits) * 1000;
   // An address in place of a name is never looked up.
   const isRefused = !allowPrivateAddresses && isPrivateHost(new URL(baseUrl).hostname);
   return async (token, { method, path, link, body, timeLeft }) => {

@@ -15,6 +15,8 @@ export type Failure =
        * without it, however long that takes. `provider`: it is down, which is borne for the longest outage.
        */
       readonly waitsFor?: "permit" | "provider";
+      /** The message to send in place of the one that failed: it says what was done so far. */
+      readonly instead?: string;
     }
   | {
       readonly kind: "permanent";

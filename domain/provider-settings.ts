@@ -42,6 +42,16 @@ export type ProviderSettings = {
   readonly allowPrivateAddresses: boolean;
 };
 
+/** However slowly an answer drips. */
+export function longestCallInSeconds({ timeouts }: Pick<ProviderSettings, "timeouts">): number {
+  return timeouts.connectSeconds + timeouts.headersSeconds + timeouts.bodySeconds;
+}
+
+/** What a function keeps of its time for what comes after its last call: storing, sending again. */
+export function settlingInSeconds(timeoutSeconds: number): number {
+  return Math.max(1, timeoutSeconds / 10);
+}
+
 /** @throws permanent failure naming the setting */
 export function parseProviderSettings(value: unknown): ProviderSettings {
   const fields = fieldsOf(value, "provider");

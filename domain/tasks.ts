@@ -1,7 +1,8 @@
 import { type DataName, parseDataName } from "./data-name.ts";
 import { permanent } from "./failures.ts";
 import { jsonText } from "./json-text.ts";
-import { fieldsOf, numberOf, optionalText, parseJson, present } from "./parse.ts";
+import { fieldsOf, isFields, numberOf, optionalText, parseJson, present } from "./parse.ts";
+import { parseReadProgress, type ReadProgress } from "./read-progress.ts";
 import { parseSubject, type Subject } from "./subjects.ts";
 
 /** The version of tasks that this release writes and reads. */
@@ -15,7 +16,13 @@ export type Task = {
   readonly since?: string;
 } & (
   | { readonly task: "start"; readonly subject: Subject; readonly version: number }
-  | ({ readonly task: "read"; readonly subject: Subject; readonly wanted: number } & DataName)
+  | ({
+      readonly task: "read";
+      readonly subject: Subject;
+      readonly wanted: number;
+      /** Absent: nothing is read yet. */
+      readonly progress?: ReadProgress;
+    } & DataName)
   | { readonly task: "ask"; readonly subject: Subject; readonly version: number }
 );
 
@@ -55,7 +62,13 @@ export function readTaskText(text: string): Task {
     case "ask":
       return { ...common, task: fields.task, version: numberOf(fields, "version") };
     case "read":
-      return { ...common, task: "read", ...parseDataName(fields), wanted: numberOf(fields, "wanted") };
+      return {
+        ...common,
+        task: "read",
+        ...parseDataName(fields),
+        wanted: numberOf(fields, "wanted"),
+        ...(isFields(fields.progress) ? { progress: parseReadProgress(fields.progress) } : {}),
+      };
     default:
       throw permanent("task: expected start, read or ask");
   }

@@ -6,6 +6,9 @@ import { privateBucket } from "./private-bucket.ts";
 /** The longest that a message with a pointer to a body can lie in a queue and then in its DLQ. */
 const longestInQueuesInDays = 28;
 
+/** Longer than a task can lie in a dead-letter queue; what is gone is read again. */
+const pagesInDays = 15;
+
 /** Holds what is too large for a message or an item: webhook bodies and fetched data. */
 export class OverflowStorage extends Construct {
   readonly bucket: s3.Bucket;
@@ -13,13 +16,17 @@ export class OverflowStorage extends Construct {
   readonly bodies: string;
   /** The objects of fetched data, which stay as long as the items that point to them. */
   readonly data: string;
+  /** The objects of lists that are still being read, page by page. */
+  readonly pages: string;
 
   constructor(scope: Construct, id: string, retentionInDays: number) {
     super(scope, id);
     this.bucket = privateBucket(this, "Bucket", [
       { prefix: "bodies/", expiration: wholeDays(retentionInDays + longestInQueuesInDays) },
+      { prefix: "pages/", expiration: wholeDays(pagesInDays) },
     ]);
     this.bodies = this.bucket.arnForObjects("bodies/*");
     this.data = this.bucket.arnForObjects("data/*");
+    this.pages = this.bucket.arnForObjects("pages/*");
   }
 }

@@ -35,6 +35,11 @@ export const resourceWildcards: readonly ResourceWildcard[] = [
     reason: "Each large data set is an object of its own, named by its subject and digest.",
   },
   {
+    resource: "/pages/*",
+    actions: ["s3:PutObject", "s3:GetObject"],
+    reason: "What was read of a list is an object of its own, named by its subject and digest.",
+  },
+  {
     resource: "/*",
     actions: ["s3:PutObject"],
     reason: "Lambda names the objects of a failure destination itself, from the root of the bucket.",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { eventTypes } from "../domain/events.ts";
 import { answerTypes } from "../domain/message.ts";
+import { longestCallInSeconds, settlingInSeconds } from "../domain/provider-settings.ts";
 import { wants } from "../domain/subscribers.ts";
 import { mappingSchema } from "./mapping-schema.ts";
 import { isPlaceholder, isPrivate, providerSchema } from "./provider-schema.ts";
@@ -205,10 +206,11 @@ const crossChecks: readonly CrossCheck[] = [
     (caller): CrossCheck => ({
       reads: ["provider", "functions"],
       holds: ({ provider, functions: sizes }) =>
-        sizes[caller].timeoutSeconds >= provider.timeouts.connectSeconds + provider.timeouts.headersSeconds,
+        longestCallInSeconds(provider) <=
+        sizes[caller].timeoutSeconds - settlingInSeconds(sizes[caller].timeoutSeconds),
       path: ["functions", caller, "timeoutSeconds"],
       error:
-        "ends before a slow answer; raise it to provider.timeouts.connectSeconds + headersSeconds, or lower those",
+        "ends before a slow answer; raise it over the sum of provider.timeouts by a tenth or more, or lower those",
     }),
   ),
 ];

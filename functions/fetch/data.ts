@@ -3,12 +3,17 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { dataClaims } from "../../adapters/claims.ts";
 import { contentStore } from "../../adapters/content-store.ts";
+import { keptPages } from "../../adapters/kept-pages.ts";
 import { messageVisibility } from "../../adapters/message-visibility.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
 import { revisions } from "../../adapters/revisions.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
 import { numberOf } from "../../domain/parse.ts";
-import { parseProviderSettings, parseStartEndpoints } from "../../domain/provider-settings.ts";
+import {
+  parseProviderSettings,
+  parseStartEndpoints,
+  settlingInSeconds,
+} from "../../domain/provider-settings.ts";
 import { parseRetrySettings } from "../../domain/retry.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
@@ -22,10 +27,15 @@ const table = new DynamoDBClient({});
 const tableName = variable("TABLE_NAME");
 const now = () => new Date();
 
+const overflow = overflowBucket(variable("OVERFLOW_BUCKET"));
+const timeoutSeconds = numberOf(settings, "timeoutSeconds");
+
 export const handler = fetcher({
   revisions: revisions(table, tableName),
-  claimData: dataClaims(table, tableName, numberOf(settings, "timeoutSeconds"), now),
-  storeContent: contentStore(table, tableName, overflowBucket(variable("OVERFLOW_BUCKET"))),
+  claimData: dataClaims(table, tableName, timeoutSeconds, now),
+  storeContent: contentStore(table, tableName, overflow),
+  keptPages: keptPages(overflow),
+  settlingInMillis: settlingInSeconds(timeoutSeconds) * 1000,
   ...tokenCalls(table, new SecretsManagerClient({}), provider, now, 0),
   send: sqsSender(queues),
   hide: messageVisibility(queues),

@@ -1,5 +1,6 @@
 import type { ClaimData } from "../../adapters/claims.ts";
 import type { StoreContent } from "../../adapters/content-store.ts";
+import type { KeptPages } from "../../adapters/kept-pages.ts";
 import type { Hide } from "../../adapters/message-visibility.ts";
 import type { Revisions } from "../../adapters/revisions.ts";
 import type { Send } from "../../adapters/sqs-sender.ts";
@@ -13,6 +14,7 @@ export type FetcherDependencies = {
   readonly revisions: Revisions;
   readonly claimData: ClaimData;
   readonly storeContent: StoreContent;
+  readonly keptPages: KeptPages;
   /** Guarded: a call that may not be made now throws a retryable failure. */
   readonly call: Call;
   /** Throws what a call would throw, where that is known without one. */
@@ -24,6 +26,8 @@ export type FetcherDependencies = {
   readonly provider: ProviderSettings;
   /** What is fetched when an account becomes connected. */
   readonly startEndpoints: readonly string[];
+  /** Of its time the function keeps this for what comes after the last call. */
+  readonly settlingInMillis: number;
   readonly retrying: VerdictSettings;
   readonly now: () => Date;
   readonly random: () => number;

@@ -1,25 +1,42 @@
-import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { Call } from "../../adapters/with-token.ts";
 import { nameOf } from "../../domain/subjects.ts";
 import { readTaskText, type Task } from "../../domain/tasks.ts";
+import { oneAtATime } from "../runtime/one-at-a-time.ts";
 import { sqsBatch } from "../runtime/sqs-batch.ts";
 import { ask } from "./ask.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 import { postpone } from "./postpone.ts";
 import { read } from "./read.ts";
+import type { PagesDependencies } from "./read-pages.ts";
 import { start } from "./start.ts";
 
+/** What Lambda says of an invocation. */
+type Invocation = Pick<Context, "getRemainingTimeInMillis">;
+
+/** Its calls end in the function's time. */
+type TimedDependencies = FetcherDependencies & Pick<PagesDependencies, "inTurn" | "timeLeft">;
+
 /** Does the tasks of the fetch queue: starts data fetches, reads data, asks for states. */
-export function fetcher(dependencies: FetcherDependencies): (event: SQSEvent) => Promise<SQSBatchResponse> {
-  return sqsBatch(({ body }) => perform(readTaskText(body), dependencies), postpone(dependencies));
+export function fetcher(
+  dependencies: FetcherDependencies,
+): (event: SQSEvent, invocation: Invocation) => Promise<SQSBatchResponse> {
+  const inTurn = oneAtATime();
+  return (event, invocation) => {
+    const timeLeft = () => invocation.getRemainingTimeInMillis() - dependencies.settlingInMillis;
+    const call: Call = (apiCall) => dependencies.call({ ...apiCall, timeLeft });
+    const timed = { ...dependencies, call, timeLeft, inTurn };
+    return sqsBatch(({ body }) => perform(readTaskText(body), timed), postpone(dependencies))(event);
+  };
 }
 
-async function perform(task: Task, dependencies: FetcherDependencies): Promise<void> {
+async function perform(task: Task, dependencies: TimedDependencies): Promise<void> {
   const isDone = await dispatch(task, dependencies);
   dependencies.log(isDone ? "TASK_DONE" : "TASK_VOID", { task: task.task, subject: nameOf(task.subject) });
 }
 
 /** @returns whether the provider was called; false where the task was overtaken */
-function dispatch(task: Task, dependencies: FetcherDependencies): Promise<boolean> {
+function dispatch(task: Task, dependencies: TimedDependencies): Promise<boolean> {
   switch (task.task) {
     case "start":
       return start(task, dependencies);

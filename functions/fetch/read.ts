@@ -1,19 +1,13 @@
-import { contentOf } from "../../adapters/content-store.ts";
 import type { Revisions } from "../../adapters/revisions.ts";
 import { fetched } from "../../domain/data-set.ts";
-import { parseJson } from "../../domain/parse.ts";
-import { type ProviderSettings, readPath } from "../../domain/provider-settings.ts";
 import type { TaskOf } from "../../domain/tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
+import { type PagesDependencies, readPages } from "./read-pages.ts";
 
 /** What a read needs of the fetcher. */
-export type ReadDependencies = Pick<
-  FetcherDependencies,
-  "gate" | "claimData" | "storeContent" | "call" | "now"
-> & {
+export type ReadDependencies = Pick<FetcherDependencies, "gate" | "claimData" | "storeContent" | "now"> & {
   readonly revisions: Pick<Revisions, "loadDataSet" | "dataSet">;
-  readonly provider: Pick<ProviderSettings, "paths">;
-};
+} & PagesDependencies;
 
 /**
  * Reads an endpoint's data and stores it: one call for all that was wanted of it when it was looked at.
@@ -29,8 +23,11 @@ export async function read(task: TaskOf<"read">, dependencies: ReadDependencies)
   // While the provider is down a task comes back many times: then it costs this read, and no claim.
   await gate();
   const giveBack = await claimData(subject, task, known.wanted, lookedAt);
+  const noted = task.progress?.noted ?? known.wanted;
   try {
-    await fetchData(task, known.wanted, dependencies);
+    await fetchData(task, noted, dependencies);
+    // What was wanted while a list was read is another task's, which need not wait for the claim's end.
+    if (noted < known.wanted) await giveBack();
   } catch (error) {
     await giveBack();
     throw error;
@@ -39,23 +36,14 @@ export async function read(task: TaskOf<"read">, dependencies: ReadDependencies)
 }
 
 /** @param noted what was wanted before the call: what is wanted during it may be news that the answer lacks */
-async function fetchData(
-  task: TaskOf<"read">,
-  noted: number,
-  { call, revisions, storeContent, provider, now }: ReadDependencies,
-): Promise<void> {
+async function fetchData(task: TaskOf<"read">, noted: number, dependencies: ReadDependencies): Promise<void> {
   const { subject } = task;
-  const answer = await call({ method: "GET", path: readPath(provider, subject, task) });
-  const content = answer.found ? contentOf(jsonOf(answer.text)) : undefined;
+  const { revisions, storeContent, now } = dependencies;
+  const content = await readPages({ ...dependencies, task, noted });
   // The data first, what is known of it after: a crash between the two fetches again, and forgets nothing. Stored
   // even where the digest is known already: a slower fetch may have put older data there since it was noted.
   await storeContent(subject, task, noted, content);
   await revisions.dataSet(subject, task, (current) =>
     current === undefined ? undefined : fetched(current, noted, content?.digest, now()),
   );
-}
-
-function jsonOf(text: string): string {
-  parseJson(text, "the provider's answer");
-  return text;
 }

@@ -39,7 +39,7 @@ export function verdictOn(
   const { messageId, receiptHandle, body } = record;
   const common = { messageId, reason: failure.reason };
   if (failure.kind === "permanent") return { ...common, do: "give up", body };
-  const tried = readTaskText(body);
+  const tried = readTaskText(failure.instead ?? body);
   const task = afterFailure(tried, failure, record);
   if (isOver(task, longestOutageHours, now)) {
     const reason = `${failure.reason}; given up after ${longestOutageHours} hours, see fetch.longestOutageHours`;
@@ -47,7 +47,9 @@ export function verdictOn(
   }
   const receives = Number(record.attributes.ApproximateReceiveCount);
   const seconds = delayInSeconds(failure, tried.attempts + receives - 1, retry, random);
-  const isHideable = seconds <= longestHiddenInSeconds && receives <= maxReceiveCount - sparedReceives;
+  const isSame = failure.instead === undefined;
+  const isHideable =
+    isSame && seconds <= longestHiddenInSeconds && receives <= maxReceiveCount - sparedReceives;
   if (isHideable) return { ...common, do: "hide", receiptHandle, seconds };
   return { ...common, do: "send again", task, seconds };
 }

@@ -4,7 +4,7 @@ import { callWindow } from "../../adapters/call-window.ts";
 import { guardedCall, patient } from "../../adapters/guarded-call.ts";
 import { type CallWithToken, providerApi } from "../../adapters/provider-api.ts";
 import { sharedBreaker } from "../../adapters/shared-breaker.ts";
-import type { ProviderSettings } from "../../domain/provider-settings.ts";
+import { longestCallInSeconds, type ProviderSettings } from "../../domain/provider-settings.ts";
 import { variable } from "./environment.ts";
 import { log } from "./log.ts";
 
@@ -24,10 +24,9 @@ export function providerCalls(
   patienceInSeconds: number,
 ): ProviderCalls {
   const tableName = variable("TABLE_NAME");
-  const { connectSeconds, headersSeconds, bodySeconds } = provider.timeouts;
   const breaker = sharedBreaker(table, tableName, {
     settings: provider.breaker,
-    longestCallInSeconds: connectSeconds + headersSeconds + bodySeconds + patienceInSeconds,
+    longestCallInSeconds: longestCallInSeconds(provider) + patienceInSeconds,
     now,
     random: Math.random,
     onTurn: (turn) => log(turn === "down" ? "PROVIDER_DOWN" : "PROVIDER_BACK"),

@@ -1,7 +1,14 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { gunzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { contentOf, contentStore, type StoreContent } from "../../adapters/content-store.ts";
+import {
+  type Content,
+  contentOf,
+  contentReader,
+  contentStore,
+  type ReadContent,
+  type StoreContent,
+} from "../../adapters/content-store.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
 import type { Subject } from "../../domain/subjects.ts";
 import {
@@ -17,18 +24,22 @@ await describeOnTables("the content store", (tables) => {
   let table: TestTable;
   let bucket: TestBucket;
   let store: StoreContent;
+  let read: ReadContent;
   let subject: Subject;
 
   beforeAll(async () => {
     system = await startTestSystem(tables);
     [table, bucket] = await Promise.all([system.createTable(), system.createBucket()]);
-    store = contentStore(system.dynamodb, table.name, overflowBucket(bucket.name));
+    const overflow = overflowBucket(bucket.name);
+    store = contentStore(system.dynamodb, table.name, overflow);
+    read = contentReader(system.dynamodb, table.name, overflow);
   });
   afterAll(() => system.close());
   beforeEach(() => {
     subject = { kind: "account", id: randomUUID() };
   });
 
+  const textOf = ({ parts }: Content) => Buffer.concat(parts).toString();
   const stored = () => table.item(`ACCOUNT#${subject.id}`, "CONTENT#income");
 
   test("keeps small data in the table, byte for byte", async () => {
@@ -39,7 +50,7 @@ await describeOnTables("the content store", (tables) => {
       sk: "CONTENT#income",
       schemaVersion: 1,
       done: 3,
-      content: content.text,
+      content: textOf(content),
       digest: content.digest,
     });
   });
@@ -53,7 +64,7 @@ await describeOnTables("the content store", (tables) => {
       const width = Buffer.byteLength(character);
       const inline = contentOf(character.repeat(Math.floor(380_000 / width)));
       await store(subject, { endpoint: "income" }, 1, inline);
-      expect(await stored()).toMatchObject({ content: inline.text });
+      expect(await stored()).toMatchObject({ content: textOf(inline) });
 
       const large = contentOf(character.repeat(Math.floor(380_000 / width) + 1));
       await store(subject, { endpoint: "income" }, 2, large);
@@ -61,15 +72,55 @@ await describeOnTables("the content store", (tables) => {
       const item = await stored();
       expect(item).toMatchObject({ object: key, digest: large.digest, done: 2 });
       expect(item).not.toHaveProperty("content");
-      expect(gunzipSync(await bucket.bytes(key)).toString()).toBe(large.text);
+      expect(gunzipSync(await bucket.bytes(key)).toString()).toBe(textOf(large));
     },
   );
 
-  test("reads back whole what hardly compresses", async () => {
-    const content = contentOf(JSON.stringify(randomBytes(1_500_000).toString("base64")));
+  test.each([
+    ["is small", '{"amount": 12345678901234567890.10, "s": "ü"}'],
+    ["is nothing", ""],
+    ["lies in the bucket", JSON.stringify("ü".repeat(400_000))],
+    ["hardly compresses", JSON.stringify(randomBytes(1_500_000).toString("base64"))],
+  ])("reads back whole what %s", async (_, text) => {
+    const content = contentOf(text);
+    await store(subject, { endpoint: "income" }, 1, content);
+    const back = await read(subject, { endpoint: "income" });
+    expect(back?.digest).toBe(content.digest);
+    expect(back && textOf(back)).toBe(text);
+  });
+
+  test("takes data in parts, which may split a character, as if it were one", async () => {
+    for (const repeat of [1, 400_000]) {
+      const text = JSON.stringify("aü".repeat(repeat));
+      const bytes = Buffer.from(text);
+      const parts = contentOf([bytes.subarray(0, 3), bytes.subarray(3)]);
+      expect(parts.digest).toBe(contentOf(text).digest);
+      await store(subject, { endpoint: "income" }, repeat, parts);
+      const back = await read(subject, { endpoint: "income" });
+      expect(back && textOf(back)).toBe(text);
+    }
+  });
+
+  test("reads nothing where nothing is stored, or the provider has none", async () => {
+    expect(await read(subject, { endpoint: "income" })).toBeUndefined();
+    await store(subject, { endpoint: "income" }, 1, undefined);
+    expect(await read(subject, { endpoint: "income" })).toBeUndefined();
+  });
+
+  test("reads data of a range of dates apart from the whole", async () => {
+    const range = { start: "2026-01-01", end: "2026-01-31" };
+    await store(subject, { endpoint: "income", range }, 1, contentOf("x".repeat(500_000)));
+    expect(await read(subject, { endpoint: "income" })).toBeUndefined();
+    const back = await read(subject, { endpoint: "income", range });
+    expect(back && textOf(back)).toHaveLength(500_000);
+  });
+
+  test("refuses to read what is another than was stored", async () => {
+    const content = contentOf("x".repeat(500_000));
     await store(subject, { endpoint: "income" }, 1, content);
     const key = `data/account/${subject.id}/income/${content.digest}.json.gz`;
-    expect(gunzipSync(await bucket.bytes(key)).toString()).toBe(content.text);
+    await overflowBucket(bucket.name).put(key, gzipSync("[]"));
+    await expect(read(subject, { endpoint: "income" })).rejects.toThrow("is another than was stored");
   });
 
   test("notes that the provider has none", async () => {

@@ -144,6 +144,7 @@ describe("a task", () => {
   const task = { schemaVersion: 1, attempts: 0, task: "read", subject: { kind: "account", id: "a" } };
 
   it("is refused by the name of the field that is wrong", () => {
+    const read = { ...task, endpoint: "income", wanted: 1 };
     const broken: [unknown, string][] = [
       [{ ...task, schemaVersion: 2 }, "schemaVersion: expected 1"],
       [{ ...task, task: "dance" }, "task: expected start, read or ask"],
@@ -156,6 +157,9 @@ describe("a task", () => {
         { ...task, subject: { kind: "cat", id: "a" } },
         "subject.kind: expected user, account or company-account",
       ],
+      [{ ...read, progress: { from: {}, kept: "k" } }, "noted: expected a number"],
+      [{ ...read, progress: { noted: 1, kept: "k" } }, "from: expected an object"],
+      [{ ...read, progress: { noted: 1, from: { next: "c", pages: 1 } } }, "mark: expected a text"],
       [[], "the task: expected an object"],
     ];
     for (const [value, reason] of broken) expect(() => readTaskText(JSON.stringify(value))).toThrow(reason);

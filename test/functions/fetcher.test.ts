@@ -6,6 +6,7 @@ import { callWindow } from "../../adapters/call-window.ts";
 import { dataClaims } from "../../adapters/claims.ts";
 import { contentOf, contentStore } from "../../adapters/content-store.ts";
 import { guardedCall } from "../../adapters/guarded-call.ts";
+import { keptPages } from "../../adapters/kept-pages.ts";
 import { messageVisibility } from "../../adapters/message-visibility.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
 import { providerApi } from "../../adapters/provider-api.ts";
@@ -127,10 +128,13 @@ await describeOnTables("the fetcher", (tables) => {
       onTurn: () => undefined,
     });
     const window = callWindow(system.dynamodb, table.name, settings.requestsPerMinute, now);
+    const overflow = overflowBucket(bucket.name);
     return fetcher({
       revisions: known,
       claimData: dataClaims(system.dynamodb, table.name, claimLife, now),
-      storeContent: contentStore(system.dynamodb, table.name, overflowBucket(bucket.name)),
+      storeContent: contentStore(system.dynamodb, table.name, overflow),
+      keptPages: keptPages(overflow),
+      settlingInMillis: 1_000,
       call: withToken(
         guardedCall(providerApi(remote.url, settings, now), breaker.admit, window.permit),
         reader,

@@ -20,7 +20,7 @@ export const context: Context = {
   awsRequestId: "test",
   logGroupName: "test",
   logStreamName: "test",
-  getRemainingTimeInMillis: () => 10_000,
+  getRemainingTimeInMillis: () => 60_000,
   done: () => undefined,
   fail: () => undefined,
   succeed: () => undefined,

@@ -1,6 +1,8 @@
+import { expect } from "vitest";
 import type { DataSet } from "../../domain/data-set.ts";
 import { retryable, waiting } from "../../domain/failures.ts";
 import type { ReadDependencies } from "../../functions/fetch/read.ts";
+import type { PagesDependencies } from "../../functions/fetch/read-pages.ts";
 
 /** In seconds: how long a process that reads can live, and so its claim. */
 export const processLife = 60;
@@ -25,6 +27,18 @@ export type Surroundings = {
 };
 
 const paths = { read: "/{account_id}/{endpoint}", readCompany: "/", account: "/", companyAccount: "/" };
+/** No answer here has pages. */
+const onePage: Omit<PagesDependencies, "call"> = {
+  provider: {
+    paths: { ...paths, users: "/", refresh: "/" },
+    paging: { by: "cursor", items: "data", next: "next", parameter: "cursor", maxPages: 1 },
+    timeouts: { connectSeconds: 1, headersSeconds: 1, bodySeconds: 1 },
+    maxDataBytes: 1,
+  },
+  keptPages: { keep: async () => expect.fail("kept"), find: async () => expect.fail("sought") },
+  inTurn: (work) => work(),
+  timeLeft: () => processLife * 1000,
+};
 
 /** One data set as the table keeps it: counters, content and claim, with the conditions that the table has. */
 export class ReadingTable {
@@ -44,7 +58,7 @@ export class ReadingTable {
     let call: Call = { noted: 0, begun: 0, isSuccessful: false };
     return {
       gate: async () => undefined,
-      provider: { paths: { ...paths, users: "/", refresh: "/" } },
+      ...onePage,
       now: () => new Date(seconds() * 1000),
       revisions: {
         loadDataSet: async () => {
@@ -78,7 +92,7 @@ export class ReadingTable {
       },
       storeContent: async (_subject, _name, noted, content) => {
         await turn();
-        if (noted >= this.stored.noted) this.stored = { noted, data: Number(content?.text) };
+        if (noted >= this.stored.noted) this.stored = { noted, data: Number(content?.parts.join("")) };
       },
     };
   }

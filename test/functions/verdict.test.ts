@@ -53,6 +53,24 @@ describe("a short wait", () => {
   });
 });
 
+it("a task that was done in part is sent again as what is left of it, however short the wait", () => {
+  const progress = { noted: 1, from: { next: "c", pages: 3, mark: "m" }, kept: "k" };
+  const instead = JSON.stringify({ ...task, progress });
+  const rest = { ...task, progress };
+  const inPart = { kind: "retryable", reason: "x", delayInSeconds: 0, instead } as const;
+  expect(verdict(inPart)).toMatchObject({
+    do: "send again",
+    task: { ...rest, attempts: 1, since: now.toISOString() },
+  });
+  expect(verdict({ ...inPart, waitsFor: "permit", spreadInSeconds: 0 })).toEqual({
+    do: "send again",
+    messageId: "m-1",
+    reason: "x",
+    seconds: 1,
+    task: rest,
+  });
+});
+
 describe("a long wait", () => {
   it("sends the task again, a minute being the longest that is hidden", () => {
     expect(verdict(noToken, { random: 0 })).toMatchObject({ do: "hide", seconds: 60 });

@@ -56,6 +56,8 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "dynamodb:PutItem                 EventsTable",
     "dynamodb:UpdateItem              EventsTable",
     "s3:PutObject                     OverflowBucket/data/*",
+    "s3:PutObject                     OverflowBucket/pages/*",
+    "s3:GetObject                     OverflowBucket/pages/*",
     "secretsmanager:GetSecretValue    TokenSecret",
     "lambda:InvokeFunction            RefreshTokenFunction",
   ],

@@ -270,7 +270,7 @@ describe("settings in error", () => {
     [
       "a function that ends before the provider answers",
       { functions: { fetch: { timeoutSeconds: 20 } } },
-      "functions.fetch.timeoutSeconds: ends before a slow answer; raise it to provider.timeouts.connectSeconds",
+      "functions.fetch.timeoutSeconds: ends before a slow answer; raise it over the sum of provider.timeouts by a tenth",
     ],
     [
       "a header in capitals",
