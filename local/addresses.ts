@@ -53,6 +53,8 @@ export function printableAddresses(addresses: Addresses, { sandbox, stack }: Sys
       .map(([name, url]) => `${name.padEnd(width)}  ${url}`)
       .join("\n              ")}`,
     "",
+    "Commands      npx income-events --help",
+    "",
     "Try:",
     `  curl -i ${endpoints.api}/webhooks/users -H 'content-type: application/json' \\`,
     ...headers.map((header) => `    -H '${header}' \\`),

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { addressesOf, printableAddresses } from "./addresses.ts";
+import { announce } from "./announce.ts";
 import { explain } from "./explain.ts";
 import { parseOptions, type StartOptions } from "./options.ts";
 import { count, printable, printableDeadLetters } from "./scenario/report.ts";
@@ -53,6 +54,7 @@ async function runOnce({ users, json }: StartOptions): Promise<number> {
 async function stayUp({ users, json }: StartOptions): Promise<number> {
   const system = await startSystem(options, {}, progress, () => undefined);
   const ending = new AbortController();
+  const endAnnouncement = announce(system.stack);
   try {
     const addresses = addressesOf(system);
     if (json !== undefined) await writeJson(json, addresses);
@@ -64,6 +66,7 @@ async function stayUp({ users, json }: StartOptions): Promise<number> {
     return 0;
   } finally {
     ending.abort();
+    endAnnouncement();
     print("\nEnding every process that was started");
     await system.close();
   }

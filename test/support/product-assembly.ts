@@ -14,6 +14,8 @@ const role = z.looseObject({
   Policies: z.array(z.looseObject({ PolicyDocument: z.looseObject({ Statement: z.array(statement) }) })),
 });
 
+const repository = join(import.meta.dirname, "..", "..");
+
 type Resource = z.output<typeof resource>;
 
 /** The product's own stack, synthesized; copies of it can be changed as a careless hand would. */
@@ -30,9 +32,16 @@ export type ProductAssembly = AsyncDisposable & {
   replaceBundle(functionId: RegExp, source: string): Promise<void>;
 };
 
-export async function synthesizeProduct(stage = "local"): Promise<ProductAssembly> {
+/** @param changes settings in the place of those of the stage `local`, group by group; for a stage of its own */
+export async function synthesizeProduct(stage = "local", changes?: object): Promise<ProductAssembly> {
   const directory = await mkdtemp(join(tmpdir(), "product-"));
-  synthesize({ outdir: directory, context: { stage } });
+  if (changes === undefined) synthesize({ outdir: directory, context: { stage } });
+  else {
+    const local: unknown = JSON.parse(await readFile(join(repository, "stages", "local.json"), "utf8"));
+    const settings = join(directory, "settings.json");
+    await writeFile(settings, JSON.stringify({ ...Object(local), ...changes }));
+    synthesize({ outdir: directory, context: { stage, settings } });
+  }
   return productAssembly(directory);
 }
 
