@@ -15,6 +15,16 @@ export function readTokenLife(token: string): TokenLife {
   }
 }
 
+/** Whether a text is a JWT whose claims can be read. */
+export function isJwt(text: string): boolean {
+  try {
+    decodeJwt(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 // A claim is whatever the token says: its type is a promise of the library, not of the provider.
 function isTime(claim: unknown): claim is number {
   return typeof claim === "number" && Number.isFinite(claim);

@@ -86,3 +86,11 @@ export function tokenSecret(client: SecretsManagerClient, secretId: string): Tok
     },
   };
 }
+
+/** Sets the token by hand: it is current at once, whatever a refresh has pending. */
+export async function setToken(client: SecretsManagerClient, secretId: string, token: string): Promise<void> {
+  // Without a request token of our own: the same token would else be the same version, and keep its old label.
+  await client.send(
+    new PutSecretValueCommand({ SecretId: secretId, SecretString: JSON.stringify({ token }) }),
+  );
+}

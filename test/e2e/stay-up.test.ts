@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -7,6 +8,7 @@ import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { runCommand } from "../support/command-line.ts";
 import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
 import { descendantsOf, isAlive, type Program, runProgram } from "../support/program.ts";
 
@@ -20,6 +22,9 @@ const addresses = z.object({
   queues: z.record(z.string(), z.url()),
 });
 const message = z.object({ id: z.string(), type: z.string(), subject: z.string(), sequence: z.string() });
+/** Where commands find a system of the stage `local` by its process. */
+const announcementOf = (pid: number) =>
+  join(import.meta.dirname, "..", "..", ".local", "running", `income-events-local-${pid}.json`);
 const freePorts = ["--api-port", "0", "--aws-port", "0", "--sandbox-port", "0"];
 
 describe("npm start", () => {
@@ -70,11 +75,21 @@ describe("npm start", () => {
     expect(stored.filter(({ pk, sk }) => pk === `USER#${userId}` && sk.startsWith("EVENT#"))).toHaveLength(1);
   }, 60_000);
 
+  it("is found by commands without being told where it is", async () => {
+    await using program = start(...freePorts);
+    await program.printed("Ctrl-C ends it.");
+
+    const result = await runCommand(["webhooks", "register", "--stage", "local", "--json"]);
+
+    expect(result.json()).toEqual({ stage: "local", count: 4, secret: "current" });
+  }, 60_000);
+
   it.each(["SIGINT", "SIGTERM"] as const)(
-    "ends every process that it started on %s",
+    "ends every process that it started on %s, and is found no more",
     async (signal) => {
       await using program = start(...freePorts);
       await program.printed("Ctrl-C ends it.");
+      expect(existsSync(announcementOf(program.pid))).toBe(true);
       const children = descendantsOf(program.pid);
       expect(children.length).toBeGreaterThan(2);
 
@@ -82,6 +97,7 @@ describe("npm start", () => {
 
       expect(await program.ended).toBe(0);
       expect(children.filter(isAlive)).toEqual([]);
+      expect(existsSync(announcementOf(program.pid))).toBe(false);
     },
     60_000,
   );

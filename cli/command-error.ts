@@ -1,0 +1,20 @@
+/** What the exit code of a command tells a script. */
+export const exitCodes = {
+  /** Something went wrong on the way; the message says what to do. */
+  failed: 1,
+  /** The command was used wrongly, or not confirmed: nothing was done. */
+  usage: 2,
+  /** There is no deployment to work on, or no access to it: nothing was done. */
+  noDeployment: 3,
+} as const;
+
+/** An end of a command that is told in words of our own. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+  readonly exitCode: number;
+
+  constructor(reason: keyof typeof exitCodes, message: string) {
+    super(message);
+    this.exitCode = exitCodes[reason];
+  }
+}

@@ -1,0 +1,74 @@
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import type { Command } from "commander";
+import { webhookSecretStore } from "../../adapters/webhook-secret.ts";
+import { fieldsOf, numberOf, parseJson } from "../../domain/parse.ts";
+import { addCommand, type Operation } from "../command.ts";
+import { registerWebhooks } from "../registration.ts";
+import { type RotationPorts, revokeSecret, rotateSecret } from "../rotation.ts";
+
+type Flags = { readonly revokeNow?: boolean };
+
+export function addSecretRotate(group: Command): void {
+  addCommand<Flags>(
+    group,
+    {
+      name: "rotate",
+      summary:
+        "Gives the webhooks a new secret. The old one stays accepted while the provider may try deliveries again.",
+      examples: [
+        "npx income-events secret rotate",
+        "npx income-events secret rotate --revoke-now    the old one has leaked: refuse it at once",
+      ],
+    },
+    rotate,
+  ).option("--revoke-now", "accept the old secret no longer; deliveries that carry it are refused");
+}
+
+async function rotate({ deployment, terminal }: Operation, { revokeNow = false }: Flags): Promise<void> {
+  const { stage } = deployment;
+  const secrets = new SecretsManagerClient(deployment.client);
+  const ports: RotationPorts = {
+    store: webhookSecretStore(secrets, deployment.output("WebhookSecretArn")),
+    register: () => registerWebhooks(deployment),
+    times: parseTimes(deployment.output("WebhookSecretRotation")),
+    now: () => new Date(),
+    terminal,
+  };
+  try {
+    if (revokeNow) {
+      await terminal.confirm(consequences(stage));
+      await revokeSecret(ports);
+      terminal.result(
+        { stage, done: "revoked" },
+        `The stage ${stage} has a new secret. The old one is revoked.`,
+      );
+      return;
+    }
+    const { done, previousUntil } = await rotateSecret(ports);
+    const subject = done === "rotated" ? "has a new secret" : "has the secret of the rotation before";
+    terminal.result(
+      { stage, done, ...(previousUntil && { previousUntil }) },
+      `The stage ${stage} ${subject}, and the webhooks are registered with it.` +
+        (previousUntil === undefined ? "" : ` The old one is accepted until ${previousUntil}.`) +
+        (done === "rotated" ? "" : " To replace the secret before that, add --revoke-now."),
+    );
+  } finally {
+    secrets.destroy();
+  }
+}
+
+function parseTimes(output: string): RotationPorts["times"] {
+  const fields = fieldsOf(parseJson(output, "WebhookSecretRotation"), "WebhookSecretRotation");
+  return {
+    settleSeconds: numberOf(fields, "settleSeconds"),
+    overlapSeconds: numberOf(fields, "overlapSeconds"),
+  };
+}
+
+function consequences(stage: string): string {
+  return (
+    `This revokes the webhook secret of the stage ${stage}. Deliveries that carry it are refused as soon as the\n` +
+    "receivers read the secret again, and so are the provider's retries of them: the reconciliation finds what was\n" +
+    "missed. For the same short while some receivers refuse the new value; the provider tries those again."
+  );
+}

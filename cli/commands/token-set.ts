@@ -1,0 +1,68 @@
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import type { Command } from "commander";
+import { isJwt, readTokenLife } from "../../adapters/token-claims.ts";
+import { setToken } from "../../adapters/token-secret.ts";
+import { addCommand, type Operation } from "../command.ts";
+import { CommandError } from "../command-error.ts";
+
+type Flags = { readonly any?: boolean };
+
+/** Over any token: what is longer is another file. */
+const maxBytes = 16_384;
+
+export function addTokenSet(group: Command): void {
+  addCommand<Flags>(
+    group,
+    {
+      name: "set",
+      summary: "Sets the provider's token, from the standard input: arguments can be read by others.",
+      examples: [
+        "npx income-events token set < token.txt",
+        "pass show provider/token | npx income-events token set --stage prod --outputs outputs.json",
+      ],
+    },
+    set,
+  ).option("--any", "also what is no JWT, or a JWT whose time is over");
+}
+
+async function set({ deployment, terminal }: Operation, { any = false }: Flags): Promise<void> {
+  const token = (await terminal.readInput(maxBytes)).trim();
+  const expiresAt = check(token, any, new Date());
+  const secrets = new SecretsManagerClient(deployment.client);
+  try {
+    await setToken(secrets, deployment.output("TokenSecretArn"), token);
+  } finally {
+    secrets.destroy();
+  }
+  const { stage } = deployment;
+  terminal.result(
+    { stage, ...(expiresAt && { expiresAt }) },
+    `The token of the stage ${stage} is set. ` +
+      (expiresAt === undefined ? "It tells no end." : `It ends at ${expiresAt} unless it is refreshed.`),
+  );
+}
+
+/** @returns when the token ends, if it tells. @throws CommandError, which never quotes the token */
+function check(token: string, any: boolean, now: Date): string | undefined {
+  if (token === "") {
+    throw new CommandError("usage", "The standard input is empty. Give it the token: token set < token.txt");
+  }
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new CommandError(
+      "usage",
+      'The standard input holds more than one word. Give the token alone, without "Bearer" and on one line.',
+    );
+  }
+  if (!any && !isJwt(token)) {
+    throw new CommandError("usage", "This is no JWT. Where the provider's tokens are none, add --any.");
+  }
+  const { expiresAt = Number.NaN } = readTokenLife(token);
+  const end = new Date(expiresAt * 1000);
+  // Also where it tells a time that no calendar has.
+  if (Number.isNaN(end.getTime())) return undefined;
+  if (!any && end <= now) {
+    const ended = `This token ended at ${end.toISOString()}.`;
+    throw new CommandError("usage", `${ended} Get a new one from the provider, or add --any.`);
+  }
+  return end.toISOString();
+}

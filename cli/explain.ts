@@ -1,0 +1,39 @@
+import { CommandError, exitCodes } from "./command-error.ts";
+
+type Explanation = { readonly exitCode: number; readonly message: string };
+
+const noDeployment = (message: string): Explanation => ({ exitCode: exitCodes.noDeployment, message });
+
+/** What went wrong, in words that say what to do. Errors of AWS are known by their names. */
+export function explain(error: unknown): Explanation {
+  if (error instanceof CommandError) return { exitCode: error.exitCode, message: error.message };
+  if (!(error instanceof Error)) return { exitCode: exitCodes.failed, message: String(error) };
+  switch (error.name) {
+    case "CredentialsProviderError":
+      return noDeployment(`No AWS credentials were found (${error.message}). Sign in, or set AWS_PROFILE.`);
+    case "ExpiredToken":
+    case "ExpiredTokenException":
+      return noDeployment("The AWS credentials have expired. Sign in again.");
+    case "UnrecognizedClientException":
+    case "InvalidSignatureException":
+      return noDeployment(
+        `AWS does not accept the credentials (${error.message}). Sign in to the stage's account.`,
+      );
+    case "AccessDeniedException":
+      return noDeployment(`The credentials do not allow this. ${error.message}`);
+    case "ResourceNotFoundException":
+      return noDeployment(
+        `${error.message} Is this the account of the stage, and are the outputs of its last deployment?`,
+      );
+    case "ThrottlingException":
+    case "TooManyRequestsException":
+      return {
+        exitCode: exitCodes.failed,
+        message: "AWS asks to go slower. Run the command again in a minute.",
+      };
+  }
+  const code = "code" in error ? error.code : undefined;
+  if (code === "ECONNREFUSED")
+    return noDeployment(`${error.message}: nothing listens there. Is it still running?`);
+  return { exitCode: exitCodes.failed, message: error.message };
+}

@@ -1,0 +1,40 @@
+import { Command, CommanderError } from "commander";
+import { exitCodes } from "./command-error.ts";
+import { addSecretRotate } from "./commands/secret-rotate.ts";
+import { addTokenSet } from "./commands/token-set.ts";
+import { addWebhooksRegister } from "./commands/webhooks-register.ts";
+import { explain } from "./explain.ts";
+
+const help = `
+Commands work on the system that npm start keeps up on this machine; with --outputs on a stage in AWS, with the
+credentials that AWS's own tools would use there.
+Exit codes: 0 done, ${exitCodes.failed} failed, ${exitCodes.usage} used wrongly or not confirmed, ${exitCodes.noDeployment} no deployment or no access to it.
+
+Example:
+  npx income-events webhooks register --help`;
+
+function createProgram(): Command {
+  // Before the groups: they take over how errors are told.
+  const program = new Command("income-events")
+    .description("Operates the pipeline of an income-data service's events.")
+    .exitOverride()
+    .addHelpText("after", help);
+  addTokenSet(program.command("token").description("the provider's token"));
+  addWebhooksRegister(program.command("webhooks").description("the webhooks at the provider"));
+  addSecretRotate(program.command("secret").description("the secret that webhooks carry"));
+  return program;
+}
+
+/** Runs a command line. @returns the exit code; what went wrong was told on the standard error */
+export async function runProgram(args: readonly string[]): Promise<number> {
+  try {
+    await createProgram().parseAsync(args, { from: "user" });
+    return 0;
+  } catch (error) {
+    // Told by commander already; a help that was asked for is no error.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
+    const { exitCode, message } = explain(error);
+    process.stderr.write(`${message}\n`);
+    return exitCode;
+  }
+}

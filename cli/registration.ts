@@ -1,0 +1,35 @@
+import { LambdaClient } from "@aws-sdk/client-lambda";
+import { invokeFunction } from "../adapters/function-invoker.ts";
+import { permanent } from "../domain/failures.ts";
+import { fieldsOf, numberOf, textOf } from "../domain/parse.ts";
+import type { Deployment } from "./deployment.ts";
+
+/** What the registration told; `settlesInSeconds` where the new secret can't be registered yet. */
+export type Registered =
+  | { readonly count: number; readonly secret: "current" }
+  | { readonly count: number; readonly secret: "previous"; readonly settlesInSeconds: number };
+
+/** Registers the webhooks with the provider: the stage's own function does, with its own permissions. */
+export async function registerWebhooks({ client, output }: Deployment): Promise<Registered> {
+  const name = output("RegisterFunctionName");
+  const lambda = new LambdaClient(client);
+  try {
+    return parseRegistered(await invokeFunction(lambda, name));
+  } finally {
+    lambda.destroy();
+  }
+}
+
+function parseRegistered(value: unknown): Registered {
+  const fields = fieldsOf(value, "the registration");
+  const count = Array.isArray(fields.registered) ? fields.registered.length : 0;
+  const secret = textOf(fields, "secret");
+  switch (secret) {
+    case "current":
+      return { count, secret };
+    case "previous":
+      return { count, secret, settlesInSeconds: numberOf(fields, "settlesInSeconds") };
+    default:
+      throw permanent(`the registration told of an unknown secret: ${secret}`);
+  }
+}

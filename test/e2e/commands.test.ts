@@ -1,0 +1,208 @@
+import { spawnSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { announce } from "../../local/announce.ts";
+import { outputOf } from "../../local/outputs.ts";
+import { type System, startSystem } from "../../local/system.ts";
+import { webhookKinds } from "../../sandbox/webhooks.ts";
+import { runCommand } from "../support/command-line.ts";
+import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
+
+const stage = ["--stage", "commands"];
+
+describe("commands, against the running stack", { timeout: 60_000 }, () => {
+  let product: ProductAssembly;
+  let system: System;
+  let directory: string;
+  let endAnnouncement: () => void;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "commands-"));
+    product = await synthesizeProduct("commands", {});
+    const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
+    system = await startSystem(
+      { once: true, users: 1, stage: "commands", assembly: product.directory, ...ports },
+      {},
+      () => undefined,
+      () => undefined,
+    );
+    endAnnouncement = announce(system.stack);
+  });
+  afterAll(async () => {
+    endAnnouncement();
+    await system.close();
+    await product[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const storedToken = async () => {
+    const { gatewayUrl: endpoint, region, operator: credentials } = system.stack;
+    const client = new SecretsManagerClient({ endpoint, region, credentials });
+    const SecretId = outputOf(system.stack, "TokenSecretArn");
+    const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId }));
+    client.destroy();
+    return SecretString;
+  };
+  const misdirectWebhooks = async () => {
+    const { sandbox } = system;
+    for (const kind of ["users", "accounts"]) {
+      const body = JSON.stringify({ url: "http://127.0.0.1:1/elsewhere", method: "POST", headers: {} });
+      const headers = { authorization: `Bearer ${sandbox.token}`, "content-type": "application/json" };
+      const answer = await fetch(`${sandbox.baseUrl}/api/v0.3/webhooks/${kind}`, {
+        method: "PUT",
+        headers,
+        body,
+      });
+      expect(answer.ok).toBe(true);
+    }
+  };
+  const registeredUrls = () => webhookKinds.map((kind) => system.sandbox.webhook(kind)?.url);
+  const deployedUrls = () => webhookKinds.map((kind) => `${outputOf(system.stack, "WebhooksUrl")}/${kind}`);
+
+  describe("token set", () => {
+    const set = (input: string, ...flags: string[]) =>
+      runCommand(["token", "set", ...stage, ...flags], { input });
+
+    it("makes the token of the standard input current, and tells its end but never the token", async () => {
+      const token = await system.sandbox.issueToken(7_200);
+      const result = await set(`${token}\n`, "--json");
+      expect(result).toMatchObject({ code: 0, stderr: "" });
+      const { expiresAt } = Object(result.json());
+      expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(7_000_000);
+      expect(await storedToken()).toBe(JSON.stringify({ token }));
+      expect(result.stdout).not.toContain(token);
+    });
+
+    it("makes a token current again that was so before", async () => {
+      const [one, other] = [await system.sandbox.issueToken(), await system.sandbox.issueToken(900)];
+      for (const token of [one, other, one]) {
+        expect((await set(token)).code).toBe(0);
+        expect(await storedToken()).toBe(JSON.stringify({ token }));
+      }
+    });
+
+    it.each([
+      ["nothing", "\n", "The standard input is empty"],
+      ["no JWT", "not-a-token", "This is no JWT. Where the provider's tokens are none, add --any."],
+      ["a header", "Bearer abc.def.ghi", 'without "Bearer"'],
+      ["JSON", '{"token": "abc"}', "Give the token alone"],
+      ["a file of another kind", "x".repeat(20_000), "over 16384 bytes"],
+    ])("refuses %s, and changes nothing", async (_, input, reason) => {
+      const before = await storedToken();
+      expect(await set(input)).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringContaining(reason),
+      });
+      expect(await storedToken()).toBe(before);
+    });
+
+    it("refuses a token whose time is over, and one that is an argument", async () => {
+      const before = await storedToken();
+      const past = `${base64({ alg: "none" })}.${base64({ exp: 1_700_000_000 })}.x`;
+      expect(await set(past)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("ended at 2023-11-14"),
+      });
+      expect(await runCommand(["token", "set", past, ...stage])).toMatchObject({ code: 2 });
+      expect(await storedToken()).toBe(before);
+    });
+
+    it("takes what is no JWT where that is said", async () => {
+      expect(await set("opaque-token", "--any")).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining("no end"),
+      });
+      expect(await storedToken()).toBe('{"token":"opaque-token"}');
+      await set(system.sandbox.token);
+    });
+  });
+
+  describe("webhooks register", () => {
+    it("puts right at the provider what was changed there", async () => {
+      await misdirectWebhooks();
+      expect(registeredUrls()).not.toEqual(deployedUrls());
+      const result = await runCommand(["webhooks", "register", ...stage, "--json"]);
+      expect(result.code).toBe(0);
+      expect(result.json()).toEqual({ stage: "commands", count: 4, secret: "current" });
+      expect(registeredUrls()).toEqual(deployedUrls());
+    });
+
+    it("does the same in AWS: with a file of outputs, AWS's own credentials, and the region of the stage", async () => {
+      const file = join(directory, "outputs.json");
+      await writeFile(file, JSON.stringify({ [system.stack.name]: system.stack.outputs }));
+      const { accessKeyId, secretAccessKey } = system.stack.operator;
+      const args = ["webhooks", "register", "--outputs", file];
+      // The SDK's variable lets this machine stand for AWS.
+      const AWS_ENDPOINT_URL = system.stack.gatewayUrl;
+      const env = { AWS_ENDPOINT_URL, AWS_REGION: "us-west-2" };
+      await misdirectWebhooks();
+
+      const keys = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
+      expect(await runCommand(args, { env: { ...env, ...keys } })).toMatchObject({
+        code: 0,
+        stdout: "The webhooks of 4 kinds of the stage commands are registered.\n",
+      });
+      expect(registeredUrls()).toEqual(deployedUrls());
+
+      const guessed = { ...keys, AWS_SECRET_ACCESS_KEY: "guessed" };
+      expect(await runCommand(args, { env: { ...env, ...guessed } })).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining("AWS does not accept the credentials"),
+      });
+      expect(await runCommand(args, { env })).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining("No AWS credentials were found"),
+      });
+    });
+
+    it("says why where the provider refuses", async () => {
+      system.sandbox.fault({ path: "/api/v0.3/webhooks/users", method: "PUT", status: 422 });
+      expect(await runCommand(["webhooks", "register", ...stage])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("the provider answered 422"),
+      });
+    });
+  });
+
+  it("refuse a stage that does not run, naming those that do", async () => {
+    expect(await runCommand(["webhooks", "register", "--stage", "none"])).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/There is no stage none on this machine; there is: .*commands/),
+    });
+  });
+});
+
+describe("the command line", { timeout: 60_000 }, () => {
+  it.each(["token set", "webhooks register", "secret rotate"])(
+    "explains %s, with examples",
+    async (command) => {
+      const { code, stdout } = await runCommand([...command.split(" "), "--help"]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(new RegExp(`Examples:\\n.*income-events ${command}`));
+    },
+  );
+
+  it.each([["frobnicate"], ["token", "frobnicate"], ["token", "set", "--frobnicate"], []])(
+    "refuses what it does not know: %s %s",
+    async (...args) => {
+      expect((await runCommand(args.filter((arg) => arg !== undefined))).code).toBe(2);
+    },
+  );
+
+  it("runs as a program on the Node of the repository, whatever the system has, without a warning", () => {
+    const root = join(import.meta.dirname, "..", "..");
+    const PATH = `${join(root, "node_modules", ".bin")}:/usr/bin:/bin`;
+    const { status, stderr } = spawnSync(join(root, "cli", "main.ts"), ["--help"], {
+      env: { PATH },
+      encoding: "utf8",
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
+});
+
+function base64(content: object): string {
+  return Buffer.from(JSON.stringify(content)).toString("base64url");
+}

@@ -1,0 +1,36 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+
+const repository = join(import.meta.dirname, "..", "..");
+
+export type CommandResult = {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Of `--json`. */
+  readonly json: () => unknown;
+};
+
+/** Runs a command of the command line to its end, with an environment that has nothing of AWS unless it is given. */
+export function runCommand(
+  args: readonly string[],
+  { input = "", env = {} }: { readonly input?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<CommandResult> {
+  const child = spawn(process.execPath, [join(repository, "cli", "main.ts"), ...args], {
+    cwd: repository,
+    // An empty home has no profile, and the service that tells virtual machines their role is not asked.
+    env: { PATH: process.env.PATH, HOME: "/nowhere", AWS_EC2_METADATA_DISABLED: "true", ...env },
+  });
+  const heard = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    heard.stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    heard.stderr += text;
+  });
+  child.stdin.end(input);
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, ...heard, json: () => JSON.parse(heard.stdout) }));
+  });
+}
