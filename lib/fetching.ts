@@ -4,7 +4,6 @@ import type { EventTable } from "./event-table.ts";
 import type { OverflowStorage } from "./overflow-storage.ts";
 import { allow, consumeQueue } from "./permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
-import { ProviderAlarm } from "./provider-alarm.ts";
 import type { TokenSecret } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
 import type { TokenRefresh } from "./token-refresh.ts";
@@ -29,10 +28,8 @@ export class Fetching extends Construct {
     const { settings } = props;
     const visibilityTimeout = visibilityFor(settings.functions.fetch.timeoutSeconds);
     this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout });
-    const fetch = this.#addFunction(props);
-    new ProviderAlarm(this, "Alarms", fetch, settings);
     new lambda.EventSourceMapping(this, "Source", {
-      target: fetch.lambda,
+      target: this.#addFunction(props).lambda,
       eventSourceArn: this.work.queue.queueArn,
       batchSize: 10,
       maxConcurrency: settings.fetch.maxConcurrency,

@@ -19,7 +19,7 @@ export type RefresherDependencies = {
   readonly log: Log;
 };
 
-/** A refreshed token younger than this is not refreshed on request: it would exhaust Secrets Manager's versions. */
+/** A version younger than this is not replaced on request: more versions would exhaust Secrets Manager's. */
 const youngInSeconds = 600;
 
 /**
@@ -57,12 +57,11 @@ async function healPending(current: StoredToken, dependencies: RefresherDependen
 
 /** Whether calls were refused with this very version, and the proof is too: a single path's 401 ends no token. */
 async function isRefusedByProvider(
-  { versionId, replaces, createdAt }: StoredToken,
+  { versionId, createdAt }: StoredToken,
   token: string,
   { refusals, call, proofPath, now, log }: RefresherDependencies,
 ): Promise<boolean> {
-  const age = now().getTime() - createdAt.getTime();
-  if (replaces !== undefined && age < youngInSeconds * 1000) return false;
+  if (now().getTime() - createdAt.getTime() < youngInSeconds * 1000) return false;
   if ((await refusals.read()) !== versionId) return false;
   if (!(await isTaken(call, token, proofPath))) return true;
   await refusals.conclude(versionId, false);
