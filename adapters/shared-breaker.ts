@@ -34,7 +34,7 @@ export type BreakerDependencies = {
   readonly longestCallInSeconds: number;
   readonly now: () => Date;
   readonly random: () => number;
-  /** Is told by whoever turns it: once over all callers, that the provider is down, and that it is back. */
+  /** Is told by whoever turns it, so once over all callers: each time the provider is found down, and that it is back. */
   readonly onTurn: (turn: "down" | "back") => void;
 };
 
@@ -79,7 +79,7 @@ export function sharedBreaker(
     } else if (isProbe || (seen.openUntil === 0 && failuresInARow >= settings.failures)) {
       failuresInARow = 0;
       const isTurned = await turn(seen, reopened(seen, now(), settings, random()));
-      if (isTurned && seen.opened === 0) onTurn("down");
+      if (isTurned) onTurn("down");
     }
   };
   const alive = async (probe: Breaker | undefined) => {

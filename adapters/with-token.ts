@@ -20,11 +20,8 @@ export function withToken(
   refusals: TokenRefusals,
 ): Call {
   const readOther = rereading(secret);
-  const attempt = async (call: ApiCall, { token, versionId }: TokenVersion) => {
-    if (token === undefined) throw waiting("no token is set", tokenWaitInSeconds);
-    if (refusals.isEnded(versionId)) throw waiting("the token was refused", tokenWaitInSeconds);
-    return callWithToken(token, call);
-  };
+  const attempt = async (call: ApiCall, version: TokenVersion) =>
+    callWithToken(usableToken(version, refusals), call);
   return async (call) => {
     const first = await secret.read();
     try {
@@ -41,6 +38,19 @@ export function withToken(
     await refusals.report(second.versionId);
     throw waiting("the token was refused", tokenWaitInSeconds);
   };
+}
+
+/** Fails as a call does where there is no token to make it with, and makes none. */
+export function tokenGate(secret: SecretReader<TokenVersion>, refusals: TokenRefusals): () => Promise<void> {
+  return async () => {
+    usableToken(await secret.read(), refusals);
+  };
+}
+
+function usableToken({ token, versionId }: TokenVersion, { isEnded }: TokenRefusals): string {
+  if (token === undefined) throw waiting("no token is set", tokenWaitInSeconds);
+  if (isEnded(versionId)) throw waiting("the token was refused", tokenWaitInSeconds);
+  return token;
 }
 
 /** Reads again what was refused. Calls that are refused at the same time share it, later ones use what it brought. */

@@ -4,6 +4,7 @@ import type { EventTable } from "./event-table.ts";
 import type { OverflowStorage } from "./overflow-storage.ts";
 import { allow, consumeQueue } from "./permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
+import { ProviderAlarm } from "./provider-alarm.ts";
 import type { TokenSecret } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
 import type { TokenRefresh } from "./token-refresh.ts";
@@ -28,8 +29,10 @@ export class Fetching extends Construct {
     const { settings } = props;
     const visibilityTimeout = visibilityFor(settings.functions.fetch.timeoutSeconds);
     this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout });
+    const fetch = this.#addFunction(props);
+    new ProviderAlarm(this, "Alarms", fetch, settings);
     new lambda.EventSourceMapping(this, "Source", {
-      target: this.#addFunction(props).lambda,
+      target: fetch.lambda,
       eventSourceArn: this.work.queue.queueArn,
       batchSize: 10,
       maxConcurrency: settings.fetch.maxConcurrency,

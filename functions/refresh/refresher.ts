@@ -19,7 +19,7 @@ export type RefresherDependencies = {
   readonly log: Log;
 };
 
-/** A version younger than this is not replaced on request: more versions would exhaust Secrets Manager's. */
+/** A refreshed token younger than this is not refreshed on request: it would exhaust Secrets Manager's versions. */
 const youngInSeconds = 600;
 
 /**
@@ -57,11 +57,12 @@ async function healPending(current: StoredToken, dependencies: RefresherDependen
 
 /** Whether calls were refused with this very version, and the proof is too: a single path's 401 ends no token. */
 async function isRefusedByProvider(
-  { versionId, createdAt }: StoredToken,
+  { versionId, replaces, createdAt }: StoredToken,
   token: string,
   { refusals, call, proofPath, now, log }: RefresherDependencies,
 ): Promise<boolean> {
-  if (now().getTime() - createdAt.getTime() < youngInSeconds * 1000) return false;
+  const age = now().getTime() - createdAt.getTime();
+  if (replaces !== undefined && age < youngInSeconds * 1000) return false;
   if ((await refusals.read()) !== versionId) return false;
   if (!(await isTaken(call, token, proofPath))) return true;
   await refusals.conclude(versionId, false);

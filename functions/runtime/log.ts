@@ -12,7 +12,7 @@ export const logCodes = {
   TASK_POSTPONED: "a call to the provider will be tried again later",
   TASK_VOID: "a task was overtaken: nothing to call",
   TASK_DONE: "a call to the provider was made and its answer stored",
-  PROVIDER_DOWN: "the provider fails call after call: it is left alone and tried from time to time",
+  PROVIDER_DOWN: "the provider was found down, by calls in a row or by a probe: nobody calls it for a while",
   PROVIDER_BACK: "the provider answers again: what waited is called within its rate",
   RECORD_FAILED: "a change could not be relayed and will be tried again",
   SUBSCRIBER_PARKED: "a subscriber's queue can't be written to: its messages went to its dead-letter queue",

@@ -5,7 +5,7 @@ import { refusalNote } from "../../adapters/refusal-note.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import { tokenRefusals } from "../../adapters/token-refusals.ts";
 import { parseTokenSecret } from "../../adapters/token-secret.ts";
-import { type Call, withToken } from "../../adapters/with-token.ts";
+import { type Call, tokenGate, withToken } from "../../adapters/with-token.ts";
 import type { ProviderSettings } from "../../domain/provider-settings.ts";
 import { variable } from "./environment.ts";
 import { type Gate, providerCalls } from "./provider-calls.ts";
@@ -22,5 +22,12 @@ export function tokenCalls(
   const { call, gate } = providerCalls(table, provider, now, patienceInSeconds);
   const note = refusalNote(table, variable("TABLE_NAME"));
   const refusals = tokenRefusals(note, backgroundInvoker(variable("REFRESH_FUNCTION_NAME")), now);
-  return { call: withToken(call, token, refusals), gate };
+  const hasToken = tokenGate(token, refusals);
+  return {
+    call: withToken(call, token, refusals),
+    gate: async () => {
+      await gate();
+      await hasToken();
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { providerApi } from "../../adapters/provider-api.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import type { TokenRefusals } from "../../adapters/token-refusals.ts";
 import { parseTokenSecret } from "../../adapters/token-secret.ts";
-import { type Call, withToken } from "../../adapters/with-token.ts";
+import { type Call, tokenGate, withToken } from "../../adapters/with-token.ts";
 import { failureOf } from "../../domain/failures.ts";
 import { startTestSystem, type TestSystem } from "../support/engines.ts";
 import { startTestProvider, type TestProvider } from "../support/provider.ts";
@@ -35,6 +35,8 @@ async function failureFrom(call: Promise<unknown>) {
 
 let secretId: string;
 let call: Call;
+let gate: () => Promise<void>;
+let time: Date;
 let reported: string[];
 let ended: string | undefined;
 
@@ -49,9 +51,11 @@ beforeEach(() => {
       reported.push(versionId);
     },
   };
-  const now = () => noon;
+  time = noon;
+  const now = () => time;
   const reader = secretReader(system.secretsManager, secretId, parseTokenSecret, now);
   call = withToken(providerApi(provider.url, limits, now), reader, refusals);
+  gate = tokenGate(reader, refusals);
   provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: {} } : 401);
 });
 
@@ -134,6 +138,16 @@ test("a token that is known to be of no use waits without a call, until another 
   expect(await failureFrom(call(get))).toEqual(refused);
   expect(provider.requests).toEqual([]);
   expect(reported).toEqual([]);
+});
+
+test("a gate tells beforehand what would keep a call from being made", async () => {
+  await expect(gate()).resolves.toBeUndefined();
+  ended = String(currentVersion());
+  expect(await failureFrom(gate())).toEqual(refused);
+  rotate({ placeholder: "x" });
+  time = new Date(noon.getTime() + 60_000);
+  expect(await failureFrom(gate())).toEqual({ ...refused, reason: "no token is set" });
+  expect(provider.requests).toEqual([]);
 });
 
 test("another failure is not made up for with another token", async () => {

@@ -447,7 +447,9 @@ describe("a token that calls were refused with", () => {
     expect(codes()).toEqual(["TOKEN_KEPT"]);
   });
 
-  test("is left alone while its version is younger than ten minutes: Secrets Manager keeps a hundred only", async () => {
+  test("is left alone for ten minutes after it was refreshed: Secrets Manager bears no more versions", async () => {
+    await withSecret({ token: old, replaces: randomUUID() });
+    refused = { version: (await secret.current()).versionId };
     now = new Date(later.getTime() - 2 * 60_000);
     await refresherOf()();
     expect(calls()).toEqual([]);
@@ -455,6 +457,13 @@ describe("a token that calls were refused with", () => {
     now = later;
     await refresherOf()();
     expect(codes()).toEqual(["TOKEN_REFRESHED"]);
+  });
+
+  test("is judged at once where an operator has just set it: a wrong one is told soon", async () => {
+    now = new Date(later.getTime() - 10 * 60_000);
+    onRefresh = () => 401;
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_REFUSED"]);
   });
 
   test("is asked about again by the next run where this one fails", async () => {

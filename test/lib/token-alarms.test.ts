@@ -12,8 +12,9 @@ const filter = z.object({
     z.object({ MetricName: z.string(), MetricNamespace: z.string(), MetricValue: z.string() }),
   ]),
 });
-const filters = stack.ofType("AWS::Logs::MetricFilter").map(({ Properties }) => filter.parse(Properties));
-const alarms = stack.ofType("AWS::CloudWatch::Alarm");
+const ofRefresh = (type: string) => stack.ofType(type).filter(({ id }) => id.startsWith("Refresh"));
+const filters = ofRefresh("AWS::Logs::MetricFilter").map(({ Properties }) => filter.parse(Properties));
+const alarms = ofRefresh("AWS::CloudWatch::Alarm");
 const descriptionOf = ({ AlarmDescription }: Record<string, unknown>) => JSON.stringify(AlarmDescription);
 
 describe("the token's alarms", () => {
