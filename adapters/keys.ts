@@ -18,8 +18,12 @@ export function stateKey(subject: Subject): Key {
   return { pk: partitionOf(subject), sk: "STATE" };
 }
 
+/** What the sort keys of a subject's data sets begin with, and of a user's links to accounts. */
+export const dataSetPrefix = "DATA#";
+export const linkPrefix = "ACCOUNT#";
+
 export function dataSetKey(subject: Subject, name: DataName): Key {
-  return { pk: partitionOf(subject), sk: `DATA#${nameOfData(name, "#")}` };
+  return { pk: partitionOf(subject), sk: `${dataSetPrefix}${nameOfData(name, "#")}` };
 }
 
 export function contentKey(subject: Subject, name: DataName): Key {
@@ -33,7 +37,7 @@ export function claimKey(subject: Subject, name: DataName): Key {
 
 /** Joins an account to its user, in the user's partition. */
 export function linkKey(userId: string, accountId: string): Key {
-  return { pk: partitionOf({ kind: "user", id: userId }), sk: `ACCOUNT#${accountId}` };
+  return { pk: partitionOf({ kind: "user", id: userId }), sk: `${linkPrefix}${accountId}` };
 }
 
 /** The counter of calls in one window of the provider's rate, by when it begins (milliseconds since 1970). */
@@ -46,3 +50,6 @@ export const breakerKey: Key = { pk: "PROVIDER", sk: "BREAKER" };
 
 /** Which version of the token the provider refuses. */
 export const refusalNoteKey: Key = { pk: "PROVIDER", sk: "REFUSED-TOKEN" };
+
+/** How far the comparison with the provider's list of users has come. */
+export const reconciliationKey: Key = { pk: "RECONCILE", sk: "USERS" };

@@ -18,6 +18,8 @@ export type DataSet = DataName & {
   readonly done: number;
   /** Digest of the data that was stored last; absent where there is none, or none any more. */
   readonly content?: string;
+  /** When the last fetch was answered, ISO 8601, whether it brought data or none. */
+  readonly fetchedAt?: string;
   readonly judged: Judged;
   readonly latest: Latest;
 };
@@ -32,6 +34,7 @@ export function parseDataSet(value: unknown): DataSet {
     wanted: numberOf(fields, "wanted"),
     done: numberOf(fields, "done"),
     content: optionalText(fields, "content"),
+    fetchedAt: optionalText(fields, "fetchedAt"),
     judged: parseJudged(fields),
     latest: parseLatest(fields.latest),
   });
@@ -90,6 +93,11 @@ export function wantFor(
   };
 }
 
+/** Whether data was fetched last before a moment, ISO 8601. What was never fetched is its own task's business. */
+export function isFetchedBefore({ done, fetchedAt }: DataSet, moment: string): boolean {
+  return done > 0 && (fetchedAt === undefined || fetchedAt < moment);
+}
+
 /**
  * Notes that what was wanted up to `noted` has been fetched.
  * @param content digest of the data, undefined where the provider has none (404, 410)
@@ -108,6 +116,7 @@ export function fetched(
     ...rest,
     ...present({ content }),
     done: noted,
+    fetchedAt: at.toISOString(),
     version: known.version + 1,
     latest: isChanged ? { cause: "answer", at: at.toISOString() } : { cause: "again" },
   };

@@ -84,7 +84,8 @@ const longestText = 200;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const refusedCharacters = /[\u0000-\u001F\u007F\uFFFE\uFFFF]/;
 
-function textAt(field: string, value: unknown): string | undefined {
+/** A short text or a whole number as text; undefined where there is none. @throws permanent failure */
+export function textAt(field: string, value: unknown): string | undefined {
   if (value === undefined || value === "") return undefined;
   // A number beyond 2^53 has been rounded: two ids could have become one.
   const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
@@ -98,7 +99,8 @@ function isClean(text: string): boolean {
   return text.isWellFormed() && !refusedCharacters.test(text);
 }
 
-function idAt(field: string, value: unknown, ids: KindMapping["ids"]): string | undefined {
+/** An id as events carry it: UUIDs in small letters. @throws permanent failure */
+export function idAt(field: string, value: unknown, ids: KindMapping["ids"]): string | undefined {
   const text = textAt(field, value);
   if (text === undefined || ids === "any") return text;
   if (!uuid.test(text)) throw permanent(`${field}: not a UUID; mapping.ids "any" would accept it`);
@@ -112,7 +114,8 @@ function momentAt(field: string, value: unknown): string | undefined {
   return moment;
 }
 
-function booleanAt(field: string, value: unknown): boolean | undefined {
+/** @throws permanent failure */
+export function booleanAt(field: string, value: unknown): boolean | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "boolean") throw permanent(`${field}: expected true or false`);
   return value;

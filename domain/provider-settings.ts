@@ -22,9 +22,11 @@ export type ProviderSettings = {
     readonly readCompanyRange?: string;
     readonly account: string;
     readonly companyAccount: string;
-    /** Unset: a weak deletion of a user stays unconfirmed until reconciliation. */
+    /** Unset: a weak deletion of a user stays unconfirmed. */
     readonly user?: string;
     readonly users: string;
+    /** Unset: users are compared with the provider's list, their accounts are not. */
+    readonly userAccounts?: string;
     readonly refresh: string;
   };
   readonly requestsPerMinute: number;
@@ -69,6 +71,7 @@ export function parseProviderSettings(value: unknown): ProviderSettings {
       companyAccount: textOf(paths, "companyAccount"),
       user: optionalText(paths, "user"),
       users: textOf(paths, "users"),
+      userAccounts: optionalText(paths, "userAccounts"),
       refresh: textOf(paths, "refresh"),
     }),
     requestsPerMinute: numberOf(fields, "requestsPerMinute"),

@@ -10,6 +10,7 @@ import { addOutputs } from "./outputs.ts";
 import { OverflowStorage } from "./overflow-storage.ts";
 import type { FunctionDefaults } from "./pipeline-function.ts";
 import { baseUrlForm, baseUrlPattern } from "./provider-schema.ts";
+import { Reconciliation } from "./reconciliation.ts";
 import { Relay } from "./relay.ts";
 import { TokenSecret, WebhookSecret } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
@@ -57,10 +58,12 @@ export class IncomeEventsStack extends Stack {
     });
     new WebhooksStage(this, "ApiStage", { api, settings });
     const webhooksUrl = `${api.apiEndpoint}/webhooks`;
-    const receiving = kinds.map((kind) => {
-      const props = { kind, settings, defaults, api, secret, overflow, table };
-      return [kind, new WebhookKind(this, pascalCase(kind), props)] as const;
-    });
+    const receiving = new Map(
+      kinds.map((kind) => {
+        const props = { kind, settings, defaults, api, secret, overflow, table };
+        return [kind, new WebhookKind(this, pascalCase(kind), props)] as const;
+      }),
+    );
     const refreshing = { settings, defaults, providerBaseUrl, token, table };
     const refresh = new TokenRefresh(this, "Refresh", refreshing);
     const calling = { ...refreshing, refresh };
@@ -73,10 +76,12 @@ export class IncomeEventsStack extends Stack {
       ? new WebhookRegistration(this, "Register", { ...calling, webhooksUrl, secret })
       : undefined;
 
+    const reconciliation = new Reconciliation(this, "Reconcile", { ...calling, receiving });
+
     addOutputs(this, {
       settings,
       webhooksUrl,
-      receiving: new Map(receiving),
+      receiving,
       fetching,
       subscribers,
       table,
@@ -86,6 +91,7 @@ export class IncomeEventsStack extends Stack {
       relay,
       refresh,
       registration,
+      reconciliation,
     });
 
     const policy = settings.production ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;

@@ -7,16 +7,20 @@ import type { PipelineFunction } from "./pipeline-function.ts";
 /**
  * A metric of what a function logs: how often a code comes, or the sum of a field of its lines.
  * @param code one of the catalogue in functions/runtime/log.ts
- * @param field a field that holds a number, for example `count`
+ * @param sum a field that holds a number, and the metric's name
  */
-export function metricOfLog(source: PipelineFunction, code: string, field?: string): cloudwatch.Metric {
-  const name = pascalCase(code.toLowerCase().replaceAll("_", "-"));
+export function metricOfLog(
+  source: PipelineFunction,
+  code: string,
+  sum?: { readonly field: string; readonly name: string },
+): cloudwatch.Metric {
+  const name = sum?.name ?? pascalCase(code.toLowerCase().replaceAll("_", "-"));
   const filter = new logs.MetricFilter(source, `${name}Metric`, {
     logGroup: source.logGroup,
     filterPattern: logs.FilterPattern.stringValue("$.code", "=", code),
     metricNamespace: Stack.of(source).stackName,
     metricName: name,
-    metricValue: field === undefined ? "1" : `$.${field}`,
+    metricValue: sum === undefined ? "1" : `$.${sum.field}`,
   });
   return filter.metric({ statistic: "Sum" });
 }

@@ -5,7 +5,7 @@ import { defaultMapping } from "./default-mapping.ts";
 import { choice, remedyOf, section } from "./setting-types.ts";
 
 /** A JMESPath expression, compiled once here so that no payload is the first to find it broken. */
-const expression = z
+export const expression = z
   .string({ error: remedyOf("write a JMESPath expression as a text") })
   .check(({ value, issues }) => {
     const message = faultOf(value);

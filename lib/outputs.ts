@@ -4,6 +4,7 @@ import type { EventTable } from "./event-table.ts";
 import type { Fetching } from "./fetching.ts";
 import { pascalCase } from "./names.ts";
 import type { OverflowStorage } from "./overflow-storage.ts";
+import type { Reconciliation } from "./reconciliation.ts";
 import type { Relay } from "./relay.ts";
 import type { TokenSecret, WebhookSecret } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
@@ -27,6 +28,7 @@ type OutputParts = {
   readonly refresh: TokenRefresh;
   /** Undefined where another stage registers. */
   readonly registration: WebhookRegistration | undefined;
+  readonly reconciliation: Reconciliation;
 };
 
 /** Names every address and queue that a person or a program needs next. The names of outputs are an interface. */
@@ -52,6 +54,11 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
   add("OverflowBucketName", parts.overflow.bucket.bucketName, "Bodies and data too large for the table");
   add("FailuresBucketName", parts.relay.failures.bucketName, "Changes that the relay gave up on");
   add("RefreshFunctionName", parts.refresh.lambda.functionName, "Refreshes the token when invoked");
+  add(
+    "ReconcileFunctionName",
+    parts.reconciliation.lambda.functionName,
+    "Compares the provider's list with the table when invoked, where a run is due",
+  );
   if (parts.registration === undefined) return;
   const { lambda, rotation } = parts.registration;
   add("RegisterFunctionName", lambda.functionName, "Registers webhooks when invoked");

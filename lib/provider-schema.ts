@@ -93,6 +93,7 @@ const paths = section({
   companyAccount: path("account_id").exactOptional(),
   user: path("user_id").exactOptional(),
   users: path().exactOptional(),
+  userAccounts: path("user_id").exactOptional(),
   refresh: path().exactOptional(),
   webhooks: section({
     users: path().exactOptional(),
@@ -112,7 +113,7 @@ const versions = section({
 type GivenPaths = z.output<typeof paths>;
 type Versions = z.output<typeof versions>;
 
-/** Paths as specified or publicly documented. Starting a fetch and asking for a user have none: left unset. */
+/** Paths as specified or publicly documented. Others, such as starting a fetch, have none: left unset. */
 function resolvePaths(given: GivenPaths, { api, refresh, webhooks, company }: Versions) {
   const hooks = `/api/${webhooks}/webhooks`;
   return {
@@ -133,7 +134,8 @@ function resolvePaths(given: GivenPaths, { api, refresh, webhooks, company }: Ve
   };
 }
 
-const place = text(/^[^.]+(\.[^.]+)*$/, 'write names joined by dots, such as "meta.next"');
+/** Where something stands in an answer. */
+export const place = text(/^[^.]+(\.[^.]+)*$/, 'write names joined by dots, such as "meta.next"');
 const parameter = text(/^[A-Za-z0-9_.[\]-]+$/, "write a query parameter's name");
 
 /** How lists come in pages; see `domain/paging-settings.ts`. */

@@ -5,6 +5,7 @@ import { longestCallInSeconds, settlingInSeconds } from "../domain/provider-sett
 import { wants } from "../domain/subscribers.ts";
 import { mappingSchema } from "./mapping-schema.ts";
 import { isPlaceholder, isPrivate, providerSchema } from "./provider-schema.ts";
+import { reconcileSchema } from "./reconcile-schema.ts";
 import {
   flag,
   listOf,
@@ -86,6 +87,7 @@ const functions = section({
   fetch: functionSizes(512, 60),
   refresh: functionSizes(256, 60),
   register: functionSizes(256, 60),
+  reconcile: functionSizes(256, 300),
 }).prefault({});
 
 const retry = section({
@@ -146,6 +148,7 @@ const stageSchema = section({
       .max(0.9, { error: remedyOf("set it to a number from 0.05 to 0.9") })
       .default(0.5),
   }).prefault({}),
+  reconcile: reconcileSchema,
   register: section({
     /** False for a stage that shares its provider environment: one stage registers its webhooks there. */
     enabled: flag().default(true),
@@ -202,7 +205,7 @@ const crossChecks: readonly CrossCheck[] = [
     error:
       "is over before the provider's last retry, which would be a new event; raise it over webhooks.retryHours",
   },
-  ...(["fetch", "refresh", "register"] as const).map(
+  ...(["fetch", "refresh", "register", "reconcile"] as const).map(
     (caller): CrossCheck => ({
       reads: ["provider", "functions"],
       holds: ({ provider, functions: sizes }) =>

@@ -25,6 +25,11 @@ export const logCodes = {
   TOKEN_SHORT_LIVED: "the token can end between two runs: lower token.refreshEveryMinutes",
   TOKEN_REFUSED: "the provider refused to refresh the token",
   TOKEN_MISSING: "no token is set: nothing can be fetched",
+  RECONCILED: "the provider's list was compared with the table to its end",
+  RECONCILIATION_PAUSED: "the comparison with the provider's list goes on with the next tick",
+  RECONCILIATION_OVERTAKEN: "another tick goes on with the comparison from the same checkpoint",
+  RECONCILIATION_SKIPPED: "a listed item, or a user's accounts, could not be read and were not compared",
+  RECONCILIATION_FAILED: "the comparison ended before the end of the list: something is to be corrected",
   WEBHOOKS_REGISTERED: "all webhook kinds are registered with the provider",
   WEBHOOKS_REGISTERED_PREVIOUS:
     "all webhook kinds are registered with the previous secret: some receivers may not know the new one yet",
@@ -45,6 +50,15 @@ export type LogFields = {
   readonly attempts?: number;
   readonly delayInSeconds?: number;
   readonly count?: number;
+  readonly listed?: number;
+  readonly missed?: number;
+  readonly contradicted?: number;
+  readonly unlisted?: number;
+  readonly deleted?: number;
+  readonly reread?: number;
+  readonly skipped?: number;
+  /** What the table lacked or had wrong. */
+  readonly gap?: number;
 };
 
 export type Log = (code: LogCode, fields?: LogFields) => void;

@@ -40,7 +40,8 @@ describe("the provider's settings", () => {
       { method: "PUT", path: "/s", body: null },
     ]) {
       const ranges = { readRange: "/r", readCompanyRange: "/rc" };
-      const full = { ...provider, paths: { ...provider.paths, ...ranges, user: "/u/{user_id}", start } };
+      const users = { user: "/u/{user_id}", userAccounts: "/u/{user_id}/a" };
+      const full = { ...provider, paths: { ...provider.paths, ...ranges, ...users, start } };
       expect(parseProviderSettings(full)).toEqual(full);
     }
   });

@@ -13,6 +13,7 @@ const entries = [
   "functions/fetch/data.ts",
   "functions/refresh/token.ts",
   "functions/register/webhooks.ts",
+  "functions/reconcile/users.ts",
 ];
 
 function codeOf({ files }: Bundle, name = "index.mjs"): string {
@@ -88,6 +89,7 @@ describe("the bundle of each function", () => {
       .map(([entry]) => entry);
     expect(needing.sort()).toEqual([
       "functions/fetch/data.ts",
+      "functions/reconcile/users.ts",
       "functions/refresh/token.ts",
       "functions/register/webhooks.ts",
     ]);

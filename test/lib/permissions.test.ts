@@ -68,6 +68,16 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "dynamodb:GetItem                        EventsTable",
     "dynamodb:UpdateItem                     EventsTable",
   ],
+  ReconcileUsers: [
+    "dynamodb:GetItem                 EventsTable",
+    "dynamodb:PutItem                 EventsTable",
+    "dynamodb:UpdateItem              EventsTable",
+    "dynamodb:Query                   EventsTable",
+    "sqs:SendMessage                  UsersWorkQueue",
+    "sqs:SendMessage                  AccountsWorkQueue",
+    "secretsmanager:GetSecretValue    TokenSecret",
+    "lambda:InvokeFunction            RefreshTokenFunction",
+  ],
   RegisterWebhooks: [
     "secretsmanager:GetSecretValue    WebhookSecret",
     "secretsmanager:GetSecretValue    TokenSecret",

@@ -248,6 +248,26 @@ describe("settings in error", () => {
       "token.refreshEveryMinutes: is 5; set it to a whole number from 10 to 1440",
     ],
     [
+      "a path to a user's accounts that names no user",
+      { provider: { paths: { userAccounts: "/accounts" } } },
+      "provider.paths.userAccounts: lacks the placeholder {user_id}; put it where its value belongs",
+    ],
+    [
+      "an invalid expression for a list",
+      { reconcile: { users: { id: "data[" } } },
+      "reconcile.users.id: is no JMESPath expression: Invalid jmespath expression: ",
+    ],
+    [
+      "runs that are too far apart",
+      { reconcile: { everyHours: 200 } },
+      "reconcile.everyHours: is 200; set it to a whole number from 1 to 168",
+    ],
+    [
+      "a comparison that ends before the provider answers",
+      { functions: { reconcile: { timeoutSeconds: 10 } } },
+      "functions.reconcile.timeoutSeconds: ends before a slow answer; raise it",
+    ],
+    [
       "a retention shorter than the provider's retries",
       { retention: { eventsDays: 3 } },
       "retention.eventsDays: is 3; set it to a whole number from 4 to 3650: duplicates come for 3 days",

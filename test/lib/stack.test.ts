@@ -271,6 +271,7 @@ describe("schedules", () => {
   it.each([
     ["RefreshSchedule", "rate(15 minutes)", "RefreshTokenFunction"],
     ["RegisterSchedule", "rate(1 day)", "RegisterWebhooksFunction"],
+    ["ReconcileSchedule", "rate(5 minutes)", "ReconcileUsersFunction"],
   ])("%s runs at %s", (id, expression, target) => {
     const rule = production.withId(id).Properties;
     expect(rule).toMatchObject({ ScheduleExpression: expression, State: "ENABLED" });
@@ -309,6 +310,7 @@ describe("functions", () => {
         "functions/fetch/data.ts",
         "functions/refresh/token.ts",
         "functions/register/webhooks.ts",
+        "functions/reconcile/users.ts",
       ].sort(),
     );
     expect(entries.filter((entry) => !existsSync(join(repository, entry)))).toEqual([]);
@@ -339,6 +341,17 @@ describe("functions", () => {
         "PROVIDER_BASE_URL",
         "WEBHOOKS_URL",
         "TABLE_NAME",
+        "REFRESH_FUNCTION_NAME",
+      ],
+    ],
+    [
+      "ReconcileUsers",
+      [
+        "TABLE_NAME",
+        "USERS_QUEUE_URL",
+        "ACCOUNTS_QUEUE_URL",
+        "TOKEN_SECRET_ARN",
+        "PROVIDER_BASE_URL",
         "REFRESH_FUNCTION_NAME",
       ],
     ],
@@ -377,12 +390,17 @@ describe("functions", () => {
       secretHeader: "x-webhook-secret",
       secretSettleSeconds: 120,
     });
+    expect(bundles.get("functions/reconcile/users.ts")).toMatchObject({
+      provider: { paths: { userAccounts: "/api/v0.4/users/{user_id}/accounts" } },
+      reconcile: { everyHours: 24, graceMinutes: 0, rereadAfterDays: 30, users: { id: "id || user_id" } },
+      ids: { users: "uuid", accounts: "uuid" },
+    });
   });
 
   it("call the settings' address, unless the deployment's parameter names another", () => {
     // A default that held the address would be kept by the next deploy, whatever the settings say by then.
     expect(production.parameters.ProviderBaseUrl).toMatchObject({ Type: "String", Default: "" });
-    for (const name of ["FetchData", "RefreshToken", "RegisterWebhooks"]) {
+    for (const name of ["FetchData", "RefreshToken", "RegisterWebhooks", "ReconcileUsers"]) {
       expect(functionOf(production, name).Properties.Environment).toMatchObject({
         Variables: {
           PROVIDER_BASE_URL: {
@@ -433,6 +451,7 @@ describe("outputs", () => {
       "RegisterFunctionName",
       "RegistersWith",
       "WebhookSecretRotation",
+      "ReconcileFunctionName",
     ];
     expect(Object.keys(production.outputs).sort()).toEqual([...queues, ...others].sort());
   });

@@ -1,0 +1,45 @@
+import type { Call } from "../../adapters/with-token.ts";
+import { permanent } from "../../domain/failures.ts";
+import { type ListReader, type ListSlice, readSlice } from "../../domain/listing.ts";
+import { type Continuation, pageCall } from "../../domain/paging.ts";
+import { fillPath, type ProviderSettings } from "../../domain/provider-settings.ts";
+import type { ReconcileSettings } from "../../domain/reconcile-settings.ts";
+
+/** The provider's lists. Calls that may not be made now, or that fail, throw as `Call` does. */
+export type ProviderLists = {
+  /** One page of the users. @throws permanent failure where there is no list */
+  readonly users: (from: Continuation | undefined) => Promise<ListSlice>;
+  /** All of a user's accounts, page by page; undefined where the settings know no path to them. */
+  readonly accountsOf: ((userId: string) => Promise<readonly unknown[]>) | undefined;
+};
+
+export function providerLists(
+  call: Call,
+  { paths, paging }: ProviderSettings,
+  { readers }: ReconcileSettings,
+): ProviderLists {
+  const list = async (path: string, reader: ListReader, missing: string, from?: Continuation) => {
+    const answer = await call({ method: "GET", ...pageCall(path, paging, from) });
+    if (!answer.found) throw permanent(missing);
+    return readSlice(reader, answer.text, paging, from);
+  };
+  const { users, userAccounts } = paths;
+  return {
+    users: (from) =>
+      list(users, readers.users, "the provider lists no users; see provider.paths.users", from),
+    accountsOf:
+      userAccounts === undefined
+        ? undefined
+        : async (userId) => {
+            const path = fillPath(userAccounts, { kind: "user", id: userId });
+            const missing = "the provider lists no accounts of the user; see provider.paths.userAccounts";
+            const found: unknown[] = [];
+            for (let from: Continuation | undefined; ; ) {
+              const { items, next } = await list(path, readers.accounts, missing, from);
+              found.push(...items);
+              if (next === undefined) return found;
+              from = next;
+            }
+          },
+  };
+}

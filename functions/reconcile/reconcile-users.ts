@@ -1,0 +1,126 @@
+import { FailureError, failureOf } from "../../domain/failures.ts";
+import { compareAccount, compareUser, countVerdicts, type Gap, type Verdict } from "../../domain/gaps.ts";
+import type { Listed } from "../../domain/listing.ts";
+import { addCounts, type Counts } from "../../domain/reconciliation.ts";
+import type { State } from "../../domain/state.ts";
+import { nameOf, type Subject } from "../../domain/subjects.ts";
+import type { ReconcilerDependencies } from "./dependencies.ts";
+import { feed } from "./feed.ts";
+import { readItems } from "./listed-items.ts";
+import { rereadOld } from "./reread-old.ts";
+
+/** What came of a step: `done` are the users, from its first one on, that need not be looked at again. */
+export type StepResult = {
+  readonly done: readonly Listed[];
+  readonly found: Partial<Counts>;
+  /** Why the others are not among them; absent: the time is nearly over. */
+  readonly failure?: FailureError;
+};
+
+/** A user with what the table knew before the provider was asked for the accounts. */
+type KnownUser = {
+  readonly user: Listed;
+  readonly state: State | undefined;
+  readonly accountIds: readonly string[];
+};
+
+/** `accounts` is absent where they are not compared. */
+type ComparedUser = KnownUser & { readonly accounts?: readonly Listed[]; readonly skipped: number };
+
+/**
+ * Compares some users and their accounts with the table, feeds what was missed to the queues, and wants old data
+ * again. Done twice, it does nothing more: events have the same ids, and the run wants a data set once.
+ */
+export async function reconcileUsers(
+  users: readonly Listed[],
+  startedAt: string,
+  dependencies: ReconcilerDependencies,
+  isTimeLeft: () => boolean,
+): Promise<StepResult> {
+  const known = await Promise.all(users.map((user) => loadKnown(user, dependencies)));
+  const { listed, failure } = await listAccounts(known, dependencies, isTimeLeft);
+  const results = await Promise.all(listed.map((user) => compare(user, startedAt, dependencies)));
+  await feed(
+    results.flatMap(({ gaps }) => gaps),
+    dependencies,
+  );
+  return {
+    done: listed.map(({ user }) => user),
+    found: results.reduce<Partial<Counts>>((counts, { found }) => addCounts(counts, found), {}),
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+async function loadKnown(
+  user: Listed,
+  { revisions, partitions }: ReconcilerDependencies,
+): Promise<KnownUser> {
+  const [state, accountIds] = await Promise.all([
+    revisions.loadState({ kind: "user", id: user.id }),
+    partitions.accountsOf(user.id),
+  ]);
+  return { user, state, accountIds };
+}
+
+/** One user after the other: what the rate allows is enough for whole users, however little it is. */
+async function listAccounts(
+  known: readonly KnownUser[],
+  dependencies: ReconcilerDependencies,
+  isTimeLeft: () => boolean,
+): Promise<{ readonly listed: readonly ComparedUser[]; readonly failure?: FailureError }> {
+  const listed: ComparedUser[] = [];
+  for (const user of known) {
+    // A tick gets on by one user at least.
+    if (listed.length > 0 && !isTimeLeft()) break;
+    try {
+      listed.push(await withAccounts(user, dependencies));
+    } catch (error) {
+      if (!(error instanceof FailureError)) throw error;
+      return { listed, failure: error };
+    }
+  }
+  return { listed };
+}
+
+async function withAccounts(known: KnownUser, dependencies: ReconcilerDependencies): Promise<ComparedUser> {
+  const { lists, settings, log } = dependencies;
+  if (lists.accountsOf === undefined || known.state?.deleted === true) return { ...known, skipped: 0 };
+  try {
+    const items = await lists.accountsOf(known.user.id);
+    const { read, skipped } = readItems(settings.readers.accounts, items, dependencies);
+    return { ...known, accounts: read, skipped };
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.kind === "retryable") throw error;
+    // One user's answer must not hold up all others.
+    log("RECONCILIATION_SKIPPED", {
+      subject: nameOf({ kind: "user", id: known.user.id }),
+      reason: failure.reason,
+    });
+    return { ...known, skipped: 1 };
+  }
+}
+
+type Comparison = { readonly gaps: readonly Gap[]; readonly found: Partial<Counts> };
+
+async function compare(
+  { user, state, accountIds, accounts, skipped }: ComparedUser,
+  startedAt: string,
+  dependencies: ReconcilerDependencies,
+): Promise<Comparison> {
+  const { revisions, settings, now } = dependencies;
+  const settledBefore = new Date(now().getTime() - settings.graceMinutes * 60_000).toISOString();
+  const verdicts: Verdict[] = [compareUser(state, user, settledBefore)];
+  const listed = new Map(accounts?.map((account) => [account.id, account]));
+  let reread = 0;
+  for (const id of new Set([...accountIds, ...listed.keys()])) {
+    const subject: Subject = { kind: "account", id };
+    const known = await revisions.loadState(subject);
+    if (accounts !== undefined) {
+      verdicts.push(compareAccount(user.id, known, listed.get(id), settledBefore));
+    }
+    if (known?.deleted === false) reread += await rereadOld(subject, startedAt, dependencies);
+  }
+  const gaps = verdicts.filter((verdict): verdict is Gap => typeof verdict === "object");
+  return { gaps, found: { ...countVerdicts(verdicts), reread, skipped } };
+}

@@ -1,0 +1,81 @@
+import { FailureError } from "../../domain/failures.ts";
+import {
+  advance,
+  endRun,
+  gapOfRun,
+  isDue,
+  type Run,
+  startRun,
+  turnPage,
+} from "../../domain/reconciliation.ts";
+import type { ReconcilerDependencies } from "./dependencies.ts";
+import { readItems, usersAfter } from "./listed-items.ts";
+import { reconcileUsers } from "./reconcile-users.ts";
+
+/** What Lambda says of the time that is left. */
+export type Clock = { readonly getRemainingTimeInMillis: () => number };
+
+/** Another tick has gone on from the same checkpoint: the run is left to it. */
+class Overtaken extends Error {}
+
+/**
+ * Compares the provider's list of users with the table. A tick goes on where the one before ended, and a run takes as
+ * many ticks as it needs: whatever ends a tick, the next one begins with the users after the checkpoint.
+ */
+export function reconciler(dependencies: ReconcilerDependencies) {
+  return async (_event: unknown, clock: Clock): Promise<void> => {
+    const { checkpoint, settings, now, log } = dependencies;
+    const known = await checkpoint.load();
+    if (!isDue(known, settings.everyHours, now())) return;
+    let run = known?.endedAt === undefined ? known : undefined;
+    try {
+      run ??= await save(startRun(known, now()), dependencies);
+      for await (const step of stepsOf(run, dependencies, clock)) run = step;
+    } catch (error) {
+      if (error instanceof Overtaken) return log("RECONCILIATION_OVERTAKEN");
+      if (!(error instanceof FailureError)) throw error;
+      const { failure } = error;
+      // The provider, its rate or a queue is not there now: the next tick tries again.
+      if (failure.kind === "retryable") return log("RECONCILIATION_PAUSED", { reason: failure.reason });
+      // Nothing gets better by itself. The run ends here, or every tick would fail at the same place.
+      if (run !== undefined) await checkpoint.save(endRun(run, now()));
+      log("RECONCILIATION_FAILED", { reason: failure.reason });
+      throw error;
+    }
+    if (run.endedAt !== undefined) log("RECONCILED", { ...run.counts, gap: gapOfRun(run) });
+  };
+}
+
+/** Users that are compared between two writes of the checkpoint. */
+const usersPerStep = 25;
+
+/** Goes through the list step by step, until its end or until the time is nearly over. */
+async function* stepsOf(begun: Run, dependencies: ReconcilerDependencies, clock: Clock): AsyncGenerator<Run> {
+  const { lists, settings, longestCallInMillis, now } = dependencies;
+  const isTimeLeft = () => clock.getRemainingTimeInMillis() > longestCallInMillis;
+  for (let run = begun; run.endedAt === undefined && (run === begun || isTimeLeft()); ) {
+    const { items, next } = await lists.users(run.page);
+    const { read: users, skipped } = readItems(settings.readers.users, items, dependencies);
+    // Counted with the first step of a page.
+    if (run.after === undefined) run = advance(run, undefined, { skipped });
+    for (let left = usersAfter(users, run.after); ; ) {
+      const step = left.slice(0, usersPerStep);
+      const { done, found, failure } = await reconcileUsers(step, run.startedAt, dependencies, isTimeLeft);
+      left = left.slice(done.length);
+      run = advance(run, done.at(-1)?.id, { ...found, listed: done.length });
+      const isPageDone = left.length === 0 && failure === undefined;
+      if (isPageDone) run = turnPage(run, next, now());
+      run = await save(run, dependencies);
+      yield run;
+      if (failure !== undefined) throw failure;
+      if (isPageDone) break;
+      if (!isTimeLeft()) return;
+    }
+  }
+}
+
+async function save(run: Run, { checkpoint }: ReconcilerDependencies): Promise<Run> {
+  const saved = await checkpoint.save(run);
+  if (saved === undefined) throw new Overtaken();
+  return saved;
+}

@@ -1,0 +1,29 @@
+import { isFetchedBefore, wantFor } from "../../domain/data-set.ts";
+import type { Subject } from "../../domain/subjects.ts";
+import type { ReconcilerDependencies } from "./dependencies.ts";
+
+/**
+ * Wants the data of an account again that was fetched last before the setting's time: its tasks then come from the
+ * stream, as all others do. One run wants a data set once.
+ * @returns how many data sets were wanted
+ */
+export async function rereadOld(
+  subject: Subject,
+  startedAt: string,
+  { partitions, revisions, settings, now }: ReconcilerDependencies,
+): Promise<number> {
+  const oldest = new Date(now().getTime() - settings.rereadAfterDays * 86_400_000).toISOString();
+  let count = 0;
+  for (const name of await partitions.dataSetsOf(subject)) {
+    if (!isFetchedBefore(name, oldest)) continue;
+    let isWanted = false;
+    await revisions.dataSet(subject, name, (known) => {
+      if (known === undefined || !isFetchedBefore(known, oldest)) return undefined;
+      const next = wantFor(known, subject, name, `reread.${startedAt}`);
+      isWanted = next !== undefined;
+      return next;
+    });
+    if (isWanted) count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,41 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { checkpoint } from "../../adapters/checkpoint.ts";
+import { jmespathSearch } from "../../adapters/jmespath-search.ts";
+import { partitions } from "../../adapters/partitions.ts";
+import { revisions } from "../../adapters/revisions.ts";
+import { sqsSender } from "../../adapters/sqs-sender.ts";
+import { parseProviderSettings } from "../../domain/provider-settings.ts";
+import { parseReconcileSettings } from "../../domain/reconcile-settings.ts";
+import { readSettings, variable } from "../runtime/environment.ts";
+import { log } from "../runtime/log.ts";
+import { tokenCalls } from "../runtime/token-calls.ts";
+import { providerLists } from "./provider-lists.ts";
+import { reconciler } from "./reconciler.ts";
+
+/** The longest window of the rate: however low that is, a tick comes to its turn, and has one call under way. */
+const patienceInSeconds = 60;
+
+const settings = readSettings();
+const provider = parseProviderSettings(settings.provider);
+const reconcile = parseReconcileSettings(settings.reconcile, settings.ids);
+const { connectSeconds, headersSeconds, bodySeconds } = provider.timeouts;
+const table = new DynamoDBClient({});
+const tableName = variable("TABLE_NAME");
+const now = () => new Date();
+const { call } = tokenCalls(table, new SecretsManagerClient({}), provider, now, patienceInSeconds);
+
+export const handler = reconciler({
+  lists: providerLists(call, provider, reconcile),
+  search: jmespathSearch,
+  checkpoint: checkpoint(table, tableName),
+  revisions: revisions(table, tableName),
+  partitions: partitions(table, tableName),
+  send: sqsSender(new SQSClient({})),
+  queueUrls: { users: variable("USERS_QUEUE_URL"), accounts: variable("ACCOUNTS_QUEUE_URL") },
+  settings: reconcile,
+  longestCallInMillis: 1_000 * (patienceInSeconds + connectSeconds + headersSeconds + bodySeconds),
+  now,
+  log,
+});

@@ -1,0 +1,94 @@
+import { Duration } from "aws-cdk-lib";
+import * as events from "aws-cdk-lib/aws-events";
+import * as targets from "aws-cdk-lib/aws-events-targets";
+import type * as lambda from "aws-cdk-lib/aws-lambda";
+import { Construct } from "constructs";
+import type { Kind } from "../domain/events.ts";
+import { Alarm } from "./alarm.ts";
+import { every } from "./durations.ts";
+import type { EventTable } from "./event-table.ts";
+import { metricOfLog } from "./log-metric.ts";
+import { allow } from "./permissions.ts";
+import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
+import type { TokenSecret } from "./secrets.ts";
+import type { Settings } from "./settings.ts";
+import type { TokenRefresh } from "./token-refresh.ts";
+import type { WebhookKind } from "./webhook-kind.ts";
+
+export type ReconciliationProps = {
+  readonly settings: Settings;
+  readonly defaults: FunctionDefaults;
+  readonly providerBaseUrl: string;
+  readonly token: TokenSecret;
+  readonly table: EventTable;
+  readonly refresh: TokenRefresh;
+  /** What was missed goes through the queues of the webhooks. */
+  readonly receiving: ReadonlyMap<Kind, WebhookKind>;
+};
+
+/** Compares the provider's list of users with the table, again and again: for what no webhook ever told. */
+export class Reconciliation extends Construct {
+  readonly lambda: lambda.Function;
+
+  constructor(scope: Construct, id: string, props: ReconciliationProps) {
+    super(scope, id);
+    const { settings, defaults, providerBaseUrl, token, table, refresh, receiving } = props;
+    const { tickMinutes, ...reconcile } = settings.reconcile;
+    const { mapping } = settings;
+    const [users, accounts] = [queueOf(receiving, "users"), queueOf(receiving, "accounts")];
+    const compare = new PipelineFunction(this, "Users", {
+      ...defaults,
+      entry: "functions/reconcile/users.ts",
+      description: "Compares the provider's list of users with the table, page by page",
+      size: settings.functions.reconcile,
+      environment: {
+        TABLE_NAME: table.table.tableName,
+        USERS_QUEUE_URL: users.queueUrl,
+        ACCOUNTS_QUEUE_URL: accounts.queueUrl,
+        TOKEN_SECRET_ARN: token.secret.secretArn,
+        PROVIDER_BASE_URL: providerBaseUrl,
+        REFRESH_FUNCTION_NAME: refresh.lambda.functionName,
+      },
+      settings: {
+        provider: settings.provider,
+        reconcile,
+        ids: { users: mapping.users.ids, accounts: mapping.accounts.ids },
+      },
+      permissions: [
+        allow(
+          ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query"],
+          [table.table.tableArn],
+        ),
+        allow(["sqs:SendMessage"], [users.queueArn, accounts.queueArn]),
+        allow(["secretsmanager:GetSecretValue"], [token.secret.secretArn]),
+        allow(["lambda:InvokeFunction"], [refresh.lambda.functionArn]),
+      ],
+      // The schedule comes again, and the run goes on then.
+      retryAttempts: 0,
+    });
+    this.lambda = compare.lambda;
+    metricOfLog(compare, "RECONCILED", { field: "gap", name: "ReconciliationGap" });
+    new Alarm(this, "Failed", {
+      metric: metricOfLog(compare, "RECONCILIATION_FAILED"),
+      description:
+        "The comparison with the provider's list of users ended early: what no webhook told stays unknown. The settings " +
+        "reconcile, provider.paths and provider.paging say how the list is read. To see the reason: " +
+        `aws logs tail ${compare.logGroup.logGroupName} --since 2d`,
+      // Until the next run; CloudWatch sums up a day at most.
+      period: Duration.hours(Math.min(24, settings.reconcile.everyHours)),
+      breaching: 1,
+      outOf: 1,
+    });
+    new events.Rule(this, "Schedule", {
+      description: "Goes on with the comparison, or begins the next one when its time has come",
+      schedule: every(Duration.minutes(tickMinutes)),
+      targets: [new targets.LambdaFunction(compare.lambda)],
+    });
+  }
+}
+
+function queueOf(receiving: ReconciliationProps["receiving"], kind: Kind) {
+  const found = receiving.get(kind);
+  if (found === undefined) throw new Error(`There is no queue of ${kind}`);
+  return found.work.queue;
+}
