@@ -10,7 +10,6 @@ import { allow } from "./permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
 import type { TokenSecret, WebhookSecret } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
-import type { TokenRefresh } from "./token-refresh.ts";
 
 export type WebhookRegistrationProps = {
   readonly settings: Settings;
@@ -20,7 +19,6 @@ export type WebhookRegistrationProps = {
   readonly token: TokenSecret;
   readonly secret: WebhookSecret;
   readonly table: EventTable;
-  readonly refresh: TokenRefresh;
 };
 
 /** Tells the provider where each kind's webhooks go, again on a schedule: what was changed there is put right. */
@@ -31,7 +29,7 @@ export class WebhookRegistration extends Construct {
 
   constructor(scope: Construct, id: string, props: WebhookRegistrationProps) {
     super(scope, id);
-    const { settings, defaults, providerBaseUrl, webhooksUrl, token, secret, table, refresh } = props;
+    const { settings, defaults, providerBaseUrl, webhooksUrl, token, secret, table } = props;
     const { secretHeader, secretCacheSeconds, retryHours } = settings.webhooks;
     const { everyHours } = settings.register;
     this.rotation = {
@@ -49,7 +47,6 @@ export class WebhookRegistration extends Construct {
         PROVIDER_BASE_URL: providerBaseUrl,
         WEBHOOKS_URL: webhooksUrl,
         TABLE_NAME: table.table.tableName,
-        REFRESH_FUNCTION_NAME: refresh.lambda.functionName,
       },
       settings: {
         provider: settings.provider,
@@ -59,7 +56,6 @@ export class WebhookRegistration extends Construct {
       permissions: [
         allow(["secretsmanager:GetSecretValue"], [secret.secret.secretArn, token.secret.secretArn]),
         allow(["dynamodb:GetItem", "dynamodb:UpdateItem"], [table.table.tableArn]),
-        allow(["lambda:InvokeFunction"], [refresh.lambda.functionArn]),
       ],
     });
     this.lambda = register.lambda;

@@ -1,6 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { backgroundInvoker } from "../../adapters/background-invoker.ts";
 import { dataClaims } from "../../adapters/claims.ts";
 import { contentStore } from "../../adapters/content-store.ts";
 import { keptPages } from "../../adapters/kept-pages.ts";
@@ -30,13 +31,14 @@ const now = () => new Date();
 const overflow = overflowBucket(variable("OVERFLOW_BUCKET"));
 const timeoutSeconds = numberOf(settings, "timeoutSeconds");
 
+const wakeRefresher = backgroundInvoker(variable("REFRESH_FUNCTION_NAME"));
 export const handler = fetcher({
   revisions: revisions(table, tableName),
   claimData: dataClaims(table, tableName, timeoutSeconds, now),
   storeContent: contentStore(table, tableName, overflow),
   keptPages: keptPages(overflow),
   settlingInMillis: settlingInSeconds(timeoutSeconds) * 1000,
-  ...tokenCalls(table, new SecretsManagerClient({}), provider, now, 0),
+  ...tokenCalls(table, new SecretsManagerClient({}), provider, now, 0, wakeRefresher),
   send: sqsSender(queues),
   hide: messageVisibility(queues),
   queueUrl: variable("FETCH_QUEUE_URL"),

@@ -1,6 +1,5 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { backgroundInvoker } from "../../adapters/background-invoker.ts";
 import { refusalNote } from "../../adapters/refusal-note.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import { tokenRefusals } from "../../adapters/token-refusals.ts";
@@ -10,18 +9,22 @@ import type { ProviderSettings } from "../../domain/provider-settings.ts";
 import { variable } from "./environment.ts";
 import { type Gate, providerCalls } from "./provider-calls.ts";
 
-/** Calls to the deployment's provider with its current token; see `providerCalls`. */
+/**
+ * Calls to the deployment's provider with its current token; see `providerCalls`.
+ * @param askRefresh wakes the refresher when the token is refused; without it the refresher's next run learns of it
+ */
 export function tokenCalls(
   table: DynamoDBClient,
   secrets: SecretsManagerClient,
   provider: ProviderSettings,
   now: () => Date,
   patienceInSeconds: number,
+  askRefresh: () => Promise<void> = () => Promise.resolve(),
 ): { readonly call: Call; readonly gate: Gate } {
   const token = secretReader(secrets, variable("TOKEN_SECRET_ARN"), parseTokenSecret, now);
   const { call, gate } = providerCalls(table, provider, now, patienceInSeconds);
   const note = refusalNote(table, variable("TABLE_NAME"));
-  const refusals = tokenRefusals(note, backgroundInvoker(variable("REFRESH_FUNCTION_NAME")), now);
+  const refusals = tokenRefusals(note, askRefresh, now);
   const hasToken = tokenGate(token, refusals);
   return {
     call: withToken(call, token, refusals),

@@ -22,13 +22,15 @@ export type ScenarioResult = {
 /** Neither an event nor a task: must end in the fetch queue's dead letters. */
 const unreadableTask = '{"schemaVersion":0}';
 const failuresOfProvider = 5;
+/** More than there are first calls for company accounts: some call is refused with the secret read again, too. */
+const refusedCalls = 10;
 const companyAccountsPerScenario = 3;
 /** Milliseconds that the queues may take to empty: a killed function's messages come back after their visibility. */
 const patience = 900_000;
 
 /**
  * Lets users connect their accounts while the provider's bad day goes on: duplicates, late repeats, large and
- * unreadable bodies, wrong secrets, a provider that answers 503, and each function killed once while it works.
+ * unreadable bodies, wrong secrets, a provider that answers 503 and 401, and each function killed once while it works.
  * Then counts, in the engines, what must be there.
  * @throws as soon as something is refused by a permission or can't be imported: that does not mend itself
  */
@@ -70,6 +72,7 @@ async function play(
 ): Promise<ReadonlySet<string>> {
   progress(`Connecting the accounts of ${users} users, while functions are killed and the provider fails`);
   sandbox.fault({ path: "^/api/v0.4/accounts/", method: "GET", status: 503, times: failuresOfProvider });
+  sandbox.fault({ path: "^/api/v0.4/company-accounts/", status: 401, times: refusedCalls });
   await sandbox.createUsers(users, {
     companyAccounts: Math.min(users, companyAccountsPerScenario),
     // Data that is too large for an item.

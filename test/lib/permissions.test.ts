@@ -83,7 +83,6 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "secretsmanager:GetSecretValue    TokenSecret",
     "dynamodb:GetItem                 EventsTable",
     "dynamodb:UpdateItem              EventsTable",
-    "lambda:InvokeFunction            RefreshTokenFunction",
   ],
 };
 

@@ -335,14 +335,7 @@ describe("functions", () => {
     ["RefreshToken", ["TOKEN_SECRET_ARN", "PROVIDER_BASE_URL", "TABLE_NAME"]],
     [
       "RegisterWebhooks",
-      [
-        "WEBHOOK_SECRET_ARN",
-        "TOKEN_SECRET_ARN",
-        "PROVIDER_BASE_URL",
-        "WEBHOOKS_URL",
-        "TABLE_NAME",
-        "REFRESH_FUNCTION_NAME",
-      ],
+      ["WEBHOOK_SECRET_ARN", "TOKEN_SECRET_ARN", "PROVIDER_BASE_URL", "WEBHOOKS_URL", "TABLE_NAME"],
     ],
     [
       "ReconcileUsers",
