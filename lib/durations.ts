@@ -4,9 +4,12 @@ import type { Settings } from "./settings.ts";
 
 type Compressed = Pick<Settings, "divideDurationsBy">;
 
+/** Queues keep messages, and Lambda retries a stream's records, for a minute at least. */
+const shortestAgeInSeconds = 60;
+
 /** An age that AWS takes in whole seconds. */
 export function wholeSeconds(age: Duration): Duration {
-  return Duration.seconds(Math.ceil(age.toSeconds({ integral: false })));
+  return Duration.seconds(Math.max(shortestAgeInSeconds, Math.ceil(age.toSeconds({ integral: false }))));
 }
 
 /** A limit of AWS's that is no setting, divided as the settings are. */

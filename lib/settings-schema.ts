@@ -161,7 +161,7 @@ const stageSchema = section({
   }).prefault({}),
   functions,
   /** Every waiting time of the stack is divided by this, to live through days in minutes: see docs/adr/0010. */
-  divideDurationsBy: wholeNumber(1, 1_000).default(1),
+  divideDurationsBy: wholeNumber(1, 10_000).default(1),
 });
 
 type Stage = z.output<typeof stageSchema>;

@@ -28,15 +28,11 @@ const interrupted = new Promise<undefined>((resolve) => {
 });
 
 async function main(): Promise<number> {
-  const { hours, tasks, fault, storm, json } = flags;
+  const { hours, tasks, fault, json } = flags;
   const settings = loadSettings(stage, join(import.meta.dirname, "../stages"));
   const system = await startSystem(
     { once: true, users: 0, stage, apiPort: 0, awsPort: 0, sandboxPort: 0 },
-    {
-      delivery: { firstRetryMs: 1_000, maxRetryMs: 10_000 },
-      retryAfter: "alternating",
-      ...(storm === undefined ? {} : { requestsPerMinute: storm }),
-    },
+    { delivery: { firstRetryMs: 1_000, maxRetryMs: 10_000 } },
     progress,
     () => undefined,
   );

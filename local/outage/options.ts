@@ -5,8 +5,6 @@ export type OutageFlags = {
   readonly hours: number;
   readonly tasks: number;
   readonly fault: { readonly status: number } | { readonly effect: FaultEffect };
-  /** Calls a minute that the provider itself allows; unset: all. */
-  readonly storm?: number;
   readonly json?: string;
 };
 
@@ -15,7 +13,6 @@ Examples:
   npm run outage -- --hours 24 --tasks 10000 --json outage.json   a day's outage, in about eight minutes
   npm run outage -- --hours 1 --tasks 200                         a short one
   npm run outage -- --hours 1 --tasks 200 --fault hang            the provider takes calls and never answers
-  npm run outage -- --hours 0 --tasks 2000 --storm 600            no outage: it answers 429 over 600 calls a minute
 It exits 0 only if every task is done, no message is a dead letter, nothing is lost, and in no minute more calls
 were made than the stage's settings allow.`;
 
@@ -25,12 +22,11 @@ export function parseOutageFlags(args: readonly string[]): OutageFlags {
     .description(
       "Lets the provider be down on the stage compressed, and counts what its pipeline made of it.",
     )
-    .option("--hours <n>", "how long it is down, in the stage's time; 0: not at all", hours, 24)
+    .option("--hours <n>", "how long it is down, in the stage's time", hours, 24)
     .option("--tasks <n>", "data sets that it tells of meanwhile", wholeNumber(1, 100_000), 10_000)
     .option("--fault <what>", `what calls meet: a status, or ${faultEffects.join(", ")}`, fault, {
       status: 503,
     })
-    .option("--storm <n>", "calls a minute that the provider allows, 429 over it", wholeNumber(1, 1_000_000))
     .option("--json <file>", "write what was counted as JSON")
     .addHelpText("after", examples)
     .parse(args, { from: "user" })
@@ -39,8 +35,8 @@ export function parseOutageFlags(args: readonly string[]): OutageFlags {
 
 function hours(text: string): number {
   const value = Number(text);
-  if (text.trim() !== "" && value >= 0 && value <= 1_000) return value;
-  throw new InvalidArgumentError("Write a number of hours from 0 to 1000.");
+  if (text.trim() !== "" && value > 0 && value <= 1_000) return value;
+  throw new InvalidArgumentError("Write a number of hours over 0, up to 1000.");
 }
 
 function wholeNumber(least: number, most: number): (text: string) => number {

@@ -12,7 +12,7 @@ import { connectAccounts, dealTasks, type Fetched, tellOfData } from "./make-tas
 export type Outage = {
   /** How many data sets are to be read while the provider is down. */
   readonly tasks: number;
-  /** How long it is down, in hours of the stage; 0: never. */
+  /** How long it is down, in hours of the stage. */
   readonly hours: number;
   /** What every call meets meanwhile. */
   readonly fault: Pick<Fault, "status" | "effect">;
@@ -55,12 +55,10 @@ async function play(
 
   const begun = Date.now();
   const fetched = dealTasks(accounts, tasks);
-  progress(`The provider tells of ${tasks} data sets${hours === 0 ? "" : ", and is down"}`);
-  if (hours > 0) {
-    sandbox.fault({ ...outage.fault, share: 1 });
-    await suffer(system, outage, fetched, begun, progress);
-    sandbox.clearFaults();
-  } else await tellOfData(sandbox, fetched);
+  progress(`The provider is down for ${hours} h, and tells of ${tasks} data sets`);
+  sandbox.fault({ ...outage.fault, share: 1 });
+  await suffer(system, outage, fetched, begun, progress);
+  sandbox.clearFaults();
   const ended = Date.now();
 
   await catchUp(system, patience, progress);
@@ -68,7 +66,7 @@ async function play(
   progress("Counting in the table, in the queues and in the provider's log");
   return {
     ...(await countTasks(system, fetched)),
-    ...countCalls(sandbox.calls(), begun, hours === 0 ? begun : ended),
+    ...countCalls(sandbox.calls(), begun, ended),
     limitPerMinute,
     catchUpSeconds,
   };

@@ -89,10 +89,11 @@ describe("a stack whose times are divided", () => {
     expect(times(288).schedules).toEqual(expect.arrayContaining(["rate(1 minute)", "rate(5 minutes)"]));
   });
 
-  it("keeps messages and retries records for a shorter time, in whole seconds", () => {
+  it("keeps messages and retries records for a shorter time, in whole seconds and at least a minute", () => {
     expect(times(1)).toMatchObject({ retention: new Set([1_209_600]), recordAge: [72_000] });
     expect(times(288)).toMatchObject({ retention: new Set([4_200]), recordAge: [250] });
     expect(times(999)).toMatchObject({ retention: new Set([1_211]), recordAge: [73] });
+    expect(times(3600)).toMatchObject({ retention: new Set([336]), recordAge: [60] });
   });
 
   it("gives real work the time that it has in every stage", () => {

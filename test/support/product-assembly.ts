@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,16 +33,14 @@ export type ProductAssembly = AsyncDisposable & {
   replaceBundle(functionId: RegExp, source: string): Promise<void>;
 };
 
-/** @param changes settings in the place of those of the stage `local`, group by group; for a stage of its own */
-export async function synthesizeProduct(stage = "local", changes?: object): Promise<ProductAssembly> {
+/** @param changes settings in the place of the stage's, group by group; a stage without a file is as `local` is */
+export async function synthesizeProduct(stage = "local", changes: object = {}): Promise<ProductAssembly> {
   const directory = await mkdtemp(join(tmpdir(), "product-"));
-  if (changes === undefined) synthesize({ outdir: directory, context: { stage } });
-  else {
-    const local: unknown = JSON.parse(await readFile(join(repository, "stages", "local.json"), "utf8"));
-    const settings = join(directory, "settings.json");
-    await writeFile(settings, JSON.stringify({ ...Object(local), ...changes }));
-    synthesize({ outdir: directory, context: { stage, settings } });
-  }
+  const file = (name: string) => join(repository, "stages", `${name}.json`);
+  const known: unknown = JSON.parse(await readFile(file(existsSync(file(stage)) ? stage : "local"), "utf8"));
+  const settings = join(directory, "settings.json");
+  await writeFile(settings, JSON.stringify({ ...Object(known), ...changes }));
+  synthesize({ outdir: directory, context: { stage, settings } });
   return productAssembly(directory);
 }
 

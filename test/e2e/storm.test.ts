@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadSettings } from "../../lib/settings.ts";
+import { countCalls, countTasks } from "../../local/outage/count.ts";
+import { dealTasks, tellOfData } from "../../local/outage/make-tasks.ts";
+import { settle } from "../../local/settle.ts";
+import { type RunningProduct, startProduct } from "../support/running-product.ts";
+
+/** Calls a minute; more than a minute's calls are needed, so that the setting holds them back. */
+const requestsPerMinute = 120;
+const tasks = 110;
+const patience = 300_000;
+
+/** A minute of the rate can't be shortened: the test lasts longer than one. */
+describe("a storm of 429s", () => {
+  const { provider } = loadSettings("local", join(import.meta.dirname, "../../stages"));
+  let product: RunningProduct;
+  beforeAll(async () => {
+    const changes = { provider: { ...provider, requestsPerMinute } };
+    product = await startProduct("local", changes, { retryAfter: "alternating" });
+  });
+  afterAll(() => product[Symbol.asyncDispose]());
+
+  it(
+    "never drives calls above the setting in any minute, and every task gets done",
+    async () => {
+      const { system } = product;
+      const { sandbox } = system;
+      const storm = () => sandbox.fault({ status: 429, retryAfterSeconds: 1, times: 8 });
+      const refused = () => sandbox.calls().filter(({ status }) => status === 429).length;
+      // Not told of, so that nothing else is called for.
+      const { accounts } = await sandbox.createUsers(1, { accountsPerUser: 9, drop: true });
+      const fetched = dealTasks(accounts, tasks);
+
+      storm();
+      await tellOfData(sandbox, fetched);
+      while (sandbox.calls().length < tasks / 2) await wait(100);
+      storm();
+      await settle(system, patience);
+
+      const counted = await countTasks(system, fetched);
+      expect(counted).toEqual({ tasks, done: tasks, deadLetters: 0, lost: 0, faults: [] });
+      expect(refused()).toBe(16);
+      const { maxCallsPerMinute } = countCalls(sandbox.calls(), 0, 0);
+      expect(sandbox.calls().length).toBeGreaterThan(requestsPerMinute);
+      expect(maxCallsPerMinute).toBeLessThanOrEqual(requestsPerMinute);
+      // Held back by the setting, not by anything slower.
+      expect(maxCallsPerMinute).toBeGreaterThan(requestsPerMinute / 2);
+    },
+    patience,
+  );
+});
