@@ -26,6 +26,11 @@ export function dataSetKey(subject: Subject, name: DataName): Key {
   return { pk: partitionOf(subject), sk: `${dataSetPrefix}${nameOfData(name, "#")}` };
 }
 
+/** What the keys of all data sets of a subject begin with. */
+export function dataSetsOf(subject: Subject): Key {
+  return { pk: partitionOf(subject), sk: "DATA#" };
+}
+
 export function contentKey(subject: Subject, name: DataName): Key {
   return { pk: partitionOf(subject), sk: `CONTENT#${nameOfData(name, "#")}` };
 }

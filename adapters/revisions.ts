@@ -3,6 +3,7 @@ import {
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
+  paginateQuery,
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import type { DataName } from "../domain/data-name.ts";
@@ -11,7 +12,7 @@ import { retryable } from "../domain/failures.ts";
 import { parseState, type State } from "../domain/state.ts";
 import type { Subject } from "../domain/subjects.ts";
 import { itemVersion } from "./event-table.ts";
-import { dataSetKey, type Key, stateKey } from "./keys.ts";
+import { dataSetKey, dataSetsOf, type Key, stateKey } from "./keys.ts";
 
 /** Gives the next revision of what is known, or undefined where nothing changes. */
 export type Change<T> = (known: T | undefined) => T | undefined;
@@ -22,6 +23,8 @@ export type Revisions = {
   readonly dataSet: (subject: Subject, name: DataName, change: Change<DataSet>) => Promise<void>;
   readonly loadState: (subject: Subject) => Promise<State | undefined>;
   readonly loadDataSet: (subject: Subject, name: DataName) => Promise<DataSet | undefined>;
+  /** All that is known of a subject's data, each range by itself. */
+  readonly loadDataSets: (subject: Subject) => Promise<readonly DataSet[]>;
 };
 
 /** Writers of one record are few (its events, its fetch): a loser reads again, and rarely loses twice. */
@@ -80,9 +83,24 @@ export function revisions(client: DynamoDBClient, tableName: string): Revisions 
     const item = await load(dataSetKey(subject, name));
     return item === undefined ? undefined : parseDataSet(item.data);
   };
+  const loadDataSets = async (subject: Subject) => {
+    const { pk, sk } = dataSetsOf(subject);
+    const query = {
+      TableName: tableName,
+      KeyConditionExpression: "pk = :pk AND begins_with(sk, :sk)",
+      ExpressionAttributeValues: marshall({ ":pk": pk, ":sk": sk }),
+      ConsistentRead: true,
+    };
+    const dataSets: DataSet[] = [];
+    for await (const { Items = [] } of paginateQuery({ client }, query)) {
+      dataSets.push(...Items.map((item) => parseDataSet(unmarshall(item).data)));
+    }
+    return dataSets;
+  };
   return {
     loadState,
     loadDataSet,
+    loadDataSets,
     state: (subject, change) => revise(stateKey(subject), "state", () => loadState(subject), change),
     dataSet: (subject, name, change) =>
       revise(dataSetKey(subject, name), "data", () => loadDataSet(subject, name), change),

@@ -98,6 +98,13 @@ export function isFetchedBefore({ done, fetchedAt }: DataSet, moment: string): b
   return done > 0 && (fetchedAt === undefined || fetchedAt < moment);
 }
 
+/** How often an endpoint's data was wanted, over all of its ranges: it rises with each event that tells of data. */
+export function wantedOf(dataSets: readonly DataSet[], endpoint: string): number {
+  return dataSets
+    .filter((dataSet) => dataSet.endpoint === endpoint)
+    .reduce((sum, { wanted }) => sum + wanted, 0);
+}
+
 /**
  * Notes that what was wanted up to `noted` has been fetched.
  * @param content digest of the data, undefined where the provider has none (404, 410)

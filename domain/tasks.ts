@@ -1,14 +1,27 @@
 import { type DataName, parseDataName } from "./data-name.ts";
 import { permanent } from "./failures.ts";
 import { jsonText } from "./json-text.ts";
-import { fieldsOf, isFields, numberOf, optionalText, parseJson, present } from "./parse.ts";
+import { parseMoment } from "./moments.ts";
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  numberOf,
+  optionalText,
+  parseJson,
+  present,
+  textOf,
+} from "./parse.ts";
 import { parseReadProgress, type ReadProgress } from "./read-progress.ts";
 import { parseSubject, type Subject } from "./subjects.ts";
 
 /** The version of tasks that this release writes and reads. */
 export const taskVersion = 1;
 
-/** What is to be called at the provider: start a data fetch, read an endpoint's data, ask for a state. */
+/**
+ * What is to be called at the provider: start a data fetch, read an endpoint's data, ask for a state; or check, when
+ * it is `due` (ISO 8601), that events have answered a start. `wanted` is what each endpoint had been wanted before it.
+ */
 export type Task = {
   readonly schemaVersion: typeof taskVersion;
   readonly attempts: number;
@@ -24,7 +37,10 @@ export type Task = {
       readonly progress?: ReadProgress;
     } & DataName)
   | { readonly task: "ask"; readonly subject: Subject; readonly version: number }
+  | ({ readonly task: "check"; readonly subject: Subject; readonly version: number } & Unanswered)
 );
+
+type Unanswered = { readonly wanted: Readonly<Record<string, number>>; readonly due: string };
 
 /** The tasks of one kind. */
 export type TaskOf<Name extends Task["task"]> = Extract<Task, { task: Name }>;
@@ -40,6 +56,17 @@ export function readTask(subject: Subject, { endpoint, range }: DataName, wanted
 
 export function askTask(subject: Subject, version: number): Task {
   return { schemaVersion: taskVersion, attempts: 0, task: "ask", subject, version };
+}
+
+/** Checks, when it is due, the start that was called for a state's version. */
+export function checkTask(
+  subject: Subject,
+  version: number,
+  wanted: Readonly<Record<string, number>>,
+  due: Date,
+): Task {
+  const check = { task: "check", subject, version, wanted, due: due.toISOString() } as const;
+  return { schemaVersion: taskVersion, attempts: 0, ...check };
 }
 
 export function writeTask(task: Task): string {
@@ -69,7 +96,19 @@ export function readTaskText(text: string): Task {
         wanted: numberOf(fields, "wanted"),
         ...(isFields(fields.progress) ? { progress: parseReadProgress(fields.progress) } : {}),
       };
+    case "check":
+      return { ...common, task: "check", version: numberOf(fields, "version"), ...parseUnanswered(fields) };
     default:
-      throw permanent("task: expected start, read or ask");
+      throw permanent("task: expected start, read, ask or check");
   }
+}
+
+function parseUnanswered(fields: Fields): Unanswered {
+  const counts = fieldsOf(fields.wanted, "wanted");
+  const due = parseMoment(textOf(fields, "due"));
+  if (due === undefined) throw permanent("due: expected a date-time");
+  return {
+    wanted: Object.fromEntries(Object.keys(counts).map((endpoint) => [endpoint, numberOf(counts, endpoint)])),
+    due,
+  };
 }

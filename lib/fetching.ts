@@ -60,6 +60,7 @@ export class Fetching extends Construct {
         provider: settings.provider,
         retry: settings.fetch.retry,
         timeoutSeconds: settings.functions.fetch.timeoutSeconds,
+        readAfterSeconds: settings.fetch.readAfterSeconds,
         longestOutageHours: settings.fetch.longestOutageHours,
         maxReceiveCount,
         startEndpoints: settings.startEndpoints,
@@ -67,7 +68,10 @@ export class Fetching extends Construct {
       permissions: [
         allow([...consumeQueue, "sqs:ChangeMessageVisibility"], [queue.queueArn]),
         allow(["sqs:SendMessage"], [queue.queueArn, deadLetterQueue.queueArn]),
-        allow(["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"], [table.table.tableArn]),
+        allow(
+          ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"],
+          [table.table.tableArn],
+        ),
         allow(["s3:PutObject"], [overflow.data, overflow.pages]),
         allow(["s3:GetObject"], [overflow.pages]),
         allow(["secretsmanager:GetSecretValue"], [token.secret.secretArn]),

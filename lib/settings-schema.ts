@@ -135,6 +135,8 @@ const stageSchema = section({
   fetch: section({
     maxConcurrency: wholeNumber(2, 1_000, ", the limits of an SQS event source").default(5),
     retry,
+    /** So long events may take to answer the start of a data fetch, before its endpoints are read anyway. */
+    readAfterSeconds: waitingTime(1, 604_800).default(3_600),
     /** So long the provider may fail before tasks are given up. */
     longestOutageHours: waitingTime(1, 10_000).default(72),
   }).prefault({}),

@@ -45,6 +45,7 @@ export const handler = fetcher({
   deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
   provider,
   startEndpoints: parseStartEndpoints(settings.startEndpoints),
+  readAfterSeconds: numberOf(settings, "readAfterSeconds"),
   retrying: {
     retry: parseRetrySettings(settings.retry),
     longestOutageHours: numberOf(settings, "longestOutageHours"),

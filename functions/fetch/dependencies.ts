@@ -28,6 +28,8 @@ export type FetcherDependencies = {
   readonly startEndpoints: readonly string[];
   /** Of its time the function keeps this for what comes after the last call. */
   readonly settlingInMillis: number;
+  /** So long events may take to answer a start, before its endpoints are read anyway. */
+  readonly readAfterSeconds: number;
   readonly retrying: VerdictSettings;
   readonly now: () => Date;
   readonly random: () => number;

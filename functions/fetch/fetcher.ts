@@ -5,6 +5,7 @@ import { readTaskText, type Task } from "../../domain/tasks.ts";
 import { oneAtATime } from "../runtime/one-at-a-time.ts";
 import { sqsBatch } from "../runtime/sqs-batch.ts";
 import { ask } from "./ask.ts";
+import { check } from "./check.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 import { postpone } from "./postpone.ts";
 import { read } from "./read.ts";
@@ -17,7 +18,7 @@ type Invocation = Pick<Context, "getRemainingTimeInMillis">;
 /** Its calls end in the function's time. */
 type TimedDependencies = FetcherDependencies & Pick<PagesDependencies, "inTurn" | "timeLeft">;
 
-/** Does the tasks of the fetch queue: starts data fetches, reads data, asks for states. */
+/** Does the tasks of the fetch queue: starts data fetches, reads data, asks for states, checks starts. */
 export function fetcher(
   dependencies: FetcherDependencies,
 ): (event: SQSEvent, invocation: Invocation) => Promise<SQSBatchResponse> {
@@ -35,7 +36,7 @@ async function perform(task: Task, dependencies: TimedDependencies): Promise<voi
   dependencies.log(isDone ? "TASK_DONE" : "TASK_VOID", { task: task.task, subject: nameOf(task.subject) });
 }
 
-/** @returns whether the provider was called; false where the task was overtaken */
+/** @returns whether there was anything to do; false where the task was overtaken */
 function dispatch(task: Task, dependencies: TimedDependencies): Promise<boolean> {
   switch (task.task) {
     case "start":
@@ -44,5 +45,7 @@ function dispatch(task: Task, dependencies: TimedDependencies): Promise<boolean>
       return read(task, dependencies);
     case "ask":
       return ask(task, dependencies);
+    case "check":
+      return check(task, dependencies);
   }
 }

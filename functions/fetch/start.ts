@@ -1,11 +1,16 @@
-import { wantFor } from "../../domain/data-set.ts";
+import { wantedOf, wantFor } from "../../domain/data-set.ts";
+import { FailureError } from "../../domain/failures.ts";
 import { fillBody, fillPath } from "../../domain/provider-settings.ts";
-import type { TaskOf } from "../../domain/tasks.ts";
+import type { Subject } from "../../domain/subjects.ts";
+import { checkTask, type Task, type TaskOf, writeTask } from "../../domain/tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 
+/** SQS: a message is delayed at most 15 minutes. */
+const longestDelayInSeconds = 900;
+
 /**
- * Starts a data fetch for an account that became connected; where the settings know no way to, its endpoints are
- * read straight away.
+ * Starts a data fetch for an account that became connected, and has it checked later that events answered; where the
+ * settings know no way to start, its endpoints are read straight away.
  * @returns whether the provider was called
  */
 export async function start(task: TaskOf<"start">, dependencies: FetcherDependencies): Promise<boolean> {
@@ -13,14 +18,39 @@ export async function start(task: TaskOf<"start">, dependencies: FetcherDependen
   const { call, provider, startEndpoints, revisions } = dependencies;
   const fetchStart = provider.paths.start;
   if (fetchStart === undefined || subject.kind !== "account") {
-    const mark = `start.${version}`;
-    for (const endpoint of startEndpoints) {
-      await revisions.dataSet(subject, { endpoint }, (known) => wantFor(known, subject, { endpoint }, mark));
-    }
+    for (const endpoint of startEndpoints) await wantStarted(subject, endpoint, version, dependencies);
     return false;
   }
-  // An account that the provider does not know has no data to fetch: 404 and 410 end the task.
+  // Before the call: an event can answer before the call itself does.
+  const dataSets = await revisions.loadDataSets(subject);
   const body = fetchStart.body === undefined ? undefined : fillBody(fetchStart.body, subject, startEndpoints);
-  await call({ method: fetchStart.method, path: fillPath(fetchStart.path, subject), body });
+  const answer = await call({ method: fetchStart.method, path: fillPath(fetchStart.path, subject), body });
+  // An account that the provider does not know has no data to fetch: 404 and 410 end the task.
+  if (!answer.found) return true;
+  const wanted = startEndpoints.map((endpoint) => [endpoint, wantedOf(dataSets, endpoint)] as const);
+  const { now, readAfterSeconds } = dependencies;
+  const due = new Date(now().getTime() + readAfterSeconds * 1000);
+  await sendLater(checkTask(subject, version, Object.fromEntries(wanted), due), dependencies);
   return true;
+}
+
+/** Wants an endpoint of an account that became connected with a version of its state, once. */
+export async function wantStarted(
+  subject: Subject,
+  endpoint: string,
+  version: number,
+  { revisions }: Pick<FetcherDependencies, "revisions">,
+): Promise<void> {
+  const mark = `start.${version}`;
+  await revisions.dataSet(subject, { endpoint }, (known) => wantFor(known, subject, { endpoint }, mark));
+}
+
+async function sendLater(
+  task: Task,
+  { send, queueUrl, readAfterSeconds }: FetcherDependencies,
+): Promise<void> {
+  const delayInSeconds = Math.min(longestDelayInSeconds, Math.ceil(readAfterSeconds));
+  const [failed] = await send(queueUrl, [{ body: writeTask(task), delayInSeconds }]);
+  // The task comes again, and starts once more: better than a start that nobody checks.
+  if (failed !== undefined) throw new FailureError(failed);
 }

@@ -4,7 +4,8 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { linkTable } from "../../adapters/links.ts";
 import { type Revisions, revisions } from "../../adapters/revisions.ts";
-import type { DataSet } from "../../domain/data-set.ts";
+import type { DataName } from "../../domain/data-name.ts";
+import { type DataSet, wantFor } from "../../domain/data-set.ts";
 import type { State } from "../../domain/state.ts";
 import type { Subject } from "../../domain/subjects.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../support/engines.ts";
@@ -72,6 +73,33 @@ await describeOnTables("revisions", (tables) => {
     expect(await known.loadDataSet(subject, { endpoint: "income" })).toEqual(dataSetOf("income"));
     expect(await known.loadDataSet(subject, { endpoint: "profile" })).toEqual(dataSetOf("profile"));
     expect(await known.loadDataSet(subject, { endpoint: "trips" })).toBeUndefined();
+  });
+
+  test("all data sets of a subject are found, ranges and further pages too, and no one else's", async () => {
+    // Three of these are more than a page of a query holds.
+    const judged = ["x".repeat(380_000)];
+    const range = { start: "2026-01-01", end: "2026-01-31" };
+    const names: DataName[] = [
+      { endpoint: "income" },
+      { endpoint: "income", range },
+      { endpoint: "profile" },
+    ];
+    for (const name of names) {
+      await known.dataSet(subject, name, (before) => {
+        const wanted = wantFor(before, subject, name, "test");
+        return wanted && { ...wanted, judged };
+      });
+    }
+    await known.state(subject, next);
+    const stranger: Subject = { kind: "account", id: `${subject.id}#` };
+    await known.dataSet(stranger, { endpoint: "income" }, (before) =>
+      wantFor(before, stranger, { endpoint: "income" }, "test"),
+    );
+    const found = await known.loadDataSets(subject);
+    expect(
+      found.map(({ endpoint, range: of }) => (of === undefined ? { endpoint } : { endpoint, range: of })),
+    ).toEqual(names);
+    expect(await known.loadDataSets({ kind: "account", id: "nobody" })).toEqual([]);
   });
 
   test("a change to nothing writes nothing", async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { consequencesOf } from "../../domain/changes.ts";
-import { type DataSet, fetched, parseDataSet, want, wantFor } from "../../domain/data-set.ts";
+import { type DataSet, fetched, parseDataSet, want, wantedOf, wantFor } from "../../domain/data-set.ts";
 import type { IncomeEvent } from "../../domain/events.ts";
 import { account, at, eventOf } from "./samples.ts";
 
@@ -69,6 +69,16 @@ describe("a reason other than an event", () => {
     expect(known).toMatchObject({ version: 1, wanted: 1, latest: { cause: "again" } });
     expect(wantFor(known, account, { endpoint }, "start.1")).toBeUndefined();
     expect(wantFor(known, account, { endpoint }, "start.2")).toMatchObject({ version: 2, wanted: 2 });
+  });
+});
+
+describe("how often an endpoint was wanted", () => {
+  it("is counted over the whole and all ranges of it, and of no other endpoint", () => {
+    const range = { start: "2026-01-01", end: "2026-01-31" };
+    const whole = taken(updated, other);
+    const part = { ...taken(updated), range };
+    expect(wantedOf([whole, part, { ...whole, endpoint: "income-tax" }], endpoint)).toBe(3);
+    expect(wantedOf([], endpoint)).toBe(0);
   });
 });
 

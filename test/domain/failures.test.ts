@@ -10,7 +10,7 @@ import {
   present,
   textOf,
 } from "../../domain/parse.ts";
-import { readTaskText } from "../../domain/tasks.ts";
+import { checkTask, readTaskText, writeTask } from "../../domain/tasks.ts";
 import { eventOf, userId } from "./samples.ts";
 
 describe("a failure", () => {
@@ -143,11 +143,21 @@ describe("an event", () => {
 describe("a task", () => {
   const task = { schemaVersion: 1, attempts: 0, task: "read", subject: { kind: "account", id: "a" } };
 
+  const due = "2026-03-01T13:00:00.000Z";
+
+  it("that checks a start is read as it was written", () => {
+    const check = checkTask({ kind: "account", id: "a" }, 3, { income: 0, profile: 2 }, new Date(due));
+    expect(check).toMatchObject({ task: "check", version: 3, wanted: { income: 0, profile: 2 }, due });
+    expect(readTaskText(writeTask(check))).toEqual(check);
+  });
+
   it("is refused by the name of the field that is wrong", () => {
     const read = { ...task, endpoint: "income", wanted: 1 };
     const broken: [unknown, string][] = [
       [{ ...task, schemaVersion: 2 }, "schemaVersion: expected 1"],
-      [{ ...task, task: "dance" }, "task: expected start, read or ask"],
+      [{ ...task, task: "dance" }, "task: expected start, read, ask or check"],
+      [{ ...task, task: "check", version: 1, wanted: { income: "1" }, due }, "income: expected a number"],
+      [{ ...task, task: "check", version: 1, wanted: {}, due: "soon" }, "due: expected a date-time"],
       [{ ...task, endpoint: "income" }, "wanted: expected a number"],
       [{ ...task, wanted: 1 }, "endpoint: expected a text"],
       [{ ...task, task: "ask" }, "version: expected a number"],

@@ -18,11 +18,20 @@ import { type Outgoing, sqsSender } from "../../adapters/sqs-sender.ts";
 import { tokenRefusals } from "../../adapters/token-refusals.ts";
 import { parseTokenSecret } from "../../adapters/token-secret.ts";
 import { withToken } from "../../adapters/with-token.ts";
+import type { DateRange } from "../../domain/data-name.ts";
 import { type DataSet, wantFor } from "../../domain/data-set.ts";
 import type { ProviderSettings } from "../../domain/provider-settings.ts";
 import type { State } from "../../domain/state.ts";
 import type { Subject } from "../../domain/subjects.ts";
-import { askTask, readTask, readTaskText, startTask, type Task, writeTask } from "../../domain/tasks.ts";
+import {
+  askTask,
+  checkTask,
+  readTask,
+  readTaskText,
+  startTask,
+  type Task,
+  writeTask,
+} from "../../domain/tasks.ts";
 import type { FetcherDependencies } from "../../functions/fetch/dependencies.ts";
 import { fetcher } from "../../functions/fetch/fetcher.ts";
 import type { VerdictSettings } from "../../functions/fetch/verdict.ts";
@@ -37,6 +46,7 @@ import { startTestProvider, type TestProvider } from "../support/provider.ts";
 import { deliver, keptLog, type LogEntry, type Receives } from "./lambda.ts";
 
 const claimLife = 60;
+const readAfterSeconds = 3_600;
 const noon = new Date("2026-11-21T12:00:30Z");
 const patient: VerdictSettings = {
   retry: { baseSeconds: 200, maxSeconds: 900 },
@@ -150,6 +160,7 @@ await describeOnTables("the fetcher", (tables) => {
       provider: settings,
       startEndpoints: ["income", "profile"],
       hide: messageVisibility(system.sqs),
+      readAfterSeconds,
       retrying,
       now,
       random: () => 0.5,
@@ -261,8 +272,99 @@ await describeOnTables("the fetcher", (tables) => {
     test.each([404, 410])("of an account that the provider answers with %i is done", async (status) => {
       remote.answer = () => status;
       expect(await perform(startTask(subject, 1), started)).toEqual([]);
+      expect(sent).toEqual([]);
       expect(codes()).toEqual(["TASK_DONE"]);
       expect(await deadLetters()).toEqual([]);
+    });
+  });
+
+  describe("a start that was called", () => {
+    const connected = { version: 4, connected: true, unconfirmed: false };
+    const due = new Date(noon.getTime() + readAfterSeconds * 1000);
+    const wantedOf = async (endpoint: string) =>
+      (await known.loadDataSet(subject, { endpoint }))?.wanted ?? 0;
+    const answer = (endpoint: string, mark: string, range?: DateRange) => {
+      const name = range === undefined ? { endpoint } : { endpoint, range };
+      return known.dataSet(subject, name, (before) => wantFor(before, subject, name, mark));
+    };
+
+    /** Starts, lets something happen, and does what the fetcher sent itself when it is due. */
+    async function startAndCheck(between: () => Promise<unknown> = async () => undefined): Promise<void> {
+      await put(connected);
+      remote.answer = () => ({ status: 202, json: {} });
+      await perform(startTask(subject, 4), started);
+      const [check, ...others] = sent.splice(0);
+      expect(others).toEqual([]);
+      await between();
+      clock = due;
+      await perform(check?.body ?? "", started);
+    }
+
+    test("is checked when the time of the settings is over, by way of waits that SQS knows", async () => {
+      remote.answer = () => ({ status: 202, json: {} });
+      await put(connected);
+      await perform(startTask(subject, 4), started);
+      const wanted = { income: 0, profile: 0 };
+      const check = checkTask(subject, 4, wanted, due);
+      expect(sent).toEqual([{ body: writeTask(check), delayInSeconds: 900 }]);
+      sent = [];
+      clock = new Date(noon.getTime() + 900_000);
+      expect(await postponed(check)).toEqual([{ task: check, delay: 900 }]);
+      expect(await known.loadDataSets(subject)).toEqual([]);
+    });
+
+    test("and that nothing answered is read anyway, each endpoint once", async () => {
+      await startAndCheck();
+      expect([await wantedOf("income"), await wantedOf("profile")]).toEqual([1, 1]);
+      expect(entries).toMatchObject([{ code: "START_UNANSWERED", count: 2 }, { code: "TASK_DONE" }]);
+      await perform(checkTask(subject, 4, { income: 0, profile: 0 }, due), started);
+      expect([await wantedOf("income"), await wantedOf("profile")]).toEqual([1, 1]);
+      expect(codes()).toEqual(["TASK_VOID"]);
+    });
+
+    test("is read only where no event answered", async () => {
+      await startAndCheck(() => answer("income", "event.1"));
+      expect([await wantedOf("income"), await wantedOf("profile")]).toEqual([1, 1]);
+      expect(entries).toMatchObject([{ code: "START_UNANSWERED", count: 1 }, { code: "TASK_DONE" }]);
+    });
+
+    test("is answered by an event that tells dates", async () => {
+      await startAndCheck(() => answer("income", "event.1", { start: "2026-01-01", end: "2026-01-31" }));
+      expect([await wantedOf("income"), await wantedOf("profile")]).toEqual([0, 1]);
+    });
+
+    test("is answered by an event that came before the call's own answer", async () => {
+      await put(connected);
+      remote.answer = async () => {
+        await answer("income", "event.1");
+        return { status: 202, json: {} };
+      };
+      await perform(startTask(subject, 4), started);
+      clock = due;
+      await perform(sent[0]?.body ?? "", started);
+      expect([await wantedOf("income"), await wantedOf("profile")]).toEqual([1, 1]);
+    });
+
+    test("is not answered by events from before it", async () => {
+      await answer("income", "event.1");
+      await startAndCheck();
+      expect(await wantedOf("income")).toBe(2);
+    });
+
+    test.each<[string, Partial<State>]>([
+      ["disconnected", { connected: false }],
+      ["deleted", { deleted: true }],
+    ])("is forgotten where the account was %s since", async (_, facts) => {
+      await startAndCheck(() => known.state(subject, (state) => state && { ...state, ...facts, version: 5 }));
+      expect(await known.loadDataSets(subject)).toEqual([]);
+      expect(codes()).toEqual(["TASK_VOID"]);
+    });
+
+    test("whose check can't be sent is started again", async () => {
+      remote.answer = () => ({ status: 202, json: {} });
+      const working = system.fail("sqs:SendMessageBatch");
+      expect(await perform(startTask(subject, 4), started)).toHaveLength(1);
+      working();
     });
   });
 
@@ -756,7 +858,7 @@ await describeOnTables("the fetcher", (tables) => {
     [
       "no task",
       '{"schemaVersion":1,"attempts":0,"subject":{"kind":"user","id":"u"},"task":"x"}',
-      "task: expected start, read or ask",
+      "task: expected start, read, ask or check",
     ],
     ["nobody", '{"schemaVersion":1,"attempts":0,"task":"ask","version":1}', "subject: expected an object"],
   ])("a message that is %s goes to the dead-letter queue with its reason", async (_, message, reason) => {

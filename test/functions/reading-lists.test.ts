@@ -96,6 +96,7 @@ await describeOnTables("reading a list", (tables) => {
       deadLetterQueueUrl: "dead letters",
       provider,
       startEndpoints: [],
+      readAfterSeconds: 3_600,
       retrying: {
         retry: { baseSeconds: 100, maxSeconds: 400 },
         longestOutageHours: 72,

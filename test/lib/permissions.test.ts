@@ -54,6 +54,7 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "sqs:SendMessage                  FetchWorkDeadLetters",
     "dynamodb:GetItem                 EventsTable",
     "dynamodb:PutItem                 EventsTable",
+    "dynamodb:Query                   EventsTable",
     "dynamodb:UpdateItem              EventsTable",
     "s3:PutObject                     OverflowBucket/data/*",
     "s3:PutObject                     OverflowBucket/pages/*",

@@ -100,7 +100,7 @@ describe("settings in error", () => {
     [
       "a section that is none",
       { fetch: 3 },
-      "fetch: is 3; write an object with any of: maxConcurrency, retry, longestOutageHours",
+      "fetch: is 3; write an object with any of: maxConcurrency, retry, readAfterSeconds, longestOutageHours",
     ],
     [
       "an unknown environment",
