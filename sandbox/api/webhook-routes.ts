@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Webhook, WebhookKind, WebhookRegistry } from "../webhooks.ts";
-import { ApiError, asked } from "./errors.ts";
+import { ApiError, asked, notFound } from "./errors.ts";
 import { checkHeaders } from "./header-rules.ts";
 import { answers, webhookBodySchema, webhookSchema } from "./schemas.ts";
 
@@ -12,7 +12,7 @@ export const webhookPaths: Readonly<Record<WebhookKind, string>> = {
   "company-accounts": "/api/company/v0.5/webhooks/accounts",
 };
 
-/** Defines the webhooks: a PUT replaces the one of its kind. */
+/** Defines the webhooks: a PUT replaces the one of its kind. Beside the specification they can be read, too. */
 export function webhookRoutes(app: FastifyInstance, webhooks: WebhookRegistry): void {
   for (const kind of ["users", "accounts", "endpoints", "company-accounts"] as const) {
     app.put<{ Body: Webhook }>(
@@ -28,10 +28,23 @@ export function webhookRoutes(app: FastifyInstance, webhooks: WebhookRegistry): 
         checkUrl(body.url);
         asked(() => checkHeaders(body.headers));
         webhooks.put(kind, body);
-        return { kind, url: body.url, method: body.method, header_names: Object.keys(body.headers) };
+        return shown(kind, body);
+      },
+    );
+    app.get(
+      webhookPaths[kind],
+      { schema: { summary: `Read the webhook for ${kind}`, response: answers(200, webhookSchema) } },
+      async () => {
+        const webhook = webhooks.get(kind);
+        if (webhook === undefined) throw notFound(`no webhook for ${kind} is defined`);
+        return shown(kind, webhook);
       },
     );
   }
+}
+
+function shown(kind: WebhookKind, { url, method, headers }: Webhook) {
+  return { kind, url, method, header_names: Object.keys(headers) };
 }
 
 function checkUrl(text: string): void {

@@ -87,3 +87,16 @@ test("bodies are signed when the webhook has a secret", async () => {
   const expected = createHmac("sha512", "key").update("raw body").digest("base64");
   expect(received[0]?.headers["x-signature"]).toBe(expected);
 });
+
+test("a webhook can be read, without the values of its headers", async () => {
+  const sandbox = await sandboxFor();
+  expect((await call(sandbox, webhookPaths.users)).status).toBe(404);
+  await call(sandbox, webhookPaths.users, {
+    method: "PUT",
+    json: { ...valid, headers: { "x-secret": "abc" } },
+  });
+  expect(await call(sandbox, webhookPaths.users)).toMatchObject({
+    status: 200,
+    body: { kind: "users", url: valid.url, method: "POST", header_names: ["x-secret"] },
+  });
+});
