@@ -3,13 +3,13 @@ import { permanent } from "../domain/failures.ts";
 import { fieldsOf, optionalText, parseJson } from "../domain/parse.ts";
 
 /**
- * Invokes a function by its name and waits.
+ * Invokes a function by its name with an event, and waits.
  * @returns what it returned
  * @throws permanent failure with the function's own reason where it failed
  */
-export async function invokeFunction(client: LambdaClient, name: string): Promise<unknown> {
+export async function invokeFunction(client: LambdaClient, name: string, event: object): Promise<unknown> {
   const { FunctionError, Payload } = await client.send(
-    new InvokeCommand({ FunctionName: name, Payload: "{}" }),
+    new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(event) }),
   );
   const text = Payload?.transformToString() ?? "null";
   if (FunctionError === undefined) return parseJson(text, "the function's result");

@@ -9,12 +9,18 @@ export type Registered =
   | { readonly count: number; readonly secret: "current" }
   | { readonly count: number; readonly secret: "previous"; readonly settlesInSeconds: number };
 
-/** Registers the webhooks with the provider: the stage's own function does, with its own permissions. */
-export async function registerWebhooks({ client, output }: Deployment): Promise<Registered> {
+/**
+ * Registers the webhooks with the provider: the stage's own function does, with its own permissions.
+ * @param takeOver also those that another stage has registered
+ */
+export async function registerWebhooks(
+  { client, output }: Deployment,
+  { takeOver = false } = {},
+): Promise<Registered> {
   const name = output("RegisterFunctionName");
   const lambda = new LambdaClient(client);
   try {
-    return parseRegistered(await invokeFunction(lambda, name));
+    return parseRegistered(await invokeFunction(lambda, name, { takeOver }));
   } finally {
     lambda.destroy();
   }

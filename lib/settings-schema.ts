@@ -154,6 +154,8 @@ const stageSchema = section({
   register: section({
     /** False for a stage that shares its provider environment: one stage registers its webhooks there. */
     enabled: flag().default(true),
+    /** Whether GET on a webhook's path answers its registration, which the specification does not show. */
+    readsFirst: flag().default(false),
     everyHours: waitingTime(1, 168).default(24),
   }).prefault({}),
   retention: section({

@@ -51,6 +51,7 @@ export class WebhookRegistration extends Construct {
       settings: {
         provider: settings.provider,
         secretHeader,
+        readsFirst: settings.register.readsFirst,
         secretSettleSeconds: this.rotation.settleSeconds,
       },
       permissions: [

@@ -2,8 +2,10 @@ import type { Command } from "commander";
 import { addCommand, type Operation } from "../command.ts";
 import { registerWebhooks } from "../registration.ts";
 
+type Flags = { readonly takeOver?: boolean };
+
 export function addWebhooksRegister(group: Command): void {
-  addCommand(
+  addCommand<Flags>(
     group,
     {
       name: "register",
@@ -12,15 +14,18 @@ export function addWebhooksRegister(group: Command): void {
       examples: [
         "npx income-events webhooks register",
         "npx income-events webhooks register --stage prod --outputs outputs.json --json",
+        "npx income-events webhooks register --take-over    from the stage that has them now",
       ],
     },
     register,
-  );
+  ).option("--take-over", "take the webhooks from another stage, where the provider tells who has them");
 }
 
-async function register({ deployment, terminal }: Operation): Promise<void> {
-  const registered = await registerWebhooks(deployment);
+async function register({ deployment, terminal }: Operation, { takeOver = false }: Flags): Promise<void> {
   const { stage } = deployment;
+  if (takeOver)
+    await terminal.confirm(`The stage that has the webhooks now gets none any more; ${stage} gets them.`);
+  const registered = await registerWebhooks(deployment, { takeOver });
   const where = `The webhooks of ${registered.count} kinds of the stage ${stage} are registered`;
   terminal.result(
     { stage, ...registered },

@@ -2,8 +2,10 @@ import type { StoredWebhookSecret } from "../../adapters/webhook-secret.ts";
 import type { Call } from "../../adapters/with-token.ts";
 import { type Kind, kinds } from "../../domain/events.ts";
 import { permanent } from "../../domain/failures.ts";
+import { isFields } from "../../domain/parse.ts";
 import { type ValueToRegister, valueToRegister } from "../../domain/webhook-secret.ts";
 import type { Log } from "../runtime/log.ts";
+import { refuseOthers } from "./owner.ts";
 
 export type RegistrarDependencies = {
   readonly call: Call;
@@ -15,6 +17,8 @@ export type RegistrarDependencies = {
   readonly readSecret: () => Promise<StoredWebhookSecret>;
   /** How long after a change of the secret every receiver has read it. */
   readonly settleSeconds: number;
+  /** Whether the provider tells what is registered: then no webhook of another stage is taken unasked. */
+  readonly readsFirst: boolean;
   readonly now: () => Date;
   readonly log: Log;
 };
@@ -29,13 +33,16 @@ export type Registration = {
 
 /**
  * Registers each kind's webhook with the provider: a PUT replaces what was registered before. A new secret is
- * registered once every receiver accepts it; until then the previous one is.
+ * registered once every receiver accepts it; until then the previous one is. An event `{"takeOver": true}` takes the
+ * webhooks of another stage.
  */
-export function registrar(dependencies: RegistrarDependencies): () => Promise<Registration> {
-  return async () => {
+export function registrar(dependencies: RegistrarDependencies): (event?: unknown) => Promise<Registration> {
+  return async (event) => {
     const { call, paths, webhooksUrl, secretHeader, readSecret, settleSeconds, now, log } = dependencies;
     const { secret, since } = await readSecret();
     if (secret === undefined) throw permanent("the webhook secret is empty: set one before registering");
+    const takesOver = isFields(event) && event.takeOver === true;
+    if (dependencies.readsFirst && !takesOver) await refuseOthers(call, paths, webhooksUrl);
     const chosen = valueToRegister(secret, since, now(), settleSeconds);
     for (const kind of kinds) {
       const url = `${webhooksUrl.replace(/\/$/, "")}/${kind}`;

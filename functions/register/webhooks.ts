@@ -1,7 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { webhookSecretStore } from "../../adapters/webhook-secret.ts";
-import { numberOf, textOf } from "../../domain/parse.ts";
+import { numberOf, optionalBoolean, textOf } from "../../domain/parse.ts";
 import { parseProviderSettings, parseWebhookPaths } from "../../domain/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
@@ -23,6 +23,7 @@ export const handler = registrar({
   secretHeader: textOf(settings, "secretHeader"),
   // Read at each run: a registration kept from an earlier one would undo a rotation.
   readSecret: webhookSecretStore(secrets, variable("WEBHOOK_SECRET_ARN")).read,
+  readsFirst: optionalBoolean(settings, "readsFirst") ?? false,
   settleSeconds: numberOf(settings, "secretSettleSeconds"),
   now,
   log,

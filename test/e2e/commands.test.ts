@@ -20,7 +20,7 @@ describe("commands, against the running stack", { timeout: 60_000 }, () => {
   let endAnnouncement: () => void;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "commands-"));
-    product = await synthesizeProduct("commands", {});
+    product = await synthesizeProduct("commands", { register: { readsFirst: true } });
     const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
     system = await startSystem(
       { once: true, users: 1, stage: "commands", assembly: product.directory, ...ports },
@@ -45,10 +45,10 @@ describe("commands, against the running stack", { timeout: 60_000 }, () => {
     client.destroy();
     return SecretString;
   };
-  const misdirectWebhooks = async () => {
+  const misdirectWebhooks = async (origin: string) => {
     const { sandbox } = system;
     for (const kind of ["users", "accounts"]) {
-      const body = JSON.stringify({ url: "http://127.0.0.1:1/elsewhere", method: "POST", headers: {} });
+      const body = JSON.stringify({ url: `${origin}/elsewhere`, method: "POST", headers: {} });
       const headers = { authorization: `Bearer ${sandbox.token}`, "content-type": "application/json" };
       const answer = await fetch(`${sandbox.baseUrl}/api/v0.3/webhooks/${kind}`, {
         method: "PUT",
@@ -58,6 +58,7 @@ describe("commands, against the running stack", { timeout: 60_000 }, () => {
       expect(answer.ok).toBe(true);
     }
   };
+  const ownOrigin = () => new URL(outputOf(system.stack, "WebhooksUrl")).origin;
   const registeredUrls = () => webhookKinds.map((kind) => system.sandbox.webhook(kind)?.url);
   const deployedUrls = () => webhookKinds.map((kind) => `${outputOf(system.stack, "WebhooksUrl")}/${kind}`);
 
@@ -122,7 +123,7 @@ describe("commands, against the running stack", { timeout: 60_000 }, () => {
 
   describe("webhooks register", () => {
     it("puts right at the provider what was changed there", async () => {
-      await misdirectWebhooks();
+      await misdirectWebhooks(ownOrigin());
       expect(registeredUrls()).not.toEqual(deployedUrls());
       const result = await runCommand(["webhooks", "register", ...stage, "--json"]);
       expect(result.code).toBe(0);
@@ -138,7 +139,7 @@ describe("commands, against the running stack", { timeout: 60_000 }, () => {
       // The SDK's variable lets this machine stand for AWS.
       const AWS_ENDPOINT_URL = system.stack.gatewayUrl;
       const env = { AWS_ENDPOINT_URL, AWS_REGION: "us-west-2" };
-      await misdirectWebhooks();
+      await misdirectWebhooks(ownOrigin());
 
       const keys = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
       expect(await runCommand(args, { env: { ...env, ...keys } })).toMatchObject({
@@ -156,6 +157,23 @@ describe("commands, against the running stack", { timeout: 60_000 }, () => {
         code: 3,
         stderr: expect.stringContaining("No AWS credentials were found"),
       });
+    });
+
+    it("leaves the webhooks of another stage to it, until they are to be taken over", async () => {
+      await misdirectWebhooks("https://other-stage.example");
+      const others = registeredUrls();
+      const register = (...flags: string[]) => runCommand(["webhooks", "register", ...stage, ...flags]);
+      expect(await register()).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/to https:\/\/other-stage\.example: .*"webhooks register --take-over"/),
+      });
+      expect(await register("--take-over")).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("--yes"),
+      });
+      expect(registeredUrls()).toEqual(others);
+      expect(await register("--take-over", "--yes")).toMatchObject({ code: 0 });
+      expect(registeredUrls()).toEqual(deployedUrls());
     });
 
     it("says why where the provider refuses", async () => {

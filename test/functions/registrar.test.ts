@@ -36,6 +36,7 @@ function registrarOf({
   token = { token: "jwt" } as unknown,
   webhooksUrl = "https://api.example/webhooks",
   secondsSinceChange = 3_600,
+  readsFirst = false,
 } = {}) {
   const kept = keptLog();
   entries = kept.entries;
@@ -57,6 +58,7 @@ function registrarOf({
     // The engine's clock is the real one: its moment of the last change is moved onto this test's clock.
     readSecret: async () => ({ ...(await store.read()), since: changedAt }),
     settleSeconds: 120,
+    readsFirst,
     now,
     log: kept.log,
   });
@@ -124,6 +126,55 @@ test("reads the secret anew at each run, whatever an earlier run read", async ()
   system.secrets.call("PutSecretValue", { SecretId: secretId, SecretString });
   await run();
   expect(registeredSecrets()).toEqual([...Array(4).fill("hook-secret"), ...Array(4).fill("newer")]);
+});
+
+describe("where the provider tells what is registered", () => {
+  const registered = (url: string) => {
+    remote.answer = ({ method, path }) =>
+      method === "PUT" ? { json: {} } : path === paths.accounts ? { json: { url, method: "POST" } } : 404;
+  };
+  const puts = () => remote.requests.filter(({ method }) => method === "PUT").map(({ path }) => path);
+
+  test("webhooks of another stage are left to it, all of them, with what to do", async () => {
+    registered("https://other.example/webhooks/accounts");
+    await expect(registrarOf({ readsFirst: true }).run()).rejects.toThrow(
+      "the provider sends the webhooks of accounts to https://other.example: another stage registers there. " +
+        'Take them over with "webhooks register --take-over", or set register.enabled to false for this stage',
+    );
+    expect(puts()).toEqual([]);
+  });
+
+  test("they are taken over where that is asked for, and only then", async () => {
+    registered("https://other.example/webhooks/accounts");
+    for (const event of [{}, { takeOver: "true" }, { detail: { takeOver: true } }, "takeOver"]) {
+      await expect(registrarOf({ readsFirst: true }).run(event)).rejects.toThrow(
+        "another stage registers there",
+      );
+    }
+    await registrarOf({ readsFirst: true }).run({ takeOver: true });
+    expect(puts()).toEqual(Object.values(paths));
+  });
+
+  test("its own webhooks are put again, also those of an earlier path, and so are those that nobody has", async () => {
+    registered("https://api.example/hooks/of-before");
+    expect(await registrarOf({ readsFirst: true }).run()).toMatchObject({ secret: "current" });
+    expect(puts()).toEqual(Object.values(paths));
+  });
+
+  test.each([
+    ["no address", "somewhere", "the registration of accounts: its url is no address"],
+    ["nothing", "", "url: expected a text"],
+  ])("a registration that names %s fails the run", async (_, url, message) => {
+    registered(url);
+    await expect(registrarOf({ readsFirst: true }).run()).rejects.toThrow(message);
+    expect(puts()).toEqual([]);
+  });
+
+  test("without the setting nothing is read", async () => {
+    registered("https://other.example/webhooks/accounts");
+    await registrarOf().run();
+    expect(remote.requests.map(({ method }) => method)).toEqual(Array(4).fill("PUT"));
+  });
 });
 
 describe("a registration fails the run, and says what to do, where", () => {

@@ -78,6 +78,13 @@ describe("how long a rotation takes", () => {
     ).toEqual({ settleSeconds: 10, overlapSeconds: 12 * 3600 });
   });
 
+  it("lets the registration read first where the provider can be asked", () => {
+    const readsFirst = (more: object) =>
+      synthesized(stage({}, more)).bundles.get("functions/register/webhooks.ts");
+    expect(readsFirst({})).toMatchObject({ readsFirst: false });
+    expect(readsFirst({ register: { readsFirst: true } })).toMatchObject({ readsFirst: true });
+  });
+
   it("reaches receivers and registration", () => {
     const { bundles } = synthesized(stage({}, { webhooks: { secretCacheSeconds: 5 } }));
     expect(bundles.get("functions/receive/users.ts")).toMatchObject({ secretCacheSeconds: 5 });
