@@ -25,13 +25,16 @@ async function main(): Promise<number> {
   return options.once ? runOnce(options) : stayUp(options);
 }
 
+/** Small enough that most data sets come in two pages. */
+const pageSize = 6;
+
 /** Runs the scenario; 0 only if every expected record and message is there. */
 async function runOnce({ users, json }: StartOptions): Promise<number> {
   const traffic = recordTraffic();
   // A token in its last minutes, so that the refresher has something to do.
   const token = { tokenLifetimeSeconds: 3600, initialTokenRemainingSeconds: 600 };
   const delivery = { firstRetryMs: 500, maxRetryMs: 4_000 };
-  const system = await startSystem(options, { ...token, delivery }, progress, traffic.observe);
+  const system = await startSystem(options, { ...token, delivery, pageSize }, progress, traffic.observe);
   try {
     const addresses = addressesOf(system);
     const run = runScenario(system, traffic, addresses.webhookHeaders, users, progress);

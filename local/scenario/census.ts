@@ -1,4 +1,6 @@
+import { gunzipSync } from "node:zlib";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import {
   DeleteMessageBatchCommand,
   GetQueueAttributesCommand,
@@ -26,7 +28,7 @@ const eventItem = z.object({
   receipts: z.number(),
 });
 const stateItem = z.object({ state: knownConnection });
-const contentItem = z.object({ content: z.string().optional() });
+const contentItem = z.object({ content: z.string().optional(), object: z.string().optional() });
 const dataItem = z.object({ data: z.object({ wanted: z.number(), done: z.number() }) });
 const keyed = z.object({ pk: z.string(), sk: z.string() });
 const message = z.object({ id: z.string(), type: z.string() });
@@ -43,6 +45,8 @@ export type TableCensus = {
   readonly data: ReadonlySet<string>;
   /** Texts of contents that lie in the table itself, by the same names. */
   readonly contents: ReadonlyMap<string, string>;
+  /** Keys of contents that lie in the bucket, by the same names. */
+  readonly objects: ReadonlyMap<string, string>;
   readonly fetches: number;
 };
 
@@ -54,6 +58,7 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
   const companyAccounts = new Map<string, KnownConnection>();
   const stored = new Set<string>();
   const contents = new Map<string, string>();
+  const objects = new Map<string, string>();
   const upToDate = new Set<string>();
   try {
     for await (const { Items = [] } of paginateScan(
@@ -77,8 +82,9 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
           if (partition === "COMPANY") companyAccounts.set(id, state);
         } else if (sort === "CONTENT") {
           stored.add(dataName);
-          const { content } = contentItem.parse(item);
+          const { content, object } = contentItem.parse(item);
           if (content !== undefined) contents.set(dataName, content);
+          if (object !== undefined) objects.set(dataName, object);
         } else if (sort === "DATA") {
           const { wanted, done } = dataItem.parse(item).data;
           if (done > 0 && done >= wanted) upToDate.add(dataName);
@@ -89,7 +95,26 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
     client.destroy();
   }
   const data = new Set([...stored].filter((name) => upToDate.has(name)));
-  return { events, users, accounts, companyAccounts, data, contents, fetches: upToDate.size };
+  return { events, users, accounts, companyAccounts, data, contents, objects, fetches: upToDate.size };
+}
+
+/** The texts of what lies in the bucket, compressed. */
+export async function readObjects(
+  access: Access,
+  Bucket: string,
+  objects: TableCensus["objects"],
+): Promise<ReadonlyMap<string, string>> {
+  const client = new S3Client({ ...access, forcePathStyle: true });
+  const texts = new Map<string, string>();
+  try {
+    for (const [name, Key] of objects) {
+      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+      texts.set(name, gunzipSync((await Body?.transformToByteArray()) ?? "").toString());
+    }
+  } finally {
+    client.destroy();
+  }
+  return texts;
 }
 
 /** The distinct messages of a subscriber's queue, by id; reading takes them out of the queue. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { DeadLetter, KnownConnection, TableCensus } from "./census.ts";
 import type { Expectation } from "./expectation.ts";
 
@@ -9,6 +10,8 @@ export type Subscription = {
 
 export type Found = {
   readonly table: TableCensus;
+  /** By `<id>/<endpoint>`: data as text, from wherever it lies. */
+  readonly contents: ReadonlyMap<string, string>;
   /** By subscriber: the distinct messages in its queue, id and type. */
   readonly messages: ReadonlyMap<string, ReadonlyMap<string, string>>;
   readonly deadLetters: readonly DeadLetter[];
@@ -24,7 +27,8 @@ export function findLosses(
   return [
     ...missing("event", expected.events, table.events),
     ...missing("user", expected.users, table.users),
-    ...missing("data set", expected.data, table.data),
+    ...missing("data set", expected.data.keys(), table.data),
+    ...different(expected.data, found.contents),
     ...connections("account", expected.accounts, table.accounts),
     ...connections("company account", expected.companyAccounts, table.companyAccounts),
     ...subscriptions.flatMap((subscription) => missingMessages(expected, found, subscription)),
@@ -37,6 +41,15 @@ type Ids = { readonly has: (id: string) => boolean };
 
 function missing(what: string, expected: Iterable<string>, found: Ids): readonly string[] {
   return [...expected].filter((id) => !found.has(id)).map((id) => `${what} ${id} is missing`);
+}
+
+/** Data that came in pages has a `next` beside what the provider knows of it. */
+function different(expected: Expectation["data"], found: Found["contents"]): readonly string[] {
+  return [...expected].flatMap(([name, data]) => {
+    const stored: unknown = JSON.parse(found.get(name) ?? "null");
+    const isSame = isDeepStrictEqual({ ...Object(stored), next: null }, { ...Object(data), next: null });
+    return stored === null || isSame ? [] : [`data set ${name} is another than the provider's`];
+  });
 }
 
 function unexpected(expected: Ids, found: readonly DeadLetter[]): readonly string[] {

@@ -21,6 +21,6 @@ export type Expectation = {
   /** Accounts and company accounts by id, and whether they are connected at the provider. */
   readonly accounts: ReadonlyMap<string, { readonly connected: boolean }>;
   readonly companyAccounts: ReadonlyMap<string, { readonly connected: boolean }>;
-  /** `<account id>/<endpoint>` of data that the provider has. */
-  readonly data: ReadonlySet<string>;
+  /** By `<account id>/<endpoint>`: the data that the provider has. */
+  readonly data: ReadonlyMap<string, unknown>;
 };

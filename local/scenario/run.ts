@@ -6,7 +6,7 @@ import { settle } from "../settle.ts";
 import type { LocalStack } from "../stack.ts";
 import type { Progress, System } from "../system.ts";
 import { type Account, poster, sendAdversity } from "./adversity.ts";
-import { type Access, readDeadLetters, readSubscriber, readTable } from "./census.ts";
+import { type Access, readDeadLetters, readObjects, readSubscriber, readTable } from "./census.ts";
 import { type Found, findLosses } from "./compare.ts";
 import { type Expectation, identityOf } from "./expectation.ts";
 import { type Kills, killEachOnce } from "./kills.ts";
@@ -143,7 +143,9 @@ function expectationOf(sandbox: Sandbox, traffic: Traffic, poison: ReadonlySet<s
     users: new Set(users.map(({ id }) => id)),
     accounts: connectionsOf(false),
     companyAccounts: connectionsOf(true),
-    data: new Set(data.map(({ accountId, endpoint }) => `${accountId}/${endpoint}`)),
+    data: new Map(
+      data.map(({ accountId, endpoint }) => [`${accountId}/${endpoint}`, sandbox.data(accountId, endpoint)]),
+    ),
   };
 }
 
@@ -153,11 +155,13 @@ async function takeCensus(
   subscriptions: readonly SubscriberOutput[],
 ): Promise<Found> {
   const table = await readTable(access, outputOf(stack, "TableName"));
+  const large = await readObjects(access, outputOf(stack, "OverflowBucketName"), table.objects);
+  const contents = new Map([...table.contents, ...large]);
   const messages = new Map<string, ReadonlyMap<string, string>>();
   for (const { name, queueUrl } of subscriptions) messages.set(name, await readSubscriber(access, queueUrl));
   const queues = deadLetterQueuesOf(stack);
   const deadLetters = await Promise.all(
     queues.map(({ url, source }) => readDeadLetters(access, url, source)),
   );
-  return { table, messages, deadLetters: deadLetters.flat() };
+  return { table, contents, messages, deadLetters: deadLetters.flat() };
 }
