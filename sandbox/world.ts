@@ -1,6 +1,6 @@
 import { type Account, keepAccount, parseAccount, parseUser, type User } from "./accounts.ts";
 import type { Clock } from "./clock.ts";
-import { type DataSet, type DataSource, dataSet } from "./data/data-sets.ts";
+import { type DataSet, type DataSource, type Days, dataSet } from "./data/data-sets.ts";
 import { payPeriodRange } from "./data/ledger.ts";
 import type { Datasource } from "./datasources.ts";
 import { type EndpointName, endpointNames } from "./endpoint-names.ts";
@@ -29,7 +29,7 @@ export type World = {
   account(id: string): Account | undefined;
   accountsOf(userId: string): readonly Account[];
   /** An endpoint's data as its API serves it; undefined where none was fetched. */
-  data(account: Account, endpoint: EndpointName): DataSet | undefined;
+  data(account: Account, endpoint: EndpointName, days?: Days): DataSet | undefined;
   /** Resolves when no fetch is under way. */
   fetched(): Promise<void>;
 };
@@ -202,10 +202,10 @@ export function createWorld(dependencies: WorldDependencies): World {
     accounts: () => [...accounts.values()],
     account: (id) => accounts.get(id),
     accountsOf,
-    data: (account, endpoint) => {
+    data: (account, endpoint, days) => {
       const version = account.data.get(endpoint);
       if (version === undefined) return undefined;
-      return dataSet(endpoint, sourceOf(account), version.version, version.updatedAt);
+      return dataSet(endpoint, sourceOf(account), version.version, version.updatedAt, days);
     },
     fetched: fetches.ended,
   };

@@ -4,8 +4,9 @@ import { type EndpointName, isEndpointName } from "../endpoint-names.ts";
 import { formatMoment } from "../moments.ts";
 import type { Shapes } from "../shapes.ts";
 import type { World } from "../world.ts";
+import { type DaysQuery, daysOf, daysProperties } from "./days.ts";
 import { ApiError, notFound } from "./errors.ts";
-import { isPaged, listAnswer, type PageQuery, pageOf, pageQuerySchema } from "./paging.ts";
+import { isPaged, listAnswer, type PageQuery, pagedQuerySchema, pageOf, pageQuerySchema } from "./paging.ts";
 import {
   accountSchema,
   accountsSchema,
@@ -87,20 +88,20 @@ function dataRoute(
   find: Find,
   { world, shapes }: { world: World; shapes: Shapes },
 ): void {
-  app.get<{ Params: { account_id: string; endpoint: string }; Querystring: PageQuery }>(
+  app.get<{ Params: { account_id: string; endpoint: string }; Querystring: PageQuery & DaysQuery }>(
     `${path}/:account_id/:endpoint`,
     {
       schema: {
         summary: "An endpoint's data",
         params: pathSchema("account_id", "endpoint"),
-        querystring: pageQuerySchema,
+        querystring: pagedQuerySchema(daysProperties),
         response: answers(200, dataSetSchema),
       },
     },
     async ({ params, query }, reply) => {
       const account = find(params.account_id);
       if (!isEndpointName(params.endpoint)) throw notFound("there is no endpoint of this name");
-      const data = world.data(account, params.endpoint);
+      const data = world.data(account, params.endpoint, daysOf(query));
       if (data === undefined) throw notFound("no data of this endpoint has been fetched yet");
       const { items, next } = pageOf(data.data, query);
       const page = isPaged(query) ? { ...data, data: items, next } : data;

@@ -4,14 +4,21 @@ import { ApiError } from "./errors.ts";
 /** A part of a list is asked for by `limit`, the next one by the `cursor` that came with the one before. */
 export type PageQuery = { readonly limit?: string; readonly cursor?: string };
 
-export const pageQuerySchema = {
-  type: "object",
-  additionalProperties: false,
-  properties: {
-    limit: { type: "string", pattern: "^[1-9]\\d{0,3}$", description: "1 to 9999; unset: the whole list" },
-    cursor: { type: "string", maxLength: 100, description: "The `next` of the page before" },
-  },
+const pageProperties = {
+  limit: { type: "string", pattern: "^[1-9]\\d{0,3}$", description: "1 to 9999; unset: the whole list" },
+  cursor: { type: "string", maxLength: 100, description: "The `next` of the page before" },
 } as const;
+const pagedQueries = new WeakSet<object>();
+
+/** The query of a list that comes in pages, and what else it takes. */
+export function pagedQuerySchema(others: Readonly<Record<string, object>> = {}): object {
+  const properties = { ...pageProperties, ...others };
+  const schema = { type: "object", additionalProperties: false, properties };
+  pagedQueries.add(schema);
+  return schema;
+}
+
+export const pageQuerySchema = pagedQuerySchema();
 
 export const cursorSchema = {
   type: ["string", "null"],
@@ -21,7 +28,8 @@ export const cursorSchema = {
 /** Pages every list, in parts of at most this many, also where none is asked for. */
 export function pageAlways(app: FastifyInstance, pageSize: number): void {
   app.addHook<{ Querystring: { limit?: string } }>("preHandler", async ({ query, routeOptions }) => {
-    if (routeOptions.schema?.querystring !== pageQuerySchema) return;
+    const asked = routeOptions.schema?.querystring;
+    if (typeof asked !== "object" || asked === null || !pagedQueries.has(asked)) return;
     query.limit = String(Math.min(pageSize, Number(query.limit ?? pageSize)));
   });
 }

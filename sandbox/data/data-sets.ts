@@ -16,9 +16,28 @@ export type DataSource = {
 
 type Items = readonly Readonly<Record<string, unknown>>[];
 
-/** The records of an endpoint at a version: a pure function, so that no data needs to be kept. */
-export function dataRecords(endpoint: EndpointName, source: DataSource, version: number): Items {
-  return makers[endpoint](source, payPeriods(source.accountId, source.createdAt, version));
+/** The first and the last of some days, `2026-11-21`. */
+export type Days = { readonly start: string; readonly end: string };
+
+/** Endpoints whose records belong to pay periods each; of the others data has no days. */
+const byPayPeriod: ReadonlySet<EndpointName> = new Set([
+  "income",
+  "activity",
+  "trips",
+  "bonuses",
+  "transactions",
+  "documents",
+]);
+
+/**
+ * The records of an endpoint at a version: a pure function, so that no data needs to be kept.
+ * @param days of pay periods only those that touch these days
+ */
+export function dataRecords(endpoint: EndpointName, source: DataSource, version: number, days?: Days): Items {
+  const all = payPeriods(source.accountId, source.createdAt, version);
+  const isChosen = ({ start, end }: PayPeriod) =>
+    days === undefined || !byPayPeriod.has(endpoint) || (start <= days.end && end >= days.start);
+  return makers[endpoint](source, all.filter(isChosen));
 }
 
 const currency = "USD";
@@ -221,12 +240,13 @@ export function dataSet(
   source: DataSource,
   version: number,
   updatedAt: Date,
+  days?: Days,
 ): DataSet {
   return {
     account_id: source.accountId,
     endpoint,
     revision: version,
     updated_at: formatMoment(updatedAt),
-    data: dataRecords(endpoint, source, version),
+    data: dataRecords(endpoint, source, version, days),
   };
 }

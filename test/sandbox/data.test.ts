@@ -104,6 +104,53 @@ test.each(["limit=0", "limit=x", "limit=-1", "limit=99999", "cursor=nothing", "l
   },
 );
 
+const periodEndpoints = ["income", "activity", "trips", "bonuses", "transactions", "documents"] as const;
+
+test.each(periodEndpoints)("%s is given by days: the pay periods that touch them", (endpoint) => {
+  const all = dataRecords(endpoint, source, 3);
+  const periods = rows("income");
+  const chosen = periods.slice(2, 5);
+  const days = { start: String(chosen[0]?.date_end), end: String(chosen.at(-1)?.date_start) };
+  const ids = new Set(chosen.map(({ id }) => id));
+  const expected = all.filter((row) => ids.has(endpoint === "income" ? row.id : row.pay_period_id));
+  expect(dataRecords(endpoint, source, 3, days).map(({ id }) => id)).toEqual(
+    endpoint === "transactions" ? all.slice(2, 5).map(({ id }) => id) : expected.map(({ id }) => id),
+  );
+});
+
+test("data by days is part of the whole, and what has no days is whole", async () => {
+  const sandbox = await sandboxFor();
+  const { companyAccounts } = await sandbox.createUsers(1, { companyAccounts: 1 });
+  const get = async (path: string) => {
+    const answer = await call(sandbox, `/api/company/v0.5/company-accounts/${companyAccounts[0]}/${path}`);
+    return (answer.body as { data: { date_start: string; date_end: string }[] }).data;
+  };
+  const whole = await get("income");
+  const [first, second] = [whole[0], whole[1]];
+  expect(await get(`income?date_end=${first?.date_end}`)).toEqual([first]);
+  expect(await get(`income?date_start=${second?.date_start}`)).toEqual(whole.slice(1));
+  expect(await get("income?date_start=2001-01-01&date_end=2001-01-31")).toEqual([]);
+  expect(await get("profile?date_start=2001-01-01&date_end=2001-01-31")).toEqual(await get("profile"));
+});
+
+test.each([
+  "date_start=yesterday",
+  "date_start=2026-02-30",
+  "date_end=2026-13-01",
+  "date_start=",
+  "date_start=2026-01-02&date_end=2026-01-01",
+  "date_start=2026-01-01&date_start=2026-01-02",
+  "from=2026-01-01",
+])("data by the days %s is refused", async (query) => {
+  const sandbox = await sandboxFor();
+  const { companyAccounts } = await sandbox.createUsers(1, { companyAccounts: 1 });
+  const path = `/api/v0.4/company-accounts/${companyAccounts[0]}/income`;
+  expect(await call(sandbox, `${path}?${query}`)).toMatchObject({
+    status: 400,
+    body: { error: "invalid_request" },
+  });
+});
+
 test("the profile endpoint serves identity data", () => {
   expect(rows("profile")).toEqual([
     expect.objectContaining({
