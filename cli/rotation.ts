@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { WebhookSecretStore } from "../adapters/webhook-secret.ts";
-import { hasValidPrevious } from "../domain/webhook-secret.ts";
+import { hasValidPrevious, type WebhookSecret } from "../domain/webhook-secret.ts";
 import { CommandError } from "./command-error.ts";
 import type { Registered } from "./registration.ts";
 import type { Terminal } from "./terminal.ts";
@@ -38,7 +38,10 @@ export async function rotateSecret(ports: RotationPorts): Promise<Rotation> {
   }
   const until = new Date(now().getTime() + times.overlapSeconds * 1000).toISOString();
   const previous = secret && { value: secret.current, until };
-  await store.replace({ current: newValue(), ...(previous && { previous }) }, versionId);
+  await store.replace(
+    { ...signingOf(secret), current: newValue(), ...(previous && { previous }) },
+    versionId,
+  );
   terminal.progress("A new value is stored; the receivers accept it beside the old one.");
   await terminal.wait(times.settleSeconds, "Until every receiver knows it");
   await registerNewValue(
@@ -50,13 +53,18 @@ export async function rotateSecret(ports: RotationPorts): Promise<Rotation> {
 
 /** Replaces a value that others know, at once: nothing with the old one is accepted when the caches end. */
 export async function revokeSecret({ store, register, terminal }: RotationPorts): Promise<void> {
-  const { versionId } = await store.read();
-  await store.replace({ current: newValue() }, versionId);
+  const { secret, versionId } = await store.read();
+  await store.replace({ ...signingOf(secret), current: newValue() }, versionId);
   terminal.progress("A new value is stored, and the old one revoked. Registering the new one.");
   await explained(
     register,
     "until the webhooks are registered, all of them are refused: run webhooks register",
   );
+}
+
+/** What signs bodies is the provider's to tell: a rotation of the header's value leaves it as it is. */
+function signingOf(secret: WebhookSecret | undefined): Pick<WebhookSecret, "signing"> {
+  return secret?.signing === undefined ? {} : { signing: secret.signing };
 }
 
 /** The registration itself knows when the new value may be sent: it goes by the service's clock, not by ours. */

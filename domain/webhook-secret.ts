@@ -1,14 +1,16 @@
-import { createHash, timingSafeEqual } from "node:crypto";
-import { fieldsOf, optionalText, parseJson } from "./parse.ts";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { fieldsOf, optionalText, parseJson, present } from "./parse.ts";
 
 /** What the provider must send in the secret header. During a rotation the previous value stays valid. */
 export type WebhookSecret = {
   readonly current: string;
   readonly previous?: { readonly value: string; readonly until: string };
+  /** Where it is set, each body must be signed with it as well. */
+  readonly signing?: string;
 };
 
 /**
- * Parses the secret's string: `{"current": text, "previous"?: text, "previousUntil"?: ISO time}`.
+ * Parses the secret's string: `{"current": text, "previous"?: text, "previousUntil"?: ISO time, "signing"?: text}`.
  * @returns undefined where no current value is configured: the caller then refuses every call (fails closed)
  */
 export function parseWebhookSecret(text: string): WebhookSecret | undefined {
@@ -17,14 +19,16 @@ export function parseWebhookSecret(text: string): WebhookSecret | undefined {
   if (current === undefined) return undefined;
   const value = optionalText(fields, "previous");
   const until = optionalText(fields, "previousUntil");
-  return value === undefined || until === undefined ? { current } : { current, previous: { value, until } };
+  const previous = value === undefined || until === undefined ? undefined : { value, until };
+  return present<WebhookSecret>({ current, previous, signing: optionalText(fields, "signing") });
 }
 
 /** The secret's string, as `parseWebhookSecret` reads it. */
-export function writeWebhookSecret({ current, previous }: WebhookSecret): string {
+export function writeWebhookSecret({ current, previous, signing }: WebhookSecret): string {
   return JSON.stringify({
     current,
     ...(previous && { previous: previous.value, previousUntil: previous.until }),
+    ...present({ signing }),
   });
 }
 
@@ -82,6 +86,20 @@ export function isAuthentic(presented: string | undefined, secret: WebhookSecret
   const isPrevious =
     previous !== undefined && isSame(presented, previous.value) && hasValidPrevious(secret, now);
   return isCurrent || isPrevious;
+}
+
+/**
+ * Whether a body is signed as the secret asks: HMAC-SHA512 over its raw bytes, in base64. Compares digests in
+ * constant time. Without a signing secret every body is.
+ */
+export function isSigned(
+  raw: Uint8Array,
+  signature: string | undefined,
+  { signing }: WebhookSecret,
+): boolean {
+  if (signing === undefined) return true;
+  if (signature === undefined) return false;
+  return isSame(signature, createHmac("sha512", signing).update(raw).digest("base64"));
 }
 
 // Digests have one length whatever was presented, so that timingSafeEqual never throws and never tells a length.

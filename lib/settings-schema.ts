@@ -62,6 +62,10 @@ const subscriber = section({
   visibilityTimeoutSeconds: workingTime(1, 43_200).default(60),
 });
 
+const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
+  error: remedyOf('write an address or a network, such as "203.0.113.0/24"'),
+});
+
 // Twelve, since the relay's environment names two queue URLs for each and Lambda allows 4 KB of it in all.
 const mostSubscribers = 12;
 
@@ -120,6 +124,10 @@ const stageSchema = section({
     secretCacheSeconds: waitingTime(1, 900).default(60),
     /** How long the provider tries a delivery again: the old secret of a rotation is accepted for that time. */
     retryHours: waitingTime(1, 720).default(72),
+    /** Where webhooks may come from; absent: from everywhere. */
+    sourceAddresses: listOf(network)
+      .min(1, { error: remedyOf("name one, or leave the setting out") })
+      .exactOptional(),
     /** What API Gateway lets through on each route; beyond it answers 429, and the provider tries again. */
     throttle: section({
       requestsPerSecond: wholeNumber(1, 10_000).default(500),

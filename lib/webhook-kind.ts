@@ -49,6 +49,7 @@ export class WebhookKind extends Construct {
       settings: {
         secretHeader: settings.webhooks.secretHeader,
         secretCacheSeconds: settings.webhooks.secretCacheSeconds,
+        sourceAddresses: settings.webhooks.sourceAddresses,
       },
       permissions: [
         allow(["sqs:SendMessage"], [queue.queueArn, deadLetterQueue.queueArn]),

@@ -4,6 +4,7 @@ import { overflowBucket } from "../../adapters/overflow-bucket.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
 import { numberOf, textOf } from "../../domain/parse.ts";
+import { parseSourceAddresses } from "../../domain/source-addresses.ts";
 import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
@@ -26,6 +27,7 @@ export function liveDependencies(): ReceiverDependencies {
     queueUrl: variable("QUEUE_URL"),
     deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
     secretHeader: textOf(settings, "secretHeader"),
+    isAllowedSource: parseSourceAddresses(settings.sourceAddresses),
     readSecret: secret.read,
     now,
     log,

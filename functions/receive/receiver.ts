@@ -14,7 +14,8 @@ import type { Kind } from "../../domain/events.ts";
 import { FailureError, failureOf } from "../../domain/failures.ts";
 import { identify } from "../../domain/identify.ts";
 import { inspectPayload } from "../../domain/payload.ts";
-import { isAuthentic, type WebhookSecret } from "../../domain/webhook-secret.ts";
+import type { IsAllowedSource } from "../../domain/source-addresses.ts";
+import { isAuthentic, isSigned, type WebhookSecret } from "../../domain/webhook-secret.ts";
 import type { Log } from "../runtime/log.ts";
 
 export type ReceiverDependencies = {
@@ -23,10 +24,14 @@ export type ReceiverDependencies = {
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
   readonly secretHeader: string;
+  readonly isAllowedSource: IsAllowedSource;
   readonly readSecret: () => Promise<WebhookSecret | undefined>;
   readonly now: () => Date;
   readonly log: Log;
 };
+
+/** The provider's signature of a body, where a signing secret is set. */
+const signatureHeader = "x-signature";
 
 type Event = APIGatewayProxyEventV2;
 type Result = APIGatewayProxyStructuredResultV2;
@@ -39,6 +44,7 @@ export function receiver(kind: Kind, dependencies: ReceiverDependencies) {
   return middy<Event, Result>({ timeoutEarlyInMillis: 0 })
     .use(answerFailures(kind, dependencies.log))
     .use(allowMethods(["POST", "PUT"]))
+    .use(allowSources(kind, dependencies))
     .use(authenticate(kind, dependencies))
     .handler((event) => accept(kind, rawBodyOf(event), dependencies));
 }
@@ -94,11 +100,28 @@ function allowMethods(methods: readonly string[]): middy.MiddlewareObj<Event, Re
   };
 }
 
+function allowSources(
+  kind: Kind,
+  { isAllowedSource, log }: ReceiverDependencies,
+): middy.MiddlewareObj<Event, Result> {
+  return {
+    before: ({ event }) => {
+      if (isAllowedSource(event.requestContext.http.sourceIp)) return undefined;
+      log("WEBHOOK_REFUSED", { kind, reason: "source address" });
+      return answer(403, "forbidden");
+    },
+  };
+}
+
 function authenticate(
   kind: Kind,
   { readSecret, secretHeader, now, log }: ReceiverDependencies,
 ): middy.MiddlewareObj<Event, Result> {
   const header = secretHeader.toLowerCase();
+  const refuse = (reason: string) => {
+    log("WEBHOOK_REFUSED", { kind, reason });
+    return answer(401, "unauthorized");
+  };
   return {
     before: async ({ event }) => {
       const secret = await readSecret();
@@ -107,9 +130,9 @@ function authenticate(
         return answer(503, "not configured");
       }
       // A header that is repeated comes joined by commas, and so is no valid secret.
-      if (isAuthentic(event.headers[header], secret, now())) return undefined;
-      log("WEBHOOK_REFUSED", { kind });
-      return answer(401, "unauthorized");
+      if (!isAuthentic(event.headers[header], secret, now())) return refuse("secret");
+      if (!isSigned(rawBodyOf(event), event.headers[signatureHeader], secret)) return refuse("signature");
+      return undefined;
     },
   };
 }

@@ -89,6 +89,17 @@ describe("a rotation", () => {
   });
 });
 
+it.each([rotateSecret, revokeSecret])(
+  "%o keeps what signs bodies: that is the provider's",
+  async (change) => {
+    const signed = { current: "first", signing: "signing-secret" };
+    store = webhookSecretStore(system.secretsManager, system.createSecret(signed));
+    await change(ports());
+    expect(await stored()).toMatchObject({ signing: "signing-secret" });
+    expect((await stored())?.current).not.toBe("first");
+  },
+);
+
 describe("a rotation that was cut off", () => {
   it("before the registration goes on when it is run again: the value that was made is registered", async () => {
     await expect(rotateSecret(ports(killed))).rejects.toThrow("killed");

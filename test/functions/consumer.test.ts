@@ -315,6 +315,7 @@ await describeOnTables("the consumer", (tables) => {
         queueUrl,
         deadLetterQueueUrl,
         secretHeader: "x-webhook-secret",
+        isAllowedSource: () => true,
         readSecret: async () => ({ current: "secret" }),
         now: () => new Date(receivedAt),
         log: keptLog().log,

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
@@ -5,6 +6,7 @@ import { sqsSender } from "../../adapters/sqs-sender.ts";
 import { type Envelope, readEnvelope } from "../../domain/envelope.ts";
 import type { Kind } from "../../domain/events.ts";
 import { identify } from "../../domain/identify.ts";
+import { parseSourceAddresses } from "../../domain/source-addresses.ts";
 import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
 import { receiver } from "../../functions/receive/receiver.ts";
 import { log } from "../../functions/runtime/log.ts";
@@ -48,7 +50,11 @@ afterEach(() => vi.restoreAllMocks());
 
 function receiverOf(
   kind: Kind,
-  { secret = { current: goodSecret } as unknown, now = () => noon } = {},
+  {
+    secret = { current: goodSecret } as unknown,
+    now = () => noon,
+    sourceAddresses = undefined as unknown,
+  } = {},
 ): HttpHandler {
   return receiver(kind, {
     send: sqsSender(system.sqs),
@@ -56,6 +62,7 @@ function receiverOf(
     queueUrl,
     deadLetterQueueUrl,
     secretHeader: "X-Webhook-Secret",
+    isAllowedSource: parseSourceAddresses(sourceAddresses),
     readSecret: secretReader(system.secretsManager, system.createSecret(secret), parseWebhookSecret, now)
       .read,
     now,
@@ -209,6 +216,66 @@ describe("a webhook is refused with 401, and nothing of it is kept, where its se
   });
 });
 
+describe("where a signing secret is set", () => {
+  const signing = "signing-secret";
+  const secret = { current: goodSecret, signing };
+  // A byte that is no UTF-8, so that the text of the body has another signature than its bytes.
+  const body = Buffer.concat([Buffer.from(JSON.stringify(account)), Buffer.from([0x20, 0xff])]);
+  const sign = (bytes: Buffer, key = signing) => createHmac("sha512", key).update(bytes).digest("base64");
+  const send = (signature: string | undefined, sent = body) => {
+    const signed = signature === undefined ? {} : { "x-signature": signature };
+    const handler = receiverOf("accounts", { secret });
+    return call(handler, { body: sent, headers: { [secretHeader]: goodSecret, ...signed } });
+  };
+
+  test("a body that is signed with it is accepted: HMAC-SHA512 over the raw bytes, in base64", async () => {
+    expect(await send(sign(body))).toMatchObject({ statusCode: 202 });
+  });
+
+  test.each<[string, string | undefined]>([
+    ["missing", undefined],
+    ["empty", ""],
+    ["of another key", sign(body, "other")],
+    ["of another body", sign(Buffer.from("{}"))],
+    ["of the body as text", sign(Buffer.from(body.toString("utf8")))],
+    ["in hex", createHmac("sha512", signing).update(body).digest("hex")],
+    ["cut off", sign(body).slice(0, -4)],
+    ["repeated", `${sign(body)},${sign(body)}`],
+  ])("one whose signature is %s is refused with 401, and nothing is kept", async (_, signature) => {
+    expect(await send(signature)).toMatchObject({ statusCode: 401, body: '{"message":"unauthorized"}' });
+    await expectNothingKept();
+  });
+
+  test("a good signature does not stand in for the secret header", async () => {
+    const handler = receiverOf("accounts", { secret });
+    const answer = await call(handler, { body, headers: { "x-signature": sign(body) } });
+    expect(answer).toMatchObject({ statusCode: 401 });
+  });
+
+  test("the signature is that of what was sent: of users' credentials too, which are dropped after it", async () => {
+    const sent = Buffer.from(JSON.stringify({ action: "create_user", data: { id: "u", link: "https://x" } }));
+    const headers = { [secretHeader]: goodSecret, "x-signature": sign(sent) };
+    const answer = await call(receiverOf("users", { secret }), { body: sent, headers });
+    expect(answer).toMatchObject({ statusCode: 202 });
+    expect(JSON.stringify(await queued())).not.toContain("https://x");
+  });
+});
+
+describe("where source addresses are set", () => {
+  const sourceAddresses = ["203.0.113.0/24", "127.0.0.1"];
+
+  test("a webhook from one of them is accepted", async () => {
+    expect(await call(receiverOf("accounts", { sourceAddresses }))).toMatchObject({ statusCode: 202 });
+  });
+
+  test("one from elsewhere is refused with 403 before its secret is looked at, and nothing is kept", async () => {
+    const handler = receiverOf("accounts", { sourceAddresses: ["203.0.113.0/24"] });
+    expect(await call(handler)).toMatchObject({ statusCode: 403, body: '{"message":"forbidden"}' });
+    expect(logged).toContain('"reason":"source address"');
+    await expectNothingKept();
+  });
+});
+
 describe("during a rotation", () => {
   const until = "2026-11-24T12:00:00.000Z";
   const secret = { current: goodSecret, previous: "the-old-one", previousUntil: until };
@@ -348,7 +415,7 @@ test("log lines hold codes, ids and reasons only, whatever came in", async () =>
     );
   }
   expect(lines).toContainEqual({ code: "WEBHOOK_FAILED", kind: "accounts", reason: "ServiceUnavailable" });
-  expect(lines).toContainEqual({ code: "WEBHOOK_REFUSED", kind: "accounts" });
+  expect(lines).toContainEqual({ code: "WEBHOOK_REFUSED", kind: "accounts", reason: "secret" });
   expect(logged).not.toContain(account.account_id);
   expect(logged).not.toContain("wrong-one");
   expect(logged).not.toContain(goodSecret);

@@ -233,6 +233,21 @@ describe("settings in error", () => {
       "fetch.longestOutageHours: is 0; set it to a whole number from 1 to 10000",
     ],
     [
+      "a source that is no address",
+      { webhooks: { sourceAddresses: ["example.com"] } },
+      'webhooks.sourceAddresses.0: is "example.com"; write an address or a network, such as "203.0.113.0/24"',
+    ],
+    [
+      "no source at all",
+      { webhooks: { sourceAddresses: [] } },
+      "webhooks.sourceAddresses: is []; name one, or leave the setting out",
+    ],
+    [
+      "a throttle that API Gateway refuses",
+      { webhooks: { throttle: { requestsPerSecond: 0 } } },
+      "webhooks.throttle.requestsPerSecond: is 0; set it to a whole number from 1 to 10000",
+    ],
+    [
       "a rate that windows can't keep",
       { provider: { requestsPerMinute: 2 } },
       "provider.requestsPerMinute: is 2; set it to a whole number from 3 to 1000000",

@@ -360,6 +360,13 @@ describe("functions", () => {
       secretHeader: "x-webhook-secret",
       secretCacheSeconds: 60,
     });
+    const { bundles: restricted } = synthesized({
+      ...productionSettings,
+      webhooks: { sourceAddresses: ["203.0.113.0/24"] },
+    });
+    expect(restricted.get("functions/receive/users.ts")).toMatchObject({
+      sourceAddresses: ["203.0.113.0/24"],
+    });
     expect(bundles.get("functions/store/accounts.ts")).toMatchObject({
       mapping: { types: { connect_account: "account.connected" } },
       retentionDays: 30,
