@@ -55,7 +55,7 @@ describe("the bundle of each function", () => {
       .flatMap(([, contents]) => [
         ...Buffer.from(contents)
           .toString()
-          .matchAll(/from"([^"]+)"/g),
+          .matchAll(/[}*\s]from"([^"]+)"/g),
       ])
       .map(([, name = ""]) => name)
       .filter((name) => !name.startsWith("./"));
