@@ -8,13 +8,13 @@ import type { PipelineFunction } from "./pipeline-function.ts";
 const alarms = {
   TOKEN_REFUSED:
     "The provider refuses to refresh the token: when it expires, no new income data is fetched. Tasks wait, nothing " +
-    "is lost. Set a new token: npx income-events token set",
+    "is lost. Set a new token: npx income-events token set < token.txt",
   TOKEN_MISSING:
     "No token of the provider is set: no income data is fetched. Tasks wait, nothing is lost. Set the token: " +
-    "npx income-events token set",
+    "npx income-events token set < token.txt",
   TOKEN_DISCARDED:
     "The provider gave a new token and refused it at its first call; the old one stays in use. Should this go on until " +
-    "the old one expires, no new income data is fetched. Set a new token: npx income-events token set",
+    "the old one expires, no new income data is fetched. Set a new token: npx income-events token set < token.txt",
   TOKEN_SHORT_LIVED:
     "The provider's token lives shorter than the time between two refreshes: it can expire in between, and fetching " +
     "pauses until the next one. Lower token.refreshEveryMinutes in the stage's settings: npx cdk deploy",

@@ -14,6 +14,7 @@ describe("the token of a running system", () => {
   let secrets: SecretsManagerClient;
   let printed: string[];
 
+  const startingMs = 180_000;
   beforeAll(async () => {
     product = await synthesizeProduct();
     printed = [];
@@ -26,7 +27,7 @@ describe("the token of a running system", () => {
     );
     const { gatewayUrl: endpoint, region, operator: credentials } = system.stack;
     secrets = new SecretsManagerClient({ endpoint, region, credentials });
-  });
+  }, startingMs);
   afterAll(async () => {
     secrets.destroy();
     await system.close();
