@@ -1,5 +1,6 @@
+import type { ApiAnswer } from "../../adapters/provider-api.ts";
 import { wantedOf, wantFor } from "../../domain/data-set.ts";
-import { FailureError } from "../../domain/failures.ts";
+import { FailureError, failureOf } from "../../domain/failures.ts";
 import { fillBody, fillPath } from "../../domain/provider-settings.ts";
 import type { Subject } from "../../domain/subjects.ts";
 import { checkTask, type Task, type TaskOf, writeTask } from "../../domain/tasks.ts";
@@ -24,7 +25,8 @@ export async function start(task: TaskOf<"start">, dependencies: FetcherDependen
   // Before the call: an event can answer before the call itself does.
   const dataSets = await revisions.loadDataSets(subject);
   const body = fetchStart.body === undefined ? undefined : fillBody(fetchStart.body, subject, startEndpoints);
-  const answer = await call({ method: fetchStart.method, path: fillPath(fetchStart.path, subject), body });
+  const path = fillPath(fetchStart.path, subject);
+  const answer = await call({ method: fetchStart.method, path, body }).catch(asStarted);
   // An account that the provider does not know has no data to fetch: 404 and 410 end the task.
   if (!answer.found) return true;
   const wanted = startEndpoints.map((endpoint) => [endpoint, wantedOf(dataSets, endpoint)] as const);
@@ -43,6 +45,16 @@ export async function wantStarted(
 ): Promise<void> {
   const mark = `start.${version}`;
   await revisions.dataSet(subject, { endpoint }, (known) => wantFor(known, subject, { endpoint }, mark));
+}
+
+/**
+ * 409 says that the account is not connected any more, or that a fetch of it runs already: nothing to start, and
+ * nothing wrong with the task. The check finds out which.
+ */
+function asStarted(error: unknown): ApiAnswer {
+  const failure = failureOf(error);
+  if (failure.kind === "permanent" && failure.status === 409) return { found: true, text: "" };
+  throw error;
 }
 
 async function sendLater(

@@ -276,6 +276,14 @@ await describeOnTables("the fetcher", (tables) => {
       expect(codes()).toEqual(["TASK_DONE"]);
       expect(await deadLetters()).toEqual([]);
     });
+
+    test("answered with 409 is done, and checked: it is not connected any more, or a fetch runs already", async () => {
+      remote.answer = () => 409;
+      expect(await perform(startTask(subject, 1), started)).toEqual([]);
+      expect(codes()).toEqual(["TASK_DONE"]);
+      expect(sent.map(({ body }) => readTaskText(body))).toMatchObject([{ task: "check", version: 1 }]);
+      expect(await deadLetters()).toEqual([]);
+    });
   });
 
   describe("a start that was called", () => {
@@ -850,6 +858,16 @@ await describeOnTables("the fetcher", (tables) => {
     remote.answer = () => status;
     await perform(readTask(subject, { endpoint: "income" }, 1));
     expect(await deadLetters()).toMatchObject([{ reason: `the provider answered ${status}` }]);
+  });
+
+  test.each([400, 403])("a start or an ask that is answered with %i is given up at once", async (status) => {
+    await put();
+    remote.answer = () => status;
+    for (const task of [startTask(subject, 1), askTask(subject, 1)]) {
+      await perform(task, started);
+      expect(await deadLetters()).toMatchObject([{ reason: `the provider answered ${status}` }]);
+    }
+    expect(calls()).toHaveLength(2);
   });
 
   test.each([
