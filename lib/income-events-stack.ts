@@ -64,10 +64,9 @@ export class IncomeEventsStack extends Stack {
         return [kind, new WebhookKind(this, pascalCase(kind), props)] as const;
       }),
     );
-    const refreshing = { settings, defaults, providerBaseUrl, token, table };
-    const refresh = new TokenRefresh(this, "Refresh", refreshing);
-    const calling = { ...refreshing, refresh };
-    const fetching = new Fetching(this, "Fetch", { ...calling, overflow });
+    const calling = { settings, defaults, providerBaseUrl, token, table };
+    const refresh = new TokenRefresh(this, "Refresh", calling);
+    const fetching = new Fetching(this, "Fetch", { ...calling, refresh, overflow });
     const subscribers = new Subscribers(this, "Subscriber", settings);
     // A path, not a host: where it is deployed says nothing about who it is.
     const eventSource = `/income-events/${stage}`;

@@ -12,7 +12,6 @@ import { allow } from "./permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
 import type { TokenSecret } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
-import type { TokenRefresh } from "./token-refresh.ts";
 import type { WebhookKind } from "./webhook-kind.ts";
 
 export type ReconciliationProps = {
@@ -21,7 +20,6 @@ export type ReconciliationProps = {
   readonly providerBaseUrl: string;
   readonly token: TokenSecret;
   readonly table: EventTable;
-  readonly refresh: TokenRefresh;
   /** What was missed goes through the queues of the webhooks. */
   readonly receiving: ReadonlyMap<Kind, WebhookKind>;
 };
@@ -32,7 +30,7 @@ export class Reconciliation extends Construct {
 
   constructor(scope: Construct, id: string, props: ReconciliationProps) {
     super(scope, id);
-    const { settings, defaults, providerBaseUrl, token, table, refresh, receiving } = props;
+    const { settings, defaults, providerBaseUrl, token, table, receiving } = props;
     const { tickMinutes, ...reconcile } = settings.reconcile;
     const { mapping } = settings;
     const [users, accounts] = [queueOf(receiving, "users"), queueOf(receiving, "accounts")];
@@ -47,7 +45,6 @@ export class Reconciliation extends Construct {
         ACCOUNTS_QUEUE_URL: accounts.queueUrl,
         TOKEN_SECRET_ARN: token.secret.secretArn,
         PROVIDER_BASE_URL: providerBaseUrl,
-        REFRESH_FUNCTION_NAME: refresh.lambda.functionName,
       },
       settings: {
         provider: settings.provider,
@@ -61,7 +58,6 @@ export class Reconciliation extends Construct {
         ),
         allow(["sqs:SendMessage"], [users.queueArn, accounts.queueArn]),
         allow(["secretsmanager:GetSecretValue"], [token.secret.secretArn]),
-        allow(["lambda:InvokeFunction"], [refresh.lambda.functionArn]),
       ],
       // The schedule comes again, and the run goes on then.
       retryAttempts: 0,

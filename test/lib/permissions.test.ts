@@ -77,7 +77,6 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "sqs:SendMessage                  UsersWorkQueue",
     "sqs:SendMessage                  AccountsWorkQueue",
     "secretsmanager:GetSecretValue    TokenSecret",
-    "lambda:InvokeFunction            RefreshTokenFunction",
   ],
   RegisterWebhooks: [
     "secretsmanager:GetSecretValue    WebhookSecret",

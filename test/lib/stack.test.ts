@@ -339,14 +339,7 @@ describe("functions", () => {
     ],
     [
       "ReconcileUsers",
-      [
-        "TABLE_NAME",
-        "USERS_QUEUE_URL",
-        "ACCOUNTS_QUEUE_URL",
-        "TOKEN_SECRET_ARN",
-        "PROVIDER_BASE_URL",
-        "REFRESH_FUNCTION_NAME",
-      ],
+      ["TABLE_NAME", "USERS_QUEUE_URL", "ACCOUNTS_QUEUE_URL", "TOKEN_SECRET_ARN", "PROVIDER_BASE_URL"],
     ],
   ])("get what is known at deploy time only from their environment: %s", (name, variables) => {
     const environment = JSON.stringify(functionOf(production, name).Properties.Environment);
