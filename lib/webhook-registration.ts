@@ -4,6 +4,7 @@ import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import { overlapSecondsOf, settleSecondsOf } from "../domain/webhook-secret.ts";
+import { Alarm } from "./alarm.ts";
 import { every } from "./durations.ts";
 import type { EventTable } from "./event-table.ts";
 import { allow } from "./permissions.ts";
@@ -64,6 +65,18 @@ export class WebhookRegistration extends Construct {
       description: "Registers the webhooks with the provider",
       schedule: every(Duration.hours(everyHours)),
       targets: [new targets.LambdaFunction(register.lambda)],
+    });
+    new Alarm(this, "Failing", {
+      metric: register.lambda.metricErrors({ statistic: "Sum" }),
+      description:
+        "The webhooks could not be registered with the provider. Those that are registered still come, but what has " +
+        "changed since, such as a rotated secret, is not told to the provider. To see why, and to try again: " +
+        "npx income-events webhooks register",
+      // A scheduled run that fails is tried twice more, after one minute and after two.
+      period: Duration.minutes(15),
+      threshold: 3,
+      breaching: 1,
+      outOf: 1,
     });
     this.#claim(providerBaseUrl);
   }

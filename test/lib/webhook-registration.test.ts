@@ -67,6 +67,30 @@ describe("a stage that shares its provider environment", () => {
   });
 });
 
+describe("the alarm that registering fails", () => {
+  const [alarm, ...others] = synthesized(stage({}))
+    .ofType("AWS::CloudWatch::Alarm")
+    .filter(({ id }) => id.startsWith("Register"));
+
+  it("goes off when a scheduled run and both of Lambda's retries have failed", () => {
+    expect(others).toEqual([]);
+    expect(alarm?.Properties).toMatchObject({
+      Namespace: "AWS/Lambda",
+      MetricName: "Errors",
+      Threshold: 3,
+      Period: 15 * 60,
+      EvaluationPeriods: 1,
+    });
+    expect(JSON.stringify(alarm?.Properties.Dimensions)).toContain("RegisterWebhooksFunction");
+  });
+
+  it("says what it means and what to type", () => {
+    expect(alarm?.Properties.AlarmDescription).toMatch(
+      /still come, but .*: npx income-events webhooks register$/,
+    );
+  });
+});
+
 describe("how long a rotation takes", () => {
   const rotationOf = (more: object) =>
     JSON.parse(String(synthesized(stage({}, more)).outputs.WebhookSecretRotation?.Value));
