@@ -59,7 +59,8 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
   const stored = new Set<string>();
   const contents = new Map<string, string>();
   const objects = new Map<string, string>();
-  const upToDate = new Set<string>();
+  const fetched = new Set<string>();
+  const behind = new Set<string>();
   try {
     for await (const { Items = [] } of paginateScan(
       { client },
@@ -70,8 +71,9 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
         const { pk, sk } = keyed.parse(item);
         const [partition = "", ...rest] = pk.split("#");
         const id = rest.join("#");
-        const [sort = "", ...names] = sk.split("#");
-        const dataName = `${id}/${names.join("#")}`;
+        // The range is left out of a data set's name: an endpoint is up to date when all of its ranges are.
+        const [sort = "", endpoint = ""] = sk.split("#");
+        const dataName = `${id}/${endpoint}`;
         if (sort === "EVENT") {
           const { event, receipts } = eventItem.parse(item);
           events.set(event.id, { type: event.type, receipts });
@@ -87,14 +89,16 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
           if (object !== undefined) objects.set(dataName, object);
         } else if (sort === "DATA") {
           const { wanted, done } = dataItem.parse(item).data;
-          if (done > 0 && done >= wanted) upToDate.add(dataName);
+          if (done > 0) fetched.add(dataName);
+          if (done < wanted) behind.add(dataName);
         }
       }
     }
   } finally {
     client.destroy();
   }
-  const data = new Set([...stored].filter((name) => upToDate.has(name)));
+  const upToDate = fetched.difference(behind);
+  const data = stored.intersection(upToDate);
   return { events, users, accounts, companyAccounts, data, contents, objects, fetches: upToDate.size };
 }
 

@@ -366,7 +366,7 @@ describe("functions", () => {
     });
     expect(bundles.get("functions/relay/changes.ts")).toEqual({
       eventSource: "/income-events/local",
-      readByRange: [],
+      readByRange: ["account"],
       subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
     });
     expect(bundles.get("functions/fetch/data.ts")).toMatchObject({
