@@ -5,6 +5,7 @@ import type { Gateway } from "../gateway/types.ts";
 import { type HostedFunction, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
 import { type HttpAnswer, httpAnswer, httpEvent, messageAnswer, type ReceivedRequest } from "./http-event.ts";
 import { matchRoute } from "./routes.ts";
+import { createThrottle, type Throttle } from "./throttle.ts";
 
 export type AccessLogEntry = {
   readonly method: string;
@@ -69,7 +70,7 @@ export async function startHttpApi(
     url: `http://127.0.0.1:${actualPort}`,
     accessLog: () => entries,
     statusCounts: () => statuses,
-    serve: (plan, functions) => served.resolve({ plan, functions }),
+    serve: (plan, functions) => served.resolve({ plan, functions, throttle: throttleOf(plan) }),
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
@@ -78,13 +79,17 @@ export async function startHttpApi(
   };
 }
 
-type Served = { readonly plan: ApiPlan; readonly functions: ReadonlyMap<string, HostedFunction> };
+type Served = {
+  readonly plan: ApiPlan;
+  readonly functions: ReadonlyMap<string, HostedFunction>;
+  readonly throttle: Throttle;
+};
 type Authorizer = Pick<Gateway, "authorize" | "region" | "account">;
 
 async function answerRequest(
   request: ReceivedRequest,
   path: string,
-  { plan, functions }: Served,
+  { plan, functions, throttle }: Served,
   gateway: Authorizer,
 ): Promise<{ readonly answer: HttpAnswer; readonly name: string | undefined }> {
   const route = matchRoute(plan.routes, request.method, path);
@@ -93,6 +98,7 @@ async function answerRequest(
     return { answer: messageAnswer(404, "Not Found"), name: undefined };
   }
   const { name } = target.plan;
+  if (!throttle(route.plan.key)) return { answer: messageAnswer(429, "Too Many Requests"), name };
   if (!mayInvoke(target, route.plan, request.method, plan.id, gateway)) {
     return { answer: messageAnswer(500, "Internal Server Error"), name };
   }
@@ -103,6 +109,10 @@ async function answerRequest(
     return { answer: messageAnswer(413, "Request Entity Too Large"), name };
   }
   return { answer: await invoke(target, event, route.plan.timeoutMilliseconds), name };
+}
+
+function throttleOf({ throttle }: ApiPlan): Throttle {
+  return throttle === undefined ? () => true : createThrottle(throttle, Date.now);
 }
 
 /** The function's resource policy decides whether this API may call it by this route. */

@@ -14,6 +14,7 @@ import type {
   RulePlan,
   StreamSourcePlan,
   TablePlan,
+  ThrottlePlan,
 } from "./plan.ts";
 import { PlanError } from "./problems.ts";
 import { boolean, number, parseProperties } from "./properties.ts";
@@ -193,23 +194,28 @@ const routeSchema = z.strictObject({
 const stageSchema = z.strictObject({
   ApiId: z.string(),
   AutoDeploy: boolean.optional(),
+  DefaultRouteSettings: z
+    .strictObject({ ThrottlingBurstLimit: number.optional(), ThrottlingRateLimit: number.optional() })
+    .optional(),
   StageName: z.literal("$default"),
 });
-const ignoredOfStages = ["AccessLogSettings", "DefaultRouteSettings", "Description", "RouteSettings", "Tags"];
+const ignoredOfStages = ["AccessLogSettings", "Description", "Tags"];
 
 /** Checks the API's own settings; its routes are planned one by one. */
 export function planApi(
   logicalId: string,
   properties: Properties,
   scope: StackScope,
-): Omit<ApiPlan, "routes"> {
+): Omit<ApiPlan, "routes" | "throttle"> {
   parseProperties(apiSchema, properties, scope, ignoredOfApis);
   return { logicalId, id: scope.identity(logicalId).ref };
 }
 
-/** Only the default stage is served, as it stands without a prefix in the path. */
-export function checkStage(properties: Properties, scope: StackScope): void {
-  parseProperties(stageSchema, properties, scope, ignoredOfStages);
+/** Only the default stage is served, as it stands without a prefix in the path. @returns what throttles its routes */
+export function planStage(properties: Properties, scope: StackScope): ThrottlePlan | undefined {
+  const { DefaultRouteSettings: settings } = parseProperties(stageSchema, properties, scope, ignoredOfStages);
+  const { ThrottlingRateLimit: ratePerSecond, ThrottlingBurstLimit: burst } = settings ?? {};
+  return ratePerSecond === undefined || burst === undefined ? undefined : { ratePerSecond, burst };
 }
 
 /** A route with the function behind its integration. */

@@ -16,13 +16,13 @@ import {
 import { planExport } from "./plan-export.ts";
 import { planFunction, planInvokeConfig, roleAndPolicyIds } from "./plan-function.ts";
 import {
-  checkStage,
   mergePolicies,
   planApi,
   planEventSource,
   planPermission,
   planRoute,
   planRule,
+  planStage,
 } from "./plan-sources.ts";
 import { PlanError, type Problem, UnrunnableAssemblyError } from "./problems.ts";
 import type { SynthesizedStack } from "./read-assembly.ts";
@@ -99,7 +99,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
   );
   const alarms = each("AWS::CloudWatch::Alarm", (id, { Properties }) => planAlarm(id, Properties, scope));
   problems.add(...unmeasuredAlarms(alarms, metricFilters, functions));
-  each("AWS::ApiGatewayV2::Stage", (_, { Properties }) => checkStage(Properties, scope));
+  const [throttle] = each("AWS::ApiGatewayV2::Stage", (_, { Properties }) => planStage(Properties, scope));
   const routes = each("AWS::ApiGatewayV2::Route", (id, { Properties }) => planRoute(id, Properties, scope));
   const [api, ...furtherApis] = each("AWS::ApiGatewayV2::Api", (id, { Properties }) =>
     planApi(id, Properties, scope),
@@ -130,7 +130,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     secrets,
     functions,
     sources,
-    ...(api && { api: { ...api, routes } }),
+    ...(api && { api: { ...api, routes, ...(throttle && { throttle }) } }),
     rules,
     metricFilters,
     alarms,

@@ -112,10 +112,15 @@ export type RoutePlan = {
   readonly timeoutMilliseconds: number;
 };
 
+/** What each route lets through, by itself. */
+export type ThrottlePlan = { readonly ratePerSecond: number; readonly burst: number };
+
 export type ApiPlan = {
   readonly logicalId: string;
   readonly id: string;
   readonly routes: readonly RoutePlan[];
+  /** Of the default stage; absent: nothing is throttled. */
+  readonly throttle?: ThrottlePlan;
 };
 
 export type RulePlan = {

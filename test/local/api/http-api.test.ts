@@ -8,6 +8,9 @@ import {
   writeAssembly,
 } from "../../support/assembly.ts";
 
+/** More than the other tests ask of one route. */
+const burst = 50;
+
 let assembly: WrittenAssembly;
 let stack: LocalStack;
 let url: string;
@@ -21,6 +24,7 @@ beforeAll(async () => {
     "GET /busy": "Busy",
     "GET /forbidden": "Echo",
     "GET /address": "Address",
+    "GET /flooded": "Echo",
   });
   assembly = await writeAssembly({
     assets: {
@@ -42,6 +46,15 @@ beforeAll(async () => {
         },
       }),
       ...api,
+      Stage: {
+        Type: "AWS::ApiGatewayV2::Stage",
+        Properties: {
+          ApiId: { Ref: "Api" },
+          StageName: "$default",
+          AutoDeploy: true,
+          DefaultRouteSettings: { ThrottlingBurstLimit: burst, ThrottlingRateLimit: 0.001 },
+        },
+      },
     },
   });
   stack = await startStack({ assembly: assembly.directory });
@@ -74,6 +87,17 @@ describe("the HTTP API", () => {
     const answer = await fetch(`${url}/nowhere`);
     expect(answer.status).toBe(404);
     expect(await answer.json()).toEqual({ message: "Not Found" });
+  });
+
+  test("answers 429 to what a route's throttle holds back, and the other routes go on", async () => {
+    const asked = Array.from({ length: burst + 2 }, () => fetch(`${url}/flooded`));
+    const answers = await Promise.all(asked);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(burst);
+    expect(await Promise.all(refused.map((answer) => answer.json()))).toEqual(
+      [1, 2].map(() => ({ message: "Too Many Requests" })),
+    );
+    expect((await post("abc")).status).toBe(200);
   });
 
   test("answers 413 to a body over 10 MB, and to one whose event is over what Lambda takes", async () => {
