@@ -115,6 +115,20 @@ test("calls that are refused at once share one reading of the secret", async () 
   expect(tokens().filter((token) => token === "Bearer new")).toHaveLength(10);
 });
 
+test("calls that are refused at once with a token that stays read the secret at most twice", async () => {
+  const allAsked = Promise.withResolvers<void>();
+  provider.answer = async (_, count) => {
+    if (count === 10) allAsked.resolve();
+    await allAsked.promise;
+    return 401;
+  };
+  await gate();
+  const before = reads();
+  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => call(get)));
+  expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(10);
+  expect(reads() - before).toBeLessThanOrEqual(2);
+});
+
 test("a call that is refused after others have read the new token uses theirs", async () => {
   provider.answer = () => ({ json: {} });
   await call(get);
