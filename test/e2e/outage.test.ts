@@ -1,13 +1,19 @@
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSettings } from "../../lib/settings.ts";
+import { countTasks } from "../../local/outage/count.ts";
+import { dealTasks, tellOfData } from "../../local/outage/make-tasks.ts";
 import { type Outage, runOutage } from "../../local/outage/run.ts";
+import { outputOf } from "../../local/outputs.ts";
+import { settle } from "../../local/settle.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 
 /** A day in 24 seconds. The whole, `npm run outage`, is the same with 10,000 tasks and a day in five minutes. */
 const divideDurationsBy = 3_600;
+const patience = 120_000;
 
-describe("an outage of the provider", () => {
+describe("a bad day of the provider", () => {
   const settings = loadSettings("compressed", join(import.meta.dirname, "../../stages"));
   let product: RunningProduct;
   beforeAll(async () => {
@@ -30,7 +36,7 @@ describe("an outage of the provider", () => {
     { hours: 1, tasks: 40, fault: { effect: "hang" } },
     { hours: 24, tasks: 100, fault: { status: 503 } },
   ] as const)(
-    "of $hours h with $fault loses none of $tasks tasks, dead-letters none, and leaves the provider alone",
+    "an outage of $hours h with $fault loses none of $tasks tasks, dead-letters none, and leaves the provider alone",
     async (outage) => {
       const result = await suffer(outage);
 
@@ -42,4 +48,23 @@ describe("an outage of the provider", () => {
     },
     120_000,
   );
+
+  it("a token that ends in the middle of a batch costs no task", async () => {
+    const { system } = product;
+    const { sandbox, stack } = system;
+    const calls = (status: number) => sandbox.calls().filter((call) => call.status === status).length;
+    const before = { good: calls(200), refused: calls(401) };
+    const { accounts } = await sandbox.createUsers(1, { accountsPerUser: 8, drop: true });
+    const fetched = dealTasks(accounts, 100);
+
+    await tellOfData(sandbox, fetched);
+    while (calls(200) < before.good + 10) await wait(5);
+    sandbox.endTokens("revoked");
+    const token = await sandbox.issueToken();
+    await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token }));
+    await settle(system, patience);
+
+    expect(await countTasks(system, fetched)).toMatchObject({ done: 100, deadLetters: 0, lost: 0 });
+    expect(calls(401)).toBeGreaterThan(before.refused);
+  }, 120_000);
 });
