@@ -172,7 +172,7 @@ const stageSchema = section({
     logsDays: z.literal(logDays, { error: remedyOf(`set it to one of: ${logDays.join(", ")}`) }).default(30),
   }).prefault({}),
   functions,
-  /** Every waiting time of the stack is divided by this, to live through days in minutes: see docs/adr/0010. */
+  /** Every waiting time of the stack is divided by this, to live through days in minutes: see docs/adr/0020. */
   divideDurationsBy: wholeNumber(1, 10_000).default(1),
 });
 

@@ -24,7 +24,7 @@ export type Outage = {
 const progressEveryMs = 5_000;
 const pollEveryMs = 250;
 /** For what is neither the outage nor the calls that the rate allows: starting, storing, counting. */
-const patienceMs = 900_000;
+const patienceMs = 1_800_000;
 
 /**
  * Lets the provider be down while it tells of new data, waits until all is caught up, and counts: calls in the
@@ -49,9 +49,7 @@ async function play(
 ): Promise<OutageResult> {
   const { sandbox } = system;
   const { tasks, hours, limitPerMinute } = outage;
-  progress("Connecting accounts, while the provider is up");
-  const accounts = await connectAccounts(sandbox, tasks);
-  await settle(system, patience);
+  const accounts = await connect(system, tasks, patience, progress);
 
   const begun = Date.now();
   const fetched = dealTasks(accounts, tasks);
@@ -70,6 +68,23 @@ async function play(
     limitPerMinute,
     catchUpSeconds,
   };
+}
+
+async function connect(
+  system: System,
+  tasks: number,
+  patience: number,
+  progress: Progress,
+): Promise<readonly string[]> {
+  const { sandbox } = system;
+  progress("Connecting accounts, while the provider is up");
+  using _progress = tellOften(
+    progress,
+    async () => `Connecting accounts: ${sandbox.calls().length} calls so far`,
+  );
+  const accounts = await connectAccounts(sandbox, tasks);
+  await settle(system, patience);
+  return accounts;
 }
 
 function outageMs({ hours, divideDurationsBy }: Outage): number {
