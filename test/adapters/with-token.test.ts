@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { providerApi } from "../../adapters/provider-api.ts";
+import { type CallWithToken, providerApi, Unauthorized } from "../../adapters/provider-api.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import type { TokenRefusals } from "../../adapters/token-refusals.ts";
 import { parseTokenSecret } from "../../adapters/token-secret.ts";
@@ -117,14 +117,18 @@ test("calls that are refused at once share one reading of the secret", async () 
 
 test("calls that are refused at once with a token that stays read the secret at most twice", async () => {
   const allAsked = Promise.withResolvers<void>();
-  provider.answer = async (_, count) => {
-    if (count === 10) allAsked.resolve();
+  let asked = 0;
+  const refuse: CallWithToken = async () => {
+    asked += 1;
+    if (asked === 10) allAsked.resolve();
     await allAsked.promise;
-    return 401;
+    throw new Unauthorized();
   };
-  await gate();
+  const reader = secretReader(system.secretsManager, secretId, parseTokenSecret, () => noon);
+  await reader.read();
   const before = reads();
-  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => call(get)));
+  const refusedCall = withToken(refuse, reader, { isEnded: () => false, report: async () => undefined });
+  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => refusedCall(get)));
   expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(10);
   expect(reads() - before).toBeLessThanOrEqual(2);
 });
