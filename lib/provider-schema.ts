@@ -183,7 +183,7 @@ export const providerSchema = section({
   }).prefault({}),
   maxResponseBytes: wholeNumber(1_024, 104_857_600).default(20_971_520),
   /** Of all pages of a data set together. */
-  maxDataBytes: wholeNumber(1_024, 1_073_741_824).default(52_428_800),
+  maxDataBytes: wholeNumber(1_024, 1_073_741_824).default(104_857_600),
   paging,
   allowPrivateAddresses: flag().default(false),
 })

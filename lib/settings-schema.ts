@@ -88,7 +88,8 @@ const functions = section({
   receive: functionSizes(512, 10, 29),
   store: functionSizes(512, 20),
   relay: functionSizes(512, 60),
-  fetch: functionSizes(512, 60),
+  // For ten answers of provider.maxResponseBytes at once and a list of provider.maxDataBytes; see docs/adr/0021.
+  fetch: functionSizes(1_024, 60),
   refresh: functionSizes(256, 60),
   register: functionSizes(256, 60),
   reconcile: functionSizes(256, 300),
