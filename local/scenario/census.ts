@@ -24,7 +24,7 @@ const knownConnection = z.object({
   unconfirmed: z.boolean(),
 });
 const eventItem = z.object({
-  event: z.object({ id: z.string(), type: z.string() }),
+  event: z.object({ id: z.string(), type: z.string(), reconciled: z.boolean().default(false) }),
   receipts: z.number(),
 });
 const stateItem = z.object({ state: knownConnection });
@@ -35,9 +35,16 @@ const message = z.object({ id: z.string(), type: z.string() });
 
 export type KnownConnection = z.output<typeof knownConnection>;
 
+type StoredEvent = {
+  readonly type: string;
+  readonly receipts: number;
+  /** Found by reconciliation: no webhook told it. */
+  readonly reconciled: boolean;
+};
+
 /** What stands in the table, read with the SDK. Ids are the provider's. */
 export type TableCensus = {
-  readonly events: ReadonlyMap<string, { readonly type: string; readonly receipts: number }>;
+  readonly events: ReadonlyMap<string, StoredEvent>;
   readonly users: ReadonlySet<string>;
   readonly accounts: ReadonlyMap<string, KnownConnection>;
   readonly companyAccounts: ReadonlyMap<string, KnownConnection>;
@@ -52,7 +59,7 @@ export type TableCensus = {
 
 export async function readTable(access: Access, tableName: string): Promise<TableCensus> {
   const client = new DynamoDBClient(access);
-  const events = new Map<string, { type: string; receipts: number }>();
+  const events = new Map<string, StoredEvent>();
   const users = new Set<string>();
   const accounts = new Map<string, KnownConnection>();
   const companyAccounts = new Map<string, KnownConnection>();
@@ -76,7 +83,7 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
         const dataName = `${id}/${endpoint}`;
         if (sort === "EVENT") {
           const { event, receipts } = eventItem.parse(item);
-          events.set(event.id, { type: event.type, receipts });
+          events.set(event.id, { type: event.type, reconciled: event.reconciled, receipts });
         } else if (sort === "STATE") {
           const { state } = stateItem.parse(item);
           if (partition === "USER") users.add(id);

@@ -3,7 +3,7 @@ import type { Found } from "./compare.ts";
 /** What a run comes to; counted in the engines and at the API, never by the senders. */
 export type Counts = {
   readonly webhooks: { readonly sent: number; readonly accepted: number; readonly rejected: number };
-  readonly events: { readonly stored: number; readonly again: number };
+  readonly events: { readonly stored: number; readonly again: number; readonly reconciled: number };
   readonly records: { readonly users: number; readonly accounts: number; readonly data: number };
   readonly fetches: number;
   readonly kills: number;
@@ -27,9 +27,10 @@ export function count(
   const accepted = requests.filter(({ status }) => status >= 200 && status < 300).length;
   const rejected = requests.filter(({ status }) => status >= 400 && status < 500).length;
   const again = [...table.events.values()].reduce((sum, { receipts }) => sum + receipts - 1, 0);
+  const reconciled = [...table.events.values()].filter((event) => event.reconciled).length;
   return {
     webhooks: { sent: requests.length, accepted, rejected },
-    events: { stored: table.events.size, again },
+    events: { stored: table.events.size, again, reconciled },
     records: {
       users: table.users.size,
       accounts: table.accounts.size + table.companyAccounts.size,
@@ -53,6 +54,7 @@ export function printable(counts: Counts): string {
     ["", "rejected (wrong secret)", webhooks.rejected],
     ["events", "stored", events.stored],
     ["", "received again", events.again],
+    ["", "found by reconciliation", events.reconciled],
     ["records", "users", records.users],
     ["", "accounts", records.accounts],
     ["", "data sets", records.data],

@@ -25,13 +25,15 @@ const failuresOfProvider = 5;
 /** More than there are first calls for company accounts: some call is refused with the secret read again, too. */
 const refusedCalls = 10;
 const companyAccountsPerScenario = 3;
+/** Users that no webhook tells of: reconciliation must find them. */
+const mostUntoldUsers = 2;
 /** Milliseconds that the queues may take to empty: a killed function's messages come back after their visibility. */
 const patience = 900_000;
 
 /**
  * Lets users connect their accounts while the provider's bad day goes on: duplicates, late repeats, large and
- * unreadable bodies, wrong secrets, a provider that answers 503 and 401, and each function killed once while it works.
- * Then counts, in the engines, what must be there.
+ * unreadable bodies, wrong secrets, lost webhooks, a provider that answers 503 and 401, and each function killed once
+ * while it works. Then counts, in the engines, what must be there.
  * @throws as soon as something is refused by a permission or can't be imported: that does not mend itself
  */
 export async function runScenario(
@@ -70,36 +72,44 @@ async function play(
   users: number,
   progress: Progress,
 ): Promise<ReadonlySet<string>> {
+  // First, so that whichever run of reconciliation is the day's first one finds them.
+  await sandbox.createUsers(Math.min(users, mostUntoldUsers), { drop: true });
   progress(`Connecting the accounts of ${users} users, while functions are killed and the provider fails`);
   sandbox.fault({ path: "^/api/v0.4/accounts/", method: "GET", status: 503, times: failuresOfProvider });
   sandbox.fault({ path: "^/api/v0.4/company-accounts/", status: 401, times: refusedCalls });
-  await sandbox.createUsers(users, {
+
+  const told = await sandbox.createUsers(users, {
     companyAccounts: Math.min(users, companyAccountsPerScenario),
     // Data that is too large for an item.
     pictures: 1,
   });
-  await invokeUntilHealed(stack, kills);
+  await invokeUntilHealed(stack, kills, ["RefreshFunctionName", "RegisterFunctionName"]);
   await sendUnreadableTask(access, outputOf(stack, "FetchQueueUrl"));
   await sandbox.settled();
 
   progress("Sending duplicates, late repeats, large and unreadable bodies, wrong secrets");
   const { accounts, companyAccounts } = accountsOf(sandbox);
+  const isTold = ({ userId }: Account) => told.users.includes(userId);
   const sent = await sendAdversity(
     poster(outputOf(stack, "WebhooksUrl")),
     { ...secret },
-    sandbox.snapshot().users.map(({ id }) => id),
-    accounts,
+    told.users,
+    accounts.filter(isTold),
     companyAccounts,
   );
 
   progress("Waiting until every queue is empty and the stream is read");
   await settle({ sandbox, stack }, patience);
+  progress("Comparing with the provider's list, for users whose webhooks were lost");
+  await invokeUntilHealed(stack, kills, ["ReconcileFunctionName"]);
+  await settle({ sandbox, stack }, patience);
   return new Set(sent.poison.map(identityOf));
 }
 
 /** A killed scheduled function is invoked again by its schedule; here the schedule does not wait. */
-async function invokeUntilHealed(stack: LocalStack, kills: Kills): Promise<void> {
-  for (const name of [outputOf(stack, "RefreshFunctionName"), outputOf(stack, "RegisterFunctionName")]) {
+async function invokeUntilHealed(stack: LocalStack, kills: Kills, outputs: readonly string[]): Promise<void> {
+  for (const output of outputs) {
+    const name = outputOf(stack, output);
     const target = stack.functions.find((candidate) => candidate.name === name);
     if (target === undefined) continue;
     for (let tries = 0; tries < 3; tries += 1) {

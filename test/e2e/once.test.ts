@@ -14,7 +14,7 @@ const report = z.strictObject({
   table: z.string().min(1),
   queues: z.record(z.string(), z.url()),
   webhooks: z.strictObject({ sent: aboveZero, accepted: aboveZero, rejected: aboveZero }),
-  events: z.strictObject({ stored: aboveZero, again: aboveZero }),
+  events: z.strictObject({ stored: aboveZero, again: aboveZero, reconciled: aboveZero }),
   records: z.strictObject({ users: aboveZero, accounts: aboveZero, data: aboveZero }),
   fetches: aboveZero,
   kills: aboveZero,
@@ -49,13 +49,15 @@ describe("npm start -- --once", () => {
       expect(code, program.output()).toBe(0);
       const counted = report.parse(JSON.parse(await readFile(file, "utf8")));
       expect(counted.lost).toBe(0);
-      expect(counted.records.users).toBe(5);
-      // Five accounts and three company accounts.
-      expect(counted.records.accounts).toBe(8);
-      expect(counted.records.data).toBe(8 * 3);
+      // Of two users and their accounts no webhook came: reconciliation found them.
+      expect(counted.records.users).toBe(5 + 2);
+      expect(counted.events.reconciled).toBeGreaterThanOrEqual(2 * 2);
+      // Five accounts, the two that were found, and three company accounts.
+      expect(counted.records.accounts).toBe(10);
+      expect(counted.records.data).toBe(10 * 3);
       expect(Object.keys(counted.subscribers)).toEqual(["everything", "accounts"]);
-      // Each of twelve functions is killed at least once.
-      expect(counted.kills).toBeGreaterThanOrEqual(12);
+      // Each of thirteen functions is killed at least once.
+      expect(counted.kills).toBeGreaterThanOrEqual(13);
       // An unreadable and an unmappable body of each kind, and an unreadable task.
       expect(counted.deadLetters).toBe(4 * 2 + 1);
     },
