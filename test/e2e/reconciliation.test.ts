@@ -1,0 +1,111 @@
+import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { outputOf, subscribersOf } from "../../local/outputs.ts";
+import { readTable } from "../../local/scenario/census.ts";
+import { settle } from "../../local/settle.ts";
+import { type System, startSystem } from "../../local/system.ts";
+import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
+
+const patience = 60_000;
+const message = z.object({
+  type: z.string(),
+  subject: z.string(),
+  data: z.object({ reconciled: z.boolean().optional(), connected: z.boolean().optional() }),
+});
+const logLine = z.object({ code: z.string() }).loose();
+
+/** The stack as it is synthesized, and a provider whose webhooks get lost. */
+describe("reconciliation on the running system", () => {
+  let product: ProductAssembly;
+  let system: System;
+
+  beforeAll(async () => {
+    product = await synthesizeProduct();
+    // Less than one call may take, so that a tick ends after each user: the run survives the function's time limit.
+    await product.change(/^ReconcileUsersFunction[0-9A-F]{8}$/, (properties) => {
+      properties.Timeout = 30;
+    });
+    const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
+    system = await startSystem(
+      { once: true, users: 1, stage: "local", assembly: product.directory, ...ports },
+      { delivery: { firstRetryMs: 200 } },
+      () => undefined,
+      () => undefined,
+    );
+  }, 240_000);
+  afterAll(async () => {
+    await system.close();
+    await product[Symbol.asyncDispose]();
+  });
+
+  const tick = () => {
+    const rule = system.stack.schedules.names.find((name) => name.includes("ReconcileSchedule"));
+    return system.stack.schedules.fire(rule ?? "ReconcileSchedule");
+  };
+  const table = () => readTable(system.access, outputOf(system.stack, "TableName"));
+  const reports = () => {
+    const name = outputOf(system.stack, "ReconcileFunctionName");
+    const lines = system.stack.functions.find((each) => each.name === name)?.log() ?? [];
+    return lines
+      .filter((line) => line.startsWith("{"))
+      .map((line) => logLine.parse(JSON.parse(line)))
+      .filter(({ code }) => code.startsWith("RECONCIL"));
+  };
+  const reconciledMessages = async () => {
+    const everything = subscribersOf(system.stack).find(({ name }) => name === "everything");
+    const receive = new ReceiveMessageCommand({ QueueUrl: everything?.queueUrl, MaxNumberOfMessages: 10 });
+    const client = new SQSClient(system.access);
+    const found: z.output<typeof message>[] = [];
+    for (;;) {
+      const { Messages = [] } = await client.send(receive);
+      if (Messages.length === 0) break;
+      found.push(...Messages.map(({ Body = "" }) => message.parse(JSON.parse(Body))));
+    }
+    client.destroy();
+    return found.filter(({ data }) => data.reconciled);
+  };
+
+  it("finds what no webhook told, lets it take the way of webhooks, and tells the gap", async () => {
+    const { sandbox } = system;
+    const told = await sandbox.createUsers(2);
+    await settle(system, patience);
+    const [disconnected = "", gone = ""] = told.accounts;
+    const missed = await sandbox.createUsers(2, { drop: true });
+    sandbox.disconnectAccount(disconnected, { drop: true });
+    sandbox.deleteAccount(gone, { drop: true });
+
+    for (let ticks = 0; ticks < 4; ticks += 1) {
+      expect(reports()).toEqual([]);
+      await tick();
+    }
+    expect(reports()).toMatchObject([
+      { code: "RECONCILED", listed: 4, missed: 4, contradicted: 1, unlisted: 1, gap: 6 },
+    ]);
+    // Not due: no call is made.
+    const calls = sandbox.calls().length;
+    await tick();
+    expect(sandbox.calls()).toHaveLength(calls);
+
+    await settle(system, patience);
+    const { users, accounts, data } = await table();
+    for (const user of missed.users) expect(users.has(user)).toBe(true);
+    for (const account of missed.accounts) {
+      expect(accounts.get(account)).toMatchObject({ connected: true, deleted: false });
+      expect([...data].filter((name) => name.startsWith(account))).toHaveLength(3);
+    }
+    expect(accounts.get(disconnected)).toMatchObject({ connected: false, unconfirmed: false });
+    expect(accounts.get(gone)).toMatchObject({ deleted: true, unconfirmed: false });
+
+    const marked = new Set((await reconciledMessages()).map(({ type, subject }) => `${type} ${subject}`));
+    expect([...marked].sort()).toEqual(
+      [
+        ...missed.users.map((id) => `user.created user/${id}`),
+        ...missed.accounts.map((id) => `account.created account/${id}`),
+        `account.updated account/${disconnected}`,
+        `account.deleted account/${gone}`,
+      ].sort(),
+    );
+    expect(system.stack.problems().denials).toEqual([]);
+  }, 240_000);
+});
