@@ -40,7 +40,9 @@ export async function readPages(reading: Reading): Promise<Content | undefined> 
     return inTurn(async () => {
       const kept = await keptPages.find(task.subject, task, progress.kept);
       if (kept === undefined) throw fromTheStart(task, "the pages read so far are gone");
-      return follow({ from: progress.from, items: [kept] }, reading);
+      // The pages so far may all have been empty.
+      const items = kept.byteLength === 0 ? [] : [kept];
+      return follow({ from: progress.from, items }, reading);
     });
   }
   const text = await callFor(reading);

@@ -319,6 +319,16 @@ await describeOnTables("reading a list", (tables) => {
     });
   });
 
+  test("is cut before the function's own time ends: the task is sent again, and no message comes back by itself", async () => {
+    const sandbox = await sandboxFor();
+    sandbox.fault({ path: "/income", effect: "hang" });
+    // A tenth of a second, and what the function keeps for settling.
+    const { sent, reasons } = await run(sandbox, [readTask(subject, income, 1)], { timeLeft: () => 1_100 });
+    expect(reasons).toEqual([]);
+    expect(sent).toMatchObject([{ attempts: 1 }]);
+    expect(entries).toMatchObject([{ reason: "the provider could not be reached: it took too long" }]);
+  });
+
   test("keeps the digits of every number, however its pages are spaced", async () => {
     const remote = await providerFor((path) =>
       path.includes("cursor=")
