@@ -50,6 +50,8 @@ describe("the token of a running system", () => {
     if (found === undefined) throw new Error(`no function ${name}`);
     return found;
   };
+  /** A line may come a little later than the end of the run that wrote it. */
+  const logged = (line: string) => vi.waitFor(() => expect(refresher().log().at(-1)).toBe(line));
   /** Kills the refresher once, at a call to AWS. */
   const killAt = (action: string, when: "before" | "after") => {
     const { name, kill } = refresher();
@@ -98,6 +100,29 @@ describe("the token of a running system", () => {
       line.startsWith("ALARM: The provider refuses to refresh the token"),
     );
     expect(words).toHaveLength(1);
+  });
+
+  it("that is revoked while it is refreshed is not replaced by one of no use, and the alarms say so", async () => {
+    const { sandbox, stack } = system;
+    const old = await current();
+    const stop = stack.gateway.intercept(async ({ principal, action }, moment) => {
+      const isStored = action === "secretsmanager:PutSecretValue" && moment === "after";
+      if (isStored && principal === refresher().name) sandbox.endTokens("revoked");
+      return undefined;
+    });
+    await run();
+    stop();
+    expect(await current()).toBe(old);
+    await vi.waitFor(() => expect(alarm(/TokenDiscarded/)).toMatchObject({ state: "ALARM" }));
+
+    const before = refreshes();
+    await run();
+    expect(refreshes() - before).toBe(1);
+    await logged('{"code":"TOKEN_REFUSED"}');
+
+    await set(await sandbox.issueToken(600));
+    await run();
+    await logged('{"code":"TOKEN_REFRESHED"}');
   });
 
   it("that is revoked lets tasks wait, asks for one refresh, and is healed by an operator's new one", async () => {
