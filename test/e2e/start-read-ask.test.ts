@@ -1,0 +1,282 @@
+import { DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { outputOf, subscribersOf } from "../../local/outputs.ts";
+import { readSubscriber, readTable } from "../../local/scenario/census.ts";
+import { settle } from "../../local/settle.ts";
+import { type System, startSystem } from "../../local/system.ts";
+import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
+import { startTestProvider } from "../support/provider.ts";
+
+const limit = 120_000;
+const period = z.looseObject({ date_start: z.string(), date_end: z.string() });
+const dataOf = z.looseObject({ data: z.array(period) });
+
+describe("the synthesized stack and the provider", () => {
+  let product: ProductAssembly;
+  let system: System;
+  beforeAll(async () => {
+    product = await synthesizeProduct();
+    const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
+    system = await startSystem(
+      { once: true, users: 1, stage: "local", assembly: product.directory, ...ports },
+      { delivery: { firstRetryMs: 200 } },
+      () => undefined,
+      () => undefined,
+    );
+  }, limit);
+  afterAll(async () => {
+    await system.close();
+    await product[Symbol.asyncDispose]();
+  });
+
+  const settled = () => settle(system, limit);
+  const connectedAccount = async () => {
+    const { accounts } = await system.sandbox.createUsers(1);
+    await settled();
+    return accounts[0] ?? "";
+  };
+  const stateOf = async (accountId: string) =>
+    (await readTable(system.access, outputOf(system.stack, "TableName"))).accounts.get(accountId);
+  /** The account's items of a sort key's beginning. */
+  const itemsOf = async (accountId: string, sortKey: string) => {
+    const client = new DynamoDBClient(system.access);
+    const pages = paginateQuery(
+      { client },
+      {
+        TableName: outputOf(system.stack, "TableName"),
+        KeyConditionExpression: "pk = :pk AND begins_with(sk, :sk)",
+        ExpressionAttributeValues: marshall({ ":pk": `ACCOUNT#${accountId}`, ":sk": sortKey }),
+      },
+    );
+    const items: Record<string, unknown>[] = [];
+    for await (const { Items = [] } of pages) items.push(...Items.map((item) => unmarshall(item)));
+    client.destroy();
+    return items;
+  };
+  /** The provider's count of the calls of an account since a moment, `GET income` or `GET` for its state. */
+  const callsOf = (accountId: string, since = 0) =>
+    system.sandbox
+      .calls()
+      .slice(since)
+      .filter(({ path }) => path.includes(accountId))
+      .map(({ method, path }) => `${method} ${path.split(accountId)[1]?.slice(1) ?? ""}`.trim());
+  const callsSoFar = () => system.sandbox.calls().length;
+
+  describe("of an account that connects", () => {
+    it("starts one data fetch, and reads what its events tell until all is the provider's", async () => {
+      const accountId = await connectedAccount();
+      expect(callsOf(accountId).filter((call) => call === "POST fetches")).toHaveLength(1);
+      for (const endpoint of ["profile", "income", "employment"]) {
+        expect(callsOf(accountId)).toContain(`GET ${endpoint}`);
+        const contents = await itemsOf(accountId, `CONTENT#${endpoint}#`);
+        expect(contents.map(({ content }) => JSON.parse(String(content)))).toEqual([
+          system.sandbox.data(accountId, endpoint),
+        ]);
+      }
+    }, 60_000);
+
+    it("reads its endpoints anyway where no event answers the start", async () => {
+      const accountId = await connectedAccount();
+      system.sandbox.disconnectAccount(accountId);
+      await settled();
+      const from = callsSoFar();
+      await using _ = await losingEvents("endpoints");
+
+      system.sandbox.reconnectAccount(accountId);
+      await settled();
+
+      const reads = callsOf(accountId, from).filter((call) => !["GET", "POST fetches"].includes(call));
+      expect(reads.toSorted()).toEqual(["GET employment", "GET income", "GET profile"]);
+      for (const endpoint of ["profile", "income", "employment"]) {
+        const [whole] = await itemsOf(accountId, `CONTENT#${endpoint}`);
+        expect(JSON.parse(String(whole?.content))).toEqual(system.sandbox.data(accountId, endpoint));
+      }
+    }, 60_000);
+  });
+
+  describe("of data that is available", () => {
+    it("reads the endpoint and the dates that the event tells, by one call", async () => {
+      const accountId = await connectedAccount();
+      const from = callsSoFar();
+
+      system.sandbox.fetchData(accountId, ["income"]);
+      await settled();
+
+      expect(callsOf(accountId, from)).toEqual(["GET income"]);
+      const events = await itemsOf(accountId, "DATA#income#");
+      const [, newer] = events.toSorted((one, other) => String(one.sk).localeCompare(String(other.sk)));
+      expect(newer).toMatchObject({ data: { wanted: 1, done: 1, range: { start: expect.any(String) } } });
+      const key = String(newer?.sk).replace("DATA#", "CONTENT#");
+      const [content] = await itemsOf(accountId, key);
+      expect(JSON.parse(String(content?.content))).toEqual(system.sandbox.data(accountId, "income"));
+    }, 60_000);
+
+    it("reads these dates only, though the endpoint has more", async () => {
+      const accountId = await connectedAccount();
+      const income = dataOf.parse(system.sandbox.data(accountId, "income"));
+      const [first, second] = income.data;
+      const range = { date_start: first?.date_start, date_end: second?.date_end };
+
+      system.sandbox.fireEvent("endpoints", { ...endpointEvent(accountId), ...range });
+      await settled();
+
+      const key = `CONTENT#income#${range.date_start}..${range.date_end}`;
+      const [content] = await itemsOf(accountId, key);
+      expect(JSON.parse(String(content?.content))).toEqual({ ...income, data: [first, second] });
+    }, 60_000);
+
+    it("calls once for an event that is delivered three times", async () => {
+      const accountId = await connectedAccount();
+      const from = callsSoFar();
+
+      system.sandbox.fireEvent("endpoints", endpointEvent(accountId), { times: 3 });
+      await settled();
+
+      expect(callsOf(accountId, from)).toEqual(["GET income"]);
+    }, 60_000);
+
+    const endpointEvent = (accountId: string) => ({
+      event: "update_endpoint",
+      request_id: crypto.randomUUID(),
+      account_id: accountId,
+      endpoint: "income",
+      data_available: true,
+    });
+  });
+
+  describe("of account events without id and time, which can be late retries or true repeats,", () => {
+    const bodyOf = (accountId: string) => {
+      const account = system.sandbox.snapshot().accounts.find(({ id }) => id === accountId);
+      return { event: "connect_account", account_id: accountId, user_id: account?.userId, connected: true };
+    };
+    const asksSince = (accountId: string, from: number) =>
+      callsOf(accountId, from).filter((call) => call === "GET").length;
+
+    it("connect, disconnect and connect again with the same bytes ends connected", async () => {
+      const { sandbox } = system;
+      const accountId = await connectedAccount();
+      const from = callsSoFar();
+      sandbox.disconnectAccount(accountId);
+      await settled();
+      expect(await stateOf(accountId)).toMatchObject({ connected: false, unconfirmed: false });
+      expect(asksSince(accountId, from)).toBe(1);
+
+      // Its payload is the first one's to the byte.
+      sandbox.reconnectAccount(accountId);
+      await settled();
+
+      expect(await stateOf(accountId)).toMatchObject({ connected: true, unconfirmed: false, deleted: false });
+      expect(asksSince(accountId, from)).toBe(2);
+    }, 60_000);
+
+    it("a late retry of the connect after a disconnect ends as the provider says", async () => {
+      const { sandbox } = system;
+      const accountId = await connectedAccount();
+      const from = callsSoFar();
+      sandbox.fireEvent("accounts", bodyOf(accountId));
+      await settled();
+      expect(asksSince(accountId, from)).toBe(0);
+      sandbox.disconnectAccount(accountId);
+      await settled();
+
+      sandbox.fireEvent("accounts", bodyOf(accountId), { times: 3 });
+      await settled();
+
+      expect(await stateOf(accountId)).toMatchObject({
+        connected: false,
+        unconfirmed: false,
+        deleted: false,
+      });
+      // The disconnect was asked about; and each retry, unless the next one came before its answer.
+      expect(asksSince(accountId, from)).toBeGreaterThanOrEqual(2);
+      expect(asksSince(accountId, from)).toBeLessThanOrEqual(4);
+    }, 60_000);
+
+    it("a late retry that was never received before ends as the provider says", async () => {
+      const { sandbox } = system;
+      const accountId = await connectedAccount();
+      sandbox.disconnectAccount(accountId);
+      await settled();
+      const from = callsSoFar();
+
+      sandbox.fireEvent("accounts", bodyOf(accountId));
+      await settled();
+
+      expect(await stateOf(accountId)).toMatchObject({
+        connected: false,
+        unconfirmed: false,
+        deleted: false,
+      });
+      expect(asksSince(accountId, from)).toBe(1);
+    }, 60_000);
+
+    it("an answer is written only if the state is still the one that asked", async () => {
+      const { sandbox, stack, access } = system;
+      const accountId = await connectedAccount();
+      const [subscriber] = subscribersOf(stack).filter(({ name }) => name === "accounts");
+      await readSubscriber(access, subscriber?.queueUrl ?? "");
+      const answerIsHeld = Promise.withResolvers<void>();
+      const stateHasMovedOn = Promise.withResolvers<void>();
+      let isReconnected = false;
+      const working = stack.gateway.intercept(async ({ principal, action }, moment) => {
+        if (action !== "dynamodb:PutItem") return undefined;
+        if (principal.includes("Fetch") && moment === "before") {
+          answerIsHeld.resolve();
+          await stateHasMovedOn.promise;
+        }
+        if (principal.includes("Relay") && moment === "after" && isReconnected) stateHasMovedOn.resolve();
+        return undefined;
+      });
+
+      // The provider says that it is disconnected; before that is written, it is connected again.
+      sandbox.disconnectAccount(accountId);
+      await answerIsHeld.promise;
+      isReconnected = true;
+      sandbox.reconnectAccount(accountId);
+      await settled();
+      working();
+
+      expect(await stateOf(accountId)).toMatchObject({ connected: true, unconfirmed: false });
+      const types = [...(await readSubscriber(access, subscriber?.queueUrl ?? ""))];
+      const confirmed = types.filter(([id, type]) => type === "account.confirmed" && id.includes(accountId));
+      expect(confirmed).toHaveLength(1);
+    }, 60_000);
+
+    it("a deletion is believed after the provider confirmed it, and nothing brings the account back", async () => {
+      const { sandbox } = system;
+      const accountId = await connectedAccount();
+      const late = bodyOf(accountId);
+      sandbox.deleteAccount(accountId);
+      await settled();
+      expect(await stateOf(accountId)).toMatchObject({ deleted: true, unconfirmed: false });
+
+      sandbox.fireEvent("accounts", late, { times: 2 });
+      await settled();
+
+      expect(await stateOf(accountId)).toMatchObject({ deleted: true, unconfirmed: false });
+    }, 60_000);
+  });
+
+  /** Until it is disposed of, the provider sends a kind's events where nobody heeds them. */
+  async function losingEvents(kind: "endpoints"): Promise<AsyncDisposable> {
+    const { sandbox } = system;
+    const nobody = await startTestProvider();
+    nobody.answer = () => 204;
+    const before = sandbox.webhook(kind);
+    const register = (webhook: unknown) =>
+      fetch(`${sandbox.baseUrl}/api/v0.3/webhooks/${kind}`, {
+        method: "PUT",
+        headers: { authorization: `Bearer ${sandbox.token}`, "content-type": "application/json" },
+        body: JSON.stringify(webhook),
+      });
+    await register({ url: nobody.url, method: "POST", headers: {} });
+    return {
+      [Symbol.asyncDispose]: async () => {
+        await register(before);
+        await nobody.close();
+      },
+    };
+  }
+});
