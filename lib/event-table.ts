@@ -1,7 +1,7 @@
 import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import { Construct } from "constructs";
 
-/** The one table: events, states, data, links and the pacing of calls; its stream is the outbox. */
+/** The one table: events, states, data, links, claims and the pacing of calls; its stream is the outbox. */
 export class EventTable extends Construct {
   readonly table: dynamodb.Table;
   readonly streamArn: string;
