@@ -43,6 +43,8 @@ export type Run = {
   readonly page?: Continuation;
   /** The last user of that page that was compared; absent: none yet. */
   readonly after?: string;
+  /** How many ticks failed at the user after that one; absent: none. */
+  readonly stalls?: number;
   readonly counts: Counts;
 };
 
@@ -56,15 +58,31 @@ export function startRun(before: Run | undefined, now: Date): Run {
   return { version: before?.version ?? 0, startedAt: now.toISOString(), counts: countsOf(() => 0) };
 }
 
-/** The run after some users of its page. */
+/** The run after some users of its page; the last one is `after`, absent where there was none. */
 export function advance(run: Run, after: string | undefined, found: Partial<Counts>): Run {
-  return { ...run, ...present({ after: after ?? run.after }), counts: addCounts(run.counts, found) };
+  if (after === undefined) return run;
+  const { stalls: _, ...rest } = run;
+  return { ...rest, after, counts: addCounts(run.counts, found) };
 }
 
-/** The run at its next page, or at its end where there is none. */
-export function turnPage(run: Run, next: Continuation | undefined, now: Date): Run {
+/** The run after a tick that failed at its first user. */
+export function stall(run: Run): Run {
+  return { ...run, stalls: (run.stalls ?? 0) + 1 };
+}
+
+/** Whether a user fails again and again, and the run must go on without this one. */
+export function isStuck({ stalls = 0 }: Run): boolean {
+  return stalls >= 3;
+}
+
+/**
+ * The run at its next page, or at its end where there is none.
+ * @param skipped items of the page that could not be read
+ */
+export function turnPage(run: Run, next: Continuation | undefined, skipped: number, now: Date): Run {
   const { after: _, ...rest } = run;
-  return next === undefined ? endRun(rest, now) : { ...rest, page: next };
+  const turned = { ...rest, counts: addCounts(run.counts, { skipped }) };
+  return next === undefined ? endRun(turned, now) : { ...turned, page: next };
 }
 
 export function endRun(run: Run, now: Date): Run {
@@ -86,6 +104,7 @@ export function parseRun(value: unknown): Run {
     endedAt: optionalText(fields, "endedAt"),
     page: isFields(fields.page) ? parseContinuation(fields.page) : undefined,
     after: optionalText(fields, "after"),
+    stalls: fields.stalls === undefined ? undefined : numberOf(fields, "stalls"),
     counts: countsOf((name) => numberOf(counts, name)),
   });
 }

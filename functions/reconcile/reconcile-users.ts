@@ -1,7 +1,7 @@
-import { FailureError, failureOf } from "../../domain/failures.ts";
+import { FailureError } from "../../domain/failures.ts";
 import { compareAccount, compareUser, countVerdicts, type Gap, type Verdict } from "../../domain/gaps.ts";
 import type { Listed } from "../../domain/listing.ts";
-import { addCounts, type Counts } from "../../domain/reconciliation.ts";
+import { addCounts, type Counts, isStuck, type Run } from "../../domain/reconciliation.ts";
 import type { State } from "../../domain/state.ts";
 import { nameOf, type Subject } from "../../domain/subjects.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
@@ -33,13 +33,13 @@ type ComparedUser = KnownUser & { readonly accounts?: readonly Listed[]; readonl
  */
 export async function reconcileUsers(
   users: readonly Listed[],
-  startedAt: string,
+  run: Run,
   dependencies: ReconcilerDependencies,
   isTimeLeft: () => boolean,
 ): Promise<StepResult> {
   const known = await Promise.all(users.map((user) => loadKnown(user, dependencies)));
-  const { listed, failure } = await listAccounts(known, dependencies, isTimeLeft);
-  const results = await Promise.all(listed.map((user) => compare(user, startedAt, dependencies)));
+  const { listed, failure } = await listAccounts(known, isStuck(run), dependencies, isTimeLeft);
+  const results = await Promise.all(listed.map((user) => compare(user, run.startedAt, dependencies)));
   await feed(
     results.flatMap(({ gaps }) => gaps),
     dependencies,
@@ -62,9 +62,18 @@ async function loadKnown(
   return { user, state, accountIds };
 }
 
-/** One user after the other: what the rate allows is enough for whole users, however little it is. */
+/** Whether a call was made and failed; else it waits for what comes by itself. */
+export function isAttempt({ failure }: FailureError): boolean {
+  return failure.kind === "retryable" && failure.waitsFor === undefined;
+}
+
+/**
+ * One user after the other: what the rate allows is enough for whole users, however little it is.
+ * @param isFirstStuck whether the first user has failed too often to be waited for
+ */
 async function listAccounts(
   known: readonly KnownUser[],
+  isFirstStuck: boolean,
   dependencies: ReconcilerDependencies,
   isTimeLeft: () => boolean,
 ): Promise<{ readonly listed: readonly ComparedUser[]; readonly failure?: FailureError }> {
@@ -73,7 +82,7 @@ async function listAccounts(
     // A tick gets on by one user at least.
     if (listed.length > 0 && !isTimeLeft()) break;
     try {
-      listed.push(await withAccounts(user, dependencies));
+      listed.push(await withAccounts(user, isFirstStuck && listed.length === 0, dependencies));
     } catch (error) {
       if (!(error instanceof FailureError)) throw error;
       return { listed, failure: error };
@@ -82,7 +91,11 @@ async function listAccounts(
   return { listed };
 }
 
-async function withAccounts(known: KnownUser, dependencies: ReconcilerDependencies): Promise<ComparedUser> {
+async function withAccounts(
+  known: KnownUser,
+  isStuckHere: boolean,
+  dependencies: ReconcilerDependencies,
+): Promise<ComparedUser> {
   const { lists, settings, log } = dependencies;
   if (lists.accountsOf === undefined || known.state?.deleted === true) return { ...known, skipped: 0 };
   try {
@@ -90,13 +103,11 @@ async function withAccounts(known: KnownUser, dependencies: ReconcilerDependenci
     const { read, skipped } = readItems(settings.readers.accounts, items, dependencies);
     return { ...known, accounts: read, skipped };
   } catch (error) {
-    const failure = failureOf(error);
-    if (failure.kind === "retryable") throw error;
+    if (!(error instanceof FailureError)) throw error;
+    const { kind, reason } = error.failure;
+    if (kind === "retryable" && !(isStuckHere && isAttempt(error))) throw error;
     // One user's answer must not hold up all others.
-    log("RECONCILIATION_SKIPPED", {
-      subject: nameOf({ kind: "user", id: known.user.id }),
-      reason: failure.reason,
-    });
+    log("RECONCILIATION_SKIPPED", { subject: nameOf({ kind: "user", id: known.user.id }), reason });
     return { ...known, skipped: 1 };
   }
 }

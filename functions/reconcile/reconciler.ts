@@ -5,12 +5,13 @@ import {
   gapOfRun,
   isDue,
   type Run,
+  stall,
   startRun,
   turnPage,
 } from "../../domain/reconciliation.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 import { readItems, usersAfter } from "./listed-items.ts";
-import { reconcileUsers } from "./reconcile-users.ts";
+import { isAttempt, reconcileUsers } from "./reconcile-users.ts";
 
 /** What Lambda says of the time that is left. */
 export type Clock = { readonly getRemainingTimeInMillis: () => number };
@@ -56,15 +57,14 @@ async function* stepsOf(begun: Run, dependencies: ReconcilerDependencies, clock:
   for (let run = begun; run.endedAt === undefined && (run === begun || isTimeLeft()); ) {
     const { items, next } = await lists.users(run.page);
     const { read: users, skipped } = readItems(settings.readers.users, items, dependencies);
-    // Counted with the first step of a page.
-    if (run.after === undefined) run = advance(run, undefined, { skipped });
     for (let left = usersAfter(users, run.after); ; ) {
       const step = left.slice(0, usersPerStep);
-      const { done, found, failure } = await reconcileUsers(step, run.startedAt, dependencies, isTimeLeft);
+      const { done, found, failure } = await reconcileUsers(step, run, dependencies, isTimeLeft);
       left = left.slice(done.length);
       run = advance(run, done.at(-1)?.id, { ...found, listed: done.length });
       const isPageDone = left.length === 0 && failure === undefined;
-      if (isPageDone) run = turnPage(run, next, now());
+      if (done.length === 0 && failure !== undefined && isAttempt(failure)) run = stall(run);
+      if (isPageDone) run = turnPage(run, next, skipped, now());
       run = await save(run, dependencies);
       yield run;
       if (failure !== undefined) throw failure;

@@ -440,6 +440,48 @@ await describeOnTables("the reconciler", (tables) => {
       ]);
     });
 
+    test("of one user in tick after tick is skipped after the third, and what waits for the rate never is", async () => {
+      const { users } = await sandbox.createUsers(3);
+      sandbox.fault({ path: `/api/v0.4/users/${users[1]}/`, status: 500, times: 100 });
+      let left = Number.POSITIVE_INFINITY;
+      const permit = async () => {
+        left -= 1;
+        if (left < 0) throw waiting("the provider's rate is used up", 1);
+      };
+      const tick = tickOf({ permit });
+      await tick();
+      for (let ticks = 0; ticks < 5; ticks += 1) {
+        left = 1;
+        await tick();
+      }
+      left = Number.POSITIVE_INFINITY;
+      for (let ticks = 0; ticks < 3; ticks += 1) await tick();
+      expect(new Set(codes())).toEqual(new Set(["RECONCILIATION_PAUSED"]));
+      expect(calls(/accounts/)).toHaveLength(1 + 4);
+      await tick();
+      expect(entries.slice(-2)).toMatchObject([
+        { code: "RECONCILIATION_SKIPPED", subject: `user/${users[1]}`, reason: "the provider answered 500" },
+        { code: "RECONCILED", listed: 3, missed: 5, skipped: 1 },
+      ]);
+    });
+
+    test("among the items of a page is skipped, counted once and told; a page without any item that can be read ends the run", async () => {
+      const remote = await startTestProvider();
+      const [one, two] = [randomUUID(), randomUUID()];
+      remote.answer = () => ({ json: [{ id: one }, { name: "no id" }, { id: two }] });
+      const tick = tickOf({ baseUrl: remote.url, provider: { paths: {} } });
+      await tick();
+      expect(entries).toMatchObject([
+        { code: "RECONCILIATION_SKIPPED", reason: "reconcile.users.id: finds nothing in a listed item" },
+        { code: "RECONCILED", listed: 2, missed: 2, skipped: 1 },
+      ]);
+      remote.answer = () => ({ json: [{ name: "no id" }] });
+      time += day;
+      await expect(tick()).rejects.toThrow("reconcile.users.id: finds nothing in a listed item");
+      expect(entries.at(-1)).toMatchObject({ code: "RECONCILIATION_FAILED" });
+      await remote.close();
+    });
+
     test("of a user that the provider knows no more says nothing of the accounts", async () => {
       const told = await sandbox.createUsers(1);
       await learnAll(told);
