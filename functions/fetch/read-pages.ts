@@ -37,12 +37,14 @@ export async function readPages(reading: Reading): Promise<Content | undefined> 
   const { task, keptPages, provider, inTurn } = reading;
   const { progress } = task;
   if (progress !== undefined) {
-    return inTurn(async () => {
+    return inTurn(async (hasWaited) => {
       const kept = await keptPages.find(task.subject, task, progress.kept);
       if (kept === undefined) throw fromTheStart(task, "the pages read so far are gone");
       // The pages so far may all have been empty.
-      const items = kept.byteLength === 0 ? [] : [kept];
-      return follow({ from: progress.from, items }, reading);
+      const list = { from: progress.from, items: kept.byteLength === 0 ? [] : [kept] };
+      // Otherwise each run reads one page at least, however short its time is.
+      if (hasWaited) await checkTime(list, reading);
+      return follow(list, reading);
     });
   }
   const text = await callFor(reading);
@@ -107,9 +109,9 @@ async function later(
   try {
     const kept = await keptPages.keep(task.subject, task, separated(items));
     return new FailureError({ ...failure, instead: writeTask({ ...task, progress: { noted, from, kept } }) });
-  } catch {
-    // Then the pages are read again.
-    return error;
+  } catch (unkept) {
+    // Then the pages are read again, which is an attempt: it must not go on for ever.
+    return unkept;
   }
 }
 

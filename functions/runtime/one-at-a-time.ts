@@ -1,10 +1,17 @@
-/** Does pieces of work one after the other, in the order in which they come. */
-export type OneAtATime = <Result>(work: () => Promise<Result>) => Promise<Result>;
+/** Does pieces of work one after the other, in the order in which they come; each learns whether it had to wait. */
+export type OneAtATime = <Result>(work: (hasWaited: boolean) => Promise<Result>) => Promise<Result>;
 
 export function oneAtATime(): OneAtATime {
   let last: Promise<unknown> = Promise.resolve();
+  let unfinished = 0;
   return (work) => {
-    const result = last.then(work);
+    const hasWaited = unfinished > 0;
+    unfinished += 1;
+    const result = last
+      .then(() => work(hasWaited))
+      .finally(() => {
+        unfinished -= 1;
+      });
     last = result.catch(() => undefined);
     return result;
   };

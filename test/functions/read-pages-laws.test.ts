@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Content } from "../../adapters/content-store.ts";
-import { FailureError, permanent, retryable, waiting } from "../../domain/failures.ts";
+import { failureOf, permanent, retryable, waiting } from "../../domain/failures.ts";
 import { readTask, readTaskText, type Task } from "../../domain/tasks.ts";
 import { type PagesDependencies, readPages } from "../../functions/fetch/read-pages.ts";
 
@@ -47,8 +47,9 @@ class World {
       try {
         return await readPages({ ...this.#dependencies(), task, noted: 1 });
       } catch (error) {
-        if (!(error instanceof FailureError) || error.failure.kind === "permanent") throw error;
-        task = readTaskText(error.failure.instead ?? JSON.stringify(task));
+        const failure = failureOf(error);
+        if (failure.kind === "permanent") throw error;
+        task = readTaskText(failure.instead ?? JSON.stringify(task));
       }
     }
   }
@@ -81,14 +82,14 @@ class World {
       },
       keptPages: {
         keep: async (_subject, _name, items) => {
-          if (this.trouble === "kept nothing") throw new Error("no store");
+          if (this.trouble === "kept nothing") throw retryable("no store");
           const name = `k${this.kept.size}-${this.runs}`;
           this.kept.set(name, Buffer.concat(items));
           return name;
         },
         find: async (_subject, _name, name) => this.kept.get(name),
       },
-      inTurn: (work) => work(),
+      inTurn: (work) => work(false),
       timeLeft: () => (this.trouble === "no time" ? 0 : 60_000),
     };
   }

@@ -298,6 +298,14 @@ await describeOnTables("reading a list", (tables) => {
       expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
     });
 
+    test("whose pages can't be kept when its time is over is tried again, which is an attempt", async () => {
+      const sandbox = await sandboxFor({ pageSize: 4 });
+      const working = system.fail("s3:PutObject");
+      const { sent } = await run(sandbox, [readTask(subject, income, 1)], { timeLeft: () => 9_000 });
+      working();
+      expect(sent).toEqual([{ ...readTask(subject, income, 1), attempts: 1, since: noon.toISOString() }]);
+    });
+
     test("leaves to the next read what was wanted while it was read", async () => {
       const sandbox = await sandboxFor({ pageSize: 4 });
       const { sent } = await run(sandbox, [readTask(subject, income, 1)], { timeLeft: () => 9_000 });
@@ -422,6 +430,18 @@ await describeOnTables("reading a list", (tables) => {
     });
     expect(remote.requests).toHaveLength(calls);
     expect(await stored()).toBeUndefined();
+  });
+
+  test("that waited for another one until the time was over makes no call that would be cut", async () => {
+    const sandbox = await sandboxFor({ pageSize: 4 });
+    const { sent } = await run(sandbox, [readTask(subject, income, 1)], { timeLeft: () => 9_000 });
+    const calls = callsOf(sandbox).length;
+    // As two messages of the same task: the first reads its page, the second finds the time gone.
+    const again = await run(sandbox, [...sent, ...sent], { timeLeft: () => 9_000 });
+    expect(callsOf(sandbox)).toHaveLength(calls + 1);
+    expect(again.reasons).toEqual([]);
+    expect(entries.map(({ code }) => code).toSorted()).toEqual(["TASK_DONE", "TASK_POSTPONED"]);
+    expect(entries).toContainEqual(expect.objectContaining({ reason: "more pages are left" }));
   });
 
   test("collects one at a time: together they would not fit the function's memory", async () => {

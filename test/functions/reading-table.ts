@@ -36,7 +36,7 @@ const onePage: Omit<PagesDependencies, "call"> = {
     maxDataBytes: 1,
   },
   keptPages: { keep: async () => expect.fail("kept"), find: async () => expect.fail("sought") },
-  inTurn: (work) => work(),
+  inTurn: (work) => work(false),
   timeLeft: () => processLife * 1000,
 };
 
