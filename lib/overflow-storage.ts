@@ -14,7 +14,7 @@ export class OverflowStorage extends Construct {
   readonly bucket: s3.Bucket;
   /** The objects of webhook bodies, which expire after their events. */
   readonly bodies: string;
-  /** The objects of fetched data, which stay as long as the items that point to them. */
+  /** The objects of fetched data. They don't expire: an item may point to each. */
   readonly data: string;
   /** The objects of lists that are still being read, page by page. */
   readonly pages: string;

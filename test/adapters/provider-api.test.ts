@@ -324,12 +324,12 @@ describe("a private address", () => {
       "the provider's address is private; correct provider.baseUrls, or set provider.allowPrivateAddresses to true",
   };
   /** The provider under a name, and what that name is said to resolve to. */
-  function named(addresses: readonly string[], settings = publicOnly) {
+  function named(addresses: readonly string[], scheme = "http") {
     const asked: string[] = [];
     const { port } = new URL(provider.url);
     const call = providerApi(
-      `http://provider.test:${port}`,
-      settings,
+      `${scheme}://provider.test:${port}`,
+      publicOnly,
       () => noon,
       (name, _, callback) => {
         asked.push(name);
@@ -364,10 +364,12 @@ describe("a private address", () => {
     ["this machine, beside a public address", ["93.184.215.14", "127.0.0.1"]],
     ["nothing", []],
   ])("behind a name is refused: %s", async (_, addresses) => {
-    const { call, asked } = named(addresses);
-    expect(await failureFrom(call("jwt", get))).toEqual(refused);
-    // Asked once: what is connected to is what was judged.
-    expect(asked).toEqual(["provider.test"]);
+    for (const scheme of ["http", "https"]) {
+      const { call, asked } = named(addresses, scheme);
+      expect(await failureFrom(call("jwt", get))).toEqual(refused);
+      // Asked once: what is connected to is what was judged.
+      expect(asked).toEqual(["provider.test"]);
+    }
     expect(provider.requests).toEqual([]);
   });
 
