@@ -137,6 +137,28 @@ describe("the synthesized stack and the provider", () => {
       expect(callsOf(accountId, from)).toEqual(["GET income"]);
     }, 60_000);
 
+    it("calls once for ten events that are counted before the first of their tasks looks", async () => {
+      const { sandbox, stack } = system;
+      const accountId = await connectedAccount();
+      const from = callsSoFar();
+      const allAreCounted = Promise.withResolvers<void>();
+      let counted = 0;
+      const working = stack.gateway.intercept(async ({ principal, action }, moment) => {
+        if (principal.includes("Fetch") && action === "dynamodb:GetItem") await allAreCounted.promise;
+        if (principal.includes("Relay") && action === "dynamodb:PutItem" && moment === "after") counted += 1;
+        if (counted === 10) allAreCounted.resolve();
+        return undefined;
+      });
+
+      for (let fetch = 0; fetch < 10; fetch += 1) sandbox.fireEvent("endpoints", endpointEvent(accountId));
+      await settled();
+      working();
+
+      expect(callsOf(accountId, from)).toEqual(["GET income"]);
+      const [dataSet] = (await itemsOf(accountId, "DATA#income")).filter(({ sk }) => sk === "DATA#income");
+      expect(dataSet).toMatchObject({ data: { wanted: 10, done: 10 } });
+    }, 60_000);
+
     const endpointEvent = (accountId: string) => ({
       event: "update_endpoint",
       request_id: crypto.randomUUID(),
