@@ -29,7 +29,7 @@ describe("reconciliation on the running system", () => {
     const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
     system = await startSystem(
       { once: true, users: 1, stage: "local", assembly: product.directory, ...ports },
-      { delivery: { firstRetryMs: 200 } },
+      { delivery: { firstRetryMs: 200 }, pageSize: 3 },
       () => undefined,
       () => undefined,
     );
