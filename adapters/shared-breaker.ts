@@ -54,6 +54,8 @@ export function sharedBreaker(
   const trust = Math.min(trustedForInSeconds, settings.baseSeconds) * 1000;
   let known: { readonly breaker: Breaker; readonly until: number } | undefined;
   let failuresInARow = 0;
+  // The tasks of a batch ask at the same time: one read answers them all.
+  let loading: Promise<Breaker> | undefined;
 
   const keep = (breaker: Breaker): Breaker => {
     known = { breaker, until: now().getTime() + trust };
@@ -61,7 +63,12 @@ export function sharedBreaker(
   };
   const current = async (): Promise<Breaker> => {
     if (known !== undefined && now().getTime() < known.until) return known.breaker;
-    return keep(await load(client, tableName));
+    loading ??= load(client, tableName)
+      .then(keep)
+      .finally(() => {
+        loading = undefined;
+      });
+    return loading;
   };
   /** @returns whether it was still as it was seen */
   const turn = async (seen: Breaker, next: Breaker): Promise<boolean> => {

@@ -17,11 +17,11 @@ export type ReadDependencies = Pick<FetcherDependencies, "gate" | "claimData" | 
 export async function read(task: TaskOf<"read">, dependencies: ReadDependencies): Promise<boolean> {
   const { subject } = task;
   const { revisions, claimData, gate, now } = dependencies;
+  // Before anything is looked at: while the provider is down a task comes back many times, and costs no read then.
+  await gate();
   const lookedAt = now();
   const known = await revisions.loadDataSet(subject, task);
   if (known === undefined || task.wanted <= known.done) return false;
-  // While the provider is down a task comes back many times: then it costs this read, and no claim.
-  await gate();
   const giveBack = await claimData(subject, task, known.wanted, lookedAt);
   const noted = task.progress?.noted ?? known.wanted;
   try {

@@ -55,6 +55,24 @@ await describeOnTables("the breaker", (tables) => {
     expect(writes()).toBe(before.writes);
   });
 
+  test("answers all who ask at the same time by one read, and asks again after one that failed", async () => {
+    const { gate } = environment();
+    const before = reads();
+    await Promise.all(Array.from({ length: 10 }, () => gate()));
+    expect(reads() - before).toBe(1);
+
+    pass(6);
+    const stop = system.intercept(async () => ({
+      status: 400,
+      errorType: "ValidationException",
+      message: "no",
+    }));
+    const failed = await Promise.allSettled([gate(), gate()]);
+    stop();
+    expect(failed.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    await gate();
+  });
+
   test("stays closed while failures come between successes", async () => {
     const admit = caller();
     for (let round = 0; round < 5; round += 1) {

@@ -481,9 +481,11 @@ await describeOnTables("the fetcher", (tables) => {
       await want("income");
       const claim = dataClaims(system.dynamodb, table.name, claimLife, () => noon);
       await claim(subject, { endpoint: "income" }, 1, noon);
+      let reads = 0;
       const working = system.intercept(async ({ action }, moment) => {
-        const isLooked = action === "dynamodb:GetItem" && moment === "after";
-        if (isLooked) clock = new Date(noon.getTime() + claimLife * 1000);
+        if (action === "dynamodb:GetItem" && moment === "after") reads += 1;
+        // The first read is the breaker's, the second looks at the data set.
+        if (reads === 2) clock = new Date(noon.getTime() + claimLife * 1000);
         return undefined;
       });
       await perform(readTask(subject, { endpoint: "income" }, 1));
@@ -963,7 +965,7 @@ await describeOnTables("the fetcher", (tables) => {
     });
   });
 
-  test("while the provider is down a task costs one read, no claim and no call", async () => {
+  test("while the provider is down a task costs no read, no claim and no call", async () => {
     const nervous = { ...provider, breaker: { failures: 1, baseSeconds: 100, maxSeconds: 300 } };
     await want("income");
     await want("profile");
@@ -973,10 +975,10 @@ await describeOnTables("the fetcher", (tables) => {
     await deliver(system, queueUrl, fetch, { firstReceivedAt: noon });
     const counted = () =>
       ["GetItem", "UpdateItem", "PutItem"].map((name) => system.calls().get(`test dynamodb:${name}`));
-    const [reads = 0, ...writes] = counted();
+    const before = counted();
     await system.send(queueUrl, writeTask(readTask(subject, { endpoint: "profile" }, 1)));
     await deliver(system, queueUrl, fetch, { firstReceivedAt: noon });
-    expect(counted()).toEqual([reads + 1, ...writes]);
+    expect(counted()).toEqual(before);
     expect(calls()).toHaveLength(1);
     expect(entries.at(-1)).toMatchObject({
       code: "TASK_POSTPONED",
