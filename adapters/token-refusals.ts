@@ -8,8 +8,10 @@ export type TokenRefusals = {
   readonly report: (versionId: string) => Promise<void>;
 };
 
-/** For so long a process believes what the table said; then it calls the provider again to see for itself. */
-const knownForInSeconds = 60;
+/** For so long a process spares calls with a version of no use; then it sees for itself. */
+const endedForInSeconds = 60;
+/** So soon it asks again whether a version that it has reported is of no use: the refresher takes a few seconds. */
+const knownForInSeconds = 5;
 
 /** @param askRefresh wakes the refresher, which reads the note; should that fail, its next scheduled run does */
 export function tokenRefusals(
@@ -17,10 +19,13 @@ export function tokenRefusals(
   askRefresh: () => Promise<void>,
   now: () => Date,
 ): TokenRefusals {
-  let known: { readonly versionId: string; readonly since: number; isEnded: boolean } | undefined;
+  let known: { readonly versionId: string; readonly since: number; readonly isEnded: boolean } | undefined;
   let reporting: Promise<void> = Promise.resolve();
-  const isKnown = (versionId: string) =>
-    known?.versionId === versionId && now().getTime() - known.since < knownForInSeconds * 1000;
+  const isKnown = (versionId: string): boolean => {
+    if (known?.versionId !== versionId) return false;
+    const seconds = known.isEnded ? endedForInSeconds : knownForInSeconds;
+    return now().getTime() - known.since < seconds * 1000;
+  };
 
   const report = async (versionId: string) => {
     if (isKnown(versionId)) return;
