@@ -9,10 +9,11 @@ export type Metric = {
 
 /** @param keptForMilliseconds older values are forgotten */
 export function createMetric(keptForMilliseconds: number): Metric {
-  let values: Value[] = [];
+  const values: Value[] = [];
   return {
     add: (value, at) => {
-      values = [...values.filter((old) => old.at > at - keptForMilliseconds), { at, value }];
+      values.push({ at, value });
+      while (values[0] !== undefined && values[0].at <= at - keptForMilliseconds) values.shift();
     },
     sum: (from, to) => {
       const within = values.filter(({ at }) => at > from && at <= to);

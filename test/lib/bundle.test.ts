@@ -83,6 +83,14 @@ describe("the bundle of each function", () => {
     },
   );
 
+  it("loads the client of Lambda in the fetcher alone, and only when it is needed", () => {
+    for (const [entry, built] of bundles) {
+      const holdsLambda = (name: string) => codeOf(built, name).includes("/2015-03-31/functions/");
+      expect(filesAtStart(built).filter(holdsLambda)).toEqual([]);
+      expect(filesLater(built).some(holdsLambda)).toBe(entry === "functions/fetch/data.ts");
+    }
+  });
+
   it("gets a `require` only where CommonJS code needs Node's own modules", () => {
     const needing = [...bundles]
       .filter(([, { requiresBuiltIns }]) => requiresBuiltIns)

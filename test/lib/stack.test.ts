@@ -379,7 +379,9 @@ describe("functions", () => {
       maxReceiveCount: 5,
       startEndpoints: expect.arrayContaining(["income"]),
     });
-    expect(bundles.get("functions/refresh/token.ts")).toMatchObject({ token: { marginFraction: 0.5 } });
+    expect(bundles.get("functions/refresh/token.ts")).toMatchObject({
+      token: { marginFraction: 0.5, refreshEveryMinutes: 15 },
+    });
     expect(bundles.get("functions/register/webhooks.ts")).toMatchObject({
       secretHeader: "x-webhook-secret",
       secretSettleSeconds: 120,
