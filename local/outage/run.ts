@@ -1,13 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { SQSClient } from "@aws-sdk/client-sqs";
 import type { Fault } from "../../sandbox/api/faults.ts";
-import { deadLetterQueuesOf, outputOf } from "../outputs.ts";
 import { watchForProblems } from "../problems.ts";
 import { settle } from "../settle.ts";
-import { queueDepth } from "../sources/queue-depth.ts";
 import type { Progress, System } from "../system.ts";
 import { countCalls, countTasks, type OutageResult } from "./count.ts";
 import { connectAccounts, dealTasks, type Fetched, tellOfData } from "./make-tasks.ts";
+import { queueDepths, tellOften } from "./progress.ts";
 
 export type Outage = {
   /** How many data sets are to be read while the provider is down. */
@@ -21,7 +19,8 @@ export type Outage = {
   readonly limitPerMinute: number;
 };
 
-const progressEveryMs = 5_000;
+type Run = { readonly system: System; readonly outage: Outage; readonly progress: Progress };
+
 const pollEveryMs = 250;
 /** For what is neither the outage nor the calls that the rate allows: starting, storing, counting. */
 const patienceMs = 1_800_000;
@@ -32,118 +31,86 @@ const patienceMs = 1_800_000;
  * @throws as soon as something is refused by a permission or can't be imported: that does not mend itself
  */
 export async function runOutage(system: System, outage: Outage, progress: Progress): Promise<OutageResult> {
-  const patience = patienceMs + outageMs(outage) + (2 * outage.tasks * 60_000) / outage.limitPerMinute;
-  const watch = watchForProblems(system.stack, patience);
+  // More than all waits of the run together, each of which has an end of its own.
+  const watch = watchForProblems(system.stack, 3 * patienceOf(outage));
   try {
-    return await Promise.race([play(system, outage, patience, progress), watch.broken]);
+    return await Promise.race([play({ system, outage, progress }), watch.broken]);
   } finally {
     watch.stop();
   }
 }
 
-async function play(
-  system: System,
-  outage: Outage,
-  patience: number,
-  progress: Progress,
-): Promise<OutageResult> {
+async function play(run: Run): Promise<OutageResult> {
+  const { system, outage, progress } = run;
   const { sandbox } = system;
-  const { tasks, hours, limitPerMinute } = outage;
-  const accounts = await connect(system, tasks, patience, progress);
+  const accounts = await connect(run);
 
   const begun = Date.now();
-  const fetched = dealTasks(accounts, tasks);
-  progress(`The provider is down for ${hours} h, and tells of ${tasks} data sets`);
+  const fetched = dealTasks(accounts, outage.tasks);
+  progress(`The provider is down for ${outage.hours} h, and tells of ${outage.tasks} data sets`);
   sandbox.fault({ ...outage.fault, share: 1 });
-  await suffer(system, outage, fetched, begun, progress);
+  await suffer(run, fetched, begun);
   sandbox.clearFaults();
   const ended = Date.now();
 
-  await catchUp(system, patience, progress);
+  await catchUp(run);
   const catchUpSeconds = Math.round((Date.now() - ended) / 100) / 10;
   progress("Counting in the table, in the queues and in the provider's log");
   return {
     ...(await countTasks(system, fetched)),
     ...countCalls(sandbox.calls(), begun, ended),
-    limitPerMinute,
+    limitPerMinute: outage.limitPerMinute,
     catchUpSeconds,
   };
 }
 
-async function connect(
-  system: System,
-  tasks: number,
-  patience: number,
-  progress: Progress,
-): Promise<readonly string[]> {
+async function connect({ system, outage, progress }: Run): Promise<readonly string[]> {
   const { sandbox } = system;
   progress("Connecting accounts, while the provider is up");
-  using _progress = tellOften(
-    progress,
-    async () => `Connecting accounts: ${sandbox.calls().length} calls so far`,
-  );
-  const accounts = await connectAccounts(sandbox, tasks);
-  await settle(system, patience);
+  using _lines = tellOften(progress, () => `Connecting accounts: ${sandbox.calls().length} calls so far`);
+  const accounts = await connectAccounts(sandbox, outage.tasks);
+  await settle(system, patienceOf(outage));
   return accounts;
-}
-
-function outageMs({ hours, divideDurationsBy }: Outage): number {
-  return (hours * 3_600_000) / divideDurationsBy;
 }
 
 /** Until the outage is over; not before every task waits, or it would be none for those that come late. */
 async function suffer(
-  system: System,
-  outage: Outage,
+  { system, outage, progress }: Run,
   fetched: readonly Fetched[],
   begun: number,
-  progress: Progress,
 ): Promise<void> {
   const { sandbox } = system;
-  const hoursSoFar = () => ((Date.now() - begun) * outage.divideDurationsBy) / 3_600_000;
-  await using depths = queueDepths(system);
-  using _progress = tellOften(progress, async () => {
-    const { length } = sandbox.calls();
+  const { tasks, hours, divideDurationsBy } = outage;
+  const soFar = () =>
+    `${(((Date.now() - begun) * divideDurationsBy) / 3_600_000).toFixed(1)} h of ${hours} h`;
+  using depths = queueDepths(system);
+  using _lines = tellOften(progress, async () => {
     const waiting = await depths.waiting();
-    return `Outage ${hoursSoFar().toFixed(1)} h of ${outage.hours} h: ${waiting} tasks wait, ${length} calls so far`;
+    return `Outage ${soFar()}: ${waiting} tasks wait, ${sandbox.calls().length} calls so far`;
   });
   await tellOfData(sandbox, fetched);
   await sandbox.settled();
   // A task that is sent again is counted twice for a moment, so that the last ones may still be on their way.
-  while ((await depths.waiting()) + (await depths.deadLetters()) < outage.tasks) await wait(pollEveryMs);
-  progress(`All of ${outage.tasks} tasks wait, after ${hoursSoFar().toFixed(1)} h`);
-  await wait(Math.max(0, begun + outageMs(outage) - Date.now()));
+  while ((await depths.waiting()) + (await depths.deadLetters()) < tasks) await wait(pollEveryMs);
+  progress(`Outage ${soFar()}: all of ${tasks} tasks wait`);
+  await wait(Math.max(0, begun + millisecondsOf(outage) - Date.now()));
 }
 
-/** Until no queue holds anything any more; what is not done by then is counted as it is. */
-async function catchUp(system: System, patience: number, progress: Progress): Promise<void> {
-  const { sandbox } = system;
-  await using depths = queueDepths(system);
-  using _progress = tellOften(progress, async () => {
-    const { length } = sandbox.calls();
-    return `Catching up: ${await depths.waiting()} tasks wait, ${length} calls so far`;
-  });
+/** Until no queue holds anything any more; what is not done in time is counted as it is. */
+async function catchUp({ system, outage, progress }: Run): Promise<void> {
   progress("The provider is up: waiting until every queue is empty and the stream is read");
-  await settle(system, patience).catch((error: unknown) => progress(String(error)));
+  using depths = queueDepths(system);
+  using _lines = tellOften(progress, async () => {
+    const waiting = await depths.waiting();
+    return `Catching up: ${waiting} tasks wait, ${system.sandbox.calls().length} calls so far`;
+  });
+  await settle(system, patienceOf(outage)).catch((error: unknown) => progress(String(error)));
 }
 
-function queueDepths({ stack, access }: System) {
-  const sqs = new SQSClient(access);
-  const fetchQueue = outputOf(stack, "FetchQueueUrl");
-  return {
-    waiting: () => queueDepth(sqs, fetchQueue),
-    deadLetters: async () => {
-      const depths = await Promise.all(deadLetterQueuesOf(stack).map(({ url }) => queueDepth(sqs, url)));
-      return depths.reduce((sum, depth) => sum + depth, 0);
-    },
-    [Symbol.asyncDispose]: async () => sqs.destroy(),
-  };
+function millisecondsOf({ hours, divideDurationsBy }: Outage): number {
+  return (hours * 3_600_000) / divideDurationsBy;
 }
 
-/** Tells of long work every few seconds. */
-function tellOften(progress: Progress, line: () => Promise<string>): Disposable {
-  const timer = setInterval(() => {
-    line().then(progress, () => undefined);
-  }, progressEveryMs);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+function patienceOf(outage: Outage): number {
+  return patienceMs + millisecondsOf(outage) + (2 * outage.tasks * 60_000) / outage.limitPerMinute;
 }
