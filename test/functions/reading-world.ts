@@ -1,13 +1,9 @@
-import { type Change, consequencesOf } from "../../domain/changes.ts";
-import { type DataSet, want } from "../../domain/data-set.ts";
-import type { IncomeEvent } from "../../domain/events.ts";
 import { failureOf } from "../../domain/failures.ts";
-import { readTaskText, writeTask } from "../../domain/tasks.ts";
+import { readTaskText } from "../../domain/tasks.ts";
 import { read } from "../../functions/fetch/read.ts";
-import { account, eventOf } from "../domain/samples.ts";
+import { ReadingStream } from "./reading-stream.ts";
 import { type Mutation, processLife, ReadingTable } from "./reading-table.ts";
 
-const endpoint = "income";
 /** In seconds: SQS delivers a message again when the process that received it is dead for long. */
 const visibility = 6 * processLife;
 const mostSteps = 3_000;
@@ -24,17 +20,11 @@ const possible = (isPossible: boolean, action: Action): readonly Action[] => (is
  * what happens next; disasters are limited, so that the world comes to rest.
  */
 export class ReadingWorld {
-  /** Rises with each event of the provider. */
-  data = 0;
   readonly table: ReadingTable;
-  readonly done: number[] = [];
+  readonly stream: ReadingStream;
   readonly #random: Iterator<number>;
   readonly #mutation: Mutation;
   readonly #left;
-  readonly #events: IncomeEvent[] = [];
-  readonly #receipts = new Map<string, number>();
-  readonly #records: Change[] = [];
-  #relayed = 0;
   #messages: Message[] = [];
   readonly #processes = new Set<Process>();
   #seconds = 0;
@@ -44,6 +34,7 @@ export class ReadingWorld {
     this.#random = random;
     this.#mutation = mutation;
     this.table = new ReadingTable(mutation);
+    this.stream = new ReadingStream(this.table, (task) => this.#send(task, 0));
   }
 
   /** Runs until nothing is left to do. @throws where that never comes */
@@ -66,7 +57,7 @@ export class ReadingWorld {
   #usual(): readonly Action[] {
     const visible = this.#messages.filter(({ visibleAt }) => visibleAt <= this.#seconds);
     return [
-      ...possible(this.#relayed < this.#records.length, () => this.#relay()),
+      ...possible(this.stream.isBehind, () => this.stream.relay()),
       ...visible.map((message) => () => this.#receive(message)),
       ...this.#turnsOf(({ isSlow }) => !isSlow),
     ];
@@ -79,8 +70,8 @@ export class ReadingWorld {
     return [
       ...this.#turnsOf(({ isSlow }) => isSlow),
       ...possible(left.events > 0, () => this.#happen()),
-      ...possible(left.repeats > 0 && this.#events.length > 0, () => this.#repeat()),
-      ...possible(left.replays > 0 && this.#relayed > 0, () => this.#replay()),
+      ...possible(left.repeats > 0 && this.stream.events.length > 0, () => this.#repeat()),
+      ...possible(left.replays > 0 && this.stream.relayed > 0, () => this.#replay()),
       ...possible(left.doubles > 0 && hidden.length > 0, () => this.#double(this.#pick(hidden))),
       ...possible(left.kills > 0 && ready.length > 0, () => this.#kill(this.#pick(ready))),
       ...possible(left.pauses > 0, () => this.#pause()),
@@ -98,51 +89,19 @@ export class ReadingWorld {
     return [...this.#processes].filter(({ next }) => next !== undefined);
   }
 
-  /** New data and its event: of bytes that come again, or with an id of its own. */
   #happen(): void {
     this.#left.events -= 1;
-    this.data += 1;
-    const own = this.#upTo(2) === 0 ? {} : { eventId: `e-${this.data}` };
-    const event = eventOf("endpoint.updated", { endpoint, dataAvailable: true, ...own });
-    this.#events.push(event);
-    this.#record(event);
+    this.stream.happen(this.#upTo(2) === 0);
   }
 
   #repeat(): void {
     this.#left.repeats -= 1;
-    this.#record(this.#pick(this.#events));
-  }
-
-  #record(event: IncomeEvent): void {
-    const receipts = (this.#receipts.get(event.id) ?? 0) + 1;
-    this.#receipts.set(event.id, receipts);
-    this.#records.push({ of: "event", event, receipts });
-  }
-
-  #relay(): void {
-    const change = this.#records[this.#relayed];
-    this.#relayed += 1;
-    for (const consequence of change === undefined ? [] : consequencesOf(change, "urn:test")) {
-      if (consequence.do === "call") this.#send(writeTask(consequence.task), 0);
-      else if (consequence.do === "want") {
-        const { event, receipts } = consequence;
-        this.#write((known) => want(known, account, { endpoint }, event, receipts));
-      }
-    }
+    this.stream.receive(this.#pick(this.stream.events));
   }
 
   #replay(): void {
     this.#left.replays -= 1;
-    this.#relayed = Math.max(0, this.#relayed - 1 - this.#upTo(3));
-  }
-
-  #write(change: (known: DataSet | undefined) => DataSet | undefined): void {
-    const before = this.table.known;
-    const after = change(before);
-    if (after === undefined) return;
-    this.#records.push({ of: "data", before, after });
-    this.table.known = after;
-    this.done.push(after.done);
+    this.stream.replay(1 + this.#upTo(3));
   }
 
   #send(body: string, delayInSeconds: number): void {
@@ -171,9 +130,9 @@ export class ReadingWorld {
     const ports = this.table.portsOf({
       turn,
       seconds: () => this.#seconds,
-      data: () => this.data,
+      data: () => this.stream.data,
       isFailing: () => this.#isFailing(),
-      write: (change) => this.#write(change),
+      write: (change) => this.stream.write(change),
     });
     try {
       if (task.task === "read") await read(task, ports);
