@@ -51,6 +51,11 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
   add("TableName", parts.table.table.tableName, "Events, states and data");
   add("TokenSecretArn", parts.token.secret.secretArn, "The provider's token: put the first one in here");
   add("WebhookSecretArn", parts.secret.secret.secretArn, "The secret header's value of webhooks");
+  add(
+    "WebhookSecretHeader",
+    parts.settings.webhooks.secretHeader,
+    "The header that carries the webhooks' secret",
+  );
   add("OverflowBucketName", parts.overflow.bucket.bucketName, "Bodies and data too large for the table");
   add("FailuresBucketName", parts.relay.failures.bucketName, "Changes that the relay gave up on");
   add("RefreshFunctionName", parts.refresh.lambda.functionName, "Refreshes the token when invoked");

@@ -441,6 +441,7 @@ describe("outputs", () => {
       "TableName",
       "TokenSecretArn",
       "WebhookSecretArn",
+      "WebhookSecretHeader",
       "OverflowBucketName",
       "FailuresBucketName",
       "RefreshFunctionName",
