@@ -14,9 +14,18 @@ export type CommandResult = {
 /** Runs a command of the command line to its end, with an environment that has nothing of AWS unless it is given. */
 export function runCommand(
   args: readonly string[],
-  { input = "", env = {} }: { readonly input?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  {
+    input = "",
+    env = {},
+    program = "main.ts",
+  }: {
+    readonly input?: string;
+    readonly env?: Readonly<Record<string, string>>;
+    /** Its file below cli/. */
+    readonly program?: string;
+  } = {},
 ): Promise<CommandResult> {
-  const child = spawn(process.execPath, [join(repository, "cli", "main.ts"), ...args], {
+  const child = spawn(process.execPath, [join(repository, "cli", program), ...args], {
     cwd: repository,
     // An empty home has no profile, and the service that tells virtual machines their role is not asked.
     env: { PATH: process.env.PATH, HOME: "/nowhere", AWS_EC2_METADATA_DISABLED: "true", ...env },

@@ -1,0 +1,68 @@
+import type { SQSClient } from "@aws-sdk/client-sqs";
+import { type FoundMessage, searchQueue } from "../../adapters/queue-search.ts";
+import { kinds } from "../../domain/events.ts";
+import { wants } from "../../domain/subscribers.ts";
+import { type Check, checkOf } from "./checks.ts";
+import { type CloudEvent, parseCloudEvent } from "./cloud-event.ts";
+import type { PlannedEvent } from "./plan.ts";
+import type { SubscriberChoice } from "./subscribers.ts";
+
+type ReadSubscriber = SubscriberChoice["read"][number];
+type Received = CloudEvent | { readonly problem: string };
+
+/** Checks that a subscriber gets the message of each event that its filter takes, and no other of the run. */
+export async function checkDelivered(
+  subscriber: ReadSubscriber,
+  events: readonly PlannedEvent[],
+  mark: string,
+  sqs: SQSClient,
+  seconds: number,
+): Promise<readonly Check[]> {
+  const { name, queueUrl, others } = subscriber;
+  const wanted = events.filter(({ type }) => wants(subscriber, type));
+  const { found } = await searchQueue(sqs, {
+    queueUrl,
+    isWanted: (body) => body.includes(mark),
+    isComplete: (soFar) => {
+      const subjects = new Set(soFar.map(read).flatMap((each) => ("problem" in each ? [] : [each.subject])));
+      return wanted.every(({ subject }) => subjects.has(subject));
+    },
+    others,
+    seconds,
+  });
+  const received = found.map(read);
+  const ofKinds = kinds.flatMap((kind) => {
+    const ofKind = wanted.filter((event) => event.kind === kind);
+    if (ofKind.length === 0) return [];
+    const problems = ofKind.flatMap((event) => problemOf(event, received));
+    const seen = `${ofKind.length - problems.length} of ${ofKind.length}`;
+    const check = `subscriber ${name}: gets each event of ${kind} as a CloudEvent, under one id`;
+    return [{ name: check, passed: problems.length === 0, seen: [seen, ...problems].join("; ") }];
+  });
+  const strangers = received.flatMap((each) => strangerOf(each, wanted));
+  return [...ofKinds, checkOf(`subscriber ${name}: gets no other message of the run`, strangers, "none")];
+}
+
+function read({ body }: FoundMessage): Received {
+  try {
+    return parseCloudEvent(body);
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function problemOf({ subject, type }: PlannedEvent, received: readonly Received[]): readonly string[] {
+  const ids = received.flatMap((each) =>
+    "problem" in each || each.subject !== subject || each.type !== type ? [] : [each.id],
+  );
+  const count = new Set(ids).size;
+  if (count === 1) return [];
+  return [count === 0 ? `no ${type} of ${subject}` : `${subject} has ${count} ids`];
+}
+
+function strangerOf(received: Received, wanted: readonly PlannedEvent[]): readonly string[] {
+  if ("problem" in received) return [`no CloudEvent: ${received.problem}`];
+  const { subject, type } = received;
+  const isWanted = wanted.some((event) => event.subject === subject && event.type === type);
+  return isWanted ? [] : [`${type} of ${subject}`];
+}

@@ -1,0 +1,50 @@
+import { writeFile } from "node:fs/promises";
+import { CommanderError } from "commander";
+import { exitCodes } from "../command-error.ts";
+import { findDeployment } from "../deployment.ts";
+import { explain } from "../explain.ts";
+import { runningSystemsDirectory } from "../running-systems.ts";
+import { eraseRun } from "./erase.ts";
+import { newMark } from "./mark.ts";
+import { parseSmokeOptions, type SmokeOptions } from "./options.ts";
+import { printableCheck, printableSummary } from "./report.ts";
+import { runSmoke } from "./run.ts";
+import { openStorage, openTarget } from "./target.ts";
+
+const print = (text: string) => void process.stdout.write(`${text}\n`);
+const tellStep = (text: string) => void process.stderr.write(`${text}\n`);
+
+async function main(options: SmokeOptions): Promise<number> {
+  return options.erase === undefined ? smoke(options) : erase(options, options.erase);
+}
+
+async function smoke(options: SmokeOptions): Promise<number> {
+  const { subscriber, deadline: deadlineSeconds, atOnce, json } = options;
+  using target = await openTarget(findDeployment(options, runningSystemsDirectory), subscriber);
+  const tell = {
+    step: tellStep,
+    check: (check: Parameters<typeof printableCheck>[0]) => print(printableCheck(check)),
+  };
+  const report = await runSmoke(target, { mark: newMark(), atOnce, deadlineSeconds }, tell);
+  if (json !== undefined) await writeFile(json, `${JSON.stringify(report, null, 2)}\n`);
+  print(`\n${printableSummary(report, options)}`);
+  return report.passed ? 0 : exitCodes.failed;
+}
+
+async function erase(options: SmokeOptions, mark: string): Promise<number> {
+  using storage = openStorage(findDeployment(options, runningSystemsDirectory));
+  const items = await eraseRun(storage, mark);
+  print(`Deleted ${items} items of the run ${mark} from the table, and its large bodies from the bucket.`);
+  return 0;
+}
+
+try {
+  process.exitCode = await main(parseSmokeOptions(process.argv.slice(2)));
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitCodes.usage;
+  else {
+    const { exitCode, message } = explain(error);
+    process.stderr.write(`${message}\n`);
+    process.exitCode = exitCode;
+  }
+}
