@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { eventTypes } from "../domain/events.ts";
+import { eventTypes, kinds } from "../domain/events.ts";
 import { answerTypes } from "../domain/message.ts";
 import { longestCallInSeconds, settlingInSeconds } from "../domain/provider-settings.ts";
 import { wants } from "../domain/subscribers.ts";
+import { encryptionSchema } from "./encryption-schema.ts";
 import { mappingSchema } from "./mapping-schema.ts";
 import { isPlaceholder, isPrivate, providerSchema } from "./provider-schema.ts";
 import { reconcileSchema } from "./reconcile-schema.ts";
@@ -16,6 +17,7 @@ import {
   wholeNumber,
   workingTime,
 } from "./setting-types.ts";
+import { webhooksSchema } from "./webhooks-schema.ts";
 
 /** The provider's endpoints, as publicly documented. */
 const defaultEndpoints = [
@@ -62,10 +64,6 @@ const subscriber = section({
   visibilityTimeoutSeconds: workingTime(1, 43_200).default(60),
 });
 
-const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
-  error: remedyOf('write an address or a network, such as "203.0.113.0/24"'),
-});
-
 // Twelve, since the relay's environment names two queue URLs for each and Lambda allows 4 KB of it in all.
 const mostSubscribers = 12;
 
@@ -76,16 +74,24 @@ const subscribers = listOf(subscriber)
   })
   .default([]);
 
-function functionSizes(memoryMb: number, timeoutSeconds: number, longestSeconds = 900) {
-  return section({
+function sizes(memoryMb: number, timeoutSeconds: number, longestSeconds = 900) {
+  return {
     memoryMb: wholeNumber(128, 10_240).default(memoryMb),
     timeoutSeconds: workingTime(1, longestSeconds).default(timeoutSeconds),
-  }).prefault({});
+  };
+}
+
+function functionSizes(memoryMb: number, timeoutSeconds: number) {
+  return section(sizes(memoryMb, timeoutSeconds)).prefault({});
 }
 
 const functions = section({
   /** At most 29 s: API Gateway waits no longer. */
-  receive: functionSizes(512, 10, 29),
+  receive: section({
+    ...sizes(512, 10, 29),
+    /** Kept for each receiver, and the most that it takes: beyond it the provider is asked to send again. */
+    reservedConcurrency: wholeNumber(1, 100_000).exactOptional(),
+  }).prefault({}),
   store: functionSizes(512, 20),
   relay: functionSizes(512, 60),
   // For ten answers of provider.maxResponseBytes at once and a list of provider.maxDataBytes; see docs/adr/0021.
@@ -117,24 +123,7 @@ const stageSchema = section({
   startEndpoints: listOf(endpointName)
     .min(1, { error: remedyOf("name at least one endpoint") })
     .default(defaultEndpoints),
-  webhooks: section({
-    secretHeader: text(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, "write an HTTP header's name in small letters").default(
-      "x-webhook-secret",
-    ),
-    /** How long a receiver keeps the secret that it read. A rotation waits twice as long before it registers. */
-    secretCacheSeconds: waitingTime(1, 900).default(60),
-    /** How long the provider tries a delivery again: the old secret of a rotation is accepted for that time. */
-    retryHours: waitingTime(1, 720).default(72),
-    /** Where webhooks may come from; absent: from everywhere. */
-    sourceAddresses: listOf(network)
-      .min(1, { error: remedyOf("name one, or leave the setting out") })
-      .exactOptional(),
-    /** What API Gateway lets through on each route; beyond it answers 429, and the provider tries again. */
-    throttle: section({
-      requestsPerSecond: wholeNumber(1, 10_000).default(500),
-      burst: wholeNumber(1, 5_000).default(1_000),
-    }).prefault({}),
-  }).prefault({}),
+  webhooks: webhooksSchema,
   mapping: mappingSchema,
   subscribers,
   relay: section({
@@ -173,6 +162,9 @@ const stageSchema = section({
     logsDays: z.literal(logDays, { error: remedyOf(`set it to one of: ${logDays.join(", ")}`) }).default(30),
   }).prefault({}),
   functions,
+  /** The quota of the account and region: Lambda's "Concurrent executions". A new account has 10. */
+  accountConcurrency: wholeNumber(1, 1_000_000).default(10),
+  encryption: encryptionSchema,
   /** Every waiting time of the stack is divided by this, to live through days in minutes: see docs/adr/0020. */
   divideDurationsBy: wholeNumber(1, 10_000).default(1),
 });
@@ -186,6 +178,9 @@ type CrossCheck = {
   readonly path: readonly string[];
   readonly error: string;
 };
+
+/** Lambda refuses to reserve them. Source: Lambda developer guide, "Configuring reserved concurrency". */
+const alwaysUnreserved = 100;
 
 const crossChecks: readonly CrossCheck[] = [
   {
@@ -217,6 +212,26 @@ const crossChecks: readonly CrossCheck[] = [
     path: ["retention", "eventsDays"],
     error:
       "is over before the provider's last retry, which would be a new event; raise it over webhooks.retryHours",
+  },
+  {
+    reads: ["functions", "accountConcurrency"],
+    holds: ({ functions: { receive }, accountConcurrency }) =>
+      receive.reservedConcurrency === undefined ||
+      kinds.length * receive.reservedConcurrency <= accountConcurrency - alwaysUnreserved,
+    path: ["functions", "receive", "reservedConcurrency"],
+    error:
+      `is reserved for each of ${kinds.length} receivers, which is over accountConcurrency less the ` +
+      `${alwaysUnreserved} that Lambda leaves unreserved; lower it, leave it out, or have the quota raised and set ` +
+      "accountConcurrency to it",
+  },
+  {
+    reads: ["encryption", "subscribers"],
+    holds: ({ encryption, subscribers: readers }) =>
+      encryption.queueKey === undefined || readers.every(({ principals }) => principals.length === 0),
+    path: ["encryption", "queueKey"],
+    error:
+      "can't be used by another account, since nobody can change the policy of AWS's key; leave it out for SSE-SQS, " +
+      "set encryption.keyArn to a key of yours, or leave out subscribers' principals",
   },
   ...(["fetch", "refresh", "register", "reconcile"] as const).map(
     (caller): CrossCheck => ({

@@ -50,6 +50,7 @@ export class WebhookKind extends Construct {
         secretHeader: settings.webhooks.secretHeader,
         secretCacheSeconds: settings.webhooks.secretCacheSeconds,
         sourceAddresses: settings.webhooks.sourceAddresses,
+        maxBodyBytes: settings.webhooks.maxBodyBytes,
       },
       permissions: [
         allow(["sqs:SendMessage"], [queue.queueArn, deadLetterQueue.queueArn]),

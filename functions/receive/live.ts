@@ -27,6 +27,7 @@ export function liveDependencies(): ReceiverDependencies {
     queueUrl: variable("QUEUE_URL"),
     deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
     secretHeader: textOf(settings, "secretHeader"),
+    maxBodyBytes: numberOf(settings, "maxBodyBytes"),
     isAllowedSource: parseSourceAddresses(settings.sourceAddresses),
     readSecret: secret.read,
     now,

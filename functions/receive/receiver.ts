@@ -1,5 +1,4 @@
 import middy from "@middy/core";
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import type { OverflowBucket } from "../../adapters/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs-sender.ts";
 import {
@@ -14,27 +13,25 @@ import type { Kind } from "../../domain/events.ts";
 import { FailureError, failureOf } from "../../domain/failures.ts";
 import { identify } from "../../domain/identify.ts";
 import { inspectPayload } from "../../domain/payload.ts";
-import type { IsAllowedSource } from "../../domain/source-addresses.ts";
-import { isAuthentic, isSigned, type WebhookSecret } from "../../domain/webhook-secret.ts";
 import type { Log } from "../runtime/log.ts";
+import {
+  type AdmissionDependencies,
+  allowMethods,
+  allowSources,
+  answer,
+  authenticate,
+  type Event,
+  limitBody,
+  type Result,
+  rawBodyOf,
+} from "./admission.ts";
 
-export type ReceiverDependencies = {
+export type ReceiverDependencies = AdmissionDependencies & {
   readonly send: Send;
   readonly overflow: OverflowBucket;
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
-  readonly secretHeader: string;
-  readonly isAllowedSource: IsAllowedSource;
-  readonly readSecret: () => Promise<WebhookSecret | undefined>;
-  readonly now: () => Date;
-  readonly log: Log;
 };
-
-/** The provider's signature of a body, where a signing secret is set. */
-const signatureHeader = "x-signature";
-
-type Event = APIGatewayProxyEventV2;
-type Result = APIGatewayProxyStructuredResultV2;
 
 /**
  * Receives the webhooks of one kind: 2xx only when the event is durable in SQS, else 4xx or 5xx, so that the
@@ -45,6 +42,7 @@ export function receiver(kind: Kind, dependencies: ReceiverDependencies) {
     .use(answerFailures(kind, dependencies.log))
     .use(allowMethods(["POST", "PUT"]))
     .use(allowSources(kind, dependencies))
+    .use(limitBody(kind, dependencies))
     .use(authenticate(kind, dependencies))
     .handler((event) => accept(kind, rawBodyOf(event), dependencies));
 }
@@ -87,69 +85,11 @@ async function serialize(envelope: Envelope, { overflow }: ReceiverDependencies)
   });
 }
 
-function rawBodyOf({ body = "", isBase64Encoded }: Event): Buffer {
-  return Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
-}
-
-function allowMethods(methods: readonly string[]): middy.MiddlewareObj<Event, Result> {
-  return {
-    before: ({ event }) => {
-      if (methods.includes(event.requestContext.http.method)) return undefined;
-      return answer(405, "method not allowed", { allow: methods.join(", ") });
-    },
-  };
-}
-
-function allowSources(
-  kind: Kind,
-  { isAllowedSource, log }: ReceiverDependencies,
-): middy.MiddlewareObj<Event, Result> {
-  return {
-    before: ({ event }) => {
-      if (isAllowedSource(event.requestContext.http.sourceIp)) return undefined;
-      log("WEBHOOK_REFUSED", { kind, reason: "source address" });
-      return answer(403, "forbidden");
-    },
-  };
-}
-
-function authenticate(
-  kind: Kind,
-  { readSecret, secretHeader, now, log }: ReceiverDependencies,
-): middy.MiddlewareObj<Event, Result> {
-  const header = secretHeader.toLowerCase();
-  const refuse = (reason: string) => {
-    log("WEBHOOK_REFUSED", { kind, reason });
-    return answer(401, "unauthorized");
-  };
-  return {
-    before: async ({ event }) => {
-      const secret = await readSecret();
-      if (secret === undefined) {
-        log("WEBHOOK_SECRET_EMPTY", { kind });
-        return answer(503, "not configured");
-      }
-      // A header that is repeated comes joined by commas, and so is no valid secret.
-      if (!isAuthentic(event.headers[header], secret, now())) return refuse("secret");
-      if (!isSigned(rawBodyOf(event), event.headers[signatureHeader], secret)) return refuse("signature");
-      return undefined;
-    },
-  };
-}
-
 function answerFailures(kind: Kind, log: Log): middy.MiddlewareObj<Event, Result> {
   return {
     onError: (request) => {
       log("WEBHOOK_FAILED", { kind, reason: failureOf(request.error).reason });
       request.response = answer(503, "try again", { "retry-after": "30" });
     },
-  };
-}
-
-function answer(statusCode: number, message: string, headers: Record<string, string> = {}): Result {
-  return {
-    statusCode,
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify({ message }),
   };
 }

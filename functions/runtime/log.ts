@@ -2,7 +2,8 @@
 export const logCodes = {
   WEBHOOK_ACCEPTED: "a webhook is durable in its queue",
   WEBHOOK_UNREADABLE: "a webhook's body is no JSON and went to the dead-letter queue",
-  WEBHOOK_REFUSED: "a webhook's secret or signature is missing or wrong, or its source is not allowed",
+  WEBHOOK_REFUSED:
+    "a webhook's secret or signature is missing or wrong, its source is not allowed, or its body is too large",
   WEBHOOK_SECRET_EMPTY: "no webhook secret is configured: every webhook is refused",
   WEBHOOK_FAILED: "a webhook could not be made durable: the provider will send it again",
   EVENT_STORED: "an event was stored for the first time",

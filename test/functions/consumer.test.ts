@@ -316,6 +316,7 @@ await describeOnTables("the consumer", (tables) => {
         deadLetterQueueUrl,
         secretHeader: "x-webhook-secret",
         isAllowedSource: () => true,
+        maxBodyBytes: 6_000_000,
         readSecret: async () => ({ current: "secret" }),
         now: () => new Date(receivedAt),
         log: keptLog().log,

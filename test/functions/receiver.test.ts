@@ -54,6 +54,7 @@ function receiverOf(
     secret = { current: goodSecret } as unknown,
     now = () => noon,
     sourceAddresses = undefined as unknown,
+    maxBodyBytes = 6 * 1024 * 1024,
   } = {},
 ): HttpHandler {
   return receiver(kind, {
@@ -63,6 +64,7 @@ function receiverOf(
     deadLetterQueueUrl,
     secretHeader: "X-Webhook-Secret",
     isAllowedSource: parseSourceAddresses(sourceAddresses),
+    maxBodyBytes,
     readSecret: secretReader(system.secretsManager, system.createSecret(secret), parseWebhookSecret, now)
       .read,
     now,
@@ -274,6 +276,33 @@ describe("where source addresses are set", () => {
     expect(logged).toContain('"reason":"source address"');
     await expectNothingKept();
   });
+});
+
+describe("a body", () => {
+  const maxBodyBytes = 1_024;
+  // Two bytes each, so that characters are not what is counted.
+  const ofBytes = (bytes: number) => `"${"é".repeat((bytes - 2) / 2)}"`;
+
+  test("of the limit is accepted, as text and in base64", async () => {
+    const handler = receiverOf("accounts", { maxBodyBytes });
+    expect(await call(handler, { body: ofBytes(1_024) })).toMatchObject({ statusCode: 202 });
+    expect(await call(handler, { body: Buffer.from(ofBytes(1_024)) })).toMatchObject({ statusCode: 202 });
+  });
+
+  test.each([
+    ["as text", ofBytes(1_026)],
+    ["in base64", Buffer.from(ofBytes(1_026))],
+  ])(
+    "over the limit is refused with 413, %s, before the secret is read, and nothing is kept",
+    async (_, body) => {
+      const working = system.fail("secretsmanager:GetSecretValue");
+      const answer = await call(receiverOf("accounts", { maxBodyBytes }), { body });
+      working();
+      expect(answer).toMatchObject({ statusCode: 413, body: '{"message":"body too large"}' });
+      expect(logged).toContain('"reason":"body size"');
+      await expectNothingKept();
+    },
+  );
 });
 
 describe("during a rotation", () => {

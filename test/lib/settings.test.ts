@@ -83,6 +83,80 @@ describe("settings with defaults", () => {
   });
 });
 
+describe("reserved concurrency", () => {
+  const reserved = (reservedConcurrency: number, accountConcurrency?: number) => ({
+    production: false,
+    ...(accountConcurrency !== undefined && { accountConcurrency }),
+    functions: { receive: { reservedConcurrency } },
+  });
+
+  it("of the four receivers fits into the account's quota, less what Lambda leaves unreserved", () => {
+    const { functions } = parseSettings(reserved(225, 1_000), "f.json");
+    expect(functions.receive.reservedConcurrency).toBe(225);
+  });
+
+  it.each([
+    ["is more than that", 226, 1_000],
+    ["is asked of a new account, whose quota is 10", 1, undefined],
+  ])("is refused where it %s, naming both settings", (_, each, quota) => {
+    expect(faultsOf(reserved(each, quota))).toEqual([
+      "functions.receive.reservedConcurrency: is reserved for each of 4 receivers, which is over " +
+        "accountConcurrency less the 100 that Lambda leaves unreserved; lower it, leave it out, or have the quota " +
+        "raised and set accountConcurrency to it",
+    ]);
+  });
+});
+
+describe("encryption", () => {
+  const own = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
+  const withReader = [{ name: "risk-team", principals: ["210987654321"] }];
+
+  it("with AWS's own key of SQS is refused where another account reads a queue, with the reason", () => {
+    const encryption = { queueKey: "alias/aws/sqs" };
+    const [fault, ...others] = faultsOf({ production: false, encryption, subscribers: withReader });
+    expect(fault).toMatch(
+      /^encryption\.queueKey: can't be used by another account, since nobody can change the policy/,
+    );
+    expect(others).toEqual([]);
+    expect(faultsOf({ production: false, encryption, subscribers: [{ name: "mine" }] })).toEqual([]);
+    expect(faultsOf({ production: false, encryption: { keyArn: own }, subscribers: withReader })).toEqual([]);
+  });
+
+  it.each([
+    [
+      { keyArn: "alias/mine" },
+      'keyArn: is "alias/mine"; write the ARN of a symmetric key of KMS in the stage\'s region; an alias is none',
+    ],
+    [
+      { queueKey: own },
+      `queueKey: is "${own}"; write "alias/aws/sqs", or set encryption.keyArn to a key of yours`,
+    ],
+    [
+      { keyArn: own, queueKey: "alias/aws/sqs" },
+      "queueKey: is another key for the queues than encryption.keyArn; leave one of them out",
+    ],
+  ])("is refused as %j", (encryption, fault) => {
+    expect(faultsOf({ production: false, encryption })).toEqual([`encryption.${fault}`]);
+  });
+});
+
+describe("a custom domain", () => {
+  const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
+
+  it.each([
+    [
+      { name: "https://hooks.company.com", certificateArn },
+      'name: is "https://hooks.company.com"; write a name such as',
+    ],
+    [{ name: "hooks", certificateArn }, 'name: is "hooks"; write a name such as'],
+    [{ name: "hooks.company.com" }, "certificateArn: is missing; write the ARN of a certificate of ACM"],
+  ])("is refused as %j", (customDomain, fault) => {
+    const [only, ...others] = faultsOf({ production: false, webhooks: { customDomain } });
+    expect(only).toContain(`webhooks.customDomain.${fault}`);
+    expect(others).toEqual([]);
+  });
+});
+
 describe("settings in error", () => {
   const provider = "provider";
   const cases: readonly [string, object, string][] = [

@@ -352,6 +352,7 @@ describe("functions", () => {
     expect(bundles.get("functions/receive/users.ts")).toEqual({
       secretHeader: "x-webhook-secret",
       secretCacheSeconds: 60,
+      maxBodyBytes: 6 * 1024 * 1024,
     });
     const { bundles: restricted } = synthesized({
       ...productionSettings,

@@ -1,0 +1,99 @@
+import type middy from "@middy/core";
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
+import type { Kind } from "../../domain/events.ts";
+import type { IsAllowedSource } from "../../domain/source-addresses.ts";
+import { isAuthentic, isSigned, type WebhookSecret } from "../../domain/webhook-secret.ts";
+import type { Log } from "../runtime/log.ts";
+
+export type Event = APIGatewayProxyEventV2;
+export type Result = APIGatewayProxyStructuredResultV2;
+
+/** What decides whether a webhook is let in; the cheapest checks come first. */
+export type AdmissionDependencies = {
+  readonly secretHeader: string;
+  readonly isAllowedSource: IsAllowedSource;
+  readonly maxBodyBytes: number;
+  readonly readSecret: () => Promise<WebhookSecret | undefined>;
+  readonly now: () => Date;
+  readonly log: Log;
+};
+
+/** The provider's signature of a body, where a signing secret is set. */
+const signatureHeader = "x-signature";
+
+/** Answers 405 to any other method. */
+export function allowMethods(methods: readonly string[]): middy.MiddlewareObj<Event, Result> {
+  return {
+    before: ({ event }) => {
+      if (methods.includes(event.requestContext.http.method)) return undefined;
+      return answer(405, "method not allowed", { allow: methods.join(", ") });
+    },
+  };
+}
+
+/** Answers 403 to a webhook from an address that is not in the settings. */
+export function allowSources(
+  kind: Kind,
+  { isAllowedSource, log }: AdmissionDependencies,
+): middy.MiddlewareObj<Event, Result> {
+  return {
+    before: ({ event }) => {
+      if (isAllowedSource(event.requestContext.http.sourceIp)) return undefined;
+      log("WEBHOOK_REFUSED", { kind, reason: "source address" });
+      return answer(403, "forbidden");
+    },
+  };
+}
+
+/** Answers 413 to a body over the limit, before anything is read for it. */
+export function limitBody(
+  kind: Kind,
+  { maxBodyBytes, log }: AdmissionDependencies,
+): middy.MiddlewareObj<Event, Result> {
+  return {
+    before: ({ event: { body = "", isBase64Encoded } }) => {
+      if (Buffer.byteLength(body, isBase64Encoded ? "base64" : "utf8") <= maxBodyBytes) return undefined;
+      log("WEBHOOK_REFUSED", { kind, reason: "body size" });
+      return answer(413, "body too large");
+    },
+  };
+}
+
+/** Answers 401 unless the secret header, and the signature where one is asked for, are right. */
+export function authenticate(
+  kind: Kind,
+  { readSecret, secretHeader, now, log }: AdmissionDependencies,
+): middy.MiddlewareObj<Event, Result> {
+  const header = secretHeader.toLowerCase();
+  const refuse = (reason: string) => {
+    log("WEBHOOK_REFUSED", { kind, reason });
+    return answer(401, "unauthorized");
+  };
+  return {
+    before: async ({ event }) => {
+      const secret = await readSecret();
+      if (secret === undefined) {
+        log("WEBHOOK_SECRET_EMPTY", { kind });
+        return answer(503, "not configured");
+      }
+      // A header that is repeated comes joined by commas, and so is no valid secret.
+      if (!isAuthentic(event.headers[header], secret, now())) return refuse("secret");
+      if (!isSigned(rawBodyOf(event), event.headers[signatureHeader], secret)) return refuse("signature");
+      return undefined;
+    },
+  };
+}
+
+/** The body's bytes as they were sent. */
+export function rawBodyOf({ body = "", isBase64Encoded }: Event): Buffer {
+  return Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
+}
+
+/** An answer with a message as JSON. */
+export function answer(statusCode: number, message: string, headers: Record<string, string> = {}): Result {
+  return {
+    statusCode,
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ message }),
+  };
+}

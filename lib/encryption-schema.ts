@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { remedyOf, section, text } from "./setting-types.ts";
+
+/** What encrypts data at rest, where the keys that AWS owns and SSE-SQS are not what is wanted. */
+export const encryptionSchema = section({
+  /** A key of the customer's, for the table, queues, buckets, secrets and logs. */
+  keyArn: text(
+    /^arn:[a-z-]+:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
+    "write the ARN of a symmetric key of KMS in the stage's region; an alias is none",
+  ).exactOptional(),
+  /** For the queues alone: AWS's own key in this account. */
+  queueKey: z
+    .literal("alias/aws/sqs", {
+      error: remedyOf('write "alias/aws/sqs", or set encryption.keyArn to a key of yours'),
+    })
+    .exactOptional(),
+})
+  .refine(({ keyArn, queueKey }) => keyArn === undefined || queueKey === undefined, {
+    path: ["queueKey"],
+    error: "is another key for the queues than encryption.keyArn; leave one of them out",
+  })
+  .prefault({});

@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { listOf, remedyOf, section, text, waitingTime, wholeNumber } from "./setting-types.ts";
+
+/** A synchronous invocation takes 6 MB. Source: Lambda developer guide, "Lambda quotas". */
+const largestEvent = 6 * 1024 * 1024;
+
+const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
+  error: remedyOf('write an address or a network, such as "203.0.113.0/24"'),
+});
+
+/** How webhooks come in, and what is taken. */
+export const webhooksSchema = section({
+  secretHeader: text(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, "write an HTTP header's name in small letters").default(
+    "x-webhook-secret",
+  ),
+  /** How long a receiver keeps the secret that it read. A rotation waits twice as long before it registers. */
+  secretCacheSeconds: waitingTime(1, 900).default(60),
+  /** How long the provider tries a delivery again: the old secret of a rotation is accepted for that time. */
+  retryHours: waitingTime(1, 720).default(72),
+  /** Where webhooks may come from; absent: from everywhere. */
+  sourceAddresses: listOf(network)
+    .min(1, { error: remedyOf("name one, or leave the setting out") })
+    .exactOptional(),
+  /** What API Gateway lets through on each route; beyond it answers 429, and the provider tries again. */
+  throttle: section({
+    requestsPerSecond: wholeNumber(1, 10_000).default(500),
+    burst: wholeNumber(1, 5_000).default(1_000),
+  }).prefault({}),
+  /** A larger body is answered 413. What is left out lets through what Lambda takes. */
+  maxBodyBytes: wholeNumber(1_024, largestEvent, ", what Lambda takes").default(largestEvent),
+  /** A name of your own for the webhooks' address. */
+  customDomain: section({
+    name: text(
+      /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/,
+      'write a name such as "hooks.company.com"',
+    ),
+    certificateArn: text(
+      /^arn:[a-z-]+:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
+      "write the ARN of a certificate of ACM for the name, in the stage's region",
+    ),
+  }).exactOptional(),
+}).prefault({});
