@@ -206,7 +206,7 @@ export function planApi(
   logicalId: string,
   properties: Properties,
   scope: StackScope,
-): Omit<ApiPlan, "routes" | "throttle"> {
+): Pick<ApiPlan, "logicalId" | "id"> {
   parseProperties(apiSchema, properties, scope, ignoredOfApis);
   return { logicalId, id: scope.identity(logicalId).ref };
 }

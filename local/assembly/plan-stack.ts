@@ -13,6 +13,7 @@ import {
   planSecretPolicy,
   planTable,
 } from "./plan-data.ts";
+import { planDomains } from "./plan-domains.ts";
 import { planExport } from "./plan-export.ts";
 import { planFunction, planInvokeConfig, roleAndPolicyIds } from "./plan-function.ts";
 import {
@@ -104,6 +105,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
   const [api, ...furtherApis] = each("AWS::ApiGatewayV2::Api", (id, { Properties }) =>
     planApi(id, Properties, scope),
   );
+  const domains = problems.attempt("DomainName", () => planDomains(scope));
   problems.add(
     ...furtherApis.map(({ logicalId }) => ({
       logicalId,
@@ -130,7 +132,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     secrets,
     functions,
     sources,
-    ...(api && { api: { ...api, routes, ...(throttle && { throttle }) } }),
+    ...(api && { api: { ...api, routes, domains: domains ?? [], ...(throttle && { throttle }) } }),
     rules,
     metricFilters,
     alarms,

@@ -119,6 +119,8 @@ export type ApiPlan = {
   readonly logicalId: string;
   readonly id: string;
   readonly routes: readonly RoutePlan[];
+  /** Names of its own, without a scheme. */
+  readonly domains: readonly string[];
   /** Of the default stage; absent: nothing is throttled. */
   readonly throttle?: ThrottlePlan;
 };

@@ -1,0 +1,32 @@
+import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
+import * as acm from "aws-cdk-lib/aws-certificatemanager";
+import { Construct } from "constructs";
+import type { WebhooksStage } from "./webhooks-stage.ts";
+
+export type WebhooksDomainProps = {
+  readonly api: apigateway.HttpApi;
+  readonly apiStage: WebhooksStage;
+  readonly name: string;
+  readonly certificateArn: string;
+};
+
+/** A name of the operator's own for the API. The DNS record that leads from it to `target` is theirs to make. */
+export class WebhooksDomain extends Construct {
+  /** The origin, without a slash at its end. */
+  readonly origin: string;
+  /** The host that a DNS record of the name must lead to. */
+  readonly target: string;
+
+  constructor(scope: Construct, id: string, { api, apiStage, name, certificateArn }: WebhooksDomainProps) {
+    super(scope, id);
+    const domainName = new apigateway.DomainName(this, "Name", {
+      domainName: name,
+      certificate: acm.Certificate.fromCertificateArn(this, "Certificate", certificateArn),
+      securityPolicy: apigateway.SecurityPolicy.TLS_1_2,
+    });
+    new apigateway.ApiMapping(this, "Mapping", { api, domainName, stage: apiStage.stage });
+    // Written out, not referred to: a name that is known at synth, and that the local runner can tell.
+    this.origin = `https://${name}`;
+    this.target = domainName.regionalDomainName;
+  }
+}
