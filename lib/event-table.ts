@@ -1,14 +1,16 @@
 import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import { Construct } from "constructs";
+import { dataKeyOf } from "./encryption.ts";
+import type { Settings } from "./settings.ts";
 
 /** The one table: events, states, data, links, claims and the pacing of calls; its stream is the outbox. */
 export class EventTable extends Construct {
   readonly table: dynamodb.Table;
   readonly streamArn: string;
 
-  /** @param isProtected whether a deletion must first be allowed by hand */
-  constructor(scope: Construct, id: string, isProtected: boolean) {
+  constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
+    const encryptionKey = dataKeyOf(this, settings);
     this.table = new dynamodb.Table(this, "Table", {
       partitionKey: { name: "pk", type: dynamodb.AttributeType.STRING },
       sortKey: { name: "sk", type: dynamodb.AttributeType.STRING },
@@ -16,7 +18,8 @@ export class EventTable extends Construct {
       stream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
       timeToLiveAttribute: "expiresAt",
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: isProtected,
+      deletionProtection: settings.production,
+      ...(encryptionKey && { encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED, encryptionKey }),
     });
     const { tableStreamArn } = this.table;
     if (tableStreamArn === undefined)

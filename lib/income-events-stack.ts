@@ -3,6 +3,7 @@ import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Construct } from "constructs";
 import { kinds } from "../domain/events.ts";
 import { acknowledge, acknowledgements } from "./acknowledgements.ts";
+import { dataKeyOf } from "./encryption.ts";
 import { EventTable } from "./event-table.ts";
 import { Fetching } from "./fetching.ts";
 import { pascalCase } from "./names.ts";
@@ -19,6 +20,7 @@ import { Subscribers } from "./subscribers.ts";
 import { TokenRefresh } from "./token-refresh.ts";
 import { WebhookKind } from "./webhook-kind.ts";
 import { WebhookRegistration } from "./webhook-registration.ts";
+import { WebhooksDomain } from "./webhooks-domain.ts";
 import { WebhooksStage } from "./webhooks-stage.ts";
 
 /** What a production stage keeps when the stack, or the resource in it, is removed. */
@@ -46,18 +48,24 @@ export class IncomeEventsStack extends Stack {
       analyticsReporting: false,
     });
     for (const each of acknowledgements) acknowledge(this, each);
-    const defaults: FunctionDefaults = { codeOf, logRetentionInDays: settings.retention.logsDays };
+    const defaults: FunctionDefaults = {
+      codeOf,
+      logRetentionInDays: settings.retention.logsDays,
+      dataKey: dataKeyOf(this, settings),
+    };
     const providerBaseUrl = this.#addProviderBaseUrl(settings);
-    const token = new TokenSecret(this, "Token");
-    const secret = new WebhookSecret(this, "Webhook");
-    const overflow = new OverflowStorage(this, "Overflow", settings.retention.eventsDays);
-    const table = new EventTable(this, "Events", settings.production);
+    const token = new TokenSecret(this, "Token", settings);
+    const secret = new WebhookSecret(this, "Webhook", settings);
+    const overflow = new OverflowStorage(this, "Overflow", settings);
+    const table = new EventTable(this, "Events", settings);
     const api = new apigateway.HttpApi(this, "Api", {
       description: `Webhooks of income events (${stage})`,
       createDefaultStage: false,
     });
-    new WebhooksStage(this, "ApiStage", { api, settings });
-    const webhooksUrl = `${api.apiEndpoint}/webhooks`;
+    const apiStage = new WebhooksStage(this, "ApiStage", { api, settings });
+    const { customDomain } = settings.webhooks;
+    const domain = customDomain && new WebhooksDomain(this, "Domain", { api, apiStage, ...customDomain });
+    const webhooksUrl = `${domain?.origin ?? api.apiEndpoint}/webhooks`;
     const receiving = new Map(
       kinds.map((kind) => {
         const props = { kind, settings, defaults, api, secret, overflow, table };
@@ -80,6 +88,7 @@ export class IncomeEventsStack extends Stack {
     addOutputs(this, {
       settings,
       webhooksUrl,
+      domain,
       receiving,
       fetching,
       subscribers,

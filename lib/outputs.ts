@@ -2,6 +2,7 @@ import { CfnOutput, type Stack } from "aws-cdk-lib";
 import type { Kind } from "../domain/events.ts";
 import type { EventTable } from "./event-table.ts";
 import type { Fetching } from "./fetching.ts";
+import { keyPolicyStatements } from "./key-policy.ts";
 import { pascalCase } from "./names.ts";
 import type { OverflowStorage } from "./overflow-storage.ts";
 import type { Reconciliation } from "./reconciliation.ts";
@@ -12,11 +13,14 @@ import type { Subscribers } from "./subscribers.ts";
 import type { TokenRefresh } from "./token-refresh.ts";
 import type { WebhookKind } from "./webhook-kind.ts";
 import type { WebhookRegistration } from "./webhook-registration.ts";
+import type { WebhooksDomain } from "./webhooks-domain.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 type OutputParts = {
   readonly settings: Settings;
   readonly webhooksUrl: string;
+  /** Undefined where the webhooks come to the API's own address. */
+  readonly domain: WebhooksDomain | undefined;
   readonly receiving: ReadonlyMap<Kind, WebhookKind>;
   readonly fetching: Fetching;
   readonly subscribers: Subscribers;
@@ -42,6 +46,13 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
   };
 
   add("WebhooksUrl", parts.webhooksUrl, "Webhooks are sent below this address, one path for each kind");
+  if (parts.domain !== undefined) {
+    add("WebhooksDomainTarget", parts.domain.target, "Where the DNS record of the webhooks' name must lead");
+  }
+  if (parts.settings.encryption.keyArn !== undefined) {
+    const statements = stack.toJsonString(keyPolicyStatements(stack, parts.settings));
+    add("KeyPolicyStatements", statements, "What the key's policy must allow beside the account itself");
+  }
   for (const [kind, { work }] of parts.receiving) addQueues(pascalCase(kind), work, `events of ${kind}`);
   addQueues("Fetch", parts.fetching.work, "calls to the provider's API");
   for (const [name, work] of parts.subscribers.queues) {

@@ -1,7 +1,9 @@
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import { wholeDays } from "./durations.ts";
+import { dataKeyOf } from "./encryption.ts";
 import { privateBucket } from "./private-bucket.ts";
+import type { Settings } from "./settings.ts";
 
 /** The longest that a message with a pointer to a body can lie in a queue and then in its DLQ. */
 const longestInQueuesInDays = 28;
@@ -19,12 +21,14 @@ export class OverflowStorage extends Construct {
   /** The objects of lists that are still being read, page by page. */
   readonly pages: string;
 
-  constructor(scope: Construct, id: string, retentionInDays: number) {
+  constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
-    this.bucket = privateBucket(this, "Bucket", [
-      { prefix: "bodies/", expiration: wholeDays(retentionInDays + longestInQueuesInDays) },
+    const bodiesInDays = settings.retention.eventsDays + longestInQueuesInDays;
+    const rules = [
+      { prefix: "bodies/", expiration: wholeDays(bodiesInDays) },
       { prefix: "pages/", expiration: wholeDays(pagesInDays) },
-    ]);
+    ];
+    this.bucket = privateBucket(this, "Bucket", rules, dataKeyOf(this, settings));
     this.bodies = this.bucket.arnForObjects("bodies/*");
     this.data = this.bucket.arnForObjects("data/*");
     this.pages = this.bucket.arnForObjects("pages/*");

@@ -1,9 +1,11 @@
 import { Duration } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";
+import type * as kms from "aws-cdk-lib/aws-kms";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { acknowledgeWildcard } from "./acknowledgements.ts";
+import { keyPermissions } from "./encryption.ts";
 import { allow, wildcardsOf } from "./permissions.ts";
 
 /** What all functions of a stack share. */
@@ -11,9 +13,16 @@ export type FunctionDefaults = {
   /** The code of an entry file (relative to the repository), with the settings that it reads beside it. */
   readonly codeOf: (entry: string, settings: unknown) => lambda.Code;
   readonly logRetentionInDays: logs.RetentionDays;
+  /** The customer's key that the stage's data is encrypted with; undefined: keys of AWS's own. */
+  readonly dataKey: kms.IKey | undefined;
 };
 
-type FunctionSize = { readonly memoryMb: number; readonly timeoutSeconds: number };
+type FunctionSize = {
+  readonly memoryMb: number;
+  readonly timeoutSeconds: number;
+  /** Kept for it, and the most that it takes; absent: what others leave of the account's. */
+  readonly reservedConcurrency?: number;
+};
 
 export type PipelineFunctionProps = FunctionDefaults & {
   readonly entry: string;
@@ -37,13 +46,18 @@ export class PipelineFunction extends Construct {
   constructor(scope: Construct, id: string, props: PipelineFunctionProps) {
     super(scope, id);
     this.timeout = Duration.seconds(props.size.timeoutSeconds);
-    this.logGroup = new logs.LogGroup(this, "Logs", { retention: props.logRetentionInDays });
+    this.logGroup = new logs.LogGroup(this, "Logs", {
+      retention: props.logRetentionInDays,
+      ...(props.dataKey && { encryptionKey: props.dataKey }),
+    });
     const writeLogs = allow(["logs:CreateLogStream", "logs:PutLogEvents"], [this.logGroup.logGroupArn]);
     // In the role itself: an event source mapping then never meets a role whose policy is still to come.
     const role = new iam.Role(this, "Role", {
       assumedBy: new iam.ServicePrincipal("lambda.amazonaws.com"),
       inlinePolicies: {
-        permissions: new iam.PolicyDocument({ statements: [...props.permissions, writeLogs] }),
+        permissions: new iam.PolicyDocument({
+          statements: [...props.permissions, ...keyPermissions(props.permissions, props.dataKey), writeLogs],
+        }),
       },
     });
     for (const { resource, reason } of props.permissions.flatMap(wildcardsOf)) {
@@ -57,6 +71,9 @@ export class PipelineFunction extends Construct {
       architecture: lambda.Architecture.ARM_64,
       memorySize: props.size.memoryMb,
       timeout: this.timeout,
+      ...(props.size.reservedConcurrency !== undefined && {
+        reservedConcurrentExecutions: props.size.reservedConcurrency,
+      }),
       environment: { ...props.environment },
       logGroup: this.logGroup,
       ...(props.retryAttempts !== undefined && { retryAttempts: props.retryAttempts }),

@@ -1,11 +1,23 @@
 import { Duration } from "aws-cdk-lib";
+import type * as kms from "aws-cdk-lib/aws-kms";
 import * as s3 from "aws-cdk-lib/aws-s3";
 import type { Construct } from "constructs";
 
-/** A bucket that is encrypted, never public, spoken to over TLS only, and expires objects as told. */
-export function privateBucket(scope: Construct, id: string, lifecycleRules: s3.LifecycleRule[]): s3.Bucket {
+/**
+ * A bucket that is encrypted, never public, spoken to over TLS only, and expires objects as told.
+ * @param key the customer's, for new objects; undefined: SSE-S3
+ */
+export function privateBucket(
+  scope: Construct,
+  id: string,
+  lifecycleRules: s3.LifecycleRule[],
+  key: kms.IKey | undefined,
+): s3.Bucket {
   return new s3.Bucket(scope, id, {
-    encryption: s3.BucketEncryption.S3_MANAGED,
+    ...(key === undefined
+      ? { encryption: s3.BucketEncryption.S3_MANAGED }
+      : // A key of the bucket's own in between: KMS is asked now and then, not for each object.
+        { encryption: s3.BucketEncryption.KMS, encryptionKey: key, bucketKeyEnabled: true }),
     blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
     objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
     enforceSSL: true,

@@ -51,9 +51,8 @@ export class Relay extends Construct {
   constructor(scope: Construct, id: string, props: RelayProps) {
     super(scope, id);
     const { settings, table } = props;
-    this.failures = privateBucket(this, "Failures", [
-      { expiration: wholeDays(settings.retention.failuresDays) },
-    ]);
+    const rules = [{ expiration: wholeDays(settings.retention.failuresDays) }];
+    this.failures = privateBucket(this, "Failures", rules, props.defaults.dataKey);
     new lambda.EventSourceMapping(this, "Source", {
       target: this.#addFunction(props).lambda,
       eventSourceArn: table.streamArn,

@@ -1,5 +1,7 @@
 import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
+import { dataKeyOf } from "./encryption.ts";
+import type { Settings } from "./settings.ts";
 
 // A trap: CloudFormation generates a new value, over the one in use, when anything of generateSecretString
 // changes. The baseline of the tests holds these properties fast.
@@ -8,11 +10,13 @@ import { Construct } from "constructs";
 export class TokenSecret extends Construct {
   readonly secret: secretsmanager.Secret;
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
+    const encryptionKey = dataKeyOf(this, settings);
     this.secret = new secretsmanager.Secret(this, "Secret", {
       description: 'Token of the income-data service. Put the first one in as {"token": "<JWT>"}.',
       generateSecretString: { secretStringTemplate: "{}", generateStringKey: "placeholder" },
+      ...(encryptionKey && { encryptionKey }),
     });
   }
 }
@@ -21,8 +25,9 @@ export class TokenSecret extends Construct {
 export class WebhookSecret extends Construct {
   readonly secret: secretsmanager.Secret;
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
+    const encryptionKey = dataKeyOf(this, settings);
     this.secret = new secretsmanager.Secret(this, "Secret", {
       description: "Secret header of the webhooks. The scheduled registration tells it to the provider.",
       generateSecretString: {
@@ -31,6 +36,7 @@ export class WebhookSecret extends Construct {
         passwordLength: 48,
         excludePunctuation: true,
       },
+      ...(encryptionKey && { encryptionKey }),
     });
   }
 }

@@ -2,6 +2,7 @@ import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
+import { dataKeyOf } from "./encryption.ts";
 import type { Settings } from "./settings.ts";
 
 /** What is logged of each request: no header, no body, no address below a route. */
@@ -20,11 +21,17 @@ export type WebhooksStageProps = { readonly api: apigateway.HttpApi; readonly se
 
 /** The API's one stage: each route throttled by itself, each request logged without its content. */
 export class WebhooksStage extends Construct {
+  readonly stage: apigateway.HttpStage;
+
   constructor(scope: Construct, id: string, { api, settings }: WebhooksStageProps) {
     super(scope, id);
     const { requestsPerSecond, burst } = settings.webhooks.throttle;
-    const logGroup = new logs.LogGroup(this, "AccessLog", { retention: settings.retention.logsDays });
-    new apigateway.HttpStage(this, "Stage", {
+    const encryptionKey = dataKeyOf(this, settings);
+    const logGroup = new logs.LogGroup(this, "AccessLog", {
+      retention: settings.retention.logsDays,
+      ...(encryptionKey && { encryptionKey }),
+    });
+    this.stage = new apigateway.HttpStage(this, "Stage", {
       httpApi: api,
       stageName: "$default",
       autoDeploy: true,

@@ -2,6 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { divided } from "./durations.ts";
+import { dataKeyOf } from "./encryption.ts";
 import type { Settings } from "./settings.ts";
 
 /** SQS keeps messages for 14 days at most; so do all queues that hold something received and not yet done. */
@@ -16,7 +17,7 @@ export type WorkQueueProps = {
   readonly retention?: Duration;
 };
 
-/** A queue and its dead-letter queue: encrypted with SQS's own keys, spoken to over TLS only. */
+/** A queue and its dead-letter queue: encrypted, spoken to over TLS only. */
 export class WorkQueue extends Construct {
   readonly queue: sqs.Queue;
   readonly deadLetterQueue: sqs.Queue;
@@ -24,7 +25,7 @@ export class WorkQueue extends Construct {
   constructor(scope: Construct, id: string, { settings, visibilityTimeout, retention }: WorkQueueProps) {
     super(scope, id);
     const longest = divided(longestRetention, settings);
-    const common = { encryption: sqs.QueueEncryption.SQS_MANAGED, enforceSSL: true };
+    const common = { ...encryptionOf(this, settings), enforceSSL: true };
     this.deadLetterQueue = new sqs.Queue(this, "DeadLetters", {
       ...common,
       retentionPeriod: longest,
@@ -36,6 +37,15 @@ export class WorkQueue extends Construct {
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount },
     });
   }
+}
+
+function encryptionOf(scope: Construct, settings: Settings): sqs.QueueProps {
+  const encryptionMasterKey = dataKeyOf(scope, settings);
+  if (encryptionMasterKey !== undefined) {
+    return { encryption: sqs.QueueEncryption.KMS, encryptionMasterKey };
+  }
+  const { SQS_MANAGED, KMS_MANAGED } = sqs.QueueEncryption;
+  return { encryption: settings.encryption.queueKey === undefined ? SQS_MANAGED : KMS_MANAGED };
 }
 
 /**

@@ -77,6 +77,7 @@ describe("a function's wildcard", () => {
     new PipelineFunction(new Stack(new App(), "Test"), "Planted", {
       codeOf: standIn,
       logRetentionInDays: logs.RetentionDays.ONE_DAY,
+      dataKey: undefined,
       entry: "entry.ts",
       description: "planted",
       size: { memoryMb: 128, timeoutSeconds: 1 },

@@ -47,7 +47,14 @@ describe("resources that hold data", () => {
       ...productionSettings,
       production: false,
       provider: { ...productionSettings.provider, requestsPerMinute: 3, versions: { api: "v9" } },
-      webhooks: { secretHeader: "x-other" },
+      webhooks: {
+        secretHeader: "x-other",
+        maxBodyBytes: 99_999,
+        customDomain: {
+          name: "hooks.company.com",
+          certificateArn: "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e",
+        },
+      },
       mapping: { users: { ids: "any" } },
       // In another order, with other readers, filters and times.
       subscribers: [
@@ -59,7 +66,9 @@ describe("resources that hold data", () => {
       token: { refreshEveryMinutes: 60 },
       register: { everyHours: 1 },
       retention: { eventsDays: 99, failuresDays: 99, logsDays: 1 },
-      functions: { store: { timeoutSeconds: 99, memoryMb: 1024 } },
+      functions: { receive: { reservedConcurrency: 7 }, store: { timeoutSeconds: 99, memoryMb: 1024 } },
+      accountConcurrency: 1_000,
+      encryption: { keyArn: "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b" },
     };
     expect(baselineOf(changed), howToAccept).toEqual(baseline);
   });

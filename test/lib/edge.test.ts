@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { nameOf, productionSettings, synthesized } from "./synthesized.ts";
+
+describe("reserved concurrency", () => {
+  it("is that of the receivers, each by itself, and of nothing else", () => {
+    const stack = synthesized({
+      ...productionSettings,
+      accountConcurrency: 1_000,
+      functions: { receive: { reservedConcurrency: 20 } },
+    });
+    const reserved = stack
+      .ofType("AWS::Lambda::Function")
+      .filter(({ Properties }) => Properties.ReservedConcurrentExecutions !== undefined)
+      .map(({ id, Properties }) => [nameOf(id), Properties.ReservedConcurrentExecutions]);
+    expect(reserved.sort()).toEqual(
+      ["Accounts", "CompanyAccounts", "Endpoints", "Users"].map((kind) => [`${kind}ReceiveFunction`, 20]),
+    );
+  });
+
+  it("is nobody's unless it is set", () => {
+    expect(synthesized(productionSettings).text).not.toContain("ReservedConcurrentExecutions");
+  });
+});
+
+describe("a custom domain", () => {
+  const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
+  const stack = synthesized({
+    ...productionSettings,
+    webhooks: { customDomain: { name: "hooks.company.com", certificateArn } },
+  });
+  const domain = stack.withId("DomainName");
+
+  it("leads to the API's stage, with its certificate and today's TLS", () => {
+    expect(domain).toMatchObject({
+      Type: "AWS::ApiGatewayV2::DomainName",
+      Properties: {
+        DomainName: "hooks.company.com",
+        DomainNameConfigurations: [
+          { CertificateArn: certificateArn, EndpointType: "REGIONAL", SecurityPolicy: "TLS_1_2" },
+        ],
+      },
+    });
+    const [mapping] = stack.ofType("AWS::ApiGatewayV2::ApiMapping");
+    expect(mapping?.Properties).toEqual({
+      ApiId: { Ref: stack.ofType("AWS::ApiGatewayV2::Api")[0]?.id },
+      DomainName: { Ref: domain.id },
+      Stage: "$default",
+    });
+  });
+
+  it("is where webhooks are sent and what is registered; an output tells where its DNS record must lead", () => {
+    expect(stack.outputs.WebhooksUrl?.Value).toBe("https://hooks.company.com/webhooks");
+    expect(stack.withId("RegisterWebhooksFunction").Properties.Environment).toMatchObject({
+      Variables: { WEBHOOKS_URL: "https://hooks.company.com/webhooks" },
+    });
+    expect(stack.outputs.WebhooksDomainTarget?.Value).toEqual({
+      "Fn::GetAtt": [domain.id, "RegionalDomainName"],
+    });
+  });
+
+  it("is there only where it is set", () => {
+    const { outputs, text } = synthesized(productionSettings);
+    expect(outputs).not.toHaveProperty("WebhooksDomainTarget");
+    expect(text).not.toContain("AWS::ApiGatewayV2::DomainName");
+  });
+});
