@@ -5,7 +5,7 @@ import { remedyOf, section, text } from "./setting-types.ts";
 export const encryptionSchema = section({
   /** A key of the customer's, for the table, queues, buckets, secrets and logs. */
   keyArn: text(
-    /^arn:[a-z-]+:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
+    /^arn:[a-z-]+:kms:[a-z0-9-]+:\d{12}:key\/(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/,
     "write the ARN of a symmetric key of KMS in the stage's region; an alias is none",
   ).exactOptional(),
   /** For the queues alone: AWS's own key in this account. */

@@ -68,7 +68,9 @@ describe("resources that hold data", () => {
       retention: { eventsDays: 99, failuresDays: 99, logsDays: 1 },
       functions: { receive: { reservedConcurrency: 7 }, store: { timeoutSeconds: 99, memoryMb: 1024 } },
       accountConcurrency: 1_000,
-      encryption: { keyArn: "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b" },
+      encryption: {
+        keyArn: "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e",
+      },
     };
     expect(baselineOf(changed), howToAccept).toEqual(baseline);
   });

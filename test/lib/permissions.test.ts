@@ -156,6 +156,39 @@ describe("a function's role", () => {
   });
 });
 
+describe("with a customer's key", () => {
+  const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
+  const encrypted = synthesized({ ...productionSettings, encryption: { keyArn } });
+  const both = ["kms:Decrypt", "kms:GenerateDataKey"];
+  /** Sending and writing need a new data key; SQS verifies it by decrypting it. */
+  const ofKey: Readonly<Record<string, readonly string[]>> = {
+    UsersReceive: both,
+    AccountsReceive: both,
+    EndpointsReceive: both,
+    CompanyAccountsReceive: both,
+    UsersStore: both,
+    AccountsStore: both,
+    EndpointsStore: both,
+    CompanyAccountsStore: both,
+    RelayChanges: both,
+    FetchData: both,
+    RefreshToken: both,
+    ReconcileUsers: both,
+    // It only reads secrets, and items of the table, whose key exists.
+    RegisterWebhooks: ["kms:Decrypt"],
+  };
+
+  it.each(Object.entries(permissions))("a role may use that key alone, and else what it may: %s", (name) => {
+    const lines = ofKey[name]?.map((action) => `${action} ${keyArn}`) ?? [];
+    const before = allowedBy(stack.withId(`${name}Role`));
+    expect(allowedBy(encrypted.withId(`${name}Role`)).sort()).toEqual([...before, ...lines].sort());
+  });
+
+  it("the key itself stays as it is: the stack has none, and no policy of one", () => {
+    expect(encrypted.resources.filter(({ Type }) => Type.startsWith("AWS::KMS::"))).toEqual([]);
+  });
+});
+
 describe("wildcards", () => {
   const pairs = roles.flatMap((each) => allowedBy(each).map((pair) => pair.split(" ")));
 

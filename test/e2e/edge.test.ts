@@ -1,0 +1,222 @@
+import { randomUUID } from "node:crypto";
+import {
+  ChangeMessageVisibilityCommand,
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  GetQueueUrlCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { outputOf } from "../../local/outputs.ts";
+import type { LocalStack } from "../../local/stack.ts";
+import { webhookSecretOf } from "../support/operator.ts";
+import { type RunningProduct, startProduct } from "../support/running-product.ts";
+
+const reader = {
+  name: "reader",
+  arn: "arn:aws:iam::210987654321:role/reader",
+  accessKeyId: "READEROFANOTHERACCOUNT",
+  secretAccessKey: "of-another-account",
+};
+const reserved = 2;
+
+/** Everything of the edge that a stage can set, in one assembly. */
+const settings = {
+  accountConcurrency: 1_000,
+  functions: {
+    receive: { reservedConcurrency: reserved },
+    store: { timeoutSeconds: 2 },
+    fetch: { timeoutSeconds: 5 },
+  },
+  webhooks: {
+    // Longer than the test takes on any machine: what is read is read once.
+    secretCacheSeconds: 900,
+    maxBodyBytes: 10_000,
+    customDomain: {
+      name: "hooks.company.com",
+      certificateArn: "arn:aws:acm:eu-central-1:000000000000:certificate/4f6e",
+    },
+  },
+  encryption: { keyArn: "arn:aws:kms:eu-central-1:000000000000:key/0f8fad5b-d9cb-469f-a165-70867728950e" },
+  subscribers: [{ name: "everything" }, { name: "theirs", types: ["user.*"], principals: [reader.arn] }],
+};
+
+let product: RunningProduct;
+let stack: LocalStack;
+beforeAll(async () => {
+  product = await startProduct("local", settings);
+  ({ stack } = product.system);
+}, 120_000);
+afterAll(() => product[Symbol.asyncDispose]());
+
+async function send(kind: string, secret: string, body: unknown): Promise<number> {
+  const answer = await fetch(`${outputOf(stack, "WebhooksUrl")}/${kind}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-webhook-secret": secret },
+    body: JSON.stringify(body),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+const account = () => ({ event: "update_account", account_id: randomUUID(), user_id: randomUUID() });
+const bodies: Readonly<Record<string, () => unknown>> = {
+  users: () => ({ action: "create_user", data: { id: randomUUID() } }),
+  endpoints: () => ({ ...account(), event: "update_endpoint", endpoint: "income", data_available: false }),
+  "company-accounts": () => ({ ...account(), company_account_id: randomUUID() }),
+};
+
+function functionOf(logicalId: RegExp) {
+  const found = stack.functions.find((each) => logicalId.test(each.logicalId));
+  if (found === undefined) throw new Error(`no function ${logicalId}`);
+  return found;
+}
+
+/** What a function called through the gateway so far. */
+function callsOf(logicalId: RegExp): Readonly<Record<string, number>> {
+  const prefix = `${functionOf(logicalId).name} `;
+  const calls = [...stack.gateway.calls()].filter(([call]) => call.startsWith(prefix));
+  return Object.fromEntries(calls.map(([call, count]) => [call.slice(prefix.length), count]));
+}
+
+describe("a flood of wrong secrets at one kind", () => {
+  const wrongOnes = 320;
+  const atOnce = 16;
+  const goodOnesOfEachKind = 10;
+
+  it("costs no message, no write and no concurrency of the rest, whose webhooks go on", async () => {
+    const secret = await webhookSecretOf(stack);
+    const refused = new Map<number, number>();
+    let left = wrongOnes;
+    const flood = Array.from({ length: atOnce }, async () => {
+      while (left-- > 0) {
+        const status = await send("accounts", "wrong", account());
+        refused.set(status, (refused.get(status) ?? 0) + 1);
+      }
+    });
+    const others = Object.entries(bodies).map(async ([kind, body]) => {
+      const statuses: number[] = [];
+      for (let sent = 0; sent < goodOnesOfEachKind; sent++) statuses.push(await send(kind, secret, body()));
+      return statuses;
+    });
+    expect((await Promise.all(others)).flat()).toEqual(Array(3 * goodOnesOfEachKind).fill(202));
+    await Promise.all(flood);
+    await stack.drained({ deadline: 60_000 });
+
+    // 401, or 503 where the receiver's own concurrency was used up.
+    expect([...refused.keys()].sort()).toEqual([401, 503]);
+    const { peak, throttles, coldStarts } = functionOf(/^AccountsReceive/).counts();
+    expect(peak).toBe(reserved);
+    expect(throttles).toBe(refused.get(503));
+    const { "secretsmanager:GetSecretValue": secretReads, ...otherCalls } = callsOf(/^AccountsReceive/);
+    expect(otherCalls).toEqual({});
+    expect(secretReads).toBeLessThanOrEqual(coldStarts);
+    expect(coldStarts).toBeLessThanOrEqual(reserved);
+    expect(callsOf(/^AccountsStore/)).not.toHaveProperty("dynamodb:UpdateItem");
+    for (const kind of ["Users", "Endpoints", "CompanyAccounts"]) {
+      expect(functionOf(new RegExp(`^${kind}Receive`)).counts().throttles).toBe(0);
+      expect(callsOf(new RegExp(`^${kind}Store`))["dynamodb:UpdateItem"]).toBe(goodOnesOfEachKind);
+    }
+  }, 120_000);
+});
+
+describe("a body over webhooks.maxBodyBytes", () => {
+  it("is answered with 413", async () => {
+    expect(await send("users", "any", { padding: "x".repeat(10_000) })).toBe(413);
+  });
+});
+
+describe("an assembly with a custom domain and a customer's key", () => {
+  it("runs at its local address, and that is what is registered", () => {
+    expect(outputOf(stack, "WebhooksUrl")).toBe(`${stack.apiUrl}/webhooks`);
+    expect(product.system.sandbox.webhook("users")?.url).toBe(`${stack.apiUrl}/webhooks/users`);
+    expect(stack.notRun).toEqual([
+      expect.stringMatching(/^output WebhooksDomainTarget: /),
+      expect.stringMatching(/^DomainName\w+ \(AWS::ApiGatewayV2::DomainName\)$/),
+      expect.stringMatching(/^DomainMapping\w+ \(AWS::ApiGatewayV2::ApiMapping\)$/),
+    ]);
+  });
+});
+
+/** All actions on a queue. Source: Service Authorization Reference, "Actions … for Amazon SQS". */
+const actionsOfSqs = [
+  "AddPermission",
+  "CancelMessageMoveTask",
+  "ChangeMessageVisibility",
+  "CreateQueue",
+  "DeleteMessage",
+  "DeleteQueue",
+  "GetQueueAttributes",
+  "GetQueueUrl",
+  "ListDeadLetterSourceQueues",
+  "ListMessageMoveTasks",
+  "ListQueueTags",
+  "ListQueues",
+  "PurgeQueue",
+  "ReceiveMessage",
+  "RemovePermission",
+  "SendMessage",
+  "SetQueueAttributes",
+  "StartMessageMoveTask",
+  "TagQueue",
+  "UntagQueue",
+];
+/** What Lambda does with a queue in the name of a function's role. Source: its developer guide, "Using Lambda with Amazon SQS". */
+const actionsOfEventSource = ["DeleteMessage", "GetQueueAttributes", "ReceiveMessage"];
+
+describe("a subscriber's principal in another account", () => {
+  const allowedOn = (queueArn: string, context = {}) =>
+    actionsOfSqs.filter(
+      (action) => stack.gateway.authorize(reader.name, `sqs:${action}`, queueArn, context).allowed,
+    );
+  let sqs: SQSClient;
+  beforeAll(() => {
+    stack.gateway.register({ ...reader, policies: [] });
+    sqs = new SQSClient({ endpoint: stack.gatewayUrl, region: stack.region, credentials: reader });
+  });
+  afterAll(() => sqs.destroy());
+
+  it("may receive, delete, change visibility, and read the queue's attributes and URL, and nothing else", () => {
+    expect(allowedOn(outputOf(stack, "SubscriberTheirsQueueArn"))).toEqual([
+      "ChangeMessageVisibility",
+      "DeleteMessage",
+      "GetQueueAttributes",
+      "GetQueueUrl",
+      "ReceiveMessage",
+    ]);
+  });
+
+  it("may do all that Lambda does with a queue that is an event source", () => {
+    expect(allowedOn(outputOf(stack, "SubscriberTheirsQueueArn"))).toEqual(
+      expect.arrayContaining(actionsOfEventSource),
+    );
+  });
+
+  it("may do nothing without TLS, and nothing with any other queue", () => {
+    const insecure = { "aws:SecureTransport": "false" };
+    expect(allowedOn(outputOf(stack, "SubscriberTheirsQueueArn"), insecure)).toEqual([]);
+    const mine = outputOf(stack, "SubscriberTheirsQueueArn");
+    for (const { arn } of stack.queues.values()) if (arn !== mine) expect(allowedOn(arn)).toEqual([]);
+  });
+
+  it("reads its messages with these permissions, and can't send one", async () => {
+    const QueueUrl = outputOf(stack, "SubscriberTheirsQueueUrl");
+    expect(await send("users", await webhookSecretOf(stack), bodies.users?.())).toBe(202);
+    await stack.drained({ deadline: 60_000 });
+
+    const QueueName = QueueUrl.split("/").at(-1);
+    expect((await sqs.send(new GetQueueUrlCommand({ QueueName }))).QueueUrl).toBe(QueueUrl);
+    await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["QueueArn"] }));
+    const { Messages } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 20 }));
+    const [message] = Messages ?? [];
+    expect(JSON.parse(message?.Body ?? "")).toMatchObject({ specversion: "1.0" });
+    const { ReceiptHandle } = message ?? {};
+    await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 60 }));
+    await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+    await expect(sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" }))).rejects.toThrow(
+      "no policy allows the sqs:SendMessage action",
+    );
+  }, 60_000);
+});
