@@ -37,6 +37,13 @@ export function pageCall(
   return { path: `${path}${path.includes("?") ? "&" : "?"}${query}` };
 }
 
+/** The path of a list's shortest page, where the provider lets its length be chosen; else of its first. */
+export function shortestPage(path: string, paging: PagingSettings): string {
+  const { pageSize, ...rest } = paging;
+  const short = pageSize === undefined ? rest : { ...rest, pageSize: { ...pageSize, items: 1 } };
+  return pageCall(path, short).path;
+}
+
 /**
  * Reads a page.
  * @param from what it was asked for with; undefined for the first page

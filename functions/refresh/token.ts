@@ -3,6 +3,7 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { refusalNote } from "../../adapters/refusal-note.ts";
 import { readTokenLife } from "../../adapters/token-claims.ts";
 import { tokenSecret } from "../../adapters/token-secret.ts";
+import { shortestPage } from "../../domain/paging.ts";
 import { fieldsOf, numberOf } from "../../domain/parse.ts";
 import { parseProviderSettings } from "../../domain/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
@@ -25,7 +26,7 @@ export const handler = refresher({
   call: providerCalls(table, provider, now, patienceInSeconds).call,
   readLife: readTokenLife,
   refreshPath: provider.paths.refresh,
-  proofPath: provider.paths.users,
+  proofPath: shortestPage(provider.paths.users, provider.paging),
   refresh: {
     marginFraction: numberOf(token, "marginFraction"),
     refreshEveryMinutes: numberOf(token, "refreshEveryMinutes"),

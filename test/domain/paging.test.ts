@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Continuation, itemsIn, pageCall, parseContinuation, readPage } from "../../domain/paging.ts";
+import {
+  type Continuation,
+  itemsIn,
+  pageCall,
+  parseContinuation,
+  readPage,
+  shortestPage,
+} from "../../domain/paging.ts";
 import { type PagingSettings, parsePagingSettings } from "../../domain/paging-settings.ts";
 
 const cursors: PagingSettings = {
@@ -28,6 +35,12 @@ function follow(paging: PagingSettings, answer: (call: ReturnType<typeof pageCal
   } while (from !== undefined);
   return { calls, items };
 }
+
+it("a list's shortest page holds one item, where its length can be chosen", () => {
+  expect(shortestPage("/list", cursors)).toBe("/list");
+  const sized = { ...cursors, pageSize: { parameter: "limit", items: 500 } };
+  expect(shortestPage("/list?x=1", sized)).toBe("/list?x=1&limit=1");
+});
 
 describe("a page is asked for", () => {
   const from = { next: "a b&c", pages: 1, mark: "m" };
