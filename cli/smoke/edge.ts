@@ -75,6 +75,8 @@ function hintOf(answer: Answer): string {
   switch (answer) {
     case 403:
       return " (does the setting webhooks.sourceAddresses take this machine's address?)";
+    case 413:
+      return " (is the setting webhooks.maxBodyBytes below 400 KB?)";
     case 429:
       return " (over webhooks.throttle, or the account's; try --at-once 2)";
     case 503:
