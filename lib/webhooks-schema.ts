@@ -32,7 +32,7 @@ export const webhooksSchema = section({
   customDomain: section({
     name: text(
       /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/,
-      'write a name such as "hooks.company.com"',
+      'write a name such as "hooks.example.com"',
     ),
     certificateArn: text(
       /^arn:[a-z-]+:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,

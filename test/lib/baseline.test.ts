@@ -51,7 +51,7 @@ describe("resources that hold data", () => {
         secretHeader: "x-other",
         maxBodyBytes: 99_999,
         customDomain: {
-          name: "hooks.company.com",
+          name: "hooks.example.com",
           certificateArn: "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e",
         },
       },

@@ -26,7 +26,7 @@ describe("a custom domain", () => {
   const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
   const stack = synthesized({
     ...productionSettings,
-    webhooks: { customDomain: { name: "hooks.company.com", certificateArn } },
+    webhooks: { customDomain: { name: "hooks.example.com", certificateArn } },
   });
   const domain = stack.withId("DomainName");
 
@@ -34,7 +34,7 @@ describe("a custom domain", () => {
     expect(domain).toMatchObject({
       Type: "AWS::ApiGatewayV2::DomainName",
       Properties: {
-        DomainName: "hooks.company.com",
+        DomainName: "hooks.example.com",
         DomainNameConfigurations: [
           { CertificateArn: certificateArn, EndpointType: "REGIONAL", SecurityPolicy: "TLS_1_2" },
         ],
@@ -49,9 +49,9 @@ describe("a custom domain", () => {
   });
 
   it("is where webhooks are sent and what is registered; an output tells where its DNS record must lead", () => {
-    expect(stack.outputs.WebhooksUrl?.Value).toBe("https://hooks.company.com/webhooks");
+    expect(stack.outputs.WebhooksUrl?.Value).toBe("https://hooks.example.com/webhooks");
     expect(stack.withId("RegisterWebhooksFunction").Properties.Environment).toMatchObject({
-      Variables: { WEBHOOKS_URL: "https://hooks.company.com/webhooks" },
+      Variables: { WEBHOOKS_URL: "https://hooks.example.com/webhooks" },
     });
     expect(stack.outputs.WebhooksDomainTarget?.Value).toEqual({
       "Fn::GetAtt": [domain.id, "RegionalDomainName"],

@@ -145,11 +145,11 @@ describe("a custom domain", () => {
 
   it.each([
     [
-      { name: "https://hooks.company.com", certificateArn },
-      'name: is "https://hooks.company.com"; write a name such as',
+      { name: "https://hooks.example.com", certificateArn },
+      'name: is "https://hooks.example.com"; write a name such as',
     ],
     [{ name: "hooks", certificateArn }, 'name: is "hooks"; write a name such as'],
-    [{ name: "hooks.company.com" }, "certificateArn: is missing; write the ARN of a certificate of ACM"],
+    [{ name: "hooks.example.com" }, "certificateArn: is missing; write the ARN of a certificate of ACM"],
   ])("is refused as %j", (customDomain, fault) => {
     const [only, ...others] = faultsOf({ production: false, webhooks: { customDomain } });
     expect(only).toContain(`webhooks.customDomain.${fault}`);
