@@ -1,0 +1,60 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { newMark } from "../../cli/smoke/mark.ts";
+import { planEvents } from "../../cli/smoke/plan.ts";
+import { parseSettings } from "../../lib/settings.ts";
+import { productionSettings, synthesized } from "../lib/synthesized.ts";
+
+const repository = join(import.meta.dirname, "..", "..");
+const textOf = (file: string) => readFileSync(join(repository, file), "utf8");
+const guide = textOf("docs/deploying.md");
+const guides = [guide, textOf("docs/smoke.md")].join("\n");
+const all = (pattern: RegExp, text = guides) => [
+  ...new Set([...text.matchAll(pattern)].map((match) => match[1] ?? "")),
+];
+
+describe("the guides of deployment and smoke tests", () => {
+  it("name scripts and commands that exist", () => {
+    const { scripts } = z
+      .object({ scripts: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(textOf("package.json")));
+    const named = all(/npm run ([a-z:-]+)/g);
+    expect(named).toContain("smoke");
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named));
+    const commands = all(/npx income-events ([a-z]+ [a-z]+)/g);
+    expect(commands).toEqual(["token set", "webhooks register"]);
+    for (const command of commands)
+      expect(existsSync(join(repository, "cli", "commands", `${command.replace(" ", "-")}.ts`))).toBe(true);
+  });
+
+  it("name outputs that the stack has", () => {
+    const arn = "arn:aws:acm:eu-central-1:123456789012:certificate/0f8fad5b";
+    const customDomain = { name: "hooks.company.com", certificateArn: arn };
+    const { outputs } = synthesized({ ...productionSettings, webhooks: { customDomain } });
+    const named = [...all(/\$\(output (\w+)\)/g), ...all(/outputs? `(\w+)`/g)];
+    expect(named).toEqual(expect.arrayContaining(["TableName", "WebhooksDomainTarget"]));
+    expect(Object.keys(outputs)).toEqual(expect.arrayContaining(named));
+  });
+
+  it("name tests and documents that exist", () => {
+    const tests = all(/`(test\/[\w/.-]+)`/g);
+    expect(tests.length).toBeGreaterThan(10);
+    const links = all(/\]\(([^)#]+)/g).map((link) => join("docs", link));
+    for (const file of [...tests, ...links]) expect(existsSync(join(repository, file)), file).toBe(true);
+  });
+
+  it("show settings of production that are taken", () => {
+    const [example = ""] = all(/```json\n([\s\S]*?)```/g, guide);
+    expect(parseSettings(JSON.parse(example), "the guide").subscribers[1]).toMatchObject({ name: "smoke" });
+  });
+
+  it("tell how many webhooks and events a smoke test sends", () => {
+    const events = planEvents(newMark());
+    const withSecret = events.reduce((sum, { times }) => sum + times, 0);
+    // To each of the four kinds: one without the secret, one with a wrong one, two methods, one unreadable body.
+    expect(all(/sends (\d+) webhooks/g)).toEqual([String(withSecret + 4 * 5)]);
+    expect(all(/(\d+) events/g)).toEqual([String(events.length)]);
+  });
+});
