@@ -10,7 +10,7 @@ export type OutageFlags = {
 
 const examples = `
 Examples:
-  npm run outage -- --hours 24 --tasks 10000 --json outage.json   a day's outage, in about eight minutes
+  npm run outage -- --hours 24 --tasks 10000 --json outage.json   a day's outage, in about ten minutes
   npm run outage -- --hours 1 --tasks 200                         a short one
   npm run outage -- --hours 1 --tasks 200 --fault hang            the provider takes calls and never answers
 It exits 0 only if every task is done, no message is a dead letter, nothing is lost, and in no minute more calls
