@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { outputOf } from "../../local/outputs.ts";
 import { readDeadLetters, readTable, type TableCensus } from "../../local/scenario/census.ts";
@@ -46,6 +48,15 @@ describe("a read that the provider answers badly", () => {
       .slice(before.get(name))
       .map(({ status }) => status);
   const dataOf = (name: Case) => `${accounts.get(name)}/${cases[name].endpoint}`;
+  /** The item of an endpoint's whole, beside which its ranges of dates have their own. */
+  const storedWhole = async (name: Case) => {
+    const client = new DynamoDBClient(system.access);
+    const Key = marshall({ pk: `ACCOUNT#${accounts.get(name)}`, sk: `CONTENT#${cases[name].endpoint}` });
+    const TableName = outputOf(system.stack, "TableName");
+    const { Item } = await client.send(new GetItemCommand({ TableName, Key }));
+    client.destroy();
+    return Item && unmarshall(Item);
+  };
   const reasonOf = (name: Case) => reasons.get(accounts.get(name) ?? "");
   const isWhole = (name: Case) => {
     const stored: unknown = JSON.parse(table.contents.get(dataOf(name)) ?? "null");
@@ -131,11 +142,12 @@ describe("a read that the provider answers badly", () => {
     isWhole(name);
   });
 
-  it.each<[Case]>([["404"], ["410"]])("says that there is no data any more: %s", (name) => {
+  it.each<[Case]>([["404"], ["410"]])("says that there is no data any more: %s", async (name) => {
     expect(statusesOf(name)).toEqual([Number(name)]);
     expect(reasonOf(name)).toBeUndefined();
     expect(table.data).toContain(dataOf(name));
-    expect(table.contents.has(dataOf(name))).toBe(false);
+    expect(await storedWhole(name)).toMatchObject({ done: 1 });
+    expect(await storedWhole(name)).not.toHaveProperty("content");
   });
 
   it("takes the token nowhere else, and loses nothing else", () => {

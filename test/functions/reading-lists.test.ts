@@ -57,6 +57,8 @@ await describeOnTables("reading a list", (tables) => {
   type Circumstances = {
     /** Of the function, for each look at it. */
     readonly timeLeft?: () => number;
+    /** Asked after each look at what is wanted. */
+    readonly claim?: () => Promise<void>;
     /** Asked before each call. */
     readonly permit?: () => void;
     readonly others?: Partial<ProviderSettings>;
@@ -66,7 +68,12 @@ await describeOnTables("reading a list", (tables) => {
   async function run(
     remote: { readonly baseUrl: string; readonly token: string },
     tasks: readonly Task[],
-    { timeLeft = () => 60_000, permit = () => undefined, others = {} }: Circumstances = {},
+    {
+      timeLeft = () => 60_000,
+      claim = async () => undefined,
+      permit = () => undefined,
+      others = {},
+    }: Circumstances = {},
   ) {
     const provider = { ...settings, paths, ...others };
     const kept = keptLog();
@@ -77,7 +84,10 @@ await describeOnTables("reading a list", (tables) => {
     const call = providerApi(remote.baseUrl, provider, () => noon);
     const handler = fetcher({
       revisions: revisions(system.dynamodb, tableName),
-      claimData: async () => async () => undefined,
+      claimData: async () => {
+        await claim();
+        return async () => undefined;
+      },
       storeContent: contentStore(system.dynamodb, tableName, overflow),
       keptPages: keptPages(overflow),
       settlingInMillis: 1_000,
@@ -437,7 +447,14 @@ await describeOnTables("reading a list", (tables) => {
     const { sent } = await run(sandbox, [readTask(subject, income, 1)], { timeLeft: () => 9_000 });
     const calls = callsOf(sandbox).length;
     // As two messages of the same task: the first reads its page, the second finds the time gone.
-    const again = await run(sandbox, [...sent, ...sent], { timeLeft: () => 9_000 });
+    const both = Promise.withResolvers<void>();
+    let claims = 0;
+    const claim = () => {
+      claims += 1;
+      if (claims === 2) both.resolve();
+      return both.promise;
+    };
+    const again = await run(sandbox, [...sent, ...sent], { timeLeft: () => 9_000, claim });
     expect(callsOf(sandbox)).toHaveLength(calls + 1);
     expect(again.reasons).toEqual([]);
     expect(entries.map(({ code }) => code).toSorted()).toEqual(["TASK_DONE", "TASK_POSTPONED"]);
