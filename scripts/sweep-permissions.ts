@@ -1,6 +1,7 @@
 /**
  * Proves that each action of each role is needed: takes them out of a copy of the assembly, one at a time, and runs
- * the scenario, which must fail and name the action. Slow: about eighty runs. `npm run permissions:sweep`
+ * the scenario, which must fail and name the action. Slow: a run for each. `npm run permissions:sweep`, or with the
+ * beginnings of roles' names for these only: `npm run permissions:sweep -- Fetch Refresh`
  */
 import { spawnSync } from "node:child_process";
 import { type ProductAssembly, synthesizeProduct } from "../test/support/product-assembly.ts";
@@ -13,7 +14,9 @@ function isNoticed({ directory }: ProductAssembly, action: string): boolean {
 }
 
 await using product = await synthesizeProduct();
-const actions = await product.actionsOfRoles();
+const wanted = process.argv.slice(2);
+const isWanted = (roleId: string) => wanted.length === 0 || wanted.some((name) => roleId.startsWith(name));
+const actions = (await product.actionsOfRoles()).filter(({ roleId }) => isWanted(roleId));
 let missed = 0;
 for (const [index, { roleId, action }] of actions.entries()) {
   await using changed = await product.copy();

@@ -373,7 +373,7 @@ describe("functions", () => {
     expect(bundles.get("functions/fetch/data.ts")).toMatchObject({
       provider: { requestsPerMinute: 60_000, paths: { start: { body: { endpoints: "{endpoints}" } } } },
       retry: { baseSeconds: 1, maxSeconds: 10 },
-      timeoutSeconds: 5,
+      timeoutSeconds: 4,
       readAfterSeconds: 2,
       longestOutageHours: 72,
       // As often as the queue delivers a message before it gives it up by itself.
