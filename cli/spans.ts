@@ -1,0 +1,21 @@
+const secondsOf = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 } as const;
+const format = new Intl.DurationFormat("en", { style: "narrow" });
+
+/** A span of time by its two largest units: `3d 4h`, `12m 5s`, `0s`. @param seconds not below zero */
+export function spanText(seconds: number): string {
+  let left = Math.round(seconds);
+  const parts: [string, number][] = [];
+  for (const [unit, length] of Object.entries(secondsOf)) {
+    const count = Math.floor(left / length);
+    left -= count * length;
+    if (count > 0 || parts.length > 0) parts.push([unit, count]);
+  }
+  const largest = parts.slice(0, 2).filter(([, count]) => count > 0);
+  return largest.length === 0 ? "0s" : format.format(Object.fromEntries(largest));
+}
+
+/** How long ago a moment was, or how far ahead it is: `3d 4h ago`, `in 12m`. */
+export function fromNow(moment: Date, now: Date): string {
+  const seconds = (moment.getTime() - now.getTime()) / 1000;
+  return seconds > 0 ? `in ${spanText(seconds)}` : `${spanText(-seconds)} ago`;
+}

@@ -1,0 +1,35 @@
+import Table from "cli-table3";
+
+/** Columns as a terminal shows them: no frame, so that lines can be searched and cut; numbers to the right. */
+export function tableText(
+  head: readonly string[],
+  rows: readonly (readonly (string | number | undefined)[])[],
+): string {
+  const aligned = head.map((_, column) =>
+    rows.some((row) => typeof row[column] === "number") ? "right" : "left",
+  );
+  const table = new Table({
+    head: [...head],
+    colAligns: aligned,
+    chars: frameless,
+    style: { "padding-left": 0, "padding-right": 2, head: [], border: [] },
+  });
+  table.push(...rows.map((row) => row.map((cell) => oneLine(cell ?? "-"))));
+  return table
+    .toString()
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .join("\n");
+}
+
+const frameless = Object.fromEntries(
+  [
+    ...["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"],
+    ...["left", "left-mid", "mid", "mid-mid", "right", "right-mid", "middle"],
+  ].map((part) => [part, ""]),
+);
+
+/** What comes from outside can't move the cursor or begin a line of its own. */
+function oneLine(cell: string | number): string {
+  return String(cell).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
+}
