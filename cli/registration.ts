@@ -1,4 +1,4 @@
-import { LambdaClient } from "@aws-sdk/client-lambda";
+import type { LambdaClient } from "@aws-sdk/client-lambda";
 import { invokeFunction } from "../adapters/function-invoker.ts";
 import { permanent } from "../domain/failures.ts";
 import { fieldsOf, numberOf, textOf } from "../domain/parse.ts";
@@ -14,16 +14,11 @@ export type Registered =
  * @param takeOver also those that another stage has registered
  */
 export async function registerWebhooks(
-  { client, output }: Deployment,
+  lambda: LambdaClient,
+  { output }: Deployment,
   { takeOver = false } = {},
 ): Promise<Registered> {
-  const name = output("RegisterFunctionName");
-  const lambda = new LambdaClient(client);
-  try {
-    return parseRegistered(await invokeFunction(lambda, name, { takeOver }));
-  } finally {
-    lambda.destroy();
-  }
+  return parseRegistered(await invokeFunction(lambda, output("RegisterFunctionName"), { takeOver }));
 }
 
 function parseRegistered(value: unknown): Registered {

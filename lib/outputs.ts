@@ -69,6 +69,7 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
   );
   add("OverflowBucketName", parts.overflow.bucket.bucketName, "Bodies and data too large for the table");
   add("FailuresBucketName", parts.relay.failures.bucketName, "Changes that the relay gave up on");
+  add("RelayFunctionName", parts.relay.lambda.functionName, "Derives what follows from changes of the table");
   add("RefreshFunctionName", parts.refresh.lambda.functionName, "Refreshes the token when invoked");
   add(
     "ReconcileFunctionName",
@@ -81,11 +82,12 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
   add("WebhookSecretRotation", JSON.stringify(rotation), "How long a rotation of the webhooks' secret takes");
 }
 
-/** For programs: each subscriber's filter and queue. */
+/** For programs: each subscriber's filter and queues. */
 function describeSubscribers({ settings, subscribers }: OutputParts): readonly object[] {
   return settings.subscribers.map(({ name, types }) => ({
     name,
     ...(types && { types }),
     queueUrl: subscribers.queues.get(name)?.queue.queueUrl,
+    deadLetterQueueUrl: subscribers.queues.get(name)?.deadLetterQueue.queueUrl,
   }));
 }

@@ -47,14 +47,16 @@ function kindsReadByRange({ readRange, readCompanyRange }: Settings["provider"][
 export class Relay extends Construct {
   /** Whole records that the relay gave up on. */
   readonly failures: s3.Bucket;
+  readonly lambda: lambda.Function;
 
   constructor(scope: Construct, id: string, props: RelayProps) {
     super(scope, id);
     const { settings, table } = props;
     const rules = [{ expiration: wholeDays(settings.retention.failuresDays) }];
     this.failures = privateBucket(this, "Failures", rules, props.defaults.dataKey);
+    this.lambda = this.#addFunction(props).lambda;
     new lambda.EventSourceMapping(this, "Source", {
-      target: this.#addFunction(props).lambda,
+      target: this.lambda,
       eventSourceArn: table.streamArn,
       startingPosition: lambda.StartingPosition.TRIM_HORIZON,
       batchSize: settings.relay.batchSize,

@@ -1,4 +1,3 @@
-import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import type { Command } from "commander";
 import { webhookSecretStore } from "../../adapters/webhook-secret.ts";
 import { fieldsOf, numberOf, parseJson } from "../../domain/parse.ts";
@@ -24,37 +23,35 @@ export function addSecretRotate(group: Command): void {
   ).option("--revoke-now", "accept the old secret no longer; deliveries that carry it are refused");
 }
 
-async function rotate({ deployment, terminal }: Operation, { revokeNow = false }: Flags): Promise<void> {
+async function rotate(
+  { deployment, clients, terminal }: Operation,
+  { revokeNow = false }: Flags,
+): Promise<void> {
   const { stage } = deployment;
-  const secrets = new SecretsManagerClient(deployment.client);
   const ports: RotationPorts = {
-    store: webhookSecretStore(secrets, deployment.output("WebhookSecretArn")),
-    register: () => registerWebhooks(deployment),
+    store: webhookSecretStore(clients.secretsManager, deployment.output("WebhookSecretArn")),
+    register: () => registerWebhooks(clients.lambda, deployment),
     times: parseTimes(deployment.output("WebhookSecretRotation")),
     now: () => new Date(),
     terminal,
   };
-  try {
-    if (revokeNow) {
-      await terminal.confirm(consequences(stage));
-      await revokeSecret(ports);
-      terminal.result(
-        { stage, done: "revoked" },
-        `The stage ${stage} has a new secret. The old one is revoked.`,
-      );
-      return;
-    }
-    const { done, previousUntil } = await rotateSecret(ports);
-    const subject = done === "rotated" ? "has a new secret" : "has the secret of the rotation before";
+  if (revokeNow) {
+    await terminal.confirm(consequences(stage));
+    await revokeSecret(ports);
     terminal.result(
-      { stage, done, ...(previousUntil && { previousUntil }) },
-      `The stage ${stage} ${subject}, and the webhooks are registered with it.` +
-        (previousUntil === undefined ? "" : ` The old one is accepted until ${previousUntil}.`) +
-        (done === "rotated" ? "" : " To replace the secret before that, add --revoke-now."),
+      { stage, done: "revoked" },
+      `The stage ${stage} has a new secret. The old one is revoked.`,
     );
-  } finally {
-    secrets.destroy();
+    return;
   }
+  const { done, previousUntil } = await rotateSecret(ports);
+  const subject = done === "rotated" ? "has a new secret" : "has the secret of the rotation before";
+  terminal.result(
+    { stage, done, ...(previousUntil && { previousUntil }) },
+    `The stage ${stage} ${subject}, and the webhooks are registered with it.` +
+      (previousUntil === undefined ? "" : ` The old one is accepted until ${previousUntil}.`) +
+      (done === "rotated" ? "" : " To replace the secret before that, add --revoke-now."),
+  );
 }
 
 function parseTimes(output: string): RotationPorts["times"] {

@@ -1,4 +1,3 @@
-import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import type { Command } from "commander";
 import { isJwt, readTokenLife } from "../../adapters/token-claims.ts";
 import { setToken } from "../../adapters/token-secret.ts";
@@ -25,15 +24,10 @@ export function addTokenSet(group: Command): void {
   ).option("--any", "also what is no JWT, or a JWT whose time is over");
 }
 
-async function set({ deployment, terminal }: Operation, { any = false }: Flags): Promise<void> {
+async function set({ deployment, clients, terminal }: Operation, { any = false }: Flags): Promise<void> {
   const token = (await terminal.readInput(maxBytes)).trim();
   const expiresAt = check(token, any, new Date());
-  const secrets = new SecretsManagerClient(deployment.client);
-  try {
-    await setToken(secrets, deployment.output("TokenSecretArn"), token);
-  } finally {
-    secrets.destroy();
-  }
+  await setToken(clients.secretsManager, deployment.output("TokenSecretArn"), token);
   const { stage } = deployment;
   terminal.result(
     { stage, ...(expiresAt && { expiresAt }) },

@@ -21,11 +21,14 @@ export function addWebhooksRegister(group: Command): void {
   ).option("--take-over", "take the webhooks from another stage, where the provider tells who has them");
 }
 
-async function register({ deployment, terminal }: Operation, { takeOver = false }: Flags): Promise<void> {
+async function register(
+  { deployment, clients, terminal }: Operation,
+  { takeOver = false }: Flags,
+): Promise<void> {
   const { stage } = deployment;
   if (takeOver)
     await terminal.confirm(`The stage that has the webhooks now gets none any more; ${stage} gets them.`);
-  const registered = await registerWebhooks(deployment, { takeOver });
+  const registered = await registerWebhooks(clients.lambda, deployment, { takeOver });
   const where = `The webhooks of ${registered.count} kinds of the stage ${stage} are registered`;
   terminal.result(
     { stage, ...registered },

@@ -1,5 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { CommanderError } from "commander";
+import { storedEvents } from "../../adapters/stored-events.ts";
+import { createClients } from "../clients.ts";
 import { exitCodes } from "../command-error.ts";
 import { findDeployment } from "../deployment.ts";
 import { explain } from "../explain.ts";
@@ -9,7 +11,7 @@ import { newMark } from "./mark.ts";
 import { parseSmokeOptions, type SmokeOptions } from "./options.ts";
 import { printableCheck, printableSummary } from "./report.ts";
 import { runSmoke } from "./run.ts";
-import { openStorage, openTarget } from "./target.ts";
+import { openTarget } from "./target.ts";
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 const tellStep = (text: string) => void process.stderr.write(`${text}\n`);
@@ -20,7 +22,9 @@ async function main(options: SmokeOptions): Promise<number> {
 
 async function smoke(options: SmokeOptions): Promise<number> {
   const { subscriber, deadline: deadlineSeconds, atOnce, json } = options;
-  using target = await openTarget(findDeployment(options, runningSystemsDirectory), subscriber);
+  const deployment = findDeployment(options, runningSystemsDirectory);
+  using clients = createClients(deployment);
+  const target = await openTarget(deployment, clients, subscriber);
   const tell = {
     step: tellStep,
     check: (check: Parameters<typeof printableCheck>[0]) => print(printableCheck(check)),
@@ -32,8 +36,11 @@ async function smoke(options: SmokeOptions): Promise<number> {
 }
 
 async function erase(options: SmokeOptions, mark: string): Promise<number> {
-  using storage = openStorage(findDeployment(options, runningSystemsDirectory));
-  const items = await eraseRun(storage, mark);
+  const deployment = findDeployment(options, runningSystemsDirectory);
+  using clients = createClients(deployment);
+  const stored = storedEvents(clients.dynamodb, deployment.output("TableName"));
+  const bucketName = deployment.output("OverflowBucketName");
+  const items = await eraseRun({ stored, s3: clients.s3, bucketName }, mark);
   print(`Deleted ${items} items of the run ${mark} from the table, and its large bodies from the bucket.`);
   return 0;
 }

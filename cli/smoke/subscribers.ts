@@ -1,5 +1,4 @@
-import { fieldsOf, textOf } from "../../domain/parse.ts";
-import { parseSubscribers, type Subscriber, wants } from "../../domain/subscribers.ts";
+import { type Subscriber, wants } from "../../domain/subscribers.ts";
 import { CommandError } from "../command-error.ts";
 import { newMark } from "./mark.ts";
 import { planEvents } from "./plan.ts";
@@ -14,15 +13,6 @@ export type SubscriberChoice = {
   /** Names of those that get the run's messages and are left alone. */
   readonly left: readonly string[];
 };
-
-/** Reads the output `Subscribers`. @throws permanent failure naming the field */
-export function parseSubscriberQueues(value: unknown): readonly SubscriberQueue[] {
-  const entries: readonly unknown[] = Array.isArray(value) ? value : [];
-  return parseSubscribers(value).map((subscriber, index) => ({
-    ...subscriber,
-    queueUrl: textOf(fieldsOf(entries[index], "Subscribers"), "queueUrl"),
-  }));
-}
 
 /**
  * Chooses whose queues are read: a message that is received is kept from its reader for a while.

@@ -4,36 +4,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { announce } from "../../local/announce.ts";
 import { outputOf } from "../../local/outputs.ts";
-import { type System, startSystem } from "../../local/system.ts";
+import type { System } from "../../local/system.ts";
 import { webhookKinds } from "../../sandbox/webhooks.ts";
 import { runCommand } from "../support/command-line.ts";
-import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
-
-const stage = ["--stage", "commands"];
+import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
 
 describe("commands, against the running stack", { timeout: 60_000 }, () => {
-  let product: ProductAssembly;
+  let operated: OperatedStage;
   let system: System;
   let directory: string;
-  let endAnnouncement: () => void;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "commands-"));
-    product = await synthesizeProduct("commands", { register: { readsFirst: true } });
-    const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
-    system = await startSystem(
-      { once: true, users: 1, stage: "commands", assembly: product.directory, ...ports },
-      {},
-      () => undefined,
-      () => undefined,
-    );
-    endAnnouncement = announce(system.stack);
+    operated = await startOperatedStage("commands", { register: { readsFirst: true } });
+    ({ system } = operated);
   });
   afterAll(async () => {
-    endAnnouncement();
-    await system.close();
-    await product[Symbol.asyncDispose]();
+    await operated[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
   });
 
@@ -63,8 +50,7 @@ describe("commands, against the running stack", { timeout: 60_000 }, () => {
   const deployedUrls = () => webhookKinds.map((kind) => `${outputOf(system.stack, "WebhooksUrl")}/${kind}`);
 
   describe("token set", () => {
-    const set = (input: string, ...flags: string[]) =>
-      runCommand(["token", "set", ...stage, ...flags], { input });
+    const set = (input: string, ...flags: string[]) => operated.run(["token", "set", ...flags], { input });
 
     it("makes the token of the standard input current, and tells its end but never the token", async () => {
       const token = await system.sandbox.issueToken(7_200);
@@ -107,7 +93,7 @@ describe("commands, against the running stack", { timeout: 60_000 }, () => {
         code: 2,
         stderr: expect.stringContaining("ended at 2023-11-14"),
       });
-      expect(await runCommand(["token", "set", past, ...stage])).toMatchObject({ code: 2 });
+      expect(await operated.run(["token", "set", past])).toMatchObject({ code: 2 });
       expect(await storedToken()).toBe(before);
     });
 
@@ -125,7 +111,7 @@ describe("commands, against the running stack", { timeout: 60_000 }, () => {
     it("puts right at the provider what was changed there", async () => {
       await misdirectWebhooks(ownOrigin());
       expect(registeredUrls()).not.toEqual(deployedUrls());
-      const result = await runCommand(["webhooks", "register", ...stage, "--json"]);
+      const result = await operated.run(["webhooks", "register", "--json"]);
       expect(result.code).toBe(0);
       expect(result.json()).toEqual({ stage: "commands", count: 4, secret: "current" });
       expect(registeredUrls()).toEqual(deployedUrls());
@@ -134,26 +120,23 @@ describe("commands, against the running stack", { timeout: 60_000 }, () => {
     it("does the same in AWS: with a file of outputs, AWS's own credentials, and the region of the stage", async () => {
       const file = join(directory, "outputs.json");
       await writeFile(file, JSON.stringify({ [system.stack.name]: system.stack.outputs }));
-      const { accessKeyId, secretAccessKey } = system.stack.operator;
       const args = ["webhooks", "register", "--outputs", file];
-      // The SDK's variable lets this machine stand for AWS.
-      const AWS_ENDPOINT_URL = system.stack.gatewayUrl;
-      const env = { AWS_ENDPOINT_URL, AWS_REGION: "us-west-2" };
+      const env = { ...operated.asAws, AWS_REGION: "us-west-2" };
       await misdirectWebhooks(ownOrigin());
 
-      const keys = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
-      expect(await runCommand(args, { env: { ...env, ...keys } })).toMatchObject({
+      expect(await runCommand(args, { env })).toMatchObject({
         code: 0,
         stdout: "The webhooks of 4 kinds of the stage commands are registered.\n",
       });
       expect(registeredUrls()).toEqual(deployedUrls());
 
-      const guessed = { ...keys, AWS_SECRET_ACCESS_KEY: "guessed" };
-      expect(await runCommand(args, { env: { ...env, ...guessed } })).toMatchObject({
+      const guessed = { ...env, AWS_SECRET_ACCESS_KEY: "guessed" };
+      expect(await runCommand(args, { env: guessed })).toMatchObject({
         code: 3,
         stderr: expect.stringContaining("AWS does not accept the credentials"),
       });
-      expect(await runCommand(args, { env })).toMatchObject({
+      const { AWS_ENDPOINT_URL } = env;
+      expect(await runCommand(args, { env: { AWS_ENDPOINT_URL } })).toMatchObject({
         code: 3,
         stderr: expect.stringContaining("No AWS credentials were found"),
       });
@@ -162,7 +145,7 @@ describe("commands, against the running stack", { timeout: 60_000 }, () => {
     it("leaves the webhooks of another stage to it, until they are to be taken over", async () => {
       await misdirectWebhooks("https://other-stage.example");
       const others = registeredUrls();
-      const register = (...flags: string[]) => runCommand(["webhooks", "register", ...stage, ...flags]);
+      const register = (...flags: string[]) => operated.run(["webhooks", "register", ...flags]);
       expect(await register()).toMatchObject({
         code: 1,
         stderr: expect.stringMatching(/to https:\/\/other-stage\.example: .*"webhooks register --take-over"/),
@@ -178,7 +161,7 @@ describe("commands, against the running stack", { timeout: 60_000 }, () => {
 
     it("says why where the provider refuses", async () => {
       system.sandbox.fault({ path: "/api/v0.3/webhooks/users", method: "PUT", status: 422 });
-      expect(await runCommand(["webhooks", "register", ...stage])).toMatchObject({
+      expect(await operated.run(["webhooks", "register"])).toMatchObject({
         code: 1,
         stderr: expect.stringContaining("the provider answered 422"),
       });

@@ -1,35 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { announce } from "../../local/announce.ts";
 import { outputOf } from "../../local/outputs.ts";
-import { type System, startSystem } from "../../local/system.ts";
+import type { System } from "../../local/system.ts";
 import { webhookKinds } from "../../sandbox/webhooks.ts";
-import { runCommand } from "../support/command-line.ts";
+import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
 import { webhookSecretOf } from "../support/operator.ts";
-import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
 import { runProgram } from "../support/program.ts";
 
-const stage = ["--stage", "rotation"];
-
 describe("a rotation of the webhook secret, by the command line against the running stack", () => {
-  let product: ProductAssembly;
+  let operated: OperatedStage;
   let system: System;
-  let endAnnouncement: () => void;
   beforeAll(async () => {
-    product = await synthesizeProduct("rotation", { webhooks: { secretCacheSeconds: 2 } });
-    const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
-    system = await startSystem(
-      { once: true, users: 1, stage: "rotation", assembly: product.directory, ...ports },
-      { delivery: { firstRetryMs: 200 } },
-      () => undefined,
-      () => undefined,
-    );
-    endAnnouncement = announce(system.stack);
+    const changes = { webhooks: { secretCacheSeconds: 2 } };
+    operated = await startOperatedStage("rotation", changes, { delivery: { firstRetryMs: 200 } });
+    ({ system } = operated);
   });
-  afterAll(async () => {
-    endAnnouncement();
-    await system.close();
-    await product[Symbol.asyncDispose]();
-  });
+  afterAll(() => operated[Symbol.asyncDispose]());
 
   const secretArn = () => outputOf(system.stack, "WebhookSecretArn");
   const registered = () =>
@@ -66,7 +51,7 @@ describe("a rotation of the webhook secret, by the command line against the runn
 
   it("refuses no delivery, and ends with the new value registered", async () => {
     old = await webhookSecretOf(system.stack);
-    const rotation = runCommand(["secret", "rotate", ...stage, "--json"]);
+    const rotation = operated.run(["secret", "rotate", "--json"]);
     const { result, deliveries, refused: refusedDeliveries } = await whileEventsFlow(rotation);
 
     expect(refusedDeliveries).toBe(0);
@@ -92,7 +77,7 @@ describe("a rotation of the webhook secret, by the command line against the runn
 
   it("refuses the old value when its time is over, and makes no further value before", async () => {
     const value = await webhookSecretOf(system.stack);
-    const again = await runCommand(["secret", "rotate", ...stage, "--json"]);
+    const again = await operated.run(["secret", "rotate", "--json"]);
     expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining("no further value is made") });
     expect(again.json()).toMatchObject({ done: "continued" });
     expect(await webhookSecretOf(system.stack)).toBe(value);
@@ -107,11 +92,11 @@ describe("a rotation of the webhook secret, by the command line against the runn
   it("goes on after it was killed, refusing nothing", async () => {
     const old = await webhookSecretOf(system.stack);
     const killed = async () => {
-      await using command = runProgram("cli/main.ts", ["secret", "rotate", ...stage]);
+      await using command = runProgram("cli/main.ts", ["secret", "rotate", "--stage", "rotation"]);
       await command.printed("A new value is stored");
       command.signal("SIGKILL");
       await command.ended;
-      return runCommand(["secret", "rotate", ...stage]);
+      return operated.run(["secret", "rotate"]);
     };
     const { result, refused: refusedDeliveries } = await whileEventsFlow(killed());
 
@@ -125,11 +110,11 @@ describe("a rotation of the webhook secret, by the command line against the runn
 
   it("revokes a value that has leaked, after it was confirmed", async () => {
     const leaked = await webhookSecretOf(system.stack);
-    const unconfirmed = await runCommand(["secret", "rotate", "--revoke-now", ...stage]);
+    const unconfirmed = await operated.run(["secret", "rotate", "--revoke-now"]);
     expect(unconfirmed).toMatchObject({ code: 2, stderr: expect.stringContaining("reconciliation finds") });
     expect(await webhookSecretOf(system.stack)).toBe(leaked);
 
-    const revoked = await runCommand(["secret", "rotate", "--revoke-now", "--yes", ...stage, "--json"]);
+    const revoked = await operated.run(["secret", "rotate", "--revoke-now", "--yes", "--json"]);
     expect(revoked.code).toBe(0);
     expect(revoked.json()).toEqual({ stage: "rotation", done: "revoked" });
     const value = await webhookSecretOf(system.stack);

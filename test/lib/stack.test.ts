@@ -445,6 +445,7 @@ describe("outputs", () => {
       "WebhookSecretHeader",
       "OverflowBucketName",
       "FailuresBucketName",
+      "RelayFunctionName",
       "RefreshFunctionName",
       "RegisterFunctionName",
       "RegistersWith",

@@ -11,19 +11,17 @@ export type CommandResult = {
   readonly json: () => unknown;
 };
 
+export type CommandOptions = {
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Its file below cli/. */
+  readonly program?: string;
+};
+
 /** Runs a command of the command line to its end, with an environment that has nothing of AWS unless it is given. */
 export function runCommand(
   args: readonly string[],
-  {
-    input = "",
-    env = {},
-    program = "main.ts",
-  }: {
-    readonly input?: string;
-    readonly env?: Readonly<Record<string, string>>;
-    /** Its file below cli/. */
-    readonly program?: string;
-  } = {},
+  { input = "", env = {}, program = "main.ts" }: CommandOptions = {},
 ): Promise<CommandResult> {
   const child = spawn(process.execPath, [join(repository, "cli", program), ...args], {
     cwd: repository,

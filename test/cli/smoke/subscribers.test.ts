@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chooseSubscribers, parseSubscriberQueues } from "../../../cli/smoke/subscribers.ts";
+import { chooseSubscribers } from "../../../cli/smoke/subscribers.ts";
 
 const queue = (name: string, types?: readonly string[]) => ({
   name,
@@ -39,11 +39,5 @@ describe("whose queues a smoke run reads", () => {
   it("is none whose filters take nothing of the run", () => {
     const deaf = [queue("smoke", ["data.updated", "*.confirmed"])];
     expect(() => chosen(deaf, [], false)).toThrow("smoke: no filter takes any of user.created");
-  });
-
-  it("is read from the stack's output, names and filters with it", () => {
-    const output = [queue("smoke", ["user.*"]), queue("billing")];
-    expect(parseSubscriberQueues(output)).toEqual(output);
-    expect(() => parseSubscriberQueues([{ name: "smoke" }])).toThrow("queueUrl");
   });
 });

@@ -1,0 +1,58 @@
+import { type Kind, kinds } from "../domain/events.ts";
+import { fieldsOf, parseJson, textOf } from "../domain/parse.ts";
+import { parseSubscribers, type Subscriber } from "../domain/subscribers.ts";
+import type { Deployment } from "./deployment.ts";
+
+/** A queue of the stage and its dead letters, by the name that commands give it. */
+export type WorkQueue = {
+  /** A webhook kind, `fetch`, or `subscriber/<name>`. */
+  readonly name: string;
+  readonly queueUrl: string;
+  readonly deadLetterQueueUrl: string;
+};
+
+export type SubscriberQueue = Subscriber & Pick<WorkQueue, "queueUrl" | "deadLetterQueueUrl">;
+
+type Outputs = Pick<Deployment, "output">;
+
+/** What the names of a queue's outputs begin with. */
+const outputPrefixes: Readonly<Record<Kind | "fetch", string>> = {
+  users: "Users",
+  accounts: "Accounts",
+  endpoints: "Endpoints",
+  "company-accounts": "CompanyAccounts",
+  fetch: "Fetch",
+};
+
+/** Every queue of the stage, in the order of the data's way. @throws CommandError where an output is missing */
+export function workQueues(deployment: Outputs): readonly WorkQueue[] {
+  const subscribers = subscriberQueues(deployment).map(({ name, queueUrl, deadLetterQueueUrl }) => ({
+    name: `subscriber/${name}`,
+    queueUrl,
+    deadLetterQueueUrl,
+  }));
+  return [...[...kinds, "fetch" as const].map((name) => workQueue(deployment, name)), ...subscribers];
+}
+
+export function workQueue({ output }: Outputs, name: Kind | "fetch"): WorkQueue {
+  const prefix = outputPrefixes[name];
+  return {
+    name,
+    queueUrl: output(`${prefix}QueueUrl`),
+    deadLetterQueueUrl: output(`${prefix}DeadLetterQueueUrl`),
+  };
+}
+
+/** Who gets what, and where. @throws permanent failure naming the field of the output */
+export function subscriberQueues({ output }: Outputs): readonly SubscriberQueue[] {
+  const value = parseJson(output("Subscribers"), "the output Subscribers");
+  const entries: readonly unknown[] = Array.isArray(value) ? value : [];
+  return parseSubscribers(value).map((subscriber, index) => {
+    const fields = fieldsOf(entries[index], "Subscribers");
+    return {
+      ...subscriber,
+      queueUrl: textOf(fields, "queueUrl"),
+      deadLetterQueueUrl: textOf(fields, "deadLetterQueueUrl"),
+    };
+  });
+}

@@ -1,0 +1,42 @@
+import { announce } from "../../local/announce.ts";
+import type { System } from "../../local/system.ts";
+import type { SandboxOptions } from "../../sandbox/server.ts";
+import { type CommandOptions, type CommandResult, runCommand } from "./command-line.ts";
+import { startProduct } from "./running-product.ts";
+
+/** A running product that commands find by themselves, as they find what `npm start` keeps up. */
+export type OperatedStage = AsyncDisposable & {
+  readonly system: System;
+  /** Runs a command on this stage, whatever else runs on the machine. */
+  readonly run: (args: readonly string[], options?: CommandOptions) => Promise<CommandResult>;
+  /** An environment in which this stage stands for AWS: the operator's credentials, and the gateway's address. */
+  readonly asAws: Readonly<
+    Record<"AWS_ENDPOINT_URL" | "AWS_REGION" | "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY", string>
+  >;
+};
+
+/** @param changes settings in the place of the stage's, group by group */
+export async function startOperatedStage(
+  stage: string,
+  changes: object = {},
+  sandbox: SandboxOptions = {},
+): Promise<OperatedStage> {
+  const product = await startProduct(stage, changes, sandbox);
+  const { system } = product;
+  const endAnnouncement = announce(system.stack);
+  const { gatewayUrl, region, operator } = system.stack;
+  return {
+    system,
+    run: (args, options) => runCommand([...args, "--stage", stage], options),
+    asAws: {
+      AWS_ENDPOINT_URL: gatewayUrl,
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: operator.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: operator.secretAccessKey,
+    },
+    [Symbol.asyncDispose]: async () => {
+      endAnnouncement();
+      await product[Symbol.asyncDispose]();
+    },
+  };
+}
