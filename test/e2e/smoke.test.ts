@@ -216,7 +216,12 @@ describe("npm run smoke", { timeout: 120_000 }, () => {
   });
 
   it("reads nobody's queue in AWS unless it is told to", async () => {
-    const Subscribers = JSON.stringify([{ name: "real", queueUrl: "https://sqs.example/real" }]);
+    const real = {
+      name: "real",
+      queueUrl: "https://sqs.example/real",
+      deadLetterQueueUrl: "https://sqs.example/dead",
+    };
+    const Subscribers = JSON.stringify([real]);
     const { args, env } = await asInAws(system, { Subscribers });
     const result = await smoke(args, env);
     expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining("--subscriber real") });
