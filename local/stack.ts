@@ -55,6 +55,8 @@ export type StackOptions = {
    * Lambda would start more.
    */
   readonly maximumProcesses?: number;
+  /** Counts the capacity units of the table's calls; see `gateway.capacity()`. */
+  readonly countsCapacity?: boolean;
   /** Waits between retries and until schedules are due. Tests pass one that does not wait. */
   readonly delay?: Delay;
 };
@@ -174,6 +176,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     s3Url: queuesAndObjects.s3Url,
     secrets,
     lambda: { functions, invoker },
+    countsCapacity: options.countsCapacity ?? false,
   });
   cleanup.adopt(gateway, ({ close }) => close());
   const operator = newCredentials(operatorName);

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type SecretsEngine, SecretsError } from "../engines/secrets.ts";
 import { type AccessBook, createAccessBook } from "./access.ts";
 import { type Answer, accessDenied, errorAnswer, jsonAnswer } from "./answer.ts";
+import { type CapacityBook, createCapacityBook } from "./capacity.ts";
 import {
   createEngineClient,
   type EngineClient,
@@ -26,6 +27,8 @@ export type GatewayOptions = {
   readonly secrets: SecretsEngine;
   /** Absent: there is no function. */
   readonly lambda?: LambdaEngine;
+  /** Asks the table's engine what each call consumes, which costs both time. */
+  readonly countsCapacity?: boolean;
 };
 
 /** Longer than any client keeps an idle connection, so that it is never us who closes one in its face. */
@@ -42,6 +45,7 @@ type Context = IdentifyContext & {
   readonly interceptors: ReadonlySet<Interceptor>;
   readonly engines: Engines;
   readonly lambda: LambdaEngine | undefined;
+  readonly capacity: CapacityBook | undefined;
 };
 
 /**
@@ -67,6 +71,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     interceptors,
     engines,
     lambda: options.lambda,
+    capacity: options.countsCapacity === true ? createCapacityBook() : undefined,
   };
   server.on("request", (request, response) => {
     answerRequest(request, response, context).catch((error: unknown) => {
@@ -82,6 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     register: access.register,
     setResourcePolicy: access.setResourcePolicy,
     calls: access.calls,
+    capacity: () => context.capacity?.counts() ?? new Map(),
     denials: access.denials,
     authorize: access.authorize,
     intercept: (interceptor) => {
@@ -250,17 +256,8 @@ async function forward(
         await context.engines.sqs.send(engineRequest(request, outgoing, operation, context.scope.region)),
       );
     case "dynamodb":
-    case "streams": {
-      const { method, target, headers } = engineRequest(request, outgoing, operation, context.scope.region);
-      const asEngine = { ...headers, authorization: engineCredentials };
-      const answer = await context.engines.dynamodb.send({
-        method,
-        target,
-        headers: asEngine,
-        body: outgoing,
-      });
-      return rewrite(operation, answer);
-    }
+    case "streams":
+      return forwardToTable(request, outgoing, operation, caller, context);
     case "s3": {
       const answer = await context.engines.s3.send(
         engineRequest(request, outgoing, operation, context.scope.region),
@@ -276,6 +273,24 @@ async function forward(
     case "logs":
       throw new Error("the log service has no engine");
   }
+}
+
+async function forwardToTable(
+  request: IncomingMessage,
+  body: Buffer,
+  operation: Operation,
+  caller: Principal,
+  { engines, capacity, scope }: Context,
+): Promise<Answer> {
+  const counted = operation.service === "dynamodb" ? capacity : undefined;
+  const outgoing = counted === undefined ? body : Buffer.from(counted.asking(body.toString()));
+  const { headers, ...rest } = engineRequest(request, outgoing, operation, scope.region);
+  const answer = await engines.dynamodb.send({
+    ...rest,
+    headers: { ...headers, authorization: engineCredentials },
+  });
+  counted?.record(caller.name, operation.action, answer);
+  return rewrite(operation, answer);
 }
 
 function engineRequest(

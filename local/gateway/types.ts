@@ -1,5 +1,6 @@
 import type { Decision } from "../iam/evaluate.ts";
 import type { Policy } from "../iam/policy.ts";
+import type { Capacity } from "./capacity.ts";
 
 /** A caller with credentials of its own. `policies: "all"` is the operator, who may do everything. */
 export type Principal = {
@@ -59,6 +60,8 @@ export type Gateway = {
   intercept(interceptor: Interceptor): () => void;
   /** Allowed calls so far, by `<principal's name> <action>`, for example `store-users dynamodb:UpdateItem`. */
   calls(): ReadonlyMap<string, number>;
+  /** Capacity units of the table's calls so far, by the same keys; empty unless they are counted. */
+  capacity(): ReadonlyMap<string, Capacity>;
   /** Everything that was refused so far, also by `authorize`. */
   denials(): readonly Denial[];
   /**

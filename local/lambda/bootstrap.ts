@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { FunctionError, Invocation, ProcessMessage } from "./protocol.ts";
+import type { FunctionError, Invocation, ProcessMessage, Usage } from "./protocol.ts";
 
 type Handler = (event: unknown, context: unknown) => unknown;
 
@@ -63,15 +63,22 @@ function isHandler(value: unknown): value is Handler {
 async function answer(handle: Handler, invocation: Invocation): Promise<void> {
   const { requestId } = invocation;
   currentRequest = requestId;
+  const before = process.cpuUsage();
   try {
     const result = await handle(JSON.parse(invocation.event), contextOf(invocation));
     const payload = JSON.stringify(result) ?? "null";
     currentRequest = undefined;
-    tell({ kind: "returned", requestId, payload });
+    tell({ kind: "returned", requestId, payload, usage: usageSince(before) });
   } catch (error) {
     currentRequest = undefined;
     tell({ kind: "failed", requestId, error: describe(error) });
   }
+}
+
+function usageSince(before: NodeJS.CpuUsage): Usage {
+  const { user, system } = process.cpuUsage(before);
+  // Told in kilobytes, whatever the platform counts in.
+  return { cpuMicros: user + system, maxResidentBytes: process.resourceUsage().maxRSS * 1024 };
 }
 
 function contextOf({ requestId, deadline, context }: Invocation): object {

@@ -3,11 +3,11 @@ import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { FunctionPlan } from "../assembly/plan.ts";
-import type { FunctionError, Invocation, ProcessMessage } from "./protocol.ts";
+import type { FunctionError, Invocation, ProcessMessage, Usage } from "./protocol.ts";
 
 /** How one invocation ended. A payload is JSON text. */
 export type InvocationOutcome =
-  | { readonly kind: "returned"; readonly payload: string }
+  | { readonly kind: "returned"; readonly payload: string; readonly usage?: Usage }
   | { readonly kind: "failed"; readonly error: FunctionError };
 
 export type FunctionProcess = {
@@ -124,7 +124,8 @@ function runInvocation(
     };
     const take = (message: ProcessMessage): void => {
       if (message.kind === "returned" && message.requestId === requestId) {
-        end({ kind: "returned", payload: message.payload });
+        const { payload, usage } = message;
+        end({ kind: "returned", payload, usage });
       } else if (message.kind === "failed" && message.requestId === requestId) {
         end({ kind: "failed", error: message.error });
       }

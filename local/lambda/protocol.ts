@@ -21,8 +21,16 @@ export type Invocation = {
   };
 };
 
+/** What the process spent on one invocation, and the most memory that it has held until then. */
+export type Usage = { readonly cpuMicros: number; readonly maxResidentBytes: number };
+
 export type ProcessMessage =
   | { readonly kind: "ready" }
   | { readonly kind: "init-error"; readonly error: FunctionError }
-  | { readonly kind: "returned"; readonly requestId: string; readonly payload: string }
+  | {
+      readonly kind: "returned";
+      readonly requestId: string;
+      readonly payload: string;
+      readonly usage: Usage;
+    }
   | { readonly kind: "failed"; readonly requestId: string; readonly error: FunctionError };

@@ -13,7 +13,39 @@ import { account, clients, type LocalSystem, region, startLocalSystem } from "./
 const tableArn = `arn:aws:dynamodb:${region}:${account}:table/Facts`;
 const otherArn = `arn:aws:dynamodb:${region}:${account}:table/Others`;
 
-describe.each(["dynamodb-local", "dynoxide"] as const)("tables on %s", (engine) => {
+const engines = ["dynamodb-local", "dynoxide"] as const;
+
+describe.each(engines)("the capacity that calls consume on %s", (engine) => {
+  test("is counted for each caller and action, by the size of items; a refused condition is a write too", async () => {
+    const system = await startLocalSystem({ dynamodb: engine, engines: { countsCapacity: true } });
+    const { dynamodb } = clients(system, system.operator);
+    await dynamodb.send(
+      new CreateTableCommand({
+        TableName: "Facts",
+        BillingMode: "PAY_PER_REQUEST",
+        KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+        AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
+      }),
+    );
+    const item = (size: number) => ({ pk: { S: "a" }, text: { S: "x".repeat(size) } });
+    const put = { TableName: "Facts", Item: item(10) };
+    await dynamodb.send(new PutItemCommand(put));
+    await dynamodb.send(new PutItemCommand({ ...put, Item: item(2_500) }));
+    const onlyNew = new PutItemCommand({ ...put, ConditionExpression: "attribute_not_exists(pk)" });
+    await expect(dynamodb.send(onlyNew)).rejects.toThrow(ConditionalCheckFailedException);
+    const get = { TableName: "Facts", Key: { pk: { S: "a" } } };
+    const { ConsumedCapacity } = await dynamodb.send(new GetItemCommand({ ...get, ConsistentRead: true }));
+    await dynamodb.send(new GetItemCommand(get));
+    expect(ConsumedCapacity?.CapacityUnits).toBe(1);
+    expect(Object.fromEntries(system.gateway.capacity())).toMatchObject({
+      "operator dynamodb:PutItem": { readUnits: 0, writeUnits: 1 + 3 + 1 },
+      "operator dynamodb:GetItem": { readUnits: 1 + 0.5, writeUnits: 0 },
+    });
+    await system.close();
+  });
+});
+
+describe.each(engines)("tables on %s", (engine) => {
   let system: LocalSystem;
   let streamArn: string;
 

@@ -19,6 +19,16 @@ describe("an invocation", () => {
     });
   });
 
+  test("tells what it spent of the processor, and the memory of its process", async () => {
+    await using work = await hosted(
+      "export const handler = (until) => { while (process.cpuUsage().user < until); };",
+    );
+    const outcome = await work.host.invoke("300000");
+    const usage = outcome.kind === "returned" ? outcome.usage : undefined;
+    expect(usage?.cpuMicros).toBeGreaterThan(100_000);
+    expect(usage?.maxResidentBytes).toBeGreaterThan(10_000_000);
+  });
+
   test("without a result answers null", async () => {
     await using work = await hosted("export const handler = () => {};");
     expect(await answerOf(work.host)).toBeNull();
