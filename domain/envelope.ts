@@ -1,6 +1,7 @@
 import { type EventFacts, isKind, type Kind, parseFacts } from "./events.ts";
 import { permanent } from "./failures.ts";
 import { jsonText } from "./json-text.ts";
+import type { MappedHeaders } from "./mapping-source.ts";
 import { fieldsOf, numberOf, parseJson, textOf } from "./parse.ts";
 
 /** The version of envelopes that this release writes. It reads this one only; a change adds a reader. */
@@ -29,6 +30,8 @@ export type Envelope = {
   /** The event's identity, see `identify.ts`. */
   readonly id: string;
   readonly receivedAt: string;
+  /** Those that the mapping reads; absent where it reads none, as before it could. */
+  readonly headers?: MappedHeaders;
   readonly body: Body;
 };
 
@@ -48,8 +51,19 @@ export function readEnvelope(text: string): Envelope {
     kind: fields.kind,
     id: textOf(fields, "id"),
     receivedAt: textOf(fields, "receivedAt"),
+    ...(fields.headers === undefined ? {} : { headers: readHeaders(fields.headers) }),
     body: readBody(fields.body),
   };
+}
+
+function readHeaders(value: unknown): MappedHeaders {
+  const entries = Object.entries(fieldsOf(value, "headers"));
+  return Object.fromEntries(
+    entries.map(([name, text]) => {
+      if (typeof text !== "string") throw permanent("headers: expected texts");
+      return [name, text];
+    }),
+  );
 }
 
 function readBody(value: unknown): Body {

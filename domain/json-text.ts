@@ -1,11 +1,11 @@
-const beyondTheBasicPlane = /[\u{10000}-\u{10FFFF}]/gu;
+const refusedByQueues = /[\u{10000}-\u{10FFFF}\uFFFE\uFFFF]/gu;
 
 /**
  * A value as JSON that passes through every queue: characters beyond U+FFFF, emoji for example, are escaped, as
- * JSON allows. SQS takes them as they are, engines in its place do not. Reading it back gives the same value.
+ * JSON allows: SQS takes them as they are, engines in its place do not. So are the two that SQS refuses. Reading it back gives the same value.
  */
 export function jsonText(value: unknown): string {
-  return JSON.stringify(value).replace(beyondTheBasicPlane, escapeUnits);
+  return JSON.stringify(value).replace(refusedByQueues, escapeUnits);
 }
 
 function escapeUnits(character: string): string {

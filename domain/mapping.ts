@@ -1,35 +1,46 @@
-import { type EventFacts, type EventType, isEventType, subjectKindOf } from "./events.ts";
+import { type EventFacts, type EventType, isEventType, parseFacts, subjectKindOf } from "./events.ts";
 import { permanent } from "./failures.ts";
-import { parseMoment } from "./moments.ts";
-import { fieldsOf, optionalText, present, textOf } from "./parse.ts";
+import {
+  headersRead,
+  type MappedHeaders,
+  type MappingSource,
+  parseSource,
+  type Search,
+  valueAt,
+} from "./mapping-source.ts";
+import { parseMoment, parseUnixTime } from "./moments.ts";
+import { fieldsOf, present } from "./parse.ts";
 
 const idFields = ["userId", "accountId", "companyAccountId"] as const;
 const textFields = ["datasourceId", "endpoint", "eventId", "dateStart", "dateEnd"] as const;
 const otherFields = ["time", "connected", "dataAvailable"] as const;
-const mappedFields = [...idFields, ...textFields, ...otherFields];
+/** What a mapping can find beside the type of an event. */
+export const mappedFields = [...idFields, ...textFields, ...otherFields];
 
-type MappedField = (typeof mappedFields)[number];
+export type MappedField = (typeof mappedFields)[number];
 
 /**
- * How one kind's payloads become events: data, not code. `type` and each field hold a JMESPath expression,
- * `types` translates the provider's event names into ours, `ids` says whether ids must be UUIDs.
+ * How one kind's webhooks become events: data, not code. `type` and each field say where it stands, `types` translates the provider's event names into ours, `ids` says whether ids must be UUIDs.
  */
 export type KindMapping = {
-  readonly type: string;
+  readonly type: MappingSource;
   readonly types: Readonly<Record<string, string>>;
   readonly ids: "uuid" | "any";
-} & { readonly [field in MappedField]?: string };
+} & { readonly [field in MappedField]?: MappingSource };
 
-/** Evaluates a JMESPath expression on a JSON value; compiled expressions are the adapter's business. */
-export type Search = (expression: string, data: unknown) => unknown;
+export type { Search } from "./mapping-source.ts";
+
+/** A webhook as the mapping reads it: the parsed body, and the headers that the mapping names. */
+export type Delivery = { readonly body: unknown; readonly headers: MappedHeaders };
 
 /** @throws permanent failure naming the field of the settings that is wrong */
 export function parseMapping(value: unknown): KindMapping {
   const fields = fieldsOf(value, "mapping");
-  const expressions = mappedFields.map((name) => [name, optionalText(fields, name)] as const);
+  const type = parseSource(fields, "type");
+  if (type === undefined) throw permanent("type: expected an expression or a header");
   return {
-    ...present(Object.fromEntries(expressions)),
-    type: textOf(fields, "type"),
+    ...present(Object.fromEntries(mappedFields.map((name) => [name, parseSource(fields, name)]))),
+    type,
     types: parseTypes(fields.types),
     ids: fields.ids === "any" ? "any" : "uuid",
   };
@@ -40,37 +51,70 @@ function parseTypes(value: unknown): Record<string, string> {
   return Object.fromEntries(entries.map(([name, type]) => [name, typeof type === "string" ? type : ""]));
 }
 
+/** The headers that a mapping reads: all that a receiver carries. */
+export function headersOf(mapping: KindMapping): readonly string[] {
+  return headersRead(Object.values(mapping));
+}
+
 /**
  * Maps a payload to an event's facts.
+ * @param headers those of its webhook that the mapping names, see `headersOf`
  * @throws permanent failure with the reason: an unknown event name, a missing subject, an id or time that is
  * none. Reasons name fields and never quote values, for values may be personal data.
  */
-export function mapPayload(mapping: KindMapping, payload: unknown, search: Search): EventFacts {
-  const at = (field: "type" | MappedField) => {
-    const expression = mapping[field];
-    return expression === undefined ? undefined : (search(expression, payload) ?? undefined);
-  };
-  const id = (field: (typeof idFields)[number]) => idAt(field, at(field), mapping.ids);
-  const text = (field: (typeof textFields)[number]) => textAt(field, at(field));
-  return withSubject(
-    present<EventFacts>({
-      type: typeOf(mapping, at("type")),
-      userId: id("userId"),
-      accountId: id("accountId"),
-      companyAccountId: id("companyAccountId"),
-      datasourceId: text("datasourceId"),
-      endpoint: text("endpoint"),
-      eventId: text("eventId"),
-      dateStart: text("dateStart"),
-      dateEnd: text("dateEnd"),
-      time: momentAt("time", at("time")),
-      connected: booleanAt("connected", at("connected")),
-      dataAvailable: booleanAt("dataAvailable", at("dataAvailable")),
-    }),
+export function mapPayload(
+  mapping: KindMapping,
+  payload: unknown,
+  search: Search,
+  headers: MappedHeaders = {},
+): EventFacts {
+  const delivery = { body: payload, headers };
+  const type = typeOf(mapping, foundAt(mapping, "type", delivery, search));
+  const facts = mappedFields.map(
+    (field) => [field, factAt(mapping, field, foundAt(mapping, field, delivery, search))] as const,
   );
+  return withSubject(parseFacts({ ...Object.fromEntries(facts), type }));
 }
 
-function typeOf(mapping: KindMapping, name: unknown): EventType {
+/** What a field's source gives, as it is; undefined where it gives nothing. @throws permanent failure */
+export function foundAt(
+  mapping: KindMapping,
+  field: "type" | MappedField,
+  { body, headers }: Delivery,
+  search: Search,
+): unknown {
+  return valueAt(mapping[field], body, headers, search);
+}
+
+/** A found value as the event has it. @throws permanent failure naming the field */
+export function factAt(
+  mapping: KindMapping,
+  field: MappedField,
+  value: unknown,
+): string | boolean | undefined {
+  switch (field) {
+    case "userId":
+    case "accountId":
+    case "companyAccountId":
+      return idAt(field, value, mapping.ids);
+    case "time":
+      return momentAt(field, value);
+    case "connected":
+    case "dataAvailable":
+      // A header is always a text.
+      return booleanAt(field, typeof mapping[field] === "string" ? value : booleanOf(value));
+    default:
+      return textAt(field, value);
+  }
+}
+
+function booleanOf(value: unknown): unknown {
+  if (value === "true") return true;
+  return value === "false" ? false : value;
+}
+
+/** @throws permanent failure: no event name, or one that `types` does not translate */
+export function typeOf(mapping: KindMapping, name: unknown): EventType {
   if (typeof name !== "string") throw permanent("type: the payload names no event; see mapping.type");
   const type = Object.hasOwn(mapping.types, name) ? mapping.types[name] : undefined;
   if (!isEventType(type)) throw permanent("type: mapping.types translates no such event name");
@@ -109,7 +153,7 @@ export function idAt(field: string, value: unknown, ids: KindMapping["ids"]): st
 
 function momentAt(field: string, value: unknown): string | undefined {
   if (value === undefined || value === "") return undefined;
-  const moment = typeof value === "string" ? parseMoment(value) : undefined;
+  const moment = parseUnixTime(value) ?? (typeof value === "string" ? parseMoment(value) : undefined);
   if (moment === undefined) throw permanent(`${field}: not a date-time`);
   return moment;
 }

@@ -24,3 +24,14 @@ function isOnCalendar(date: string): boolean {
   const midnight = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);
 }
+
+/**
+ * Reads a Unix time in whole seconds or milliseconds, as a number or its digits. Ten digits are seconds (2001 to 2286),
+ * thirteen are milliseconds of the same years: no number can be both.
+ * @returns as `parseMoment`
+ */
+export function parseUnixTime(value: unknown): string | undefined {
+  const digits = typeof value === "number" ? String(value) : value;
+  if (typeof digits !== "string" || !/^[1-9]\d{9}(\d{3})?$/.test(digits)) return undefined;
+  return new Date(Number(digits.padEnd(13, "0"))).toISOString();
+}

@@ -36,6 +36,16 @@ export function numberOf(fields: Fields, name: string): number {
   return value;
 }
 
+/** @throws permanent failure naming the field */
+export function textsOf(fields: Fields, name: string): readonly string[] {
+  const value = fields[name];
+  const list: readonly unknown[] = Array.isArray(value) ? value : [undefined];
+  return list.map((text) => {
+    if (typeof text !== "string") throw permanent(`${name}: expected a list of texts`);
+    return text;
+  });
+}
+
 export function optionalText(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   return typeof value === "string" && value !== "" ? value : undefined;

@@ -1,6 +1,7 @@
 import { decodeUtf8 } from "./envelope.ts";
 import type { Kind } from "./events.ts";
 import { withoutFields } from "./lossless-json.ts";
+import type { MappedHeaders } from "./mapping-source.ts";
 
 /** A body that was read as JSON, or why it was not. `error` never quotes the body. */
 export type Payload =
@@ -12,9 +13,10 @@ const credentialFields: ReadonlySet<string> = new Set(["link", "session"]);
 
 /**
  * Checks that a body is JSON and drops live credentials from those of users, at any depth; other kinds keep
- * their bytes as they are.
+ * their bytes as they are. An event that its mapped headers tell may have no body: it counts as null.
  */
-export function inspectPayload(kind: Kind, bytes: Uint8Array): Payload {
+export function inspectPayload(kind: Kind, bytes: Uint8Array, headers: MappedHeaders = {}): Payload {
+  if (bytes.length === 0 && Object.keys(headers).length > 0) return { ok: true, bytes: Buffer.from("null") };
   const text = decodeUtf8(bytes);
   if (text === undefined) return { ok: false, error: "not UTF-8" };
   try {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { eventTypes, kinds } from "../domain/events.ts";
+import { headersOf } from "../domain/mapping.ts";
 import { answerTypes } from "../domain/message.ts";
 import { longestCallInSeconds, settlingInSeconds } from "../domain/provider-settings.ts";
 import { wants } from "../domain/subscribers.ts";
@@ -206,6 +207,13 @@ const crossChecks: readonly CrossCheck[] = [
       error: "is a private address; write a public one, or set provider.allowPrivateAddresses to true",
     }),
   ),
+  {
+    reads: ["mapping", "webhooks"],
+    holds: ({ mapping, webhooks }) =>
+      kinds.every((kind) => !headersOf(mapping[kind]).includes(webhooks.secretHeader.toLowerCase())),
+    path: ["webhooks", "secretHeader"],
+    error: "carries the secret, which goes to no queue, but the mapping reads it; name another header there",
+  },
   {
     reads: ["webhooks", "retention"],
     holds: ({ webhooks, retention }) => retention.eventsDays * 24 > webhooks.retryHours,

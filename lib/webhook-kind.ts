@@ -3,6 +3,7 @@ import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import type { Kind } from "../domain/events.ts";
+import { headersOf } from "../domain/mapping.ts";
 import type { EventTable } from "./event-table.ts";
 import type { OverflowStorage } from "./overflow-storage.ts";
 import { allow, consumeQueue } from "./permissions.ts";
@@ -51,6 +52,7 @@ export class WebhookKind extends Construct {
         secretCacheSeconds: settings.webhooks.secretCacheSeconds,
         sourceAddresses: settings.webhooks.sourceAddresses,
         maxBodyBytes: settings.webhooks.maxBodyBytes,
+        mappedHeaders: headersOf(settings.mapping[kind]),
       },
       permissions: [
         allow(["sqs:SendMessage"], [queue.queueArn, deadLetterQueue.queueArn]),

@@ -3,7 +3,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
 import { secretReader } from "../../adapters/secret-reader.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
-import { numberOf, textOf } from "../../domain/parse.ts";
+import { numberOf, textOf, textsOf } from "../../domain/parse.ts";
 import { parseSourceAddresses } from "../../domain/source-addresses.ts";
 import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
@@ -27,6 +27,7 @@ export function liveDependencies(): ReceiverDependencies {
     queueUrl: variable("QUEUE_URL"),
     deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
     secretHeader: textOf(settings, "secretHeader"),
+    mappedHeaders: textsOf(settings, "mappedHeaders"),
     maxBodyBytes: numberOf(settings, "maxBodyBytes"),
     isAllowedSource: parseSourceAddresses(settings.sourceAddresses),
     readSecret: secret.read,

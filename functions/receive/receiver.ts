@@ -12,6 +12,7 @@ import {
 import type { Kind } from "../../domain/events.ts";
 import { FailureError, failureOf } from "../../domain/failures.ts";
 import { identify } from "../../domain/identify.ts";
+import { pickHeaders } from "../../domain/mapping-source.ts";
 import { inspectPayload } from "../../domain/payload.ts";
 import type { Log } from "../runtime/log.ts";
 import {
@@ -31,6 +32,8 @@ export type ReceiverDependencies = AdmissionDependencies & {
   readonly overflow: OverflowBucket;
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
+  /** Names of headers, in small letters, that the mapping reads: no others are carried. */
+  readonly mappedHeaders: readonly string[];
 };
 
 /**
@@ -44,16 +47,19 @@ export function receiver(kind: Kind, dependencies: ReceiverDependencies) {
     .use(allowSources(kind, dependencies))
     .use(limitBody(kind, dependencies))
     .use(authenticate(kind, dependencies))
-    .handler((event) => accept(kind, rawBodyOf(event), dependencies));
+    .handler((event) => accept(kind, event, dependencies));
 }
 
-async function accept(kind: Kind, raw: Buffer, dependencies: ReceiverDependencies): Promise<Result> {
-  const { send, queueUrl, deadLetterQueueUrl, now, log } = dependencies;
-  const id = identify(kind, raw);
-  const payload = inspectPayload(kind, raw);
+async function accept(kind: Kind, event: Event, dependencies: ReceiverDependencies): Promise<Result> {
+  const { send, queueUrl, deadLetterQueueUrl, mappedHeaders, now, log } = dependencies;
+  const raw = rawBodyOf(event);
+  const headers = pickHeaders(mappedHeaders, event.headers);
+  const id = identify(kind, raw, headers);
+  const payload = inspectPayload(kind, raw, headers);
   const body = payload.ok ? bodyOf(payload.bytes) : unreadable(kind, raw, payload.error);
+  const carried = Object.keys(headers).length === 0 ? {} : { headers };
   const message = await serialize(
-    { schemaVersion: envelopeVersion, kind, id, receivedAt: now().toISOString(), body },
+    { schemaVersion: envelopeVersion, kind, id, receivedAt: now().toISOString(), ...carried, body },
     dependencies,
   );
   const [failure] = payload.ok

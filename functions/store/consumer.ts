@@ -6,6 +6,7 @@ import type { Send } from "../../adapters/sqs-sender.ts";
 import { type Body, readEnvelope } from "../../domain/envelope.ts";
 import { permanent } from "../../domain/failures.ts";
 import { type KindMapping, mapPayload, type Search } from "../../domain/mapping.ts";
+import type { MappedHeaders } from "../../domain/mapping-source.ts";
 import { parseJson } from "../../domain/parse.ts";
 import type { Log } from "../runtime/log.ts";
 import { deadLetterPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
@@ -30,9 +31,9 @@ export function consumer(dependencies: ConsumerDependencies) {
 
 async function store(message: string, dependencies: ConsumerDependencies): Promise<void> {
   const { record, log } = dependencies;
-  const { id, kind, receivedAt, body } = readEnvelope(message);
+  const { id, kind, receivedAt, headers, body } = readEnvelope(message);
   const isReconciled = body.as === "facts";
-  const facts = isReconciled ? body.facts : await mapBody(body, dependencies);
+  const facts = isReconciled ? body.facts : await mapBody(body, headers, dependencies);
   const event = { ...facts, id, kind, receivedAt, ...(isReconciled ? { reconciled: true as const } : {}) };
   const receipt = await record({ event, body });
   log(receipt === "first" ? "EVENT_STORED" : "EVENT_AGAIN", { kind, id });
@@ -40,8 +41,12 @@ async function store(message: string, dependencies: ConsumerDependencies): Promi
 
 type WebhookBody = Exclude<Body, { as: "facts" }>;
 
-async function mapBody(body: WebhookBody, { overflow, mapping, search }: ConsumerDependencies) {
-  return mapPayload(mapping, parseJson(await textOf(body, overflow), "the body"), search);
+async function mapBody(
+  body: WebhookBody,
+  headers: MappedHeaders | undefined,
+  { overflow, mapping, search }: ConsumerDependencies,
+) {
+  return mapPayload(mapping, parseJson(await textOf(body, overflow), "the body"), search, headers);
 }
 
 async function textOf(body: WebhookBody, overflow: OverflowBucket): Promise<string> {

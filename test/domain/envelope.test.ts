@@ -53,6 +53,21 @@ describe("an envelope", () => {
     );
   });
 
+  it("carries headers where a mapping reads some, whatever they hold, and is read without", () => {
+    const texts = fc.dictionary(fc.string(), fc.string({ unit: "binary" }));
+    fc.assert(
+      fc.property(texts, (headers) => {
+        const text = writeEnvelope({ ...envelope, headers });
+        expect(text).not.toMatch(/[\uFFFE\uFFFF]/);
+        expect(readEnvelope(text)).toEqual({ ...envelope, headers });
+      }),
+    );
+    expect(readEnvelope(writeEnvelope(envelope))).not.toHaveProperty("headers");
+    expect(() => readEnvelope(JSON.stringify({ ...envelope, headers: { a: 1 } }))).toThrow(
+      "headers: expected texts",
+    );
+  });
+
   it("of another schema version is refused, permanently", () => {
     for (const schemaVersion of [0, 2, "1", null, undefined]) {
       const text = JSON.stringify({ ...envelope, schemaVersion });

@@ -30,4 +30,30 @@ describe("the identity of an event", () => {
     const all = [...bodies, Buffer.from([0xff]), Buffer.from([0xfe])];
     expect(new Set(all.map((body) => identify("users", body))).size).toBe(all.length);
   });
+
+  it("holds the headers that the mapping reads, in whatever order they come", () => {
+    const body = Buffer.from("{}");
+    const id = (headers: Readonly<Record<string, string>>) => identify("accounts", body, headers);
+    expect(id({})).toBe(identify("accounts", body));
+    expect(id({ a: "1", b: "2" })).toBe(id({ b: "2", a: "1" }));
+    const different = [
+      {},
+      { a: "1" },
+      { a: "2" },
+      { b: "1" },
+      { a: "1", b: "" },
+      { a: '1","b":"' },
+      { a: "1\n{}" },
+    ];
+    expect(new Set(different.map(id)).size).toBe(different.length);
+  });
+
+  it("never mixes up headers and body", () => {
+    const texts = fc.dictionary(fc.string({ minLength: 1 }), fc.string(), { minKeys: 1 });
+    fc.assert(
+      fc.property(texts, fc.string(), fc.string(), (headers, body, other) => {
+        expect(identify("users", Buffer.from(body), headers)).not.toBe(identify("users", Buffer.from(other)));
+      }),
+    );
+  });
 });

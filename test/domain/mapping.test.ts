@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { jmespathSearch } from "../../adapters/jmespath-search.ts";
 import { kinds } from "../../domain/events.ts";
 import { failureOf } from "../../domain/failures.ts";
-import { type KindMapping, mapPayload, parseMapping } from "../../domain/mapping.ts";
+import { headersOf, type KindMapping, mapPayload, parseMapping } from "../../domain/mapping.ts";
+import { mayHoldCredential } from "../../domain/mapping-source.ts";
 import { ownerOf, subjectOf } from "../../domain/subjects.ts";
 import { defaultMapping } from "../../lib/default-mapping.ts";
 
@@ -178,7 +179,8 @@ describe("a payload", () => {
     expect(reasonOf({ ...account, datasource_id: true })).toMatch(/^datasourceId: /);
     const timed = { ...defaultMapping.accounts, time: "sent_at" };
     expect(reasonOf({ ...account, sent_at: "yesterday" }, timed)).toBe("time: not a date-time");
-    expect(reasonOf({ ...account, sent_at: 1772368496 }, timed)).toBe("time: not a date-time");
+    expect(reasonOf({ ...account, sent_at: 20260301 }, timed)).toBe("time: not a date-time");
+    expect(map({ ...account, sent_at: 1_772_368_496 }, timed).time).toBe("2026-03-01T12:34:56.000Z");
     expect(map({ ...account, sent_at: "2026-03-01 12:00:00 UTC" }, timed).time).toBe(
       "2026-03-01T12:00:00.000Z",
     );
@@ -232,7 +234,10 @@ describe("a mapping from the settings", () => {
   it("demands UUIDs unless it says otherwise, and is refused where it names no event", () => {
     expect(parseMapping({ type: "a", types: {} }).ids).toBe("uuid");
     expect(parseMapping({ type: "a", types: {}, ids: "any" }).ids).toBe("any");
-    expect(() => parseMapping({ types: {} })).toThrow("type: expected a text");
+    expect(() => parseMapping({ types: {} })).toThrow("type: expected an expression or a header");
+    expect(() => parseMapping({ type: "a", types: {}, time: { head: "x" } })).toThrow(
+      "time: expected an expression or a header",
+    );
     expect(() => parseMapping({ type: "a" })).toThrow("mapping.types: expected an object");
     expect(() => parseMapping([])).toThrow("mapping: expected an object");
   });
@@ -251,6 +256,85 @@ describe("a mapping from the settings", () => {
     expect(reasonOf({ action: "connect_account", account_id: "canary" }, mapping)).toMatch(/^mapping: \w+$/);
     const failing = { ...anyIds, accountId: "sum(account_id)" };
     expect(reasonOf({ action: "connect_account", account_id: "canary" }, failing)).toMatch(/^mapping: \w+$/);
+  });
+});
+
+describe("a mapping that reads headers", () => {
+  const mapping: KindMapping = {
+    type: { header: "ce-type" },
+    types: { "com.example.connected": "account.connected" },
+    accountId: { header: "ce-subject" },
+    userId: "data.user",
+    time: { header: "ce-time" },
+    connected: { header: "x-linked" },
+    ids: "any",
+  };
+  const headers = {
+    "ce-type": "com.example.connected",
+    "ce-subject": "acc%201%2F%C3%A4",
+    "ce-time": "2026-03-01T12:00:00Z",
+  };
+  const read = (given: Readonly<Record<string, string>>, body: unknown = { data: { user: "u-1" } }) =>
+    mapPayload(mapping, body, jmespathSearch, given);
+
+  it("takes fields from them and from the body, and undoes the escapes of CloudEvents", () => {
+    expect(read(headers)).toEqual({
+      type: "account.connected",
+      accountId: "acc 1/ä",
+      userId: "u-1",
+      time: "2026-03-01T12:00:00.000Z",
+    });
+    expect(read({ ...headers, "ce-subject": "100%" }).accountId).toBe("100%");
+    expect(read(headers, null)).not.toHaveProperty("userId");
+  });
+
+  it("reads true and false out of a header, and refuses another text", () => {
+    for (const connected of [true, false])
+      expect(read({ ...headers, "x-linked": String(connected) })).toMatchObject({ connected });
+    expect(() => read({ ...headers, "x-linked": "yes" })).toThrow("connected: expected true or false");
+  });
+
+  it("refuses what lacks them by the field that is missing, whatever an object inherits", () => {
+    expect(() => read({})).toThrow("type: the payload names no event");
+    expect(() => mapPayload({ ...mapping, type: { header: "constructor" } }, {}, jmespathSearch, {})).toThrow(
+      "type: the payload names no event",
+    );
+  });
+
+  it("names them all, once, in small letters; those of expressions alone name none", () => {
+    expect(headersOf({ ...mapping, eventId: { header: "CE-Type" } })).toEqual([
+      "ce-subject",
+      "ce-time",
+      "ce-type",
+      "x-linked",
+    ]);
+    for (const kind of kinds) expect(headersOf(defaultMapping[kind])).toEqual([]);
+    expect(parseMapping(JSON.parse(JSON.stringify(mapping)))).toEqual(mapping);
+  });
+
+  it("can't name what may hold a credential", () => {
+    const refused = [
+      "authorization",
+      "proxy-authorization",
+      "cookie",
+      "set-cookie",
+      "x-webhook-secret",
+      "x-signature",
+    ];
+    for (const name of [...refused, "X-Api-Key", "ce-session", "ce-link", "x-amz-security-token", "x-jwt"]) {
+      expect(mayHoldCredential(name), name).toBe(true);
+    }
+    const taken = [
+      "ce-type",
+      "ce-id",
+      "ce-subject",
+      "ce-time",
+      "ce-source",
+      "webhook-id",
+      "idempotency-key",
+      "x-event",
+    ];
+    for (const name of taken) expect(mayHoldCredential(name), name).toBe(false);
   });
 });
 

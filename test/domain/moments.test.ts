@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseMoment } from "../../domain/moments.ts";
+import { parseMoment, parseUnixTime } from "../../domain/moments.ts";
 
 describe("a moment", () => {
   it("is read in the provider's format, with and without a fraction", () => {
@@ -94,5 +94,30 @@ describe("a moment", () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe("a Unix time", () => {
+  it("is read in seconds and milliseconds, as a number or as digits", () => {
+    for (const value of [1_772_368_496, "1772368496", 1_772_368_496_000, "1772368496000"]) {
+      expect(parseUnixTime(value)).toBe("2026-03-01T12:34:56.000Z");
+    }
+    expect(parseUnixTime(1_772_368_496_789)).toBe("2026-03-01T12:34:56.789Z");
+  });
+
+  it("is nothing else: a fraction, a date, an id of another length", () => {
+    for (const value of [
+      0,
+      -1_772_368_496,
+      1_772_368_496.5,
+      17_723_684_960,
+      "0772368496",
+      "2026",
+      "",
+      null,
+      {},
+    ]) {
+      expect(parseUnixTime(value)).toBeUndefined();
+    }
   });
 });

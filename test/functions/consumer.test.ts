@@ -295,6 +295,18 @@ await describeOnTables("the consumer", (tables) => {
     expect(await table.all()).toMatchObject([{ event: { time: "2026-11-21T10:00:00.000Z" }, weak: false }]);
   });
 
+  test("reads headers that the envelope carries; of one that was written without, their fields are missing", async () => {
+    const mapping = { ...defaultMapping.accounts, accountId: { header: "ce-subject" } };
+    const accountId = randomUUID();
+    const envelope = envelopeOf({ event: "connect_account" });
+    await put({ ...envelope, headers: { "ce-subject": accountId } });
+    await deliver(system, queueUrl, consumerOf(mapping));
+    expect(await table.all()).toMatchObject([{ event: { type: "account.connected", accountId } }]);
+    await put(envelope);
+    await deliver(system, queueUrl, consumerOf(mapping));
+    expect(await deadLetters()).toMatchObject([{ reason: expect.stringMatching(/^accountId: missing/) }]);
+  });
+
   test("an expression that fails sends the message to the dead-letter queue, and quotes nothing of it", async () => {
     await put(envelopeOf(accountEvent({ user_id: "personal" })));
     await deliver(system, queueUrl, consumerOf({ ...defaultMapping.accounts, userId: "abs(user_id)" }));
@@ -317,6 +329,7 @@ await describeOnTables("the consumer", (tables) => {
         secretHeader: "x-webhook-secret",
         isAllowedSource: () => true,
         maxBodyBytes: 6_000_000,
+        mappedHeaders: [],
         readSecret: async () => ({ current: "secret" }),
         now: () => new Date(receivedAt),
         log: keptLog().log,

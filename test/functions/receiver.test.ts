@@ -55,6 +55,7 @@ function receiverOf(
     now = () => noon,
     sourceAddresses = undefined as unknown,
     maxBodyBytes = 6 * 1024 * 1024,
+    mappedHeaders = [] as readonly string[],
   } = {},
 ): HttpHandler {
   return receiver(kind, {
@@ -65,6 +66,7 @@ function receiverOf(
     secretHeader: "X-Webhook-Secret",
     isAllowedSource: parseSourceAddresses(sourceAddresses),
     maxBodyBytes,
+    mappedHeaders,
     readSecret: secretReader(system.secretsManager, system.createSecret(secret), parseWebhookSecret, now)
       .read,
     now,
@@ -141,6 +143,34 @@ describe("an authentic webhook", () => {
     await call(receiverOf("accounts"), { body: Buffer.from(body) });
     const ids = (await queued()).map(({ id }) => id);
     expect(new Set(ids).size).toBe(3);
+  });
+
+  test("carries the headers that the mapping reads, and no others", async () => {
+    const mappedHeaders = ["ce-id", "ce-time"];
+    const headers = { [secretHeader]: goodSecret, "ce-id": "e-1", "ce-type": "x", authorization: "canary" };
+    await call(receiverOf("accounts", { mappedHeaders }), { headers });
+    const [envelope] = await queued();
+    expect(envelope?.headers).toEqual({ "ce-id": "e-1" });
+  });
+
+  test("of the same bytes is another event where such a header differs, and a retry where none does", async () => {
+    const handler = receiverOf("accounts", { mappedHeaders: ["ce-id"] });
+    const send = (id: string, more = {}) =>
+      call(handler, { headers: { [secretHeader]: goodSecret, "ce-id": id, ...more } });
+    await send("e-1");
+    await send("e-2");
+    await send("e-1", { "x-attempt": "2" });
+    const ids = (await queued()).map(({ id }) => id);
+    expect(ids).toHaveLength(3);
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  test("may have no body where headers tell the event; elsewhere none is no JSON", async () => {
+    const headers = { [secretHeader]: goodSecret, "ce-id": "e-1" };
+    await call(receiverOf("users", { mappedHeaders: ["ce-id"] }), { headers, body: undefined });
+    expect((await queued()).map(({ body }) => body)).toEqual([{ as: "text", text: "null" }]);
+    await call(receiverOf("users"), { headers, body: undefined });
+    expect(await deadLetters()).toMatchObject([{ reason: expect.stringMatching(/^not JSON/) }]);
   });
 
   test("travels inline up to the limit of an envelope, and beyond it lies in the bucket", async () => {

@@ -9,8 +9,8 @@ const evaluate: Search = (expression, data) => search(expression, JSON.parse(JSO
 const id = "0f0e0d0c-0b0a-4908-8706-050403020100";
 const other = "1f0e0d0c-0b0a-4908-8706-050403020100";
 
-function expressionsOf({ types: _types, ids: _ids, ...expressions }: KindMapping): [string, string][] {
-  return Object.entries(expressions);
+function expressionsOf({ types: _types, ids: _ids, ...sources }: KindMapping): [string, string][] {
+  return Object.entries(sources).map(([field, source]) => [field, typeof source === "string" ? source : ""]);
 }
 
 describe("the default mapping", () => {

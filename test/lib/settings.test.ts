@@ -257,6 +257,26 @@ describe("settings in error", () => {
       "mapping.users.time: is no JMESPath expression: Unknown function: now()",
     ],
     [
+      "a source of a field that is none",
+      { mapping: { users: { time: 5 } } },
+      'mapping.users.time: is 5; write a JMESPath expression as a text, or {"header": "<name>"}',
+    ],
+    [
+      "a header that may hold a credential",
+      { mapping: { accounts: { userId: { header: "authorization" } } } },
+      'mapping.accounts.userId.header: is "authorization"; may hold a credential by its name',
+    ],
+    [
+      "a header that is no name",
+      { mapping: { accounts: { userId: { header: "Ce-Id" } } } },
+      'mapping.accounts.userId.header: is "Ce-Id"; write an HTTP header\'s name in small letters',
+    ],
+    [
+      "the header of the secret as a field of events",
+      { webhooks: { secretHeader: "x-hook" }, mapping: { accounts: { userId: { header: "x-hook" } } } },
+      "webhooks.secretHeader: carries the secret, which goes to no queue, but the mapping reads it",
+    ],
+    [
       "an event type that is not ours",
       { mapping: { users: { types: { create_user: "user.made" } } } },
       'mapping.users.types.create_user: is "user.made"; set it to one of: user.created,',

@@ -351,6 +351,7 @@ describe("functions", () => {
     const { bundles } = local;
     expect(bundles.get("functions/receive/users.ts")).toEqual({
       secretHeader: "x-webhook-secret",
+      mappedHeaders: [],
       secretCacheSeconds: 60,
       maxBodyBytes: 6 * 1024 * 1024,
     });
