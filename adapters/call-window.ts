@@ -7,6 +7,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { waiting } from "../domain/failures.ts";
 import { windowsOf } from "../domain/pacing.ts";
 import { numberOf } from "../domain/parse.ts";
+import { itemVersion } from "./items.ts";
 import { callWindowKey } from "./keys.ts";
 
 /** Resolves where a call may be made at once; else throws a retryable failure with the time to wait. */
@@ -111,13 +112,14 @@ async function take(
       new UpdateItemCommand({
         TableName: tableName,
         Key: marshall(callWindowKey(begin)),
-        UpdateExpression: "SET #expires = :expires ADD #used :lot",
+        UpdateExpression: "SET #expires = :expires, schemaVersion = :version ADD #used :lot",
         ConditionExpression: "attribute_not_exists(#used) OR #used <= :most",
         ExpressionAttributeNames: { "#used": "used", "#expires": "expiresAt" },
         ExpressionAttributeValues: marshall({
           ":lot": lot,
           ":most": callsPerWindow - lot,
           ":expires": Math.ceil(begin / 1000) + keptForInSeconds,
+          ":version": itemVersion,
         }),
         ReturnValuesOnConditionCheckFailure: "ALL_OLD",
       }),

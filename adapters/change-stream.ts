@@ -1,11 +1,11 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type { Change } from "../domain/changes.ts";
 import { parseDataSet } from "../domain/data-set.ts";
 import { parseEvent } from "../domain/events.ts";
 import { permanent } from "../domain/failures.ts";
-import { fieldsOf, numberOf, textOf } from "../domain/parse.ts";
+import { type Fields, numberOf, textOf } from "../domain/parse.ts";
 import { parseState } from "../domain/state.ts";
+import { readItem } from "./items.ts";
 
 /** A record of the table's stream, as Lambda hands it over; the types of `@types/aws-lambda` claim more. */
 export type StreamRecord = {
@@ -20,7 +20,8 @@ export type StreamRecord = {
 
 /**
  * Reads a stream record as a change of the domain.
- * @throws permanent failure naming the field that is wrong: the record then ends in the failure destination
+ * @throws permanent failure naming the field that is wrong: the record then ends in the failure destination; a retryable
+ * one where it is of a later release
  */
 export function readChange(record: StreamRecord): Change {
   const after = readImage(record.dynamodb?.NewImage);
@@ -39,8 +40,8 @@ export function readChange(record: StreamRecord): Change {
   throw permanent("sk: the stream's filter should have left this record out");
 }
 
-function readImage(image: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
+function readImage(image: Record<string, unknown> | undefined): Fields | undefined {
   if (image === undefined) return undefined;
   // The image is what our own writes made it; unmarshall throws on anything that is no attribute value.
-  return { ...fieldsOf(unmarshall(image as Record<string, AttributeValue>), "the record's image") };
+  return readItem(image as Record<string, AttributeValue>);
 }

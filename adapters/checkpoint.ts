@@ -4,9 +4,9 @@ import {
   GetItemCommand,
   PutItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import { parseRun, type Run } from "../domain/reconciliation.ts";
-import { itemVersion } from "./event-table.ts";
+import { itemVersion, readItem } from "./items.ts";
 import { reconciliationKey } from "./keys.ts";
 
 /** Keeps the run of reconciliation between two ticks. */
@@ -25,7 +25,7 @@ export function checkpoint(client: DynamoDBClient, tableName: string): Checkpoin
       const { Item } = await client.send(
         new GetItemCommand({ TableName: tableName, Key: marshall(reconciliationKey), ConsistentRead: true }),
       );
-      return Item === undefined ? undefined : parseRun(unmarshall(Item).run);
+      return Item === undefined ? undefined : parseRun(readItem(Item).run);
     },
     save: async (step) => {
       const run = { ...step, version: step.version + 1 };

@@ -7,6 +7,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import type { DataName } from "../domain/data-name.ts";
 import { waiting } from "../domain/failures.ts";
 import type { Subject } from "../domain/subjects.ts";
+import { itemVersion } from "./items.ts";
 import { claimKey } from "./keys.ts";
 
 /**
@@ -40,7 +41,8 @@ export function dataClaims(
       await client.send(
         new UpdateItemCommand({
           ...item,
-          UpdateExpression: "SET #noted = :noted, #until = :until, #expires = :expires",
+          UpdateExpression:
+            "SET #noted = :noted, #until = :until, #expires = :expires, schemaVersion = :version",
           ConditionExpression: isFree,
           ExpressionAttributeNames: { ...names, "#expires": "expiresAt" },
           ExpressionAttributeValues: marshall({
@@ -48,6 +50,7 @@ export function dataClaims(
             ":until": until,
             ":looked": lookedAt.getTime(),
             ":expires": Math.ceil(until / 1000) + secondsPerDay,
+            ":version": itemVersion,
           }),
           ReturnValuesOnConditionCheckFailure: "ALL_OLD",
         }),

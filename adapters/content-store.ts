@@ -4,13 +4,13 @@ import {
   GetItemCommand,
   PutItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import { type DataName, nameOfData } from "../domain/data-name.ts";
 import { permanent } from "../domain/failures.ts";
 import { optionalText } from "../domain/parse.ts";
 import { nameOf, type Subject } from "../domain/subjects.ts";
 import { compress, digestOf, expand, type Parts, sizeOf } from "./compressed.ts";
-import { itemVersion } from "./event-table.ts";
+import { itemVersion, readItem } from "./items.ts";
 import { contentKey } from "./keys.ts";
 import type { OverflowBucket } from "./overflow-bucket.ts";
 
@@ -85,7 +85,7 @@ export function contentReader(
         ConsistentRead: true,
       }),
     );
-    const item = Item === undefined ? {} : unmarshall(Item);
+    const item = Item === undefined ? {} : readItem(Item);
     const { content: inline, digest } = item;
     // Without a digest: the provider has none.
     if (digest === undefined) return undefined;

@@ -3,10 +3,8 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import type { Body } from "../domain/envelope.ts";
 import { type IncomeEvent, isWeak } from "../domain/events.ts";
 import { ownerOf } from "../domain/subjects.ts";
+import { itemVersion } from "./items.ts";
 import { eventKey } from "./keys.ts";
-
-/** The version of items that this release writes. */
-export const itemVersion = 1;
 
 /** One receipt of an event, with the body that it came from (credentials dropped). */
 export type Receipt = { readonly event: IncomeEvent; readonly body: Body };

@@ -1,6 +1,6 @@
 import { type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { itemVersion } from "./event-table.ts";
+import { itemVersion } from "./items.ts";
 import { linkKey } from "./keys.ts";
 
 /** Joins an account to its user; the same link may be written again. */

@@ -1,8 +1,9 @@
 import { type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
-import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import { type DataSet, parseDataSet } from "../domain/data-set.ts";
-import { textOf } from "../domain/parse.ts";
+import { type Fields, textOf } from "../domain/parse.ts";
 import type { Subject } from "../domain/subjects.ts";
+import { readItem } from "./items.ts";
 import { dataSetPrefix, linkPrefix, partitionOf } from "./keys.ts";
 
 /** Reads what lies in the partition of a user or an account. */
@@ -14,14 +15,14 @@ export type Partitions = {
 
 export function partitions(client: DynamoDBClient, tableName: string): Partitions {
   const read = async (subject: Subject, prefix: string) => {
-    const found: Record<string, unknown>[] = [];
+    const found: Fields[] = [];
     const query = {
       TableName: tableName,
       KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
       ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject), ":prefix": prefix }),
     };
     for await (const { Items = [] } of paginateQuery({ client }, query)) {
-      found.push(...Items.map((item) => unmarshall(item)));
+      found.push(...Items.map((item) => readItem(item)));
     }
     return found;
   };

@@ -4,8 +4,9 @@ import {
   GetItemCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import { optionalText } from "../domain/parse.ts";
+import { itemVersion, readItem } from "./items.ts";
 import { refusalNoteKey } from "./keys.ts";
 
 /**
@@ -30,10 +31,10 @@ export function refusalNote(client: DynamoDBClient, tableName: string): RefusalN
         await client.send(
           new UpdateItemCommand({
             ...item,
-            UpdateExpression: "SET #version = :version REMOVE #ended",
+            UpdateExpression: "SET #version = :version, schemaVersion = :schema REMOVE #ended",
             ConditionExpression: "attribute_not_exists(#version) OR #version <> :version",
             ExpressionAttributeNames,
-            ExpressionAttributeValues: versionOf(versionId),
+            ExpressionAttributeValues: { ...versionOf(versionId), ...marshall({ ":schema": itemVersion }) },
             ReturnValuesOnConditionCheckFailure: "ALL_OLD",
           }),
         );
@@ -45,7 +46,7 @@ export function refusalNote(client: DynamoDBClient, tableName: string): RefusalN
     },
     read: async () => {
       const { Item } = await client.send(new GetItemCommand({ ...item, ConsistentRead: true }));
-      return Item && optionalText(unmarshall(Item), "refusedVersion");
+      return Item && optionalText(readItem(Item), "refusedVersion");
     },
     conclude: async (versionId, isEnded) => {
       try {

@@ -5,13 +5,14 @@ import {
   PutItemCommand,
   paginateQuery,
 } from "@aws-sdk/client-dynamodb";
-import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import type { DataName } from "../domain/data-name.ts";
 import { type DataSet, parseDataSet } from "../domain/data-set.ts";
 import { retryable } from "../domain/failures.ts";
+import type { Fields } from "../domain/parse.ts";
 import { parseState, type State } from "../domain/state.ts";
 import type { Subject } from "../domain/subjects.ts";
-import { itemVersion } from "./event-table.ts";
+import { itemVersion, readItem } from "./items.ts";
 import { dataSetKey, dataSetsOf, type Key, stateKey } from "./keys.ts";
 
 /** Gives the next revision of what is known, or undefined where nothing changes. */
@@ -38,11 +39,11 @@ const isStill = (version: number) => ({
 });
 
 export function revisions(client: DynamoDBClient, tableName: string): Revisions {
-  const load = async (key: Key): Promise<Record<string, unknown> | undefined> => {
+  const load = async (key: Key): Promise<Fields | undefined> => {
     const { Item } = await client.send(
       new GetItemCommand({ TableName: tableName, Key: marshall(key), ConsistentRead: true }),
     );
-    return Item === undefined ? undefined : unmarshall(Item);
+    return Item === undefined ? undefined : readItem(Item);
   };
 
   const save = async (key: Key, attribute: string, next: { version: number }): Promise<boolean> => {
@@ -93,7 +94,7 @@ export function revisions(client: DynamoDBClient, tableName: string): Revisions 
     };
     const dataSets: DataSet[] = [];
     for await (const { Items = [] } of paginateQuery({ client }, query)) {
-      dataSets.push(...Items.map((item) => parseDataSet(unmarshall(item).data)));
+      dataSets.push(...Items.map((item) => parseDataSet(readItem(item).data)));
     }
     return dataSets;
   };

@@ -4,7 +4,7 @@ import {
   GetItemCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import {
   type Breaker,
   type BreakerSettings,
@@ -15,7 +15,8 @@ import {
   spreadInSeconds,
 } from "../domain/breaker.ts";
 import { unreachable } from "../domain/failures.ts";
-import { fieldsOf, numberOf } from "../domain/parse.ts";
+import { numberOf } from "../domain/parse.ts";
+import { itemVersion, readItem } from "./items.ts";
 import { breakerKey } from "./keys.ts";
 
 /** Is told what the call that was admitted found. Never throws: what it could not write ends by itself. */
@@ -131,7 +132,7 @@ async function load(client: DynamoDBClient, tableName: string): Promise<Breaker>
     new GetItemCommand({ TableName: tableName, Key: marshall(breakerKey), ConsistentRead: true }),
   );
   if (Item === undefined) return closed;
-  const fields = fieldsOf(unmarshall(Item), "the breaker");
+  const fields = readItem(Item);
   return { openUntil: numberOf(fields, "openUntil"), opened: numberOf(fields, "opened") };
 }
 
@@ -146,12 +147,13 @@ async function replace(
       new UpdateItemCommand({
         TableName: tableName,
         Key: marshall(breakerKey),
-        UpdateExpression: "SET openUntil = :openUntil, opened = :opened",
+        UpdateExpression: "SET openUntil = :openUntil, opened = :opened, schemaVersion = :version",
         ConditionExpression: `openUntil = :seen${seen.openUntil === 0 ? " OR attribute_not_exists(openUntil)" : ""}`,
         ExpressionAttributeValues: marshall({
           ":openUntil": next.openUntil,
           ":opened": next.opened,
           ":seen": seen.openUntil,
+          ":version": itemVersion,
         }),
       }),
     );

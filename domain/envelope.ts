@@ -3,8 +3,9 @@ import { permanent } from "./failures.ts";
 import { jsonText } from "./json-text.ts";
 import type { MappedHeaders } from "./mapping-source.ts";
 import { fieldsOf, numberOf, parseJson, textOf } from "./parse.ts";
+import { checkSchemaVersion } from "./schema-version.ts";
 
-/** The version of envelopes that this release writes. It reads this one only; a change adds a reader. */
+/** The version of envelopes that this release writes. */
 export const envelopeVersion = 1;
 
 /**
@@ -39,12 +40,10 @@ export function writeEnvelope(envelope: Envelope): string {
   return jsonText(envelope);
 }
 
-/** @throws permanent failure naming the field that is wrong */
+/** @throws permanent failure naming the field that is wrong; a retryable one where it is of a later release */
 export function readEnvelope(text: string): Envelope {
   const fields = fieldsOf(parseJson(text, "the envelope"), "the envelope");
-  if (fields.schemaVersion !== envelopeVersion) {
-    throw permanent(`schemaVersion: expected ${envelopeVersion}`);
-  }
+  checkSchemaVersion(fields.schemaVersion, envelopeVersion);
   if (!isKind(fields.kind)) throw permanent("kind: expected one of the webhook kinds");
   return {
     schemaVersion: envelopeVersion,

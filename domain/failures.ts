@@ -12,9 +12,10 @@ export type Failure =
       readonly spreadInSeconds?: number;
       /**
        * Nothing was attempted, so no attempt is counted. `permit`: it waits for a token or for the rate, which come
-       * without it, however long that takes. `provider`: it is down, which is borne for the longest outage.
+       * without it, however long that takes. `provider`: it is down, which is borne for the longest outage. `release`:
+       * it is for a function of a later release, which may be there beside this one.
        */
-      readonly waitsFor?: "permit" | "provider";
+      readonly waitsFor?: "permit" | "provider" | "release";
       /** The message to send in place of the one that failed: it says what was done so far. */
       readonly instead?: string;
     }
@@ -60,6 +61,20 @@ export function unreachable(reason: string, delayInSeconds: number, spreadInSeco
     delayInSeconds,
     spreadInSeconds,
     waitsFor: "provider",
+  });
+}
+
+/** For so long a function leaves alone what it can't read yet: that an update of all functions takes is minutes. */
+const updateInSeconds = 60;
+
+/** A retryable failure that counts as no attempt: only a later release can read what was given. */
+export function laterRelease(reason: string): FailureError {
+  return new FailureError({
+    kind: "retryable",
+    reason,
+    delayInSeconds: updateInSeconds,
+    spreadInSeconds: 0,
+    waitsFor: "release",
   });
 }
 

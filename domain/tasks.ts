@@ -13,9 +13,10 @@ import {
   textOf,
 } from "./parse.ts";
 import { parseReadProgress, type ReadProgress } from "./read-progress.ts";
+import { checkSchemaVersion } from "./schema-version.ts";
 import { parseSubject, type Subject } from "./subjects.ts";
 
-/** The version of tasks that this release writes and reads. */
+/** The version of tasks that this release writes. */
 export const taskVersion = 1;
 
 /**
@@ -73,10 +74,10 @@ export function writeTask(task: Task): string {
   return jsonText(task);
 }
 
-/** @throws permanent failure naming the field */
+/** @throws permanent failure naming the field; a retryable one where it is of a later release */
 export function readTaskText(text: string): Task {
   const fields = fieldsOf(parseJson(text, "the task"), "the task");
-  if (fields.schemaVersion !== taskVersion) throw permanent(`schemaVersion: expected ${taskVersion}`);
+  checkSchemaVersion(fields.schemaVersion, taskVersion);
   const subject = parseSubject(fields.subject);
   const common = {
     schemaVersion: taskVersion,

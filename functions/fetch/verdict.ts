@@ -28,7 +28,7 @@ const sparedReceives = 3;
 /**
  * Judges a task that failed. A short wait hides its message; a long one sends the task again with a delay, which
  * uses up neither its receive count nor the messages in flight. What waits for a token or for the rate is never
- * given up; what the provider fails is, after the longest outage.
+ * given up; what the provider fails is, after the longest outage. What is of a later release is left as it is.
  */
 export function verdictOn(
   { record, failure }: Failed,
@@ -39,13 +39,18 @@ export function verdictOn(
   const { messageId, receiptHandle, body } = record;
   const common = { messageId, reason: failure.reason };
   if (failure.kind === "permanent") return { ...common, do: "give up", body };
+  const receives = Number(record.attributes.ApproximateReceiveCount);
+  if (failure.waitsFor === "release") {
+    // What can't be read can't be counted in: SQS counts how often it was hidden.
+    if (receives >= maxReceiveCount) return { ...common, do: "give up", body };
+    return { ...common, do: "hide", receiptHandle, seconds: failure.delayInSeconds };
+  }
   const tried = readTaskText(failure.instead ?? body);
   const task = afterFailure(tried, failure, record);
   if (isOver(task, longestOutageHours, now)) {
     const reason = `${failure.reason}; given up after ${longestOutageHours} hours, see fetch.longestOutageHours`;
     return { messageId, do: "give up", body: writeTask(anew(task)), reason };
   }
-  const receives = Number(record.attributes.ApproximateReceiveCount);
   const seconds = delayInSeconds(failure, tried.attempts + receives - 1, retry, random);
   const isSame = failure.instead === undefined;
   const isHideable =

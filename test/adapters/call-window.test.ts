@@ -100,7 +100,7 @@ await describeOnTables("the call window", (tables) => {
   test("counters expire an hour after their window begins", async () => {
     await caller(5)();
     expect(await table.all()).toEqual([
-      { pk: "PROVIDER", sk: `WINDOW#${noon}`, used: 1, expiresAt: noon / 1_000 + 3_600 },
+      { pk: "PROVIDER", sk: `WINDOW#${noon}`, schemaVersion: 1, used: 1, expiresAt: noon / 1_000 + 3_600 },
     ]);
   });
 

@@ -68,11 +68,9 @@ describe("an envelope", () => {
     );
   });
 
-  it("of another schema version is refused, permanently", () => {
-    for (const schemaVersion of [0, 2, "1", null, undefined]) {
-      const text = JSON.stringify({ ...envelope, schemaVersion });
-      expect(() => readEnvelope(text)).toThrow("schemaVersion: expected 1");
-    }
+  it("of the next release is read, whatever was added to it", () => {
+    const added = { ...envelope, schemaVersion: envelopeVersion + 1, added: { by: "the next release" } };
+    expect(readEnvelope(JSON.stringify(added))).toEqual(envelope);
   });
 
   it("is refused by the name of the field that is wrong", () => {
@@ -175,7 +173,7 @@ describe("the inline limit", () => {
 
 describe("failures of an envelope", () => {
   it("are permanent: reading it again would give the same", () => {
-    for (const text of ["", "null", "{}", JSON.stringify({ ...envelope, schemaVersion: 9 })]) {
+    for (const text of ["", "null", "{}", JSON.stringify({ ...envelope, schemaVersion: 0 })]) {
       try {
         readEnvelope(text);
         expect.unreachable();

@@ -154,7 +154,7 @@ describe("a task", () => {
   it("is refused by the name of the field that is wrong", () => {
     const read = { ...task, endpoint: "income", wanted: 1 };
     const broken: [unknown, string][] = [
-      [{ ...task, schemaVersion: 2 }, "schemaVersion: expected 1"],
+      [{ ...task, schemaVersion: "1" }, "schemaVersion: expected a whole number from 1 on"],
       [{ ...task, task: "dance" }, "task: expected start, read, ask or check"],
       [{ ...task, task: "check", version: 1, wanted: { income: "1" }, due }, "income: expected a number"],
       [{ ...task, task: "check", version: 1, wanted: {}, due: "soon" }, "due: expected a date-time"],

@@ -874,7 +874,7 @@ await describeOnTables("the fetcher", (tables) => {
 
   test.each([
     ["no JSON", "hello", "the task is not JSON"],
-    ["another version", '{"schemaVersion":2}', "schemaVersion: expected 1"],
+    ["no version", '{"schemaVersion":0}', "schemaVersion: expected a whole number from 1 on"],
     [
       "no task",
       '{"schemaVersion":1,"attempts":0,"subject":{"kind":"user","id":"u"},"task":"x"}',
@@ -884,6 +884,20 @@ await describeOnTables("the fetcher", (tables) => {
   ])("a message that is %s goes to the dead-letter queue with its reason", async (_, message, reason) => {
     expect(await perform(message)).toEqual([]);
     expect(await deadLetters()).toEqual([{ body: message, reason }]);
+  });
+
+  test("a task of a later release stays in the queue as it is, beside others that are done", async () => {
+    await want("income");
+    remote.answer = () => ({ json: {} });
+    const later = JSON.stringify({ ...readTask(subject, { endpoint: "income" }, 1), schemaVersion: 3 });
+    await system.send(queueUrl, later);
+    const left = await perform(readTask(subject, { endpoint: "income" }, 1));
+    expect(left).toEqual([later]);
+    expect(entries).toMatchObject([
+      { code: "TASK_DONE" },
+      { code: "TASK_POSTPONED", delayInSeconds: 60, reason: expect.stringContaining("later release") },
+    ]);
+    expect(await deadLetters()).toEqual([]);
   });
 
   describe("the token", () => {

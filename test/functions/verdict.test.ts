@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Failure, permanent, retryable, unreachable, waiting } from "../../domain/failures.ts";
+import {
+  type Failure,
+  laterRelease,
+  permanent,
+  retryable,
+  unreachable,
+  waiting,
+} from "../../domain/failures.ts";
 import { readTask, readTaskText, type Task, writeTask } from "../../domain/tasks.ts";
 import { type VerdictSettings, verdictOn } from "../../functions/fetch/verdict.ts";
 import { sqsEvent } from "./lambda.ts";
@@ -69,6 +76,21 @@ it("a task that was done in part is sent again as what is left of it, however sh
     seconds: 1,
     task: rest,
   });
+});
+
+it("a message of a later release is hidden as it is, until its receives come to an end", () => {
+  const message = { MessageId: "m-1", ReceiptHandle: "handle", Body: '{"schemaVersion":3}' };
+  const judged = [1, 4, 5].map((receives) => {
+    const [record] = sqsEvent([message], { receives }).Records;
+    if (record === undefined) throw new Error("no record");
+    return verdictOn({ record, failure: laterRelease("too new").failure }, settings, now, 0.5);
+  });
+  const common = { messageId: "m-1", reason: "too new" };
+  expect(judged).toEqual([
+    { ...common, do: "hide", receiptHandle: "handle", seconds: 60 },
+    { ...common, do: "hide", receiptHandle: "handle", seconds: 60 },
+    { ...common, do: "give up", body: '{"schemaVersion":3}' },
+  ]);
 });
 
 describe("a long wait", () => {
