@@ -10,8 +10,11 @@ export function partitionOf(subject: Subject): string {
   return `${prefixes[subject.kind]}#${subject.id}`;
 }
 
+/** What the sort keys of events begin with; the event's id follows. */
+export const eventPrefix = "EVENT#";
+
 export function eventKey(owner: Subject, id: string): Key {
-  return { pk: partitionOf(owner), sk: `EVENT#${id}` };
+  return { pk: partitionOf(owner), sk: `${eventPrefix}${id}` };
 }
 
 export function stateKey(subject: Subject): Key {

@@ -5,16 +5,22 @@ import {
   type QueryCommandInput,
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { fieldsOf, numberOf, textOf } from "../domain/parse.ts";
+import { type IncomeEvent, parseEvent } from "../domain/events.ts";
+import { type Fields, numberOf } from "../domain/parse.ts";
 import type { Subject } from "../domain/subjects.ts";
-import { eventKey, partitionOf } from "./keys.ts";
+import { eventKey, eventPrefix, partitionOf } from "./keys.ts";
+import { scanTable } from "./table-scan.ts";
 
-/** What the table keeps of an event: its id, and how often its body was received. */
-export type StoredEvent = { readonly id: string; readonly receipts: number };
+/** What the table keeps of an event beside its body, and how often that was received. */
+export type StoredEvent = { readonly event: IncomeEvent; readonly receipts: number };
+export type EventPage = { readonly events: readonly StoredEvent[]; readonly examined: number };
 
-/** The partition of one user, account or company account, seen by an operator. */
+/** The events of the table, seen by an operator. */
 export type StoredEvents = {
+  /** Those in the partition of a user, account or company account. */
   readonly eventsOf: (owner: Subject) => Promise<readonly StoredEvent[]>;
+  /** Those of the whole table whose ids begin so, in no order; see `scanTable` for what that reads. */
+  readonly scan: (idBegins?: string) => AsyncIterable<EventPage>;
   /** Deletes all that the partition holds. @returns how many items */
   readonly erase: (owner: Subject) => Promise<number>;
 };
@@ -35,13 +41,17 @@ export function storedEvents(client: DynamoDBClient, TableName: string): StoredE
       const { pk, sk: prefix } = eventKey(owner, "");
       const items = await query({
         KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-        ProjectionExpression: "sk, receipts",
+        ProjectionExpression: "#event, receipts",
+        ExpressionAttributeNames: { "#event": "event" },
         ExpressionAttributeValues: marshall({ ":pk": pk, ":prefix": prefix }),
       });
-      return items.map((item) => {
-        const fields = fieldsOf(item, "an event");
-        return { id: textOf(fields, "sk").slice(prefix.length), receipts: numberOf(fields, "receipts") };
-      });
+      return items.map(readStoredEvent);
+    },
+    scan: async function* (idBegins = "") {
+      const wanted = { sortKeys: [`${eventPrefix}${idBegins}`], attributes: ["event", "receipts"] };
+      for await (const { items, examined } of scanTable(client, TableName, wanted)) {
+        yield { events: items.map(readStoredEvent), examined };
+      }
     },
     erase: async (owner) => {
       const keys = await query({
@@ -53,4 +63,8 @@ export function storedEvents(client: DynamoDBClient, TableName: string): StoredE
       return keys.length;
     },
   };
+}
+
+function readStoredEvent(item: Fields): StoredEvent {
+  return { event: parseEvent(item.event), receipts: numberOf(item, "receipts") };
 }

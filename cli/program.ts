@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { exitCodes } from "./command-error.ts";
+import { addEventsList } from "./commands/events-list.ts";
 import { addSecretRotate } from "./commands/secret-rotate.ts";
 import { addTokenSet } from "./commands/token-set.ts";
 import { addWebhooksRegister } from "./commands/webhooks-register.ts";
@@ -22,6 +23,7 @@ function createProgram(): Command {
   addTokenSet(program.command("token").description("the provider's token"));
   addWebhooksRegister(program.command("webhooks").description("the webhooks at the provider"));
   addSecretRotate(program.command("secret").description("the secret that webhooks carry"));
+  addEventsList(program.command("events").description("the events that are stored"));
   return program;
 }
 

@@ -49,7 +49,26 @@ const remembered = 20;
 
 /** A mark is one receipt of one event: a prefix of its digest, and how often it had been received. */
 export function markOf(event: IncomeEvent, receipts: number): string {
-  return `${event.id.slice(0, 16)}.${receipts}`;
+  return `${beginOfMark(event)}${receipts}`;
+}
+
+/** Whether any receipt of an event is among those judged lately. */
+export function isJudged(judged: Judged, event: IncomeEvent): boolean {
+  return judged.some((mark) => mark.startsWith(beginOfMark(event)));
+}
+
+/** Whether a receipt of the event was judged last of all. */
+export function isJudgedLast(judged: Judged, event: IncomeEvent): boolean {
+  return judged.at(-1)?.startsWith(beginOfMark(event)) === true;
+}
+
+/** Whether so many were judged that the first of them are forgotten. */
+export function mayHaveForgotten(judged: Judged): boolean {
+  return judged.length >= remembered;
+}
+
+function beginOfMark(event: IncomeEvent): string {
+  return `${event.id.slice(0, 16)}.`;
 }
 
 export function remember(judged: Judged, mark: string): Judged {

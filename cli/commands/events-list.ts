@@ -1,0 +1,110 @@
+import type { Command } from "commander";
+import { partitions } from "../../adapters/partitions.ts";
+import { revisions } from "../../adapters/revisions.ts";
+import { storedEvents } from "../../adapters/stored-events.ts";
+import { tableSize } from "../../adapters/table-size.ts";
+import { eventStates } from "../../domain/event-progress.ts";
+import { eventTypes, kinds } from "../../domain/events.ts";
+import { present } from "../../domain/parse.ts";
+import { nameOf, subjectOf } from "../../domain/subjects.ts";
+import { wants } from "../../domain/subscribers.ts";
+import { addCommand, type Operation } from "../command.ts";
+import { CommandError } from "../command-error.ts";
+import { type EventQuery, type ListedEvent, listEvents } from "../event-list.ts";
+import { choiceFlag, countFlag, momentFlag, type SubjectFlags, subjectFlag } from "../flags.ts";
+import { agreeOnScan, scanProgress } from "../scan-consent.ts";
+import { tableText } from "../table.ts";
+
+type Flags = SubjectFlags & {
+  readonly kind?: string;
+  readonly type?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly state?: string;
+  readonly limit: string;
+};
+
+export function addEventsList(group: Command): void {
+  addCommand<Flags>(
+    group,
+    {
+      name: "list",
+      summary:
+        "Lists stored events, the newest first. Of one user or account it is a query; else the whole table is read, and what that costs is said before.",
+      examples: [
+        "npx income-events events list --user 1b9d6bcd    with those of the user's accounts",
+        "npx income-events events list --type account.* --since 24h",
+        "npx income-events events list --state stored --until 15m    what nothing has followed for 15 minutes",
+      ],
+    },
+    list,
+  )
+    .option("--user <id>", "those of a user, and of its accounts")
+    .option("--account <id>", "those of an account")
+    .option("--company-account <id>", "those of a company account")
+    .option("--kind <kind>", `those that came by one webhook: ${kinds.join(", ")}`)
+    .option("--type <type>", "those of a type, or of all types that begin so: account.*")
+    .option("--since <time>", "those received since: a date, a date-time, or how long ago (90m, 24h, 7d)")
+    .option("--until <time>", "those received before")
+    .option("--state <state>", `those that have come so far: ${eventStates.join(", ")}`)
+    .option("--limit <count>", "at most so many", "50");
+}
+
+async function list({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
+  const query = parseQuery(flags, new Date());
+  const table = deployment.output("TableName");
+  const { dynamodb } = clients;
+  const ports = {
+    stored: storedEvents(dynamodb, table),
+    partitions: partitions(dynamodb, table),
+    revisions: revisions(dynamodb, table),
+  };
+  let onScanned: (read: number, found: number) => void = () => undefined;
+  if (query.subject === undefined) {
+    const size = await tableSize(dynamodb, table);
+    await agreeOnScan(size, terminal);
+    onScanned = scanProgress(size, terminal);
+  }
+  const events = await listEvents(query, { ...ports, onScanned });
+  terminal.result(
+    { stage: deployment.stage, events: events.map(describe) },
+    events.length === 0 ? "There is no such event." : tableText(head, events.map(row)),
+  );
+}
+
+function parseQuery(flags: Flags, now: Date): EventQuery {
+  const { type } = flags;
+  if (type !== undefined && !eventTypes.some((one) => wants({ name: "", types: [type] }, one))) {
+    throw new CommandError(
+      "usage",
+      `--type ${JSON.stringify(type)} is no event's: write one of ${eventTypes.join(", ")}; or a prefix with *.`,
+    );
+  }
+  const filter = present<EventQuery["filter"]>({
+    kind: choiceFlag("--kind", flags.kind, kinds),
+    type,
+    since: momentFlag("--since", flags.since, now),
+    until: momentFlag("--until", flags.until, now),
+  });
+  return present<EventQuery>({
+    subject: subjectFlag(flags),
+    filter,
+    state: choiceFlag("--state", flags.state, eventStates),
+    limit: countFlag("--limit", flags.limit),
+  });
+}
+
+const head = ["RECEIVED", "TYPE", "SUBJECT", "TIMES", "STATE", "OUTCOME", "ID"];
+
+/** Enough of an id to name the event, and to be told from others. */
+const shownOfId = 12;
+
+function row({ event, receipts, progress }: ListedEvent): readonly (string | number | undefined)[] {
+  const subject = nameOf(subjectOf(event));
+  const id = event.id.slice(0, shownOfId);
+  return [event.receivedAt, event.type, subject, receipts, progress.state, progress.outcome, id];
+}
+
+function describe({ event, receipts, progress }: ListedEvent): object {
+  return { ...event, receipts, ...progress };
+}
