@@ -1,7 +1,8 @@
 import type { DataSet } from "./data-set.ts";
 import { type IncomeEvent, subjectKindOf } from "./events.ts";
 import { permanent } from "./failures.ts";
-import { type Message, messageOfDataSet, messageOfState } from "./message.ts";
+import { messageOfDataSet, messageOfState } from "./message.ts";
+import type { Message } from "./message-schemas.ts";
 import type { State } from "./state.ts";
 import { type Subject, subjectOf } from "./subjects.ts";
 import { askTask, readTask, startTask, type Task } from "./tasks.ts";

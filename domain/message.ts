@@ -1,156 +1,152 @@
 import { type DateRange, nameOfData, rangeOf } from "./data-name.ts";
 import type { DataSet } from "./data-set.ts";
-import type { EventType } from "./events.ts";
-import type { Outcome } from "./latest.ts";
+import type { IncomeEvent } from "./events.ts";
+import { permanent } from "./failures.ts";
+import type { Latest } from "./latest.ts";
+import type { DataOf, Message } from "./message-schemas.ts";
 import { present } from "./parse.ts";
 import type { State } from "./state.ts";
 import { nameOf, type Subject } from "./subjects.ts";
 
-/** Types of messages that no event has: the provider confirmed a state, or data was fetched that is new. */
-export const answerTypes = [
-  "user.confirmed",
-  "account.confirmed",
-  "company-account.confirmed",
-  "data.updated",
-] as const;
-export type MessageType = EventType | (typeof answerTypes)[number];
-
-/**
- * A subscriber's message: CloudEvents 1.0 in JSON. Thin: ids and states, no personal data. At least once and
- * unordered: `id` is the same each time, and of two messages of a `subject` the higher `sequence` is the newer.
- */
-export type Message = {
-  readonly specversion: "1.0";
-  readonly id: string;
-  readonly source: string;
-  readonly type: MessageType;
-  readonly subject: string;
-  readonly time: string;
-  readonly datacontenttype: "application/json";
-  /** Twenty digits, so that it compares as text (CloudEvents' `sequence` extension). */
-  readonly sequence: string;
-  readonly data: MessageData;
-};
-
-export type MessageData = {
-  readonly userId?: string;
-  readonly accountId?: string;
-  readonly companyAccountId?: string;
-  readonly datasourceId?: string;
-  readonly endpoint?: string;
-  /** The days that an event tells, or that the data is of. */
-  readonly dateStart?: string;
-  readonly dateEnd?: string;
-  readonly dataAvailable?: boolean;
-  readonly connected?: boolean;
-  readonly deleted?: boolean;
-  readonly unconfirmed?: boolean;
-  readonly outcome?: Outcome;
-  /** No webhook told it: reconciliation found that it was missed. */
-  readonly reconciled?: true;
-  /** SHA-256 of the data that is stored, base64url; absent where the provider has none. */
-  readonly content?: string;
-};
-
 /** The message of a state's present version; undefined where it has none of its own. */
 export function messageOfState(state: State, source: string): Message | undefined {
   const { latest, subject } = state;
-  const known = {
-    ...idsOf(subject),
-    userId: subject.kind === "user" ? subject.id : state.userId,
-    datasourceId: state.datasourceId,
-    connected: state.connected,
-    deleted: state.deleted,
-    unconfirmed: state.unconfirmed,
-  };
   switch (latest.cause) {
     case "again":
       return undefined;
     case "event": {
-      const { event, outcome } = latest;
-      const data = present<MessageData>({ ...known, outcome, reconciled: event.reconciled });
-      return message(
-        source,
-        state,
-        event.id,
-        event.type,
-        event.time ?? event.receivedAt,
-        nameOf(subject),
-        data,
-      );
+      const { id } = latest.event;
+      return ofEvent(state, latest, attributesOf(source, state, id, timeOf(latest.event), nameOf(subject)));
     }
     case "answer": {
       const name = nameOf(subject);
-      const id = `${name}.${state.version}`;
-      return message(
-        source,
-        state,
-        id,
-        `${subject.kind}.confirmed`,
-        latest.at,
-        name,
-        present<MessageData>(known),
-      );
+      return ofAnswer(state, attributesOf(source, state, `${name}.${state.version}`, latest.at, name));
+    }
+  }
+}
+
+function ofEvent(
+  { subject: { id }, ...state }: State,
+  { event, outcome }: Extract<Latest, { cause: "event" }>,
+  attributes: Attributes,
+): Message {
+  const { type, reconciled } = event;
+  const judged = { deleted: state.deleted, unconfirmed: state.unconfirmed, outcome, reconciled };
+  const known = { userId: state.userId, datasourceId: state.datasourceId, connected: state.connected };
+  switch (type) {
+    case "user.created":
+    case "user.updated":
+    case "user.deleted": {
+      const data = present<DataOf<typeof type>>({ userId: id, ...judged });
+      return { ...attributes, type, data };
+    }
+    case "account.created":
+    case "account.updated":
+    case "account.connected":
+    case "account.disconnected":
+    case "account.deleted": {
+      const data = present<DataOf<typeof type>>({ accountId: id, ...known, ...judged });
+      return { ...attributes, type, data };
+    }
+    case "company-account.created":
+    case "company-account.updated":
+    case "company-account.connected":
+    case "company-account.disconnected":
+    case "company-account.deleted": {
+      const data = present<DataOf<typeof type>>({ companyAccountId: id, ...known, ...judged });
+      return { ...attributes, type, data };
+    }
+    case "endpoint.updated":
+      throw permanent("event.type: a state is not told by an endpoint event");
+  }
+}
+
+function ofAnswer(state: State, attributes: Attributes): Message {
+  const { subject, deleted, unconfirmed, userId, datasourceId, connected } = state;
+  const known = { userId, datasourceId, connected, deleted, unconfirmed };
+  switch (subject.kind) {
+    case "user":
+      return { ...attributes, type: "user.confirmed", data: { userId: subject.id, deleted, unconfirmed } };
+    case "account": {
+      const data = present<DataOf<"account.confirmed">>({ accountId: subject.id, ...known });
+      return { ...attributes, type: "account.confirmed", data };
+    }
+    case "company-account": {
+      const data = present<DataOf<"company-account.confirmed">>({ companyAccountId: subject.id, ...known });
+      return { ...attributes, type: "company-account.confirmed", data };
     }
   }
 }
 
 /** The message of a data set's present version; undefined where it has none of its own. */
 export function messageOfDataSet(dataSet: DataSet, source: string): Message | undefined {
-  const { latest, subject, endpoint, range } = dataSet;
+  const { latest, subject, endpoint, range, content } = dataSet;
   const name = `${nameOf(subject)}/${nameOfData(dataSet, "/")}`;
-  const known = { ...idsOf(subject), endpoint };
+  const known = { ...accountIdOf(subject), endpoint };
   switch (latest.cause) {
     case "again":
       return undefined;
     case "event": {
       const { event, outcome } = latest;
-      const { userId, dataAvailable } = event;
+      const { id, userId, dataAvailable } = event;
+      const attributes = attributesOf(source, dataSet, id, timeOf(event), name);
       const dates = datesOf(rangeOf(event));
-      const data = present<MessageData>({ ...known, ...dates, userId, dataAvailable, outcome });
-      return message(source, dataSet, event.id, event.type, event.time ?? event.receivedAt, name, data);
+      const data = present<DataOf<"endpoint.updated">>({
+        ...known,
+        ...dates,
+        userId,
+        dataAvailable,
+        outcome,
+      });
+      return { ...attributes, type: "endpoint.updated", data };
     }
     case "answer": {
-      const data = present<MessageData>({ ...known, ...datesOf(range), content: dataSet.content });
-      return message(source, dataSet, `${name}.${dataSet.version}`, "data.updated", latest.at, name, data);
+      const attributes = attributesOf(source, dataSet, `${name}.${dataSet.version}`, latest.at, name);
+      const data = present<DataOf<"data.updated">>({ ...known, ...datesOf(range), content });
+      return { ...attributes, type: "data.updated", data };
     }
   }
 }
 
-function datesOf(range: DateRange | undefined): Pick<MessageData, "dateStart" | "dateEnd"> {
+function timeOf({ time, receivedAt }: IncomeEvent): string {
+  return time ?? receivedAt;
+}
+
+function datesOf(range: DateRange | undefined): { readonly dateStart?: string; readonly dateEnd?: string } {
   return range === undefined ? {} : { dateStart: range.start, dateEnd: range.end };
 }
 
-function message(
+type Attributes = Omit<Message, "type" | "data">;
+
+function attributesOf(
   source: string,
   { version }: { readonly version: number },
   id: string,
-  type: MessageType,
   time: string,
   subject: string,
-  data: MessageData,
-): Message {
-  const sequence = String(version).padStart(20, "0");
+): Attributes {
   return {
     specversion: "1.0",
     id,
     source,
-    type,
     subject,
     time,
     datacontenttype: "application/json",
-    sequence,
-    data,
+    // Twenty digits, so that it compares as text (CloudEvents' `sequence` extension).
+    sequence: String(version).padStart(20, "0"),
   };
 }
 
-function idsOf(subject: Subject): Pick<MessageData, "userId" | "accountId" | "companyAccountId"> {
-  switch (subject.kind) {
-    case "user":
-      return { userId: subject.id };
+function accountIdOf({
+  kind,
+  id,
+}: Subject): { readonly accountId: string } | { readonly companyAccountId: string } {
+  switch (kind) {
     case "account":
-      return { accountId: subject.id };
+      return { accountId: id };
     case "company-account":
-      return { companyAccountId: subject.id };
+      return { companyAccountId: id };
+    case "user":
+      throw permanent("subject.kind: data is of an account");
   }
 }

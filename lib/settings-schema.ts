@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { eventTypes, kinds } from "../domain/events.ts";
 import { headersOf } from "../domain/mapping.ts";
-import { answerTypes } from "../domain/message.ts";
+import { answerTypes } from "../domain/message-types.ts";
 import { longestCallInSeconds, settlingInSeconds } from "../domain/provider-settings.ts";
 import { wants } from "../domain/subscribers.ts";
 import { encryptionSchema } from "./encryption-schema.ts";

@@ -1,14 +1,15 @@
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import { type FoundMessage, searchQueue } from "../../adapters/queue-search.ts";
 import { kinds } from "../../domain/events.ts";
+import type { Message } from "../../domain/message-schemas.ts";
+import { readMessage } from "../../domain/read-message.ts";
 import { wants } from "../../domain/subscribers.ts";
 import { type Check, checkOf } from "./checks.ts";
-import { type CloudEvent, parseCloudEvent } from "./cloud-event.ts";
 import type { PlannedEvent } from "./plan.ts";
 import type { SubscriberChoice } from "./subscribers.ts";
 
 type ReadSubscriber = SubscriberChoice["read"][number];
-type Received = CloudEvent | { readonly problem: string };
+type Received = Message | { readonly problem: string };
 
 /** Checks that a subscriber gets the message of each event that its filter takes, and no other of the run. */
 export async function checkDelivered(
@@ -44,10 +45,14 @@ export async function checkDelivered(
 }
 
 function read({ body }: FoundMessage): Received {
-  try {
-    return parseCloudEvent(body);
-  } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
+  const read = readMessage(body);
+  switch (read.as) {
+    case "message":
+      return read.message;
+    case "unknown":
+      return { problem: `${read.message.type} is no type of a message` };
+    case "unreadable":
+      return { problem: read.reason };
   }
 }
 
@@ -61,7 +66,7 @@ function problemOf({ subject, type }: PlannedEvent, received: readonly Received[
 }
 
 function strangerOf(received: Received, wanted: readonly PlannedEvent[]): readonly string[] {
-  if ("problem" in received) return [`no CloudEvent: ${received.problem}`];
+  if ("problem" in received) return [`no message of the contract: ${received.problem}`];
   const { subject, type } = received;
   const isWanted = wanted.some((event) => event.subject === subject && event.type === type);
   return isWanted ? [] : [`${type} of ${subject}`];

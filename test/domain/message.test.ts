@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fetched, want } from "../../domain/data-set.ts";
-import { type Message, messageOfDataSet, messageOfState } from "../../domain/message.ts";
+import { messageOfDataSet, messageOfState } from "../../domain/message.ts";
+import type { Message } from "../../domain/message-schemas.ts";
 import { judge, settle } from "../../domain/state.ts";
 import { wants } from "../../domain/subscribers.ts";
 import { account, accountId, at, eventOf, judged, minute, userId } from "./samples.ts";

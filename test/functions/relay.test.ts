@@ -8,7 +8,8 @@ import { linkTable } from "../../adapters/links.ts";
 import { revisions } from "../../adapters/revisions.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
 import type { IncomeEvent } from "../../domain/events.ts";
-import type { Message } from "../../domain/message.ts";
+import type { Message } from "../../domain/message-schemas.ts";
+import { readMessage } from "../../domain/read-message.ts";
 import { joinQueues, outbox } from "../../functions/relay/outbox.ts";
 import { relay } from "../../functions/relay/relay.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../support/engines.ts";
@@ -104,7 +105,11 @@ await describeOnTables("the relay", (tables) => {
   const bodiesOf = async (queueUrl: string) => (await system.drain(queueUrl)).map(({ Body = "" }) => Body);
   const tasks = async () => (await bodiesOf(fetchQueueUrl)).map((body): unknown => JSON.parse(body));
   const messages = async (queueUrl: string) =>
-    (await bodiesOf(queueUrl)).map((body): Message => JSON.parse(body));
+    (await bodiesOf(queueUrl)).map((body): Message => {
+      const read = readMessage(body);
+      if (read.as !== "message") throw new Error(`${body} is no message of the contract`);
+      return read.message;
+    });
   const itemsBy = async (sortKey: string) => (await table.all()).filter(({ sk }) => sk === sortKey);
 
   describe("an account that connects", () => {
@@ -237,14 +242,12 @@ await describeOnTables("the relay", (tables) => {
       state: { version: 4, connected: false, unconfirmed: false, asOf: at(4) },
     });
     const sent = await messages(subscribers.accounts.queueUrl);
-    expect(sent.map(({ sequence, type, data }) => [Number(sequence), type, data.outcome]).toSorted()).toEqual(
-      [
-        [1, "account.created", "applied"],
-        [2, "account.connected", "applied"],
-        [3, "account.disconnected", "applied"],
-        [4, "account.connected", "stale"],
-      ],
-    );
+    expect(sent.map(({ sequence, type, data }) => [Number(sequence), type, data]).toSorted()).toMatchObject([
+      [1, "account.created", { outcome: "applied" }],
+      [2, "account.connected", { outcome: "applied" }],
+      [3, "account.disconnected", { outcome: "applied" }],
+      [4, "account.connected", { outcome: "stale" }],
+    ]);
   });
 
   test("a weak event that contradicts the state makes it unconfirmed and has the provider asked", async () => {

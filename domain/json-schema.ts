@@ -1,0 +1,66 @@
+/** The part of JSON Schema that messages are described with: good as draft 2020-12 and as draft 7. */
+export type Schema = TextSchema | FlagSchema | ObjectSchema;
+
+export type TextSchema = {
+  readonly type: "string";
+  readonly description: string;
+  readonly minLength?: number;
+  readonly const?: string;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly format?: "date-time";
+};
+
+export type FlagSchema = { readonly type: "boolean"; readonly description: string; readonly const?: true };
+
+/** What is not named in `properties` may be there too: a reader passes it over. */
+export type ObjectSchema = {
+  readonly type: "object";
+  readonly properties: Readonly<Record<string, Schema>>;
+  readonly required: readonly string[];
+  /** Of these fields exactly one is there. */
+  readonly oneOf?: readonly { readonly required: readonly [string] }[];
+};
+
+/** The type of what a schema allows. */
+export type TypeOf<S> = S extends { readonly const: infer Value }
+  ? Value
+  : S extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : S extends { readonly type: "string" }
+      ? string
+      : S extends { readonly type: "boolean" }
+        ? boolean
+        : S extends { readonly properties: infer P; readonly required: readonly (infer Required)[] }
+          ? Flat<
+              { readonly [Name in keyof P as Name extends Required ? Name : never]: TypeOf<P[Name]> } & {
+                readonly [Name in keyof P as Name extends Required ? never : Name]?: TypeOf<P[Name]>;
+              }
+            >
+          : never;
+
+type Flat<T> = { [Name in keyof T]: T[Name] };
+
+export function text(description: string) {
+  return { type: "string", description, minLength: 1 } as const;
+}
+
+export function flag(description: string) {
+  return { type: "boolean", description } as const;
+}
+
+type Properties = Readonly<Record<string, Schema>>;
+
+/** An object whose fields `required` are always there and whose fields `optional` may be. */
+export function object<R extends Properties, O extends Properties>(required: R, optional: O) {
+  return {
+    type: "object",
+    properties: { ...required, ...optional },
+    required: namesOf(required),
+  } as const;
+}
+
+function namesOf<P extends Properties>(properties: P): readonly Extract<keyof P, string>[] {
+  const isName = (name: string): name is Extract<keyof P, string> => name in properties;
+  return Object.keys(properties).filter(isName);
+}

@@ -1,0 +1,10 @@
+import type { EventType } from "./events.ts";
+
+/** Types of messages that no event has: the provider confirmed a state, or data was fetched that is new. */
+export const answerTypes = [
+  "user.confirmed",
+  "account.confirmed",
+  "company-account.confirmed",
+  "data.updated",
+] as const;
+export type MessageType = EventType | (typeof answerTypes)[number];
