@@ -1,0 +1,50 @@
+import { exampleOf } from "./examples.ts";
+import { messageSchema, messageTypes } from "./message-schema.ts";
+
+/** The AsyncAPI 3 document of a subscriber's queue. */
+export function asyncApi(): string {
+  const document = {
+    asyncapi: "3.0.0",
+    info: {
+      title: "income-events",
+      version: "1.0.0",
+      description:
+        "What a subscriber finds on its SQS queue: CloudEvents 1.0 in JSON, at least once and unordered. " +
+        "The rules, also of how this may change, are in events.md.",
+      license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
+    },
+    defaultContentType: "application/json",
+    channels: {
+      subscriber: {
+        address: "{queueUrl}",
+        description:
+          "The queue of one subscriber. Its filter in the stage's settings says which types it gets.",
+        parameters: { queueUrl: { description: "Among the deployment's outputs, one for each subscriber." } },
+        messages: Object.fromEntries(
+          messageTypes.map((type) => [type, { $ref: `#/components/messages/${type}` }]),
+        ),
+      },
+    },
+    operations: {
+      publish: {
+        action: "send",
+        channel: { $ref: "#/channels/subscriber" },
+        summary: "The pipeline tells a subscriber what happened.",
+      },
+    },
+    components: { messages: Object.fromEntries(messageTypes.map((type) => [type, messageOf(type)])) },
+  };
+  return `${JSON.stringify(document, undefined, 2)}\n`;
+}
+
+function messageOf(type: (typeof messageTypes)[number]) {
+  const { title, description, ...payload } = messageSchema(type);
+  return {
+    name: type,
+    title,
+    summary: description,
+    contentType: "application/json",
+    payload,
+    examples: [{ payload: exampleOf(type) }],
+  };
+}
