@@ -50,7 +50,7 @@ Ids that begin with \`5e57da7a-\` are of a [smoke test](smoke.md), not of the pr
 
 const changes = `## How this may change
 
-The type is the version ([why](adr/0028-the-type-is-the-version.md)): what a type promises today, it promises for good.
+The type is the version ([why](adr/0031-the-type-is-the-version.md)): what a type promises today, it promises for good.
 
 Without notice there may come
 - new types: pass over what you do not know;
