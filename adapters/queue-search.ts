@@ -1,10 +1,5 @@
-import {
-  ChangeMessageVisibilityBatchCommand,
-  DeleteMessageBatchCommand,
-  type Message,
-  ReceiveMessageCommand,
-  type SQSClient,
-} from "@aws-sdk/client-sqs";
+import type { Message, SQSClient } from "@aws-sdk/client-sqs";
+import { deleteAll, receiveLot, releaseAll } from "./queue-messages.ts";
 
 /** A message that was searched for; `reason` is what dead letters carry. */
 export type FoundMessage = { readonly body: string; readonly reason: string | undefined };
@@ -26,7 +21,6 @@ export type SearchResult = { readonly found: readonly FoundMessage[]; readonly o
 const longestPollInSeconds = 20;
 /** Beyond the search's end, so that none comes twice; then what a killed search has hidden comes back by itself. */
 const spareSeconds = 30;
-const batchSize = 10;
 
 /**
  * Searches a queue for messages and deletes what is found. A message that is not wanted is received once at
@@ -39,13 +33,13 @@ export async function searchQueue(client: SQSClient, search: QueueSearch): Promi
   const held: Message[] = [];
   let otherCount = 0;
   const take = async (poll: number) => {
-    const messages = await receive(client, queueUrl, poll, seconds + spareSeconds);
+    const messages = await receiveLot(client, queueUrl, { poll, hidden: seconds + spareSeconds });
     const wanted = messages.filter(({ Body = "" }) => isWanted(Body));
     const rest = messages.filter((message) => !wanted.includes(message));
     found.push(...wanted.map(({ Body = "", MessageAttributes }) => foundOf(Body, MessageAttributes)));
     otherCount += rest.length;
     if (others === "release") held.push(...rest);
-    await remove(client, queueUrl, others === "delete" ? messages : wanted);
+    await deleteAll(client, queueUrl, others === "delete" ? messages : wanted);
   };
   try {
     while (!isComplete(found) && Date.now() < end) {
@@ -54,39 +48,11 @@ export async function searchQueue(client: SQSClient, search: QueueSearch): Promi
     // Once more: what should not come shows only after what should.
     await take(1);
   } finally {
-    await release(client, queueUrl, held);
+    await releaseAll(client, queueUrl, held);
   }
   return { found, others: otherCount };
 }
 
-async function receive(client: SQSClient, queueUrl: string, poll: number, hidden: number) {
-  const { Messages = [] } = await client.send(
-    new ReceiveMessageCommand({
-      QueueUrl: queueUrl,
-      MaxNumberOfMessages: batchSize,
-      WaitTimeSeconds: poll,
-      VisibilityTimeout: hidden,
-      MessageAttributeNames: ["reason"],
-    }),
-  );
-  return Messages;
-}
-
 function foundOf(body: string, attributes: Message["MessageAttributes"]): FoundMessage {
   return { body, reason: attributes?.reason?.StringValue };
-}
-
-async function remove(client: SQSClient, QueueUrl: string, messages: readonly Message[]): Promise<void> {
-  if (messages.length === 0) return;
-  const Entries = messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
-  await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
-}
-
-async function release(client: SQSClient, QueueUrl: string, messages: readonly Message[]): Promise<void> {
-  for (let start = 0; start < messages.length; start += batchSize) {
-    const Entries = messages
-      .slice(start, start + batchSize)
-      .map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle, VisibilityTimeout: 0 }));
-    await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }));
-  }
 }

@@ -19,7 +19,7 @@ export const acknowledgements: readonly Acknowledgement[] = [
   {
     finding: "AwsSolutions::AwsSolutions-S1",
     reason:
-      "Only this stack's functions and Lambda itself read and write these buckets: CloudTrail's data events say who did, and an access log bucket would be one more place with the names of users' objects.",
+      "Only this stack's functions, Lambda itself and the operator's commands read and write these buckets: CloudTrail's data events say who did, and an access log bucket would be one more place with the names of users' objects.",
   },
   {
     finding: "AwsSolutions::AwsSolutions-SMG4",

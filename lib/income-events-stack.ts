@@ -6,6 +6,7 @@ import { acknowledge, acknowledgements } from "./acknowledgements.ts";
 import { dataKeyOf } from "./encryption.ts";
 import { EventTable } from "./event-table.ts";
 import { Fetching } from "./fetching.ts";
+import { LetterArchive } from "./letter-archive.ts";
 import { pascalCase } from "./names.ts";
 import { addOutputs } from "./outputs.ts";
 import { OverflowStorage } from "./overflow-storage.ts";
@@ -22,6 +23,7 @@ import { WebhookKind } from "./webhook-kind.ts";
 import { WebhookRegistration } from "./webhook-registration.ts";
 import { WebhooksDomain } from "./webhooks-domain.ts";
 import { WebhooksStage } from "./webhooks-stage.ts";
+import { workQueuesByName } from "./work-queues.ts";
 
 /** What a production stage keeps when the stack, or the resource in it, is removed. */
 const typesThatHoldData = [
@@ -85,6 +87,12 @@ export class IncomeEventsStack extends Stack {
 
     const reconciliation = new Reconciliation(this, "Reconcile", { ...calling, receiving });
 
+    const archive = new LetterArchive(this, "Archive", {
+      settings,
+      defaults,
+      works: workQueuesByName(receiving, fetching, subscribers),
+    });
+
     addOutputs(this, {
       settings,
       webhooksUrl,
@@ -100,6 +108,7 @@ export class IncomeEventsStack extends Stack {
       refresh,
       registration,
       reconciliation,
+      archive,
     });
 
     const policy = settings.production ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;

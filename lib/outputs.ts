@@ -3,6 +3,7 @@ import type { Kind } from "../domain/events.ts";
 import type { EventTable } from "./event-table.ts";
 import type { Fetching } from "./fetching.ts";
 import { keyPolicyStatements } from "./key-policy.ts";
+import type { LetterArchive } from "./letter-archive.ts";
 import { pascalCase } from "./names.ts";
 import type { OverflowStorage } from "./overflow-storage.ts";
 import type { Reconciliation } from "./reconciliation.ts";
@@ -33,6 +34,7 @@ type OutputParts = {
   /** Undefined where another stage registers. */
   readonly registration: WebhookRegistration | undefined;
   readonly reconciliation: Reconciliation;
+  readonly archive: LetterArchive;
 };
 
 /** Names every address and queue that a person or a program needs next. The names of outputs are an interface. */
@@ -76,6 +78,8 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
     parts.reconciliation.lambda.functionName,
     "Compares the provider's list with the table when invoked, where a run is due",
   );
+  add("ArchiveBucketName", parts.archive.bucket.bucketName, "Dead letters that would have expired");
+  add("ArchiveFunctionName", parts.archive.lambda.functionName, "Archives dead letters that near their end");
   if (parts.registration === undefined) return;
   const { lambda, rotation } = parts.registration;
   add("RegisterFunctionName", lambda.functionName, "Registers webhooks when invoked");

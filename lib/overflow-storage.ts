@@ -5,7 +5,7 @@ import { dataKeyOf } from "./encryption.ts";
 import { privateBucket } from "./private-bucket.ts";
 import type { Settings } from "./settings.ts";
 
-/** The longest that a message with a pointer to a body can lie in a queue and then in its DLQ. */
+/** The longest that a message with a pointer to a body can lie in a queue and then in its DLQ, before that is archived. */
 const longestInQueuesInDays = 28;
 
 /** Longer than a task can lie in a dead-letter queue; what is gone is read again. */
@@ -23,7 +23,8 @@ export class OverflowStorage extends Construct {
 
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
-    const bodiesInDays = settings.retention.eventsDays + longestInQueuesInDays;
+    const { eventsDays, archiveDays } = settings.retention;
+    const bodiesInDays = eventsDays + longestInQueuesInDays + archiveDays;
     const rules = [
       { prefix: "bodies/", expiration: wholeDays(bodiesInDays) },
       { prefix: "pages/", expiration: wholeDays(pagesInDays) },

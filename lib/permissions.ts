@@ -40,6 +40,11 @@ export const resourceWildcards: readonly ResourceWildcard[] = [
     reason: "What was read of a list is an object of its own, named by its subject and digest.",
   },
   {
+    resource: "/letters/*",
+    actions: ["s3:PutObject"],
+    reason: "Each archived dead letter is an object of its own, named by its queue, day and id.",
+  },
+  {
     resource: "/*",
     actions: ["s3:PutObject"],
     reason: "Lambda names the objects of a failure destination itself, from the root of the bucket.",

@@ -100,6 +100,7 @@ const functions = section({
   refresh: functionSizes(256, 60),
   register: functionSizes(256, 60),
   reconcile: functionSizes(256, 300),
+  archive: functionSizes(512, 300),
 }).prefault({});
 
 const retry = section({
@@ -157,9 +158,16 @@ const stageSchema = section({
     readsFirst: flag().default(false),
     everyHours: waitingTime(1, 168).default(24),
   }).prefault({}),
+  archive: section({
+    /** So long before its queue drops it a dead letter is archived; 336 hours are all of a queue's 14 days. */
+    beforeEndHours: waitingTime(2, 336).default(48),
+    everyMinutes: waitingTime(5, 1_440).default(60),
+  }).prefault({}),
   retention: section({
     eventsDays: waitingTime(4, 3_650, ": duplicates come for 3 days").default(30),
     failuresDays: waitingTime(14, 3_650).default(90),
+    /** Dead letters that would have expired in their queue. */
+    archiveDays: waitingTime(14, 3_650).default(90),
     logsDays: z.literal(logDays, { error: remedyOf(`set it to one of: ${logDays.join(", ")}`) }).default(30),
   }).prefault({}),
   functions,
@@ -240,6 +248,13 @@ const crossChecks: readonly CrossCheck[] = [
     error:
       "can't be used by another account, since nobody can change the policy of AWS's key; leave it out for SSE-SQS, " +
       "set encryption.keyArn to a key of yours, or leave out subscribers' principals",
+  },
+  {
+    reads: ["archive"],
+    // Where one run fails, the next still comes in time.
+    holds: ({ archive }) => archive.beforeEndHours * 60 >= 2 * archive.everyMinutes,
+    path: ["archive", "everyMinutes"],
+    error: "leaves less than two runs before a dead letter's end; lower it, or raise archive.beforeEndHours",
   },
   ...(["fetch", "refresh", "register", "reconcile"] as const).map(
     (caller): CrossCheck => ({

@@ -11,6 +11,11 @@ const longestRetention = Duration.days(14);
 /** How often SQS delivers a message before it moves it to the DLQ; five, as AWS asks for a Lambda source. */
 export const maxReceiveCount = 5;
 
+/** How long a dead-letter queue keeps a message, counted from when it was sent first. */
+export function deadLetterRetention(settings: Settings): Duration {
+  return divided(longestRetention, settings);
+}
+
 export type WorkQueueProps = {
   readonly settings: Settings;
   readonly visibilityTimeout: Duration;
@@ -24,7 +29,7 @@ export class WorkQueue extends Construct {
 
   constructor(scope: Construct, id: string, { settings, visibilityTimeout, retention }: WorkQueueProps) {
     super(scope, id);
-    const longest = divided(longestRetention, settings);
+    const longest = deadLetterRetention(settings);
     const common = { ...encryptionOf(this, settings), enforceSSL: true };
     this.deadLetterQueue = new sqs.Queue(this, "DeadLetters", {
       ...common,

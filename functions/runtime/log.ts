@@ -27,6 +27,9 @@ export const logCodes = {
   TOKEN_SHORT_LIVED: "the token can end between two runs: lower token.refreshEveryMinutes",
   TOKEN_REFUSED: "the provider refused to refresh the token",
   TOKEN_MISSING: "no token is set: nothing can be fetched",
+  LETTERS_ARCHIVED:
+    "dead letters that near their end were written to the archive and taken out of their queue",
+  ARCHIVING_FAILED: "dead letters that near their end could not be archived and stay in their queue",
   RECONCILED: "the provider's list was compared with the table to its end",
   RECONCILIATION_PAUSED: "the comparison with the provider's list goes on with the next tick",
   RECONCILIATION_OVERTAKEN: "another tick goes on with the comparison from the same checkpoint",
@@ -46,6 +49,8 @@ export type LogFields = {
   readonly endpoint?: string;
   readonly task?: string;
   readonly messageId?: string;
+  /** As commands name it. */
+  readonly queue?: string;
   readonly subscriber?: string;
   readonly status?: number;
   readonly reason?: string;

@@ -1,12 +1,13 @@
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { Sandbox } from "../../sandbox/server.ts";
-import { deadLetterQueuesOf, outputOf, type SubscriberOutput, subscribersOf } from "../outputs.ts";
+import { outputOf, type SubscriberOutput, subscribersOf } from "../outputs.ts";
 import { problemsOf, watchForProblems } from "../problems.ts";
 import { settle } from "../settle.ts";
 import type { LocalStack } from "../stack.ts";
 import type { Progress, System } from "../system.ts";
 import { type Account, poster, sendAdversity } from "./adversity.ts";
-import { type Access, readDeadLetters, readObjects, readSubscriber, readTable } from "./census.ts";
+import { archiveLetters, readArchive } from "./archive-letters.ts";
+import { type Access, readObjects, readSubscriber, readTable } from "./census.ts";
 import { type Found, findLosses } from "./compare.ts";
 import { type Expectation, identityOf } from "./expectation.ts";
 import { type Kills, killEachOnce } from "./kills.ts";
@@ -103,6 +104,10 @@ async function play(
   progress("Comparing with the provider's list, for users whose webhooks were lost");
   await invokeUntilHealed(stack, kills, ["ReconcileFunctionName"]);
   await settle({ sandbox, stack }, patience);
+  progress("Archiving the dead letters");
+  // First a run that finds none near its end, and leaves them.
+  await invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]);
+  await archiveLetters(stack, access, patience);
   return new Set(sent.poison.map(identityOf));
 }
 
@@ -169,9 +174,6 @@ async function takeCensus(
   const contents = new Map([...table.contents, ...large]);
   const messages = new Map<string, ReadonlyMap<string, string>>();
   for (const { name, queueUrl } of subscriptions) messages.set(name, await readSubscriber(access, queueUrl));
-  const queues = deadLetterQueuesOf(stack);
-  const deadLetters = await Promise.all(
-    queues.map(({ url, source }) => readDeadLetters(access, url, source)),
-  );
-  return { table, contents, messages, deadLetters: deadLetters.flat() };
+  const deadLetters = await readArchive(access, outputOf(stack, "ArchiveBucketName"));
+  return { table, contents, messages, deadLetters };
 }

@@ -14,6 +14,7 @@ const entries = [
   "functions/refresh/token.ts",
   "functions/register/webhooks.ts",
   "functions/reconcile/users.ts",
+  "functions/archive/letters.ts",
 ];
 
 function codeOf({ files }: Bundle, name = "index.mjs"): string {

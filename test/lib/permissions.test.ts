@@ -78,6 +78,17 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "sqs:SendMessage                  AccountsWorkQueue",
     "secretsmanager:GetSecretValue    TokenSecret",
   ],
+  ArchiveLetters: [
+    ...[
+      ...["UsersWork", "AccountsWork", "EndpointsWork", "CompanyAccountsWork", "FetchWork"],
+      ...["SubscriberEverything", "SubscriberRiskTeam"],
+    ].flatMap((work) => [
+      `sqs:ReceiveMessage               ${work}DeadLetters`,
+      `sqs:DeleteMessage                ${work}DeadLetters`,
+      `sqs:ChangeMessageVisibility      ${work}DeadLetters`,
+    ]),
+    "s3:PutObject                     ArchiveBucket/letters/*",
+  ],
   RegisterWebhooks: [
     "secretsmanager:GetSecretValue    WebhookSecret",
     "secretsmanager:GetSecretValue    TokenSecret",
@@ -174,6 +185,7 @@ describe("with a customer's key", () => {
     FetchData: both,
     RefreshToken: both,
     ReconcileUsers: both,
+    ArchiveLetters: both,
     // It only reads secrets, and items of the table, whose key exists.
     RegisterWebhooks: ["kms:Decrypt"],
   };

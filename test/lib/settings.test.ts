@@ -312,6 +312,11 @@ describe("settings in error", () => {
       "fetch.maxConcurrency: is 1; set it to a whole number from 2 to 1000",
     ],
     [
+      "an archive that looks too rarely",
+      { archive: { beforeEndHours: 2, everyMinutes: 61 } },
+      "archive.everyMinutes: leaves less than two runs before a dead letter's end; lower it, or raise archive.beforeEndHours",
+    ],
+    [
       "a longest wait below the shortest",
       { fetch: { retry: { baseSeconds: 9, maxSeconds: 3 } } },
       "fetch.retry.maxSeconds: is below retry.baseSeconds; raise it",

@@ -196,7 +196,11 @@ describe("buckets", () => {
 
   it("are private, encrypted and closed to anything but TLS", () => {
     const policies = JSON.stringify(production.ofType("AWS::S3::BucketPolicy"));
-    expect(buckets.map(({ id }) => nameOf(id)).sort()).toEqual(["OverflowBucket", "RelayFailures"]);
+    expect(buckets.map(({ id }) => nameOf(id)).sort()).toEqual([
+      "ArchiveBucket",
+      "OverflowBucket",
+      "RelayFailures",
+    ]);
     for (const { id, Properties } of buckets) {
       expect(Properties).toMatchObject({
         PublicAccessBlockConfiguration: {
@@ -214,11 +218,11 @@ describe("buckets", () => {
     expect(policies.match(/"aws:SecureTransport":"false"/g)).toHaveLength(buckets.length);
   });
 
-  it("keep bodies for as long as their events and a stay in two queues, and data without end", () => {
+  it("keep bodies for as long as their events, a stay in two queues and the archive; data without end", () => {
     const { LifecycleConfiguration } = production.withId("OverflowBucket").Properties;
     expect(LifecycleConfiguration).toEqual({
       Rules: [
-        { ExpirationInDays: 30 + 28, Prefix: "bodies/", Status: "Enabled" },
+        { ExpirationInDays: 30 + 28 + 90, Prefix: "bodies/", Status: "Enabled" },
         { ExpirationInDays: 15, Prefix: "pages/", Status: "Enabled" },
         { AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: "Enabled" },
       ],
@@ -272,6 +276,7 @@ describe("schedules", () => {
     ["RefreshSchedule", "rate(15 minutes)", "RefreshTokenFunction"],
     ["RegisterSchedule", "rate(1 day)", "RegisterWebhooksFunction"],
     ["ReconcileSchedule", "rate(5 minutes)", "ReconcileUsersFunction"],
+    ["ArchiveSchedule", "rate(1 hour)", "ArchiveLettersFunction"],
   ])("%s runs at %s", (id, expression, target) => {
     const rule = production.withId(id).Properties;
     expect(rule).toMatchObject({ ScheduleExpression: expression, State: "ENABLED" });
@@ -311,6 +316,7 @@ describe("functions", () => {
         "functions/refresh/token.ts",
         "functions/register/webhooks.ts",
         "functions/reconcile/users.ts",
+        "functions/archive/letters.ts",
       ].sort(),
     );
     expect(entries.filter((entry) => !existsSync(join(repository, entry)))).toEqual([]);
@@ -341,6 +347,7 @@ describe("functions", () => {
       "ReconcileUsers",
       ["TABLE_NAME", "USERS_QUEUE_URL", "ACCOUNTS_QUEUE_URL", "TOKEN_SECRET_ARN", "PROVIDER_BASE_URL"],
     ],
+    ["ArchiveLetters", ["DEAD_LETTER_QUEUES", "ARCHIVE_BUCKET"]],
   ])("get what is known at deploy time only from their environment: %s", (name, variables) => {
     const environment = JSON.stringify(functionOf(production, name).Properties.Environment);
     const { Variables } = JSON.parse(environment);
@@ -392,6 +399,12 @@ describe("functions", () => {
       provider: { paths: { userAccounts: "/api/v0.4/users/{user_id}/accounts" } },
       reconcile: { everyHours: 24, graceMinutes: 0, rereadAfterDays: 30, users: { id: "id || user_id" } },
       ids: { users: "uuid", accounts: "uuid" },
+    });
+    expect(bundles.get("functions/archive/letters.ts")).toEqual({
+      // As long as the dead-letter queues keep a message.
+      retentionSeconds: 14 * 86_400,
+      beforeEndSeconds: 48 * 3_600,
+      timeoutSeconds: 10,
     });
   });
 
@@ -452,6 +465,8 @@ describe("outputs", () => {
       "RegistersWith",
       "WebhookSecretRotation",
       "ReconcileFunctionName",
+      "ArchiveBucketName",
+      "ArchiveFunctionName",
     ];
     expect(Object.keys(production.outputs).sort()).toEqual([...queues, ...others].sort());
   });

@@ -1,0 +1,83 @@
+import type { Context } from "aws-lambda";
+import type { LetterArchive } from "../../adapters/letter-archive.ts";
+import { type DeadLetter, endOf, type LetterPlace } from "../../domain/dead-letter.ts";
+import { failureOf, retryable } from "../../domain/failures.ts";
+import { isFields, numberOf } from "../../domain/parse.ts";
+import type { Log } from "../runtime/log.ts";
+
+export type ArchiverDependencies = {
+  /** The dead letters of each queue, by its name; the time that is left is that of the invocation. */
+  readonly places: (secondsLeft: () => number) => ReadonlyMap<string, LetterPlace>;
+  readonly put: LetterArchive["put"];
+  /** How long a dead-letter queue keeps a message, counted from when it was sent first. */
+  readonly retentionSeconds: number;
+  /** So long before that end a letter is archived. */
+  readonly beforeEndSeconds: number;
+  /** A run ends by itself while so much of its time is left. */
+  readonly settlingSeconds: number;
+  readonly now: () => Date;
+  readonly log: Log;
+};
+
+type Invocation = Pick<Context, "getRemainingTimeInMillis">;
+
+/**
+ * Writes dead letters that near their end to the archive, then deletes them; the others stay in their queue. Killed in
+ * between, the next run writes the same object again. An event `{"beforeEndSeconds": n}` sets, for one run, how near.
+ * @throws retryable failure at the end of the run, where the letters of some queue could not be archived
+ */
+export function archiver(dependencies: ArchiverDependencies) {
+  return async (event: unknown, invocation: Invocation): Promise<{ readonly archived: number }> => {
+    const secondsLeft = () => invocation.getRemainingTimeInMillis() / 1000;
+    const nearEnd = { ...dependencies, ...overrideOf(event) };
+    const counts = await Promise.all(
+      [...dependencies.places(secondsLeft)].map(([queue, place]) =>
+        archiveQueue(queue, place, nearEnd, secondsLeft),
+      ),
+    );
+    if (counts.includes(undefined)) throw retryable("some letters were not archived; see ARCHIVING_FAILED");
+    return { archived: counts.reduce<number>((sum, count = 0) => sum + count, 0) };
+  };
+}
+
+function overrideOf(event: unknown): Partial<Pick<ArchiverDependencies, "beforeEndSeconds">> {
+  if (!isFields(event) || event.beforeEndSeconds === undefined) return {};
+  return { beforeEndSeconds: numberOf(event, "beforeEndSeconds") };
+}
+
+/** @returns how many letters were archived; undefined where something failed, which is logged */
+async function archiveQueue(
+  queue: string,
+  place: LetterPlace,
+  dependencies: ArchiverDependencies,
+  secondsLeft: () => number,
+): Promise<number | undefined> {
+  const { put, settlingSeconds, log } = dependencies;
+  let count = 0;
+  let failure: string | undefined;
+  try {
+    const { notTaken } = await place(async (letters) => {
+      const near = letters.filter((letter) => isNearEnd(letter, dependencies));
+      const written = await Promise.allSettled(near.map((letter) => put(queue, letter)));
+      for (const result of written)
+        if (result.status === "rejected") failure = failureOf(result.reason).reason;
+      const done = near.filter((_, index) => written[index]?.status === "fulfilled");
+      count += done.length;
+      return { done, isEnough: secondsLeft() < settlingSeconds };
+    });
+    if (notTaken > 0) failure = `${notTaken} archived letters could not be deleted`;
+  } catch (error) {
+    failure = failureOf(error).reason;
+  }
+  if (count > 0) log("LETTERS_ARCHIVED", { queue, count });
+  if (failure === undefined) return count;
+  log("ARCHIVING_FAILED", { queue, reason: failure });
+  return undefined;
+}
+
+function isNearEnd(
+  letter: DeadLetter,
+  { retentionSeconds, beforeEndSeconds, now }: ArchiverDependencies,
+): boolean {
+  return endOf(letter, retentionSeconds).getTime() - now().getTime() <= beforeEndSeconds * 1000;
+}
