@@ -8,6 +8,7 @@ import {
 } from "@aws-sdk/client-s3";
 import type { DeadLetter, LetterPlace } from "../domain/dead-letter.ts";
 import { fieldsOf, numberOf, optionalText, parseJson, present, textOf } from "../domain/parse.ts";
+import { checkSchemaVersion } from "../domain/schema-version.ts";
 
 /** Keeps dead letters that would have expired, an object each: `letters/<queue>/<day of sending>/<message id>.json`. */
 export type LetterArchive = {
@@ -19,10 +20,13 @@ export type LetterArchive = {
 
 const lotSize = 10;
 
+/** The version of archived letters that this release writes. */
+const letterVersion = 1;
+
 export function letterArchive(client: S3Client, Bucket: string): LetterArchive {
   return {
     put: async (queue, letter) => {
-      const Body = JSON.stringify({ queue, ...letter });
+      const Body = JSON.stringify({ schemaVersion: letterVersion, queue, ...letter });
       await client.send(
         new PutObjectCommand({ Bucket, Key: keyOf(queue, letter), Body, ContentType: "application/json" }),
       );
@@ -81,9 +85,10 @@ async function readLetter(client: S3Client, Bucket: string, Key: string): Promis
   }
 }
 
-/** @throws permanent failure naming the field */
+/** @throws permanent failure naming the field; a retryable one where it is of a later release */
 function parseLetter(value: unknown, key: string): DeadLetter {
   const fields = fieldsOf(value, key);
+  checkSchemaVersion(fields.schemaVersion, letterVersion);
   return {
     messageId: textOf(fields, "messageId"),
     sentAt: new Date(textOf(fields, "sentAt")),

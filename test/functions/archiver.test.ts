@@ -78,6 +78,7 @@ describe("the archiver", () => {
     ]);
     const letter = (await archived()).find(({ queue }) => queue === "users");
     expect(letter).toEqual({
+      schemaVersion: 1,
       queue: "users",
       messageId: MessageId,
       sentAt: expect.any(String),
