@@ -10,7 +10,7 @@ import { createData } from "./assembly/create-data.ts";
 import { executeApiOrigin } from "./assembly/identity.ts";
 import type { FunctionPlan, StackPlan } from "./assembly/plan.ts";
 import { planStack } from "./assembly/plan-stack.ts";
-import { readAssembly } from "./assembly/read-assembly.ts";
+import { readAssembly, type SynthesizedStack } from "./assembly/read-assembly.ts";
 import { localAccount } from "./engines/account.ts";
 import { type DynamoDbEngine, type RunningDynamoDb, startDynamoDb } from "./engines/dynamodb.ts";
 import { startQueuesAndObjects } from "./engines/queues-and-objects.ts";
@@ -22,6 +22,7 @@ import { type Delay, realDelay } from "./lambda/delay.ts";
 import { type Credentials, functionEnvironment } from "./lambda/environment.ts";
 import { createFunctionLog, type FunctionLog } from "./lambda/function-log.ts";
 import {
+  type Codes,
   type FunctionCounts,
   type HostedFunction,
   hostFunction,
@@ -74,6 +75,8 @@ export type LocalFunction = {
   readonly arn: string;
   /** Invokes synchronously with JSON text. */
   invoke(payload: string): Promise<Outcome>;
+  /** Serves with other code from now on, see `functionsOf`; several take turns. What runs ends as it began. */
+  serve(plans: Codes): void;
   /** Kills (SIGKILL) the processes that work at this moment, else the idle ones; answers how many. */
   kill(): number;
   counts(): FunctionCounts;
@@ -123,6 +126,11 @@ export type LocalStack = {
    * @throws Error at the deadline, naming what is left
    */
   drained(options: DrainOptions): Promise<void>;
+  /**
+   * The functions of another assembly of this stack, with the resources that this one has: what they would be after an
+   * update or a rollback.
+   */
+  functionsOf(assembly: string): readonly FunctionPlan[];
   /** Sets a secret's value (SecretString) by its name or ARN. */
   setSecret(nameOrArn: string, value: string): Promise<void>;
   close(): Promise<void>;
@@ -192,7 +200,9 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
       : cleanup.adopt(await startHttpApi(options.apiPort ?? 0, gateway, options.onAnswered), ({ close }) =>
           close(),
         );
-  const plan = withLocalAddresses(planStack(synthesized, { ...place, known }), api, region);
+  const planOf = (stack: SynthesizedStack) =>
+    withLocalAddresses(planStack(stack, { ...place, known }), api, region);
+  const plan = planOf(synthesized);
   for (const { arn: resource, policy } of plan.resourcePolicies) gateway.setResourcePolicy(resource, policy);
 
   const alarms = cleanup.adopt(watch(plan, functions, options, delay), ({ close }) => close());
@@ -276,6 +286,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
         },
         drain,
       ),
+    functionsOf: (assembly) => planOf(readAssembly(assembly, options.stackName)).functions,
     setSecret: async (SecretId, SecretString) => {
       await setSecretWith.send(new PutSecretValueCommand({ SecretId, SecretString }));
     },
@@ -322,20 +333,18 @@ function startFunction(
     createFunctionLog(plan, gateway, options.logsDir, onProblem, onWritten),
     ({ close }) => close(),
   );
-  const environment = functionEnvironment(plan, credentials, {
-    gatewayUrl: gateway.url,
-    region: gateway.region,
-  });
+  const endpoint = { gatewayUrl: gateway.url, region: gateway.region };
+  const environmentOf = (code: FunctionPlan) => functionEnvironment(code, credentials, endpoint);
   const maximumProcesses = options.maximumProcesses ?? 4;
-  const host = hostFunction(plan, { environment, onLine: log.write, maximumProcesses });
+  const host = hostFunction(plan, { environmentOf, onLine: log.write, maximumProcesses });
   cleanup.adopt(host, ({ close }) => close());
   return { host, log, clients: clientsFor(gateway, credentials, cleanup) };
 }
 
 function localFunction(host: HostedFunction, log: FunctionLog): LocalFunction {
   const { logicalId, name, arn } = host.plan;
-  const { invoke, kill, counts } = host;
-  return { logicalId, name, arn, invoke, kill, counts, log: log.lines };
+  const { invoke, serve, kill, counts } = host;
+  return { logicalId, name, arn, invoke, serve, kill, counts, log: log.lines };
 }
 
 /** The gateway knows a caller by its access key, which has letters and digits only. */

@@ -13,6 +13,11 @@ export type HostedFunction = {
   readonly concurrency: number;
   /** Invokes synchronously with JSON text. It never rejects. */
   invoke(event: string): Promise<Outcome>;
+  /**
+   * Serves invocations with the code and the environment of these plans from now on, in turn: one is an update, two are
+   * a shift of traffic between two versions. What runs already ends as it began.
+   */
+  serve(plans: Codes): void;
   /** Kills the processes that are working (all, if none is); answers how many. */
   kill(): number;
   counts(): FunctionCounts;
@@ -32,8 +37,11 @@ export type FunctionCounts = {
   readonly peak: number;
 };
 
+/** What a function runs; role, log group and concurrency stay those that it was hosted with. */
+export type Codes = readonly [FunctionPlan, ...FunctionPlan[]];
+
 export type HostOptions = {
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environmentOf: (plan: FunctionPlan) => Readonly<Record<string, string>>;
   readonly onLine: (line: string) => void;
   /** Cap of processes for a function without reserved concurrency; further invocations wait their turn. */
   readonly maximumProcesses: number;
@@ -45,7 +53,7 @@ export type HostOptions = {
  * Lambda would grow.
  */
 export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFunction {
-  const idle: FunctionProcess[] = [];
+  let served: readonly [Served, ...Served[]] = [serving(plan)];
   const working = new Set<FunctionProcess>();
   const waiting: (() => void)[] = [];
   const alive = new Set<FunctionProcess>();
@@ -56,9 +64,9 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
   const concurrency = plan.reservedConcurrency ?? options.maximumProcesses;
   let isClosed = false;
 
-  const start = (): FunctionProcess => {
+  const start = ({ plan: code, idle }: Served): FunctionProcess => {
     counts.coldStarts += 1;
-    const started = startFunctionProcess(plan, options.environment, options.onLine);
+    const started = startFunctionProcess(code, options.environmentOf(code), options.onLine);
     alive.add(started);
     void started.exited.then(() => {
       alive.delete(started);
@@ -68,8 +76,16 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     return started;
   };
 
+  const inTurn = (): Served => {
+    const [next, ...others] = served;
+    const [first, ...rest] = others;
+    if (first !== undefined) served = [first, ...rest, next];
+    return next;
+  };
+
   const run = async (event: string): Promise<InvocationOutcome> => {
-    const used = idle.pop() ?? start();
+    const code = inTurn();
+    const used = code.idle.pop() ?? start(code);
     working.add(used);
     const failure = await used.initialized;
     if (failure !== undefined && !killed.has(used))
@@ -77,14 +93,21 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     const outcome: InvocationOutcome =
       failure === undefined ? await used.invoke(event) : { kind: "failed", error: failure };
     working.delete(used);
-    if (alive.has(used) && failure === undefined) idle.push(used);
+    if (alive.has(used) && failure === undefined) release(used, code);
     return limitResponse(outcome);
+  };
+
+  const release = (used: FunctionProcess, code: Served): void => {
+    if (served.includes(code)) code.idle.push(used);
+    else kill(used);
   };
 
   const kill = (victim: FunctionProcess): void => {
     killed.add(victim);
     victim.kill();
   };
+
+  const takeIdle = (): FunctionProcess[] => served.flatMap(({ idle }) => idle.splice(0));
 
   const turn = async (): Promise<void> => {
     counts.running += 1;
@@ -109,8 +132,17 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
       if (outcome.kind === "failed") counts.errors += 1;
       return outcome;
     },
+    serve: ([first, ...others]) => {
+      const before = served;
+      // What goes on being served keeps its warm processes.
+      const keep = (code: FunctionPlan) => before.find((known) => known.plan === code) ?? serving(code);
+      served = [keep(first), ...others.map(keep)];
+      for (const outdated of before.filter((known) => !served.includes(known))) {
+        for (const victim of outdated.idle.splice(0)) kill(victim);
+      }
+    },
     kill: () => {
-      const victims = working.size > 0 ? [...working] : idle.splice(0);
+      const victims = working.size > 0 ? [...working] : takeIdle();
       for (const victim of victims) kill(victim);
       return victims.length;
     },
@@ -123,6 +155,13 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
       await Promise.all(exits);
     },
   };
+}
+
+/** Code with its warm processes, the latest used last. */
+type Served = { readonly plan: FunctionPlan; readonly idle: FunctionProcess[] };
+
+function serving(plan: FunctionPlan): Served {
+  return { plan, idle: [] };
 }
 
 const closed: InvocationOutcome = {

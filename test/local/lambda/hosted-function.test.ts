@@ -172,6 +172,43 @@ describe("concurrency", () => {
   });
 });
 
+describe("other code", () => {
+  const named = (name: string) => `export const handler = () => "${name} " + process.env.RELEASE;`;
+
+  test("serves from the next invocation on, with its environment, and leaves no process of the code before", async () => {
+    await using work = await hosted(named("old"), { environment: { RELEASE: "1" } });
+    await using other = await hosted(named("new"), { environment: { RELEASE: "2" } });
+    expect(await answerOf(work.host)).toBe("old 1");
+    work.host.serve([other.host.plan]);
+    expect(await answerOf(work.host)).toBe("new 2");
+    expect(await answerOf(work.host)).toBe("new 2");
+    expect(work.host.counts()).toMatchObject({ coldStarts: 2 });
+    expect(work.host.kill()).toBe(1);
+  });
+
+  test("takes turns with the code beside it, each in a process of its own", async () => {
+    await using work = await hosted(named("old"), { environment: { RELEASE: "1" } });
+    await using other = await hosted(named("new"), { environment: { RELEASE: "2" } });
+    work.host.serve([work.host.plan, other.host.plan]);
+    const answers: unknown[] = [];
+    for (let count = 0; count < 4; count += 1) answers.push(await answerOf(work.host));
+    expect(answers).toEqual(["old 1", "new 2", "old 1", "new 2"]);
+    expect(work.host.counts()).toMatchObject({ coldStarts: 2 });
+  });
+
+  test("lets what runs already end as it began", async () => {
+    await using work = await hosted(gated);
+    await using other = await hosted(identity);
+    const begun = answerOf(work.host);
+    await vi.waitFor(() => expect(work.lines).toEqual(["started"]));
+    work.host.serve([other.host.plan]);
+    const after = await answerOf(work.host);
+    await openGate(work.host.plan.directory);
+    expect(await begun).not.toBe(after);
+    expect(await answerOf(work.host)).toBe(after);
+  });
+});
+
 describe("ending", () => {
   test("kill ends the process at work, and the next invocation gets a new one", async () => {
     await using work = await hosted(gated);

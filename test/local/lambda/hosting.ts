@@ -32,7 +32,7 @@ export async function hosted(
     ...plan,
   };
   const host = hostFunction(full, {
-    environment: { ...full.environment, PATH: "/usr/bin" },
+    environmentOf: ({ environment }) => ({ ...environment, PATH: "/usr/bin" }),
     onLine: (line) => lines.push(line),
     maximumProcesses,
   });

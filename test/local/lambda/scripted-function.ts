@@ -33,6 +33,7 @@ export function scripted(
       if (typeof answers === "function") return answers(event);
       return answers[Math.min(events.length, answers.length) - 1] ?? { kind: "throttled" };
     },
+    serve: () => undefined,
     kill: () => 0,
     counts: () => ({
       invocations: events.length,
