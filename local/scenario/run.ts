@@ -54,7 +54,7 @@ export async function runScenario(
     const poison = await Promise.race([play(system, kills, secret, users, progress), watch.broken]);
     kills.stop();
     progress("Counting in the table and the queues");
-    const expected = expectationOf(sandbox, traffic, poison);
+    const expected = expectationOf(sandbox, traffic, new Set([...poison, unreadableTask]));
     const subscribers = subscribersOf(stack);
     const found = await takeCensus(stack, access, subscribers);
     const unkilled = kills.spared().map((name) => `the function ${name} was never killed at work`);
@@ -141,7 +141,12 @@ function accountsOf(sandbox: Sandbox): { accounts: readonly Account[]; companyAc
   };
 }
 
-function expectationOf(sandbox: Sandbox, traffic: Traffic, poison: ReadonlySet<string>): Expectation {
+/** @param deadLetters what can't become an event or a task: ids, or the text of what has none */
+export function expectationOf(
+  sandbox: Sandbox,
+  traffic: Traffic,
+  deadLetters: ReadonlySet<string>,
+): Expectation {
   const { users, accounts, endpoints } = sandbox.snapshot();
   const connectionsOf = (isCompany: boolean) =>
     new Map(
@@ -153,8 +158,8 @@ function expectationOf(sandbox: Sandbox, traffic: Traffic, poison: ReadonlySet<s
   const fetched = new Set(endpoints.filter(({ company }) => !company).map(({ endpoint }) => endpoint));
   const data = endpoints.filter(({ endpoint }) => fetched.has(endpoint));
   return {
-    events: new Set([...traffic.accepted()].filter((id) => !poison.has(id))),
-    deadLetters: new Set([...poison, unreadableTask]),
+    events: new Set([...traffic.accepted()].filter((id) => !deadLetters.has(id))),
+    deadLetters,
     users: new Set(users.map(({ id }) => id)),
     accounts: connectionsOf(false),
     companyAccounts: connectionsOf(true),

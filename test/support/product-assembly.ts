@@ -44,7 +44,8 @@ export async function synthesizeProduct(stage = "local", changes: object = {}): 
   return productAssembly(directory);
 }
 
-function productAssembly(directory: string): ProductAssembly {
+/** An assembly that lies in a directory, which it takes over. */
+export function productAssembly(directory: string): ProductAssembly {
   const edit = async (change: (resources: [string, Resource][]) => void) => {
     const name = (await readdir(directory)).find((file) => file.endsWith(".template.json")) ?? "";
     const file = join(directory, name);

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readAssembly } from "../../local/assembly/read-assembly.ts";
+import { deadLetterQueuesOf, outputOf, subscribersOf } from "../../local/outputs.ts";
+import { problemsOf } from "../../local/problems.ts";
+import { readDeadLetters, readObjects, readTable } from "../../local/scenario/census.ts";
+import { type Found, findLosses } from "../../local/scenario/compare.ts";
+import { expectationOf } from "../../local/scenario/run.ts";
+import { recordTraffic } from "../../local/scenario/traffic.ts";
+import { settle } from "../../local/settle.ts";
+import { type System, startSystem } from "../../local/system.ts";
+import { previousRelease, synthesizeCommit } from "../support/previous-release.ts";
+import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
+import { bringLoad, invokeScheduled } from "../support/release-load.ts";
+import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
+
+const patience = 240_000;
+/** An update of all functions, and its rollback. */
+const phases = ["before", "both", "after", "both", "before"] as const;
+
+/** On the resources of this release, which an update makes before it changes a function. */
+describe("the release before this one, beside this one", () => {
+  const traffic = recordTraffic();
+  let before: ProductAssembly;
+  let after: ProductAssembly;
+  let system: System;
+
+  beforeAll(async () => {
+    const { commit } = await previousRelease();
+    [before, after] = await Promise.all([synthesizeCommit(commit, "local"), synthesizeProduct()]);
+    for (const assembly of [before, after]) {
+      // Less than one call may take, so that a tick ends after each page: one release goes on where the other ended.
+      await assembly.change(/^ReconcileUsersFunction[0-9A-F]{8}$/, (properties) => {
+        properties.Timeout = 30;
+      });
+    }
+    const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
+    system = await startSystem(
+      { once: true, users: 0, stage: "local", assembly: after.directory, ...ports },
+      // The token is always near its end, and lists come in pages.
+      { delivery: { firstRetryMs: 200 }, pageSize: 4, tokenLifetimeSeconds: 600 },
+      () => undefined,
+      traffic.observe,
+    );
+  }, patience);
+  afterAll(async () => {
+    await system.close();
+    await before[Symbol.asyncDispose]();
+    await after[Symbol.asyncDispose]();
+  });
+
+  const plansOf = ({ directory }: ProductAssembly) =>
+    new Map(system.stack.functionsOf(directory).map((plan) => [plan.logicalId, plan]));
+
+  /** Lets each function run the code of the chosen releases, in turn, while webhooks come in. */
+  async function runPhases(): Promise<void> {
+    const [old, current] = [plansOf(before), plansOf(after)];
+    const functions = system.stack.functions.flatMap((each) => {
+      const plans = { before: old.get(each.logicalId), after: current.get(each.logicalId) };
+      return plans.before && plans.after ? [{ each, before: plans.before, after: plans.after }] : [];
+    });
+    for (const phase of phases) {
+      for (const plans of functions) {
+        plans.each.serve(phase === "both" ? [plans.before, plans.after] : [plans[phase]]);
+      }
+      const reached = functions.map(({ each }) => each);
+      await bringLoad(system, reached, phase === "both" ? 2 : 1);
+    }
+  }
+
+  const messagesOf = async () => {
+    const subscribers = subscribersOf(system.stack);
+    return Promise.all(
+      subscribers.map(async ({ name, queueUrl }) => ({
+        name,
+        messages: await readMessages(system.access, queueUrl),
+      })),
+    );
+  };
+
+  async function findAll(): Promise<Omit<Found, "messages">> {
+    const { access, stack } = system;
+    const table = await readTable(access, outputOf(stack, "TableName"));
+    const large = await readObjects(access, outputOf(stack, "OverflowBucketName"), table.objects);
+    const letters = await Promise.all(
+      deadLetterQueuesOf(stack).map(({ url, source }) => readDeadLetters(access, url, source)),
+    );
+    return { table, contents: new Map([...table.contents, ...large]), deadLetters: letters.flat() };
+  }
+
+  it(
+    "loses nothing and doubles nothing while functions are updated and rolled back under load",
+    async () => {
+      const { sandbox, stack } = system;
+      const missed = await sandbox.createUsers(2, { drop: true });
+      await runPhases();
+      await settle(system, patience);
+      for (const _page of sandbox.snapshot().users) await invokeScheduled(system);
+      await settle(system, patience);
+
+      const received = await messagesOf();
+      const ids = received.map(
+        ({ name, messages }) => [name, new Map(messages.map(({ id, type }) => [id, type]))] as const,
+      );
+      const found = { ...(await findAll()), messages: new Map(ids) };
+      expect(findLosses(expectationOf(sandbox, traffic, new Set()), found, subscribersOf(stack))).toEqual([]);
+      expect(received.flatMap(({ messages }) => duplicatesIn(messages))).toEqual([]);
+      const { events } = found.table;
+      const untold = [...events].filter(([id]) => !traffic.accepted().has(id));
+      expect(untold.filter(([, { reconciled }]) => !reconciled)).toEqual([]);
+      expect(untold.length).toBeGreaterThanOrEqual(missed.users.length + missed.accounts.length);
+      expect(problemsOf(stack)).toEqual([]);
+    },
+    2 * patience,
+  );
+
+  it("has every output that the commands of the release before know", () => {
+    const { Outputs } = readAssembly(before.directory).template;
+    expect(Object.keys(system.stack.outputs)).toEqual(expect.arrayContaining(Object.keys(Outputs)));
+  });
+});

@@ -1,0 +1,41 @@
+import { DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { z } from "zod";
+import type { Access } from "../../local/scenario/census.ts";
+
+const message = z.object({ id: z.string(), type: z.string(), subject: z.string(), sequence: z.string() });
+export type SubscriberMessage = z.output<typeof message>;
+
+/** Every copy of every message of a subscriber's queue; reading takes them out of it. */
+export async function readMessages(access: Access, QueueUrl: string): Promise<readonly SubscriberMessage[]> {
+  const client = new SQSClient(access);
+  const found: SubscriberMessage[] = [];
+  try {
+    for (;;) {
+      const { Messages = [] } = await client.send(
+        new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
+      );
+      if (Messages.length === 0) return found;
+      found.push(...Messages.map(({ Body = "" }) => message.parse(JSON.parse(Body))));
+      const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+      await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+    }
+  } finally {
+    client.destroy();
+  }
+}
+
+/** What one event or answer became twice, in words: two places in its subject's order, or two events in one place. */
+export function duplicatesIn(messages: readonly SubscriberMessage[]): readonly string[] {
+  const placeOf = ({ subject, sequence }: SubscriberMessage) => `${subject} ${sequence}`;
+  const clash = (
+    name: (message: SubscriberMessage) => string,
+    of: (message: SubscriberMessage) => string,
+  ) => {
+    const known = Map.groupBy(messages, name);
+    return [...known].flatMap(([key, copies]) => {
+      const others = new Set(copies.map(of));
+      return others.size > 1 ? [`${key} is ${[...others].join(" and ")}`] : [];
+    });
+  };
+  return [...clash(({ id }) => id, placeOf), ...clash(placeOf, ({ id }) => id)];
+}
