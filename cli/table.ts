@@ -1,4 +1,5 @@
 import Table from "cli-table3";
+import { oneLine } from "./printable.ts";
 
 /** Columns as a terminal shows them: no frame, so that lines can be searched and cut; numbers to the right. */
 export function tableText(
@@ -14,7 +15,7 @@ export function tableText(
     chars: frameless,
     style: { "padding-left": 0, "padding-right": 2, head: [], border: [] },
   });
-  table.push(...rows.map((row) => row.map((cell) => oneLine(cell ?? "-"))));
+  table.push(...rows.map((row) => row.map((cell) => oneLine(String(cell ?? "-")))));
   return table
     .toString()
     .split("\n")
@@ -28,8 +29,3 @@ const frameless = Object.fromEntries(
     ...["left", "left-mid", "mid", "mid-mid", "right", "right-mid", "middle"],
   ].map((part) => [part, ""]),
 );
-
-/** What comes from outside can't move the cursor or begin a line of its own. */
-function oneLine(cell: string | number): string {
-  return String(cell).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
-}

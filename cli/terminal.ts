@@ -1,12 +1,13 @@
 import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CommandError } from "./command-error.ts";
+import { printableJson } from "./printable.ts";
 
 export type TerminalOptions = { readonly json: boolean; readonly yes: boolean };
 
 /** Speaks with whoever runs a command: results on the standard output, all else beside it. */
 export type Terminal = {
-  /** What was done, for people; with `--json` the data instead, on one line. */
+  /** What was done, for people; with `--json` the data instead, on one line. Of what has no end: each time. */
   result(data: object, text: string): void;
   /** A step of long work. */
   progress(text: string): void;
@@ -26,7 +27,7 @@ export function createTerminal({ json, yes }: TerminalOptions): Terminal {
   const progress = (text: string) => void stderr.write(`${text}\n`);
   return {
     progress,
-    result: (data, text) => void stdout.write(`${json ? JSON.stringify(data) : text}\n`),
+    result: (data, text) => void stdout.write(`${json ? printableJson(data) : text}\n`),
     wait: async (seconds, what) => {
       for (let left = seconds; left > 0; left -= 1) {
         const line = `${what}: ${Math.ceil(left)} s`;

@@ -1,0 +1,23 @@
+// Characters that move the cursor, begin a line, turn the direction of writing, or can't be seen.
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const unprintables = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
+
+/** What comes from outside, as it can stand in a line of ours. */
+export function oneLine(text: string): string {
+  return text.replace(unprintables, " ");
+}
+
+/** A value as JSON that says the same and that no terminal obeys. @param indent of each level; absent: one line */
+export function printableJson(value: unknown, indent?: number): string {
+  // Inside of texts JSON has escaped line ends itself: what is left of them is the indentation.
+  return JSON.stringify(value, undefined, indent).replace(unprintable, (character) =>
+    character === "\n" ? character : escaped(character),
+  );
+}
+
+function escaped(character: string): string {
+  return character
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
+}
