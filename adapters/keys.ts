@@ -24,6 +24,8 @@ export function stateKey(subject: Subject): Key {
 /** What the sort keys of a subject's data sets begin with, and of a user's links to accounts. */
 export const dataSetPrefix = "DATA#";
 export const linkPrefix = "ACCOUNT#";
+/** What the sort keys of contents begin with; the data's name follows. */
+export const contentPrefix = "CONTENT#";
 
 export function dataSetKey(subject: Subject, name: DataName): Key {
   return { pk: partitionOf(subject), sk: `${dataSetPrefix}${nameOfData(name, "#")}` };
@@ -35,7 +37,7 @@ export function dataSetsOf(subject: Subject): Key {
 }
 
 export function contentKey(subject: Subject, name: DataName): Key {
-  return { pk: partitionOf(subject), sk: `CONTENT#${nameOfData(name, "#")}` };
+  return { pk: partitionOf(subject), sk: `${contentPrefix}${nameOfData(name, "#")}` };
 }
 
 /** Who calls for a data set now. */

@@ -1,3 +1,5 @@
+import type { S3Client } from "@aws-sdk/client-s3";
+
 /**
  * What is too large for a message or an item. The client of S3 is loaded when it is first needed: small ones
  * never touch S3, and then pay nothing for it.
@@ -5,14 +7,17 @@
 export type OverflowBucket = {
   readonly put: (key: string, content: string | Uint8Array) => Promise<void>;
   readonly get: (key: string) => Promise<Uint8Array>;
+  /** How many bytes an object has, as it lies there. */
+  readonly size: (key: string) => Promise<number>;
   /** Undefined where there is nothing. */
   readonly find: (key: string) => Promise<Uint8Array | undefined>;
 };
 
-export function overflowBucket(bucket: string): OverflowBucket {
+/** @param known the client to use; absent: one as the environment says */
+export function overflowBucket(bucket: string, known?: S3Client): OverflowBucket {
   const connect = once(async () => {
     const s3 = await import("@aws-sdk/client-s3");
-    return { s3, client: new s3.S3Client({}) };
+    return { s3, client: known ?? new s3.S3Client({}) };
   });
   const get = async (key: string) => {
     const { s3, client } = await connect();
@@ -25,6 +30,11 @@ export function overflowBucket(bucket: string): OverflowBucket {
       await client.send(new s3.PutObjectCommand({ Bucket: bucket, Key: key, Body: content }));
     },
     get,
+    size: async (key) => {
+      const { s3, client } = await connect();
+      const { ContentLength = 0 } = await client.send(new s3.HeadObjectCommand({ Bucket: bucket, Key: key }));
+      return ContentLength;
+    },
     find: async (key) => {
       const { s3 } = await connect();
       try {

@@ -1,19 +1,24 @@
 import {
   DeleteItemCommand,
   type DynamoDBClient,
+  GetItemCommand,
   paginateQuery,
   type QueryCommandInput,
 } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { type Body, parseBody } from "../domain/envelope.ts";
 import { type IncomeEvent, parseEvent } from "../domain/events.ts";
 import { type Fields, numberOf } from "../domain/parse.ts";
-import type { Subject } from "../domain/subjects.ts";
+import { checkSchemaVersion } from "../domain/schema-version.ts";
+import { ownerOf, type Subject } from "../domain/subjects.ts";
+import { itemVersion, readItem } from "./items.ts";
 import { eventKey, eventPrefix, partitionOf } from "./keys.ts";
 import { scanTable } from "./table-scan.ts";
 
 /** What the table keeps of an event beside its body, and how often that was received. */
 export type StoredEvent = { readonly event: IncomeEvent; readonly receipts: number };
 export type EventPage = { readonly events: readonly StoredEvent[]; readonly examined: number };
+export type EventDetails = { readonly body: Body; readonly keptUntil: Date };
 
 /** The events of the table, seen by an operator. */
 export type StoredEvents = {
@@ -21,6 +26,8 @@ export type StoredEvents = {
   readonly eventsOf: (owner: Subject) => Promise<readonly StoredEvent[]>;
   /** Those of the whole table whose ids begin so, in no order; see `scanTable` for what that reads. */
   readonly scan: (idBegins?: string) => AsyncIterable<EventPage>;
+  /** What came with an event, and until when both are kept; undefined where it is gone. */
+  readonly detailsOf: (event: IncomeEvent) => Promise<EventDetails | undefined>;
   /** Deletes all that the partition holds. @returns how many items */
   readonly erase: (owner: Subject) => Promise<number>;
 };
@@ -41,17 +48,27 @@ export function storedEvents(client: DynamoDBClient, TableName: string): StoredE
       const { pk, sk: prefix } = eventKey(owner, "");
       const items = await query({
         KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-        ProjectionExpression: "#event, receipts",
+        ProjectionExpression: "#event, receipts, schemaVersion",
         ExpressionAttributeNames: { "#event": "event" },
         ExpressionAttributeValues: marshall({ ":pk": pk, ":prefix": prefix }),
       });
       return items.map(readStoredEvent);
     },
     scan: async function* (idBegins = "") {
-      const wanted = { sortKeys: [`${eventPrefix}${idBegins}`], attributes: ["event", "receipts"] };
+      const wanted = {
+        sortKeys: [`${eventPrefix}${idBegins}`],
+        attributes: ["event", "receipts", "schemaVersion"],
+      };
       for await (const { items, examined } of scanTable(client, TableName, wanted)) {
         yield { events: items.map(readStoredEvent), examined };
       }
+    },
+    detailsOf: async (event) => {
+      const Key = marshall(eventKey(ownerOf(event), event.id));
+      const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
+      if (Item === undefined) return undefined;
+      const item = readItem(Item);
+      return { body: parseBody(item.body), keptUntil: new Date(numberOf(item, "expiresAt") * 1000) };
     },
     erase: async (owner) => {
       const keys = await query({
@@ -65,6 +82,8 @@ export function storedEvents(client: DynamoDBClient, TableName: string): StoredE
   };
 }
 
+/** @throws a retryable failure where a later release wrote it */
 function readStoredEvent(item: Fields): StoredEvent {
+  checkSchemaVersion(item.schemaVersion, itemVersion);
   return { event: parseEvent(item.event), receipts: numberOf(item, "receipts") };
 }

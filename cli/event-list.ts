@@ -1,8 +1,9 @@
-import type { StoredEvent, StoredEvents } from "../adapters/stored-events.ts";
+import type { StoredEvent } from "../adapters/stored-events.ts";
 import { type EventFilter, selects } from "../domain/event-filter.ts";
 import type { EventProgress, EventState } from "../domain/event-progress.ts";
 import type { Subject } from "../domain/subjects.ts";
 import { eventsOf, type LookupPorts, progressReader } from "./event-lookup.ts";
+import type { OnScanned } from "./scan-consent.ts";
 
 export type EventQuery = {
   /** Whose events; absent: anybody's, which reads the whole table. */
@@ -15,11 +16,7 @@ export type EventQuery = {
 
 export type ListedEvent = StoredEvent & { readonly progress: EventProgress };
 
-export type ListPorts = LookupPorts & {
-  readonly stored: StoredEvents;
-  /** Told after each page of a scan: items read, and events found, so far. */
-  readonly onScanned: (read: number, found: number) => void;
-};
+export type ListPorts = LookupPorts & { readonly onScanned: OnScanned };
 
 /** Lists stored events, the newest first. */
 export async function listEvents(query: EventQuery, ports: ListPorts): Promise<readonly ListedEvent[]> {

@@ -1,14 +1,23 @@
-import type { Partitions } from "../adapters/partitions.ts";
-import type { Revisions } from "../adapters/revisions.ts";
-import type { StoredEvent, StoredEvents } from "../adapters/stored-events.ts";
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type Partitions, partitions } from "../adapters/partitions.ts";
+import { type Revisions, revisions } from "../adapters/revisions.ts";
+import { type StoredEvent, type StoredEvents, storedEvents } from "../adapters/stored-events.ts";
 import { type EventProgress, progressOf, type SubjectRecords } from "../domain/event-progress.ts";
 import { nameOf, type Subject, subjectOf } from "../domain/subjects.ts";
 
 export type LookupPorts = {
-  readonly stored: Pick<StoredEvents, "eventsOf">;
+  readonly stored: StoredEvents;
   readonly partitions: Pick<Partitions, "accountsOf">;
   readonly revisions: Pick<Revisions, "loadState" | "loadDataSets">;
 };
+
+export function lookupPorts(client: DynamoDBClient, tableName: string): LookupPorts {
+  return {
+    stored: storedEvents(client, tableName),
+    partitions: partitions(client, tableName),
+    revisions: revisions(client, tableName),
+  };
+}
 
 /**
  * All stored events of a subject, in no order. A user's are also those of its accounts that told no user; an account's

@@ -1,6 +1,8 @@
 import { Command, CommanderError } from "commander";
 import { exitCodes } from "./command-error.ts";
 import { addEventsList } from "./commands/events-list.ts";
+import { addEventsShow } from "./commands/events-show.ts";
+import { addRecordsShow } from "./commands/records-show.ts";
 import { addSecretRotate } from "./commands/secret-rotate.ts";
 import { addTokenSet } from "./commands/token-set.ts";
 import { addWebhooksRegister } from "./commands/webhooks-register.ts";
@@ -23,8 +25,14 @@ function createProgram(): Command {
   addTokenSet(program.command("token").description("the provider's token"));
   addWebhooksRegister(program.command("webhooks").description("the webhooks at the provider"));
   addSecretRotate(program.command("secret").description("the secret that webhooks carry"));
-  addEventsList(program.command("events").description("the events that are stored"));
+  addRecordsShow(program.command("records").description("what is known of users and accounts"));
+  addEvents(program.command("events").description("the events that are stored"));
   return program;
+}
+
+function addEvents(group: Command): void {
+  addEventsList(group);
+  addEventsShow(group);
 }
 
 /** Runs a command line. @returns the exit code; what went wrong was told on the standard error */

@@ -1,4 +1,5 @@
-import type { TableSize } from "../adapters/table-size.ts";
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type TableSize, tableSize } from "../adapters/table-size.ts";
 import { scanCost } from "../domain/scan-cost.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -8,6 +9,20 @@ const dollarsToAskFrom = 0.1;
 const count = new Intl.NumberFormat("en");
 const megabytes = new Intl.NumberFormat("en", { style: "unit", unit: "megabyte", maximumFractionDigits: 1 });
 const dollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD" });
+
+/** Is told after each page of a scan: items read, and items found, so far. */
+export type OnScanned = (read: number, found: number) => void;
+
+/** Says what a scan of the table costs, asks where that is worth asking, and then shows how far it is. */
+export async function agreeToScan(
+  client: DynamoDBClient,
+  tableName: string,
+  terminal: Pick<Terminal, "progress" | "confirm">,
+): Promise<OnScanned> {
+  const size = await tableSize(client, tableName);
+  await agreeOnScan(size, terminal);
+  return scanProgress(size, terminal);
+}
 
 /** Says what a scan of the table will cost, and asks where that is worth asking. @throws CommandError where not agreed */
 export async function agreeOnScan(
@@ -27,10 +42,7 @@ function priceOf(price: number): string {
 }
 
 /** Tells how far a scan is, each tenth of the table. @param read how many items so far */
-export function scanProgress(
-  size: TableSize,
-  terminal: Pick<Terminal, "progress">,
-): (read: number, found: number) => void {
+export function scanProgress(size: TableSize, terminal: Pick<Terminal, "progress">): OnScanned {
   let tenths = 0;
   return (read, found) => {
     const now = Math.floor((read / Math.max(1, size.items)) * 10);

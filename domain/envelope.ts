@@ -51,7 +51,7 @@ export function readEnvelope(text: string): Envelope {
     id: textOf(fields, "id"),
     receivedAt: textOf(fields, "receivedAt"),
     ...(fields.headers === undefined ? {} : { headers: readHeaders(fields.headers) }),
-    body: readBody(fields.body),
+    body: parseBody(fields.body),
   };
 }
 
@@ -65,7 +65,8 @@ function readHeaders(value: unknown): MappedHeaders {
   );
 }
 
-function readBody(value: unknown): Body {
+/** @throws permanent failure naming the field that is wrong */
+export function parseBody(value: unknown): Body {
   const body = fieldsOf(value, "body");
   switch (body.as) {
     case "text":

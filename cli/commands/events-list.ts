@@ -1,8 +1,4 @@
 import type { Command } from "commander";
-import { partitions } from "../../adapters/partitions.ts";
-import { revisions } from "../../adapters/revisions.ts";
-import { storedEvents } from "../../adapters/stored-events.ts";
-import { tableSize } from "../../adapters/table-size.ts";
 import { eventStates } from "../../domain/event-progress.ts";
 import { eventTypes, kinds } from "../../domain/events.ts";
 import { present } from "../../domain/parse.ts";
@@ -11,8 +7,9 @@ import { wants } from "../../domain/subscribers.ts";
 import { addCommand, type Operation } from "../command.ts";
 import { CommandError } from "../command-error.ts";
 import { type EventQuery, type ListedEvent, listEvents } from "../event-list.ts";
+import { lookupPorts } from "../event-lookup.ts";
 import { choiceFlag, countFlag, momentFlag, type SubjectFlags, subjectFlag } from "../flags.ts";
-import { agreeOnScan, scanProgress } from "../scan-consent.ts";
+import { agreeToScan } from "../scan-consent.ts";
 import { tableText } from "../table.ts";
 
 type Flags = SubjectFlags & {
@@ -53,19 +50,9 @@ export function addEventsList(group: Command): void {
 async function list({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
   const query = parseQuery(flags, new Date());
   const table = deployment.output("TableName");
-  const { dynamodb } = clients;
-  const ports = {
-    stored: storedEvents(dynamodb, table),
-    partitions: partitions(dynamodb, table),
-    revisions: revisions(dynamodb, table),
-  };
-  let onScanned: (read: number, found: number) => void = () => undefined;
-  if (query.subject === undefined) {
-    const size = await tableSize(dynamodb, table);
-    await agreeOnScan(size, terminal);
-    onScanned = scanProgress(size, terminal);
-  }
-  const events = await listEvents(query, { ...ports, onScanned });
+  const onScanned =
+    query.subject === undefined ? await agreeToScan(clients.dynamodb, table, terminal) : () => undefined;
+  const events = await listEvents(query, { ...lookupPorts(clients.dynamodb, table), onScanned });
   terminal.result(
     { stage: deployment.stage, events: events.map(describe) },
     events.length === 0 ? "There is no such event." : tableText(head, events.map(row)),

@@ -1,10 +1,10 @@
 import middy from "@middy/core";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import { bodyText, type WebhookBody } from "../../adapters/body-text.ts";
 import type { RecordReceipt } from "../../adapters/event-table.ts";
 import type { OverflowBucket } from "../../adapters/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs-sender.ts";
-import { type Body, readEnvelope } from "../../domain/envelope.ts";
-import { permanent } from "../../domain/failures.ts";
+import { readEnvelope } from "../../domain/envelope.ts";
 import { type KindMapping, mapPayload, type Search } from "../../domain/mapping.ts";
 import type { MappedHeaders } from "../../domain/mapping-source.ts";
 import { parseJson } from "../../domain/parse.ts";
@@ -39,27 +39,10 @@ async function store(message: string, dependencies: ConsumerDependencies): Promi
   log(receipt === "first" ? "EVENT_STORED" : "EVENT_AGAIN", { kind, id });
 }
 
-type WebhookBody = Exclude<Body, { as: "facts" }>;
-
 async function mapBody(
   body: WebhookBody,
   headers: MappedHeaders | undefined,
   { overflow, mapping, search }: ConsumerDependencies,
 ) {
-  return mapPayload(mapping, parseJson(await textOf(body, overflow), "the body"), search, headers);
-}
-
-async function textOf(body: WebhookBody, overflow: OverflowBucket): Promise<string> {
-  switch (body.as) {
-    case "text":
-      return body.text;
-    case "base64":
-      return Buffer.from(body.base64, "base64").toString("utf8");
-    case "object": {
-      const content = Buffer.from(await overflow.get(body.key)).toString("utf8");
-      return body.of === "base64" ? Buffer.from(content, "base64").toString("utf8") : content;
-    }
-    case "withheld":
-      throw permanent(`the body was not kept: ${body.error}`);
-  }
+  return mapPayload(mapping, parseJson(await bodyText(body, overflow), "the body"), search, headers);
 }

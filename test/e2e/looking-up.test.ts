@@ -20,6 +20,18 @@ const listed = z.object({
     z.looseObject({ id: z.string(), type: z.string(), receivedAt: z.string(), state: z.string() }),
   ),
 });
+const shown = z.object({
+  event: z.looseObject({ id: z.string() }),
+  way: z.array(z.object({ step: z.string(), done: z.boolean().optional(), detail: z.string() })),
+  body: z.unknown(),
+});
+const record = z.object({
+  subject: z.string(),
+  state: z.unknown(),
+  accounts: z.array(z.unknown()),
+  dataSets: z.array(z.looseObject({ endpoint: z.string(), bytes: z.number().optional() })),
+  data: z.array(z.looseObject({ endpoint: z.string(), data: z.unknown() })).optional(),
+});
 
 describe("looking up, on the running stack", { timeout: 120_000 }, () => {
   let operated: OperatedStage;
@@ -27,11 +39,14 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
   let user: string;
   let account: string;
   let other: string;
+  let company: string;
   beforeAll(async () => {
     operated = await startOperatedStage("looking-up", {}, { delivery: { firstRetryMs: 200 } });
     ({ system } = operated);
-    const { users, accounts } = await system.sandbox.createUsers(2);
-    [user = "", account = "", other = ""] = [users[0], accounts[0], users[1]].map(String);
+    const { users, accounts, companyAccounts } = await system.sandbox.createUsers(2, { companyAccounts: 1 });
+    [user = "", other = ""] = users;
+    [account = ""] = accounts;
+    [company = ""] = companyAccounts;
     await settle(system, patience);
     tellEndpoint(randomUUID());
     await settle(system, patience);
@@ -145,4 +160,200 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
       expect(result.stderr).not.toContain("reads the whole table");
     });
   });
+
+  describe("events show", () => {
+    const show = async (id: string, ...flags: string[]) => {
+      const result = await operated.run(["events", "show", id, "--json", ...flags]);
+      expect(result).toMatchObject({ code: 0 });
+      return { ...shown.parse(result.json()), ...result };
+    };
+    const someEvent = async (type: string) => {
+      const found = (await storedEvents()).find(
+        ({ event }) => event.type === type && event.accountId === account,
+      );
+      if (found === undefined) throw new Error(`no ${type} is stored`);
+      return found;
+    };
+
+    it("shows an event by the beginning of its id, with its way through the stages", async () => {
+      const { event, pk } = await someEvent("endpoint.updated");
+      const { way, event: found, stderr } = await show(event.id.slice(0, 12), "--user", user);
+      expect(found).toEqual(event);
+      expect(stderr).toBe("");
+      expect(way.map(({ step, done }) => [step, done])).toEqual([
+        ["received", true],
+        ["stored", true],
+        ["judged", true],
+        ["fetched", true],
+        ["published", true],
+      ]);
+      const details = way.map(({ detail }) => detail);
+      expect(details[0]).toContain(event.receivedAt);
+      expect(details[1]).toContain(pk.replace("ACCOUNT#", "account/").replace("USER#", "user/"));
+      expect(details[4]).toBe("to everything");
+    });
+
+    it("finds it in the whole table where nobody is named, having said what that costs", async () => {
+      const { event } = await someEvent("account.created");
+      const { event: found, way, stderr } = await show(event.id);
+      expect(found).toEqual(event);
+      expect(stderr).toContain("This reads the whole table");
+      expect(way.at(-1)).toEqual({ step: "published", done: true, detail: "to everything, accounts" });
+    });
+
+    it("tells where an event stands while nothing has followed", async () => {
+      const requestId = randomUUID();
+      const release = system.stack.gateway.intercept(async ({ principal, action }, moment) =>
+        moment === "before" && principal.includes("Relay") && action === "dynamodb:PutItem"
+          ? { status: 503, errorType: "ServiceUnavailable", message: "injected by the test" }
+          : undefined,
+      );
+      try {
+        tellEndpoint(requestId, { endpoint: "bonuses" });
+        const told = async () => (await storedEvents()).find(({ event }) => event.eventId === requestId);
+        await expect.poll(told, { timeout: patience }).toBeDefined();
+        const id = (await told())?.event.id ?? "";
+        expect((await list("--state", "stored")).ids).toEqual([id]);
+        const { way } = await show(id, "--account", account);
+        expect(way.map(({ done }) => done)).toEqual([true, true, false, false, false]);
+      } finally {
+        release();
+      }
+      await settle(system, patience);
+      expect((await list("--state", "stored")).ids).toEqual([]);
+    });
+
+    it("masks the body, but for ids, until it is to be revealed", async () => {
+      const { event, body } = await someEvent("account.created");
+      const { text } = z.object({ text: z.string() }).parse(body);
+      const ids = [event.userId, event.accountId, event.datasourceId];
+      const hidden = await show(event.id, "--account", account);
+      for (const leaf of leavesOf(JSON.parse(text))) {
+        if (typeof leaf !== "string" || ids.includes(leaf)) continue;
+        expect(JSON.stringify(hidden.body)).not.toContain(leaf);
+      }
+      expect(JSON.stringify(hidden.body)).toContain(account);
+      const revealed = await show(event.id, "--account", account, "--reveal");
+      expect(revealed.body).toEqual(JSON.parse(text));
+      const { stdout } = await operated.run(["events", "show", event.id, "--account", account]);
+      expect(stdout).toContain("Body, masked (--reveal shows it):");
+    });
+
+    it("refuses an id that nothing has, that several have, or that nothing can have", async () => {
+      const refused = async (id: string, ...flags: string[]) => {
+        const result = await operated.run(["events", "show", id, ...flags]);
+        expect(result).toMatchObject({ code: 2, stdout: "" });
+        return result.stderr;
+      };
+      expect(await refused("x".repeat(43), "--user", user)).toContain(`No event of user/${user} is stored`);
+      expect(await refused("y".repeat(43))).toContain("No event is stored");
+      // Of 65 events two begin alike.
+      for (let count = 0; count < 65; count += 1) tellEndpoint(randomUUID(), { data_available: false });
+      await settle(system, patience);
+      const firsts = (await storedEvents())
+        .map(({ event }) => event.id.charAt(0))
+        .filter((first) => first !== "-");
+      const twice = firsts.find((first, index) => firsts.indexOf(first) < index) ?? "";
+      expect(await refused(twice)).toMatch(new RegExp(`<id> ${twice} names \\d+ events[^]*\n  ${twice}`));
+      expect(await refused("no id!")).toContain('<id> "no id!" is no event\'s');
+    });
+  });
+
+  describe("records show", () => {
+    const show = async (kind: string, id: string, ...flags: string[]) => {
+      const result = await operated.run(["records", "show", kind, id, "--json", ...flags]);
+      expect(result).toMatchObject({ code: 0, stderr: "" });
+      return { ...record.parse(result.json()), stdout: result.stdout };
+    };
+    const itemsOf = async (pk: string, begins: string) =>
+      (await items()).filter((each) => each.pk === pk && each.sk.startsWith(begins));
+
+    it("shows an account's state and data sets as they stand in the table", async () => {
+      const [stateItem] = await itemsOf(`ACCOUNT#${account}`, "STATE");
+      const { state, dataSets, data } = await show("account", account);
+      expect(stateItem?.state).toMatchObject(withoutLatest(state));
+      expect(state).toMatchObject({ userId: user, connected: true });
+      expect(data).toBeUndefined();
+      const sets = await itemsOf(`ACCOUNT#${account}`, "DATA#");
+      expect(sets.length).toBeGreaterThan(3);
+      expect(
+        sets.map(({ data: set }) => pick(set, ["endpoint", "range", "wanted", "done", "fetchedAt"])),
+      ).toEqual(dataSets.map((set) => pick(set, ["endpoint", "range", "wanted", "done", "fetchedAt"])));
+      const contents = await itemsOf(`ACCOUNT#${account}`, "CONTENT#");
+      const sizes = contents.flatMap(({ content }) =>
+        typeof content === "string" ? [Buffer.byteLength(content)] : [],
+      );
+      expect(dataSets.flatMap(({ bytes }) => bytes ?? [])).toEqual(sizes);
+    });
+
+    it("shows a user with its accounts, and a company account", async () => {
+      const { state, accounts } = await show("user", user);
+      expect(state).toMatchObject({ version: expect.any(Number), deleted: false });
+      expect(accounts).toEqual([{ id: account, state: expect.objectContaining({ connected: true }) }]);
+      expect((await show("company-account", company)).subject).toBe(`company-account/${company}`);
+    });
+
+    it("masks data: names and types stay, values don't, until they are revealed", async () => {
+      const contents = (await itemsOf(`ACCOUNT#${account}`, "CONTENT#profile")).flatMap(
+        ({ content }) => content ?? [],
+      );
+      const truth = contents.map((content) => JSON.parse(String(content)));
+      expect(truth.length).toBeGreaterThan(0);
+      const masked = await show("account", account, "--data", "profile");
+      const values = leavesOf(truth).filter((leaf) => leaf !== null && leaf !== account && leaf !== user);
+      expect(values.length).toBeGreaterThan(2);
+      for (const leaf of leavesOf(masked.data?.map(({ data }) => data))) expect(values).not.toContain(leaf);
+      expect(namesOf(masked.data?.map(({ data }) => data))).toEqual(namesOf(truth));
+
+      const revealed = await show("account", account, "--data", "profile", "--reveal");
+      expect(revealed.data?.map(({ data }) => data)).toEqual(truth);
+      const all = await show("account", account, "--reveal");
+      expect(new Set(all.data?.map(({ endpoint }) => endpoint))).toEqual(
+        new Set(all.dataSets.map(({ endpoint }) => endpoint)),
+      );
+    });
+
+    it("prints tables for people", async () => {
+      const { stdout } = await operated.run(["records", "show", "account", account, "--data", "profile"]);
+      expect(stdout).toMatch(new RegExp(`^account/${account}\nversion \\d+, connected, user ${user}`));
+      expect(stdout).toMatch(/\nENDPOINT +DATES +WANTED +DONE +FETCHED +BYTES +DIGEST\n/);
+      expect(stdout).toContain('"(text)"');
+    });
+
+    it.each([
+      [["account", "nobody"], "nothing is known of account/nobody"],
+      [["person", "x"], "<kind>"],
+      [["user", ""], "<id> is empty"],
+    ])("refuses %s", async (args, reason) => {
+      const result = await operated.run(["records", "show", ...args]);
+      expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(reason) });
+    });
+
+    it("refuses an endpoint that is not there, naming those that are", async () => {
+      const result = await operated.run(["records", "show", "account", account, "--data", "incme"]);
+      expect(result).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/--data incme: .*it has: .*income/),
+      });
+    });
+  });
 });
+
+function leavesOf(value: unknown): readonly unknown[] {
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(leavesOf) : [value];
+}
+
+function namesOf(value: unknown): readonly string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => [name, ...namesOf(member)]);
+}
+
+function pick(value: unknown, names: readonly string[]): object {
+  const fields = z.record(z.string(), z.unknown()).parse(value);
+  return Object.fromEntries(names.map((name) => [name, fields[name]]));
+}
+
+function withoutLatest(state: unknown): object {
+  const { latest: _, ...rest } = z.looseObject({ latest: z.unknown() }).parse(state);
+  return rest;
+}

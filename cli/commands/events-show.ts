@@ -1,0 +1,91 @@
+import type { Command } from "commander";
+import { bodyText } from "../../adapters/body-text.ts";
+import { overflowBucket } from "../../adapters/overflow-bucket.ts";
+import type { Body } from "../../domain/envelope.ts";
+import type { IncomeEvent } from "../../domain/events.ts";
+import { nameOf, subjectOf } from "../../domain/subjects.ts";
+import { addCommand, type Operation } from "../command.ts";
+import { checkEventId, findEvent } from "../event-find.ts";
+import { lookupPorts, recordsOf } from "../event-lookup.ts";
+import { type Step, wayOf } from "../event-way.ts";
+import { type SubjectFlags, subjectFlag } from "../flags.ts";
+import { oneLine, printableJson } from "../printable.ts";
+import { agreeToScan } from "../scan-consent.ts";
+import { shownJson } from "../shown-json.ts";
+import { tableText } from "../table.ts";
+import { subscriberQueues } from "../work-queues.ts";
+
+type Flags = SubjectFlags & { readonly reveal?: boolean };
+
+export function addEventsShow(group: Command): void {
+  addCommand<Flags>(
+    group,
+    {
+      name: "show <id>",
+      summary:
+        "Shows a stored event by its id, or by the beginning of it: its way through the stages, and its body, masked. Told whose it is, it is found by a query; else the whole table is read, and what that costs is said before.",
+      examples: [
+        "npx income-events events show Yk3wq0Zt --account 1b9d6bcd",
+        "npx income-events events show Yk3wq0Zt --account 1b9d6bcd --reveal    with the body as it came",
+      ],
+    },
+    show,
+  )
+    .option("--user <id>", "it is one of this user, or of its accounts")
+    .option("--account <id>", "it is one of this account")
+    .option("--company-account <id>", "it is one of this company account")
+    .option("--reveal", "show the body as it came, with personal data");
+}
+
+async function show(
+  { deployment, clients, terminal }: Operation,
+  { reveal = false, ...flags }: Flags,
+  id = "",
+): Promise<void> {
+  checkEventId(id);
+  const subject = subjectFlag(flags);
+  const { dynamodb, s3 } = clients;
+  const table = deployment.output("TableName");
+  const overflow = overflowBucket(deployment.output("OverflowBucketName"), s3);
+  const ports = lookupPorts(dynamodb, table);
+  const onScanned = subject === undefined ? await agreeToScan(dynamodb, table, terminal) : () => undefined;
+  const stored = await findEvent(id, subject, { ...ports, onScanned });
+  const { event, receipts } = stored;
+  const [details, records] = await Promise.all([
+    ports.stored.detailsOf(event),
+    recordsOf(subjectOf(event), ports.revisions),
+  ]);
+  const way = wayOf(stored, details, records, subscriberQueues(deployment));
+  const body = details && (await shownBody(event, details.body, overflow, reveal));
+  terminal.result({ stage: deployment.stage, event, receipts, way, body }, textOf(event, way, body, reveal));
+}
+
+async function shownBody(
+  { userId, accountId, companyAccountId, datasourceId, endpoint, eventId }: IncomeEvent,
+  body: Body,
+  overflow: Parameters<typeof bodyText>[1],
+  reveal: boolean,
+): Promise<unknown> {
+  // Only ids and states, of our own making.
+  if (body.as === "facts") return body.facts;
+  const ids = [userId, accountId, companyAccountId, datasourceId, endpoint, eventId];
+  return shownJson(await bodyText(body, overflow), { reveal, ids });
+}
+
+function textOf(event: IncomeEvent, way: readonly Step[], body: unknown, reveal: boolean): string {
+  const steps = way.map(({ step, done, detail }) => [
+    step,
+    done === undefined ? "?" : done ? "yes" : "no",
+    detail,
+  ]);
+  return [
+    oneLine(`${event.type} of ${nameOf(subjectOf(event))}`),
+    `id ${event.id}`,
+    "",
+    tableText(["STEP", "DONE", "DETAIL"], steps),
+    "",
+    ...(body === undefined
+      ? ["The body is gone."]
+      : [reveal ? "Body:" : "Body, masked (--reveal shows it):", printableJson(body, 2)]),
+  ].join("\n");
+}

@@ -1,0 +1,67 @@
+import type { Command } from "commander";
+import { contentSizes } from "../../adapters/content-sizes.ts";
+import { contentReader } from "../../adapters/content-store.ts";
+import { overflowBucket } from "../../adapters/overflow-bucket.ts";
+import type { Subject } from "../../domain/subjects.ts";
+import { addCommand, type Operation } from "../command.ts";
+import { CommandError } from "../command-error.ts";
+import { lookupPorts } from "../event-lookup.ts";
+import { choiceFlag } from "../flags.ts";
+import { loadData, loadRecord, type RecordPorts } from "../record-lookup.ts";
+import { recordData, recordText } from "../record-view.ts";
+
+type Flags = { readonly data?: string; readonly reveal?: boolean };
+
+const subjectKinds: readonly Subject["kind"][] = ["user", "account", "company-account"];
+
+export function addRecordsShow(group: Command): void {
+  addCommand<Flags>(
+    group,
+    {
+      name: "show <kind> <id>",
+      summary:
+        "Shows what is known of a user, an account or a company-account: its state, its accounts, its data sets, and the data itself, masked.",
+      examples: [
+        "npx income-events records show user 1b9d6bcd",
+        "npx income-events records show account 9c858901 --data income    masked: names and types, no values",
+        "npx income-events records show account 9c858901 --data income --reveal --json",
+      ],
+    },
+    show,
+  )
+    .option("--data <endpoint>", "show the data of this endpoint too, masked unless --reveal is given")
+    .option(
+      "--reveal",
+      "show the data as the provider gave it, with personal data; of all endpoints unless --data names one",
+    );
+}
+
+async function show(
+  { deployment, clients, terminal }: Operation,
+  { data: endpoint, reveal = false }: Flags,
+  ...[kind, id]: readonly string[]
+): Promise<void> {
+  const subject = parseSubject(kind, id);
+  const { dynamodb, s3 } = clients;
+  const table = deployment.output("TableName");
+  const overflow = overflowBucket(deployment.output("OverflowBucketName"), s3);
+  const ports: RecordPorts = {
+    ...lookupPorts(dynamodb, table),
+    sizesOf: (one) => contentSizes(dynamodb, table, overflow, one),
+    readContent: contentReader(dynamodb, table, overflow),
+  };
+  const record = await loadRecord(subject, ports);
+  const isDataWanted = reveal || endpoint !== undefined;
+  const data = isDataWanted ? await loadData(record, endpoint, reveal, ports) : [];
+  terminal.result(
+    { stage: deployment.stage, ...recordData(record), ...(isDataWanted && { data }) },
+    recordText(record, data),
+  );
+}
+
+function parseSubject(kind: string | undefined, id = ""): Subject {
+  const known = choiceFlag("<kind>", kind, subjectKinds);
+  if (known === undefined || id === "")
+    throw new CommandError("usage", "<id> is empty: say whose record to show.");
+  return { kind: known, id };
+}
