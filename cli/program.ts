@@ -2,6 +2,8 @@ import { Command, CommanderError } from "commander";
 import { exitCodes } from "./command-error.ts";
 import { addEventsList } from "./commands/events-list.ts";
 import { addEventsShow } from "./commands/events-show.ts";
+import { addMappingLearn } from "./commands/mapping-learn.ts";
+import { addMappingTry } from "./commands/mapping-try.ts";
 import { addRecordsShow } from "./commands/records-show.ts";
 import { addSecretRotate } from "./commands/secret-rotate.ts";
 import { addTokenSet } from "./commands/token-set.ts";
@@ -27,7 +29,13 @@ function createProgram(): Command {
   addSecretRotate(program.command("secret").description("the secret that webhooks carry"));
   addRecordsShow(program.command("records").description("what is known of users and accounts"));
   addEvents(program.command("events").description("the events that are stored"));
+  addMapping(program.command("mapping").description("how a provider's webhooks become events"));
   return program;
+}
+
+function addMapping(group: Command): void {
+  addMappingTry(group);
+  addMappingLearn(group);
 }
 
 function addEvents(group: Command): void {

@@ -33,7 +33,7 @@ export function valueAt(
 }
 
 /** CloudEvents in binary mode escape what a header can't hold as a URL does; other headers are as they are. */
-function headerText(name: string, value: string): string {
+export function headerText(name: string, value: string): string {
   if (!name.startsWith("ce-")) return value;
   try {
     return decodeURIComponent(value);

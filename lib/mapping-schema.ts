@@ -20,7 +20,8 @@ function faultOf(source: string): string | undefined {
   } catch (error) {
     // A type error is about the empty payload that stood in here, not about the expression.
     if (error instanceof JMESPathTypeError) return undefined;
-    if (!(error instanceof JMESPathError)) throw error;
+    // The evaluator keeps compiled expressions in an object, and takes "toString" for one of them.
+    if (!(error instanceof JMESPathError)) return 'can\'t be compiled; write "@." before it';
     return `is no JMESPath expression: ${error.message}; correct it at that position`;
   }
 }

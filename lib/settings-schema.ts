@@ -191,6 +191,18 @@ type CrossCheck = {
 /** Lambda refuses to reserve them. Source: Lambda developer guide, "Configuring reserved concurrency". */
 const alwaysUnreserved = 100;
 
+const secretStaysBehind = {
+  holds: ({ mapping, webhooks }: Pick<Stage, "mapping" | "webhooks">) =>
+    kinds.every((kind) => !headersOf(mapping[kind]).includes(webhooks.secretHeader.toLowerCase())),
+  path: ["webhooks", "secretHeader"],
+  error: "carries the secret, which goes to no queue, but the mapping reads it; name another header there",
+};
+
+/** What the mapping needs of a stage's settings, whatever else is in them. */
+export const mappingPartSchema = z
+  .looseObject({ mapping: mappingSchema, webhooks: webhooksSchema })
+  .refine(secretStaysBehind.holds, { path: secretStaysBehind.path, error: () => secretStaysBehind.error });
+
 const crossChecks: readonly CrossCheck[] = [
   {
     reads: ["production", "divideDurationsBy"],
@@ -215,13 +227,7 @@ const crossChecks: readonly CrossCheck[] = [
       error: "is a private address; write a public one, or set provider.allowPrivateAddresses to true",
     }),
   ),
-  {
-    reads: ["mapping", "webhooks"],
-    holds: ({ mapping, webhooks }) =>
-      kinds.every((kind) => !headersOf(mapping[kind]).includes(webhooks.secretHeader.toLowerCase())),
-    path: ["webhooks", "secretHeader"],
-    error: "carries the secret, which goes to no queue, but the mapping reads it; name another header there",
-  },
+  { reads: ["mapping", "webhooks"], ...secretStaysBehind },
   {
     reads: ["webhooks", "retention"],
     holds: ({ webhooks, retention }) => retention.eventsDays * 24 > webhooks.retryHours,

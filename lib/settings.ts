@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
 import { divideWaits } from "./divide-waits.ts";
-import { type Settings, settingsSchema } from "./settings-schema.ts";
+import { mappingPartSchema, type Settings, settingsSchema } from "./settings-schema.ts";
 
 export type { Settings } from "./settings-schema.ts";
 
@@ -25,8 +25,20 @@ export function loadSettings(stage: string, directory: string, file = join(direc
  * @throws SettingsError naming `file`, each setting in error and its remedy
  */
 export function parseSettings(value: unknown, file: string): Settings {
-  const result = settingsSchema.safeParse(value);
-  if (result.success) return divideWaits(result.data, settingsSchema, result.data.divideDurationsBy);
+  const settings = orExplain(settingsSchema.safeParse(value), file);
+  return divideWaits(settings, settingsSchema, settings.divideDurationsBy);
+}
+
+/**
+ * Parses the mapping of a stage's settings alone, defaults merged, by the rules of the whole.
+ * @throws SettingsError as `parseSettings`
+ */
+export function parseMappingPart(value: unknown, file: string): Settings["mapping"] {
+  return orExplain(mappingPartSchema.safeParse(value), file).mapping;
+}
+
+function orExplain<T>(result: z.ZodSafeParseResult<T>, file: string): T {
+  if (result.success) return result.data;
   const lines = result.error.issues.flatMap(linesOf).map((line) => `  ${line}`);
   throw new SettingsError([`Settings in ${file}:`, ...lines].join("\n"));
 }

@@ -257,6 +257,11 @@ describe("settings in error", () => {
       "mapping.users.time: is no JMESPath expression: Unknown function: now()",
     ],
     [
+      "an expression that is the name of what every object has",
+      { mapping: { users: { type: "toString" } } },
+      'mapping.users.type: can\'t be compiled; write "@." before it',
+    ],
+    [
       "a source of a field that is none",
       { mapping: { users: { time: 5 } } },
       'mapping.users.time: is 5; write a JMESPath expression as a text, or {"header": "<name>"}',

@@ -1,0 +1,75 @@
+import type { Command } from "commander";
+import { jmespathSearch } from "../../adapters/jmespath-search.ts";
+import { isKind, type Kind, kinds } from "../../domain/events.ts";
+import { addOfflineCommand } from "../command.ts";
+import { CommandError } from "../command-error.ts";
+import { readSampleFile } from "../mapping/files.ts";
+import { trialLine, trialText } from "../mapping/report.ts";
+import { parseHeaders, parseSample, type Sample } from "../mapping/sample.ts";
+import { readStageMapping } from "../mapping/stage-mapping.ts";
+import { tryMapping } from "../mapping/trial.ts";
+import type { Terminal } from "../terminal.ts";
+
+type Flags = {
+  readonly kind?: string;
+  readonly stage: string;
+  readonly settings?: string;
+  readonly header: readonly string[];
+};
+
+/** What API Gateway takes, and more than Lambda does. */
+const maxBytes = 10 * 1024 * 1024;
+
+export function addMappingTry(group: Command): void {
+  addOfflineCommand<Flags>(
+    group,
+    {
+      name: "try <file>",
+      summary:
+        "What a webhook maps to, or why not. The file holds its body, or, named .http, headers, an empty line and the body.",
+      examples: [
+        "npx income-events mapping try webhook.json --kind accounts",
+        "npx income-events mapping try webhook.http --stage prod    a file with headers, by the settings of a stage",
+        "pbpaste | npx income-events mapping try - --header 'ce-type: linked'    from the standard input",
+      ],
+    },
+    tryFile,
+  )
+    .option("--kind <kind>", `one of ${kinds.join(", ")}; without it all are tried`)
+    .option("--stage <name>", "the stage whose settings are taken", "dev")
+    .option("--settings <file>", "settings of a file in place of a stage's")
+    .option("--header <line>", 'a header of the webhook as "name: value"; once for each', collect, []);
+}
+
+function collect(line: string, before: readonly string[]): readonly string[] {
+  return [...before, line];
+}
+
+async function tryFile(terminal: Terminal, flags: Flags, file = ""): Promise<void> {
+  const chosen = parseKind(flags.kind);
+  const mapping = readStageMapping(flags.stage, flags.settings);
+  const sample = await readSample(terminal, file, flags.header);
+  const trials = (chosen === undefined ? kinds : [chosen]).map((kind) =>
+    tryMapping(kind, mapping[kind], sample, jmespathSearch),
+  );
+  const mapped = trials.filter((trial) => trial.mapped);
+  const detailed = chosen === undefined ? mapped : trials;
+  const brief = trials.filter((trial) => !detailed.includes(trial));
+  terminal.result({ trials }, [...detailed.map(trialText), ...brief.map(trialLine)].join("\n\n"));
+  if (mapped.length > 0) return;
+  throw new CommandError("failed", chosen === undefined ? "No kind maps it." : `${chosen} does not map it.`);
+}
+
+async function readSample(terminal: Terminal, file: string, lines: readonly string[]): Promise<Sample> {
+  const read =
+    file === "-"
+      ? parseSample("the standard input", Buffer.from(await terminal.readInput(maxBytes)))
+      : readSampleFile(file);
+  return { ...read, headers: { ...read.headers, ...parseHeaders(lines, "--header") } };
+}
+
+/** @throws CommandError naming the kinds */
+export function parseKind(name: string | undefined): Kind | undefined {
+  if (name === undefined || isKind(name)) return name;
+  throw new CommandError("usage", `--kind ${name} is none; write one of ${kinds.join(", ")}.`);
+}

@@ -1,0 +1,76 @@
+import { oneLine } from "../printable.ts";
+import { tableText } from "../table.ts";
+import { textOfSource } from "./cover.ts";
+import type { Lesson } from "./learn.ts";
+import type { Trial } from "./trial.ts";
+
+/** A trial for people: what each field's source gave, and what comes of it. */
+export function trialText(trial: Trial): string {
+  const rows = trial.fields.map(({ field, source, gave, fault }) => [
+    field,
+    textOfSource(source),
+    valueText(gave),
+    fault ?? "",
+  ]);
+  const table = rows.length === 0 ? [] : [tableText(["FIELD", "WHERE", "GAVE", "FAULT"], rows), ""];
+  return [...table, outcomeText(trial)].join("\n");
+}
+
+function outcomeText(trial: Trial): string {
+  if (!trial.mapped) return `No event of ${trial.kind}: ${trial.reason}.\n${oneLine(trial.remedy)}`;
+  const facts = Object.entries(trial.event).map(([name, value]) => [name, String(value)]);
+  const weak =
+    "It has neither an id of its own nor a time, so its bytes may truly come again: what it claims is asked for.";
+  return [
+    `An event of ${trial.kind}, with the identity ${trial.id}:`,
+    tableText(["", ""], facts).trim(),
+    ...(trial.isWeak ? [weak] : []),
+  ].join("\n");
+}
+
+/** One line: for a list of several. */
+export function trialLine(trial: Trial): string {
+  return trial.mapped
+    ? `${trial.kind}: ${trial.event.type}`
+    : `${trial.kind}: no event, ${trial.reason}. ${oneLine(trial.remedy)}`;
+}
+
+const longest = 60;
+
+function valueText(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === "object") return "an object";
+  const text = String(value);
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+}
+
+/** What was learned, for people: the settings to paste, and how sure each line is. */
+export function lessonText(lessons: readonly Lesson[]): string {
+  const rows = lessons.flatMap(({ kind, findings }) =>
+    findings.map(({ field, source, confidence, because }) => [
+      kind,
+      field,
+      textOfSource(source),
+      confidence,
+      because,
+    ]),
+  );
+  const notes = lessons.flatMap(({ kind, notes: list }) => list.map((note) => oneLine(`${kind}: ${note}`)));
+  return [
+    JSON.stringify(settingsOf(lessons), null, 2).replace(/[\p{Cf}\p{Zl}\p{Zp}\u007f-\u009f]/gu, escaped),
+    "",
+    tableText(["KIND", "FIELD", "WHERE", "CONFIDENCE", "BECAUSE"], rows),
+    ...notes.map((note) => `\n${note}`),
+  ].join("\n");
+}
+
+/** Settings with what was learned, as a stage's file has them. */
+export function settingsOf(lessons: readonly Lesson[]): { mapping: Readonly<Record<string, object>> } {
+  return { mapping: Object.fromEntries(lessons.map(({ kind, mapping }) => [kind, mapping])) };
+}
+
+// Still the same JSON, and nothing that moves a terminal's cursor.
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
