@@ -16,6 +16,7 @@ import { type DynamoDbEngine, type RunningDynamoDb, startDynamoDb } from "./engi
 import { startQueuesAndObjects } from "./engines/queues-and-objects.ts";
 import { createSecretsEngine } from "./engines/secrets.ts";
 import { startGateway } from "./gateway/gateway.ts";
+import type { EventSourceMapping } from "./gateway/lambda-reading.ts";
 import type { Denial, Gateway } from "./gateway/types.ts";
 import { createAsynchronousInvoker } from "./lambda/asynchronous.ts";
 import { type Delay, realDelay } from "./lambda/delay.ts";
@@ -175,6 +176,9 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   const invoker = createAsynchronousInvoker(delay);
   cleanup.adopt(invoker, ({ close }) => close());
   const functions = new Map<string, HostedFunction>();
+  // Both come after the gateway, and are read through it.
+  let statesOfAlarms: Alarms["states"] = () => [];
+  let mappings: readonly EventSourceMapping[] = [];
   const gateway = await startGateway({
     port: options.gatewayPort ?? 0,
     region,
@@ -183,8 +187,9 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     sqsUrl: queuesAndObjects.sqsUrl,
     s3Url: queuesAndObjects.s3Url,
     secrets,
-    lambda: { functions, invoker },
     countsCapacity: options.countsCapacity ?? false,
+    lambda: { functions, invoker, mappings: () => mappings },
+    alarms: () => statesOfAlarms(),
   });
   cleanup.adopt(gateway, ({ close }) => close());
   const operator = newCredentials(operatorName);
@@ -206,10 +211,17 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   for (const { arn: resource, policy } of plan.resourcePolicies) gateway.setResourcePolicy(resource, policy);
 
   const alarms = cleanup.adopt(watch(plan, functions, options, delay), ({ close }) => close());
+  statesOfAlarms = alarms.states;
   const hosted = plan.functions.map((planned) =>
     startFunction(planned, gateway, options, alarms, onProblem, cleanup),
   );
   for (const { host } of hosted) functions.set(host.plan.logicalId, host);
+  mappings = plan.sources.map((source) => ({
+    id: source.id,
+    enabled: source.enabled,
+    eventSourceArn: source.kind === "queue" ? source.queue.arn : source.streamArn,
+    functionArn: functions.get(source.function)?.plan.arn ?? "",
+  }));
   if (api !== undefined && plan.api !== undefined) api.serve(plan.api, functions);
   const schedules = startSchedules({
     rules: plan.rules,

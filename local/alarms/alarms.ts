@@ -9,6 +9,8 @@ export type AlarmState = {
   /** What it means for people, and what to type. */
   readonly description: string;
   readonly state: "OK" | "ALARM";
+  /** When it came to be so, in milliseconds since 1970. */
+  readonly since: number;
 };
 
 export type AlarmsOptions = {
@@ -40,7 +42,8 @@ export function startAlarms(options: AlarmsOptions): Alarms {
   const closing = new AbortController();
   const metrics = new Map<string, Metric>();
   const counted = new Map<string, number>();
-  const inAlarm = new Set<string>();
+  const known = new Map<string, AlarmState>();
+  const begin = now();
 
   const metricOf = (metric: AlarmPlan["metric"]): Metric => {
     const key = JSON.stringify([metric.namespace, metric.name, metric.functionName]);
@@ -61,12 +64,14 @@ export function startAlarms(options: AlarmsOptions): Alarms {
     return alarms.map((alarm) => {
       const isBreached = breaches(alarm, metricOf(alarm.metric), now());
       const { logicalId, name, description } = alarm;
-      const state: AlarmState = { logicalId, name, description, state: isBreached ? "ALARM" : "OK" };
-      if (isBreached === inAlarm.has(logicalId)) return state;
-      if (isBreached) inAlarm.add(logicalId);
-      else inAlarm.delete(logicalId);
-      onChange(state);
-      return state;
+      const identity = { logicalId, name, description };
+      const before = known.get(logicalId) ?? { ...identity, state: "OK", since: begin };
+      const state = isBreached ? "ALARM" : "OK";
+      if (state === before.state) return before;
+      const changed: AlarmState = { ...identity, state, since: now() };
+      known.set(logicalId, changed);
+      onChange(changed);
+      return changed;
     });
   };
   const run = async (): Promise<void> => {

@@ -57,6 +57,7 @@ export function accessDenied(service: Service | undefined, message: string): Fau
     case "dynamodb":
     case "streams":
     case "secretsmanager":
+    case "cloudwatch":
     case "logs":
       return { status: 400, errorType: "AccessDeniedException", message };
   }

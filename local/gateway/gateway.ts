@@ -3,6 +3,7 @@ import { type SecretsEngine, SecretsError } from "../engines/secrets.ts";
 import { type AccessBook, createAccessBook } from "./access.ts";
 import { type Answer, accessDenied, errorAnswer, jsonAnswer } from "./answer.ts";
 import { type CapacityBook, createCapacityBook } from "./capacity.ts";
+import { cloudWatchAnswer, type Monitoring } from "./cloudwatch.ts";
 import {
   createEngineClient,
   type EngineClient,
@@ -10,8 +11,9 @@ import {
   withoutConnectionHeaders,
 } from "./engine-client.ts";
 import { type IdentifyContext, identify, serviceOf } from "./identify.ts";
-import { invokeAnswer, type LambdaEngine } from "./lambda.ts";
+import { type LambdaEngine, lambdaAnswer } from "./lambda.ts";
 import { asObject, type Operation, parseJsonObject, UnknownOperationError } from "./operation.ts";
+import { createQueueMetrics } from "./queue-metrics.ts";
 import { parseAuthorization, type SignatureClaim, verifySignature } from "./signature.ts";
 import { createTableArns } from "./table-arns.ts";
 import type { Call, Fault, Gateway, Interceptor, Principal, Service } from "./types.ts";
@@ -29,6 +31,8 @@ export type GatewayOptions = {
   readonly lambda?: LambdaEngine;
   /** Asks the table's engine what each call consumes, which costs both time. */
   readonly countsCapacity?: boolean;
+  /** Absent: there is no alarm. */
+  readonly alarms?: Monitoring["alarms"];
 };
 
 /** Longer than any client keeps an idle connection, so that it is never us who closes one in its face. */
@@ -46,6 +50,7 @@ type Context = IdentifyContext & {
   readonly engines: Engines;
   readonly lambda: LambdaEngine | undefined;
   readonly capacity: CapacityBook | undefined;
+  readonly monitoring: Monitoring;
 };
 
 /**
@@ -72,6 +77,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     engines,
     lambda: options.lambda,
     capacity: options.countsCapacity === true ? createCapacityBook() : undefined,
+    monitoring: {
+      alarms: options.alarms ?? (() => []),
+      queueMetrics: createQueueMetrics(engines.sqs, Date.now),
+    },
   };
   server.on("request", (request, response) => {
     answerRequest(request, response, context).catch((error: unknown) => {
@@ -141,6 +150,7 @@ async function answerRequest(
   const answer = await forward(request, body, operation, caller, context).catch((error: unknown) =>
     errorAnswer(service, engineFailure(error)),
   );
+  context.monitoring.queueMetrics.onAnswer(operation, answer);
   const after = await firstOutcome(context.interceptors, call, "after");
   if (after !== undefined) return fail(response, after, service, isHead);
   if (response.destroyed) await giveBack(request, body, operation, answer, context);
@@ -268,8 +278,10 @@ async function forward(
       return secretsAnswer(operation, body, context.secrets);
     case "lambda": {
       const type = request.headers["x-amz-invocation-type"]?.toString() ?? "RequestResponse";
-      return invokeAnswer(operation.needs[0]?.resource ?? "", type, body, context.lambda);
+      return lambdaAnswer(operation, { target: request.url ?? "", type, body }, context.lambda);
     }
+    case "cloudwatch":
+      return cloudWatchAnswer(operation, parseJsonObject(body.toString()), context.monitoring);
     case "logs":
       throw new Error("the log service has no engine");
   }

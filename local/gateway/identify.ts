@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { SecretsEngine } from "../engines/secrets.ts";
+import { cloudWatchOperation } from "./cloudwatch.ts";
 import { dynamoDbOperation } from "./dynamodb.ts";
 import { lambdaOperation } from "./lambda.ts";
 import { type Operation, parseJsonObject, UnknownOperationError } from "./operation.ts";
@@ -21,6 +22,7 @@ const targetPrefixes: Readonly<Record<string, Service>> = {
   DynamoDB_20120810: "dynamodb",
   DynamoDBStreams_20120810: "streams",
   secretsmanager: "secretsmanager",
+  GraniteServiceVersion20100801: "cloudwatch",
   Logs_20140328: "logs",
 };
 
@@ -68,6 +70,8 @@ export function identify(
       );
     case "lambda":
       return lambdaOperation(request.method ?? "GET", request.url ?? "/", context.scope);
+    case "cloudwatch":
+      return cloudWatchOperation(name, parseJsonObject(body.toString()), context.scope);
     case "logs":
       throw new UnknownOperationError(
         `logs:${name}`,
@@ -77,7 +81,7 @@ export function identify(
       throw new UnknownOperationError(
         targetOf(request) || `${request.method} ${request.url}`,
         `The local gateway does not know the service of ${targetOf(request) || "this request"}; it knows SQS, ` +
-          "DynamoDB and its streams, S3, Secrets Manager and Lambda's Invoke",
+          "DynamoDB and its streams, S3, Secrets Manager, Lambda and CloudWatch",
       );
   }
 }

@@ -3,6 +3,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { type AsynchronousInvoker, asynchronousPayloadBytes } from "../lambda/asynchronous.ts";
 import { type HostedFunction, type Outcome, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
 import { type Answer, errorAnswer } from "./answer.ts";
+import { configurationAnswer, type EventSourceMapping, mappingsAnswer } from "./lambda-reading.ts";
 import { type Operation, UnknownOperationError } from "./operation.ts";
 
 /** The functions that can be invoked, and who invokes them where nobody waits. */
@@ -10,6 +11,8 @@ export type LambdaEngine = {
   /** A stack starts its functions after its gateway, so that they come later. */
   readonly functions: ReadonlyMap<string, HostedFunction>;
   readonly invoker: Pick<AsynchronousInvoker, "invoke">;
+  /** As in the template; absent: there are none. */
+  readonly mappings?: () => readonly EventSourceMapping[];
 };
 
 type Scope = { readonly region: string; readonly account: string };
@@ -18,37 +21,69 @@ type Scope = { readonly region: string; readonly account: string };
 const identifierPattern =
   /^(?:(?:arn:aws:lambda:(?<region>[a-z0-9-]+):)?(?<account>\d{12}):function:)?(?<name>[A-Za-z0-9_-]+)$/;
 
+const functionPath = /^\/2015-03-31\/functions\/([^/]+)\/(invocations|configuration)$/;
+const mappingsPath = /^\/2015-03-31\/event-source-mappings\/?$/;
+
 /**
- * The only operation is Invoke, of a function's latest version.
- * Source: Lambda API reference, "Invoke".
+ * Invoke and GetFunctionConfiguration of a function's latest version, and ListEventSourceMappings.
+ * Source: Lambda API reference; service authorization reference.
  */
 export function lambdaOperation(method: string, target: string, scope: Scope): Operation {
   const [path = "", query = ""] = target.split("?");
-  const encoded = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/.exec(path)?.[1];
-  const found = identifierPattern.exec(decodeURIComponent(encoded ?? ""))?.groups;
-  if (method !== "POST" || query !== "" || found === undefined) {
-    throw new UnknownOperationError(
-      `lambda:${method}`,
-      `The local gateway does not know the Lambda operation ${method} ${target}; it knows Invoke, without a version`,
-    );
+  if (method === "GET" && mappingsPath.test(path)) {
+    // The permission has no resource: it holds for all mappings or for none.
+    return operationOf("lambda:ListEventSourceMappings", "lambda:ListEventSourceMappings", "*");
   }
-  const { region = scope.region, account = scope.account, name = "" } = found;
-  const resource = `arn:aws:lambda:${region}:${account}:function:${name}`;
-  return {
-    service: "lambda",
-    action: "lambda:Invoke",
-    needs: [{ action: "lambda:InvokeFunction", resource }],
-  };
+  const [, encoded = "", part] = functionPath.exec(path) ?? [];
+  const found = identifierPattern.exec(decodeURIComponent(encoded))?.groups;
+  if (found !== undefined && query === "") {
+    const { region = scope.region, account = scope.account, name = "" } = found;
+    const resource = `arn:aws:lambda:${region}:${account}:function:${name}`;
+    if (method === "POST" && part === "invocations")
+      return operationOf("lambda:Invoke", "lambda:InvokeFunction", resource);
+    if (method === "GET" && part === "configuration")
+      return operationOf("lambda:GetFunctionConfiguration", "lambda:GetFunctionConfiguration", resource);
+  }
+  throw new UnknownOperationError(
+    `lambda:${method}`,
+    `The local gateway does not know the Lambda operation ${method} ${target}; it knows Invoke, without a version, ` +
+      "GetFunctionConfiguration and ListEventSourceMappings",
+  );
+}
+
+function operationOf(action: string, permission: string, resource: string): Operation {
+  return { service: "lambda", action, needs: [{ action: permission, resource }] };
+}
+
+/** Answers any of the operations. */
+export async function lambdaAnswer(
+  { action, needs: [need] }: Operation,
+  request: { readonly target: string; readonly type: string; readonly body: Buffer },
+  engine: LambdaEngine | undefined,
+): Promise<Answer> {
+  const arn = need?.resource ?? "";
+  switch (action) {
+    case "lambda:ListEventSourceMappings":
+      return mappingsAnswer(request.target, engine?.mappings?.() ?? []);
+    case "lambda:GetFunctionConfiguration":
+      return configurationAnswer(arn, functionOf(arn, engine));
+    default:
+      return invokeAnswer(arn, request.type, request.body, engine);
+  }
+}
+
+function functionOf(arn: string, engine: LambdaEngine | undefined): HostedFunction | undefined {
+  return engine && [...engine.functions.values()].find(({ plan }) => plan.arn === arn);
 }
 
 /** Invokes the function; waits for its answer unless the invocation's type is Event. */
-export async function invokeAnswer(
+async function invokeAnswer(
   arn: string,
   type: string,
   body: Buffer,
   engine: LambdaEngine | undefined,
 ): Promise<Answer> {
-  const target = engine && [...engine.functions.values()].find(({ plan }) => plan.arn === arn);
+  const target = functionOf(arn, engine);
   if (target === undefined) return refusal(404, "ResourceNotFoundException", `Function not found: ${arn}`);
   if (type !== "RequestResponse" && type !== "Event") {
     return refusal(400, "InvalidParameterValueException", `The local gateway does not invoke as ${type}`);

@@ -13,7 +13,15 @@ export type Principal = {
   readonly policies: "all" | readonly Policy[];
 };
 
-export type Service = "sqs" | "dynamodb" | "streams" | "s3" | "secretsmanager" | "lambda" | "logs";
+export type Service =
+  | "sqs"
+  | "dynamodb"
+  | "streams"
+  | "s3"
+  | "secretsmanager"
+  | "lambda"
+  | "cloudwatch"
+  | "logs";
 
 /** One call that the caller was allowed to make. */
 export type Call = {

@@ -72,6 +72,7 @@ test("an alarm goes off where its metric breaches, is told once while that lasts
       name: "stack-Refused",
       description: "The token was refused. Set a new one.",
       state: "OK",
+      since: time,
     },
   ]);
   for (let run = 0; run < 8; run += 1) {

@@ -1,4 +1,5 @@
 import { request } from "node:http";
+import { CloudWatchClient } from "@aws-sdk/client-cloudwatch";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { LambdaClient } from "@aws-sdk/client-lambda";
 import { S3Client } from "@aws-sdk/client-s3";
@@ -94,6 +95,7 @@ export function clients(system: LocalSystem, caller: Principal) {
     s3: new S3Client(settings),
     secrets: new SecretsManagerClient(settings),
     lambda: new LambdaClient(settings),
+    cloudwatch: new CloudWatchClient(settings),
     streams: (operation: string, input: unknown) =>
       signedCall(system, caller, "dynamodb", `DynamoDBStreams_20120810.${operation}`, input),
   };

@@ -1,0 +1,116 @@
+import type { AlarmState } from "../alarms/alarms.ts";
+import { type Answer, jsonAnswer } from "./answer.ts";
+import { asObject, asString, type JsonObject, type Operation, UnknownOperationError } from "./operation.ts";
+import { type QueueMetricName, type QueueMetrics, queueMetricNames } from "./queue-metrics.ts";
+
+/** What CloudWatch knows of the local system. */
+export type Monitoring = {
+  /** The template's alarms as they are at this moment; a stack has them after its gateway. */
+  readonly alarms: () => readonly AlarmState[];
+  readonly queueMetrics: QueueMetrics;
+};
+
+type Scope = { readonly region: string; readonly account: string };
+
+type Query = {
+  readonly id: string;
+  readonly queueName: string;
+  readonly metric: QueueMetricName;
+  readonly period: number;
+};
+
+const knownInputs: Readonly<Record<string, readonly string[]>> = {
+  DescribeAlarms: ["AlarmNamePrefix", "AlarmNames", "AlarmTypes", "MaxRecords", "StateValue"],
+  GetMetricData: ["MetricDataQueries", "StartTime", "EndTime", "ScanBy"],
+};
+
+/**
+ * Source: CloudWatch API reference, "DescribeAlarms" and "GetMetricData"; service authorization reference.
+ * @throws UnknownOperationError for what this machine does not answer as CloudWatch would
+ */
+export function cloudWatchOperation(name: string, input: JsonObject, scope: Scope): Operation {
+  const known = knownInputs[name];
+  const unknown = Object.keys(input).find((key) => !known?.includes(key));
+  if (known === undefined || unknown !== undefined) {
+    const what = known === undefined ? name : `${name} with ${unknown}`;
+    throw refusal(name, `the CloudWatch operation ${what}; it knows DescribeAlarms and GetMetricData`);
+  }
+  if (name === "GetMetricData") queriesOf(input);
+  const resource =
+    name === "DescribeAlarms" ? `arn:aws:cloudwatch:${scope.region}:${scope.account}:alarm:*` : "*";
+  return {
+    service: "cloudwatch",
+    action: `cloudwatch:${name}`,
+    needs: [{ action: `cloudwatch:${name}`, resource }],
+  };
+}
+
+export async function cloudWatchAnswer(
+  { action }: Operation,
+  input: JsonObject,
+  { alarms, queueMetrics }: Monitoring,
+): Promise<Answer> {
+  if (action === "cloudwatch:DescribeAlarms") {
+    const wanted = alarms().filter((alarm) => isWanted(alarm, input));
+    return jsonAnswer(200, { MetricAlarms: wanted.map(described), CompositeAlarms: [] });
+  }
+  const range = { from: Number(input.StartTime), to: Number(input.EndTime) };
+  const results = queriesOf(input).map(async ({ id, queueName, metric, period }) => {
+    const values = [...(await queueMetrics.values(queueName, metric, { ...range, period }))];
+    if (input.ScanBy !== "TimestampAscending") values.reverse();
+    return {
+      Id: id,
+      Label: metric,
+      StatusCode: "Complete",
+      Timestamps: values.map(([at]) => at),
+      Values: values.map(([, value]) => value),
+    };
+  });
+  return jsonAnswer(200, { MetricDataResults: await Promise.all(results), Messages: [] });
+}
+
+function isWanted({ name, state }: AlarmState, { AlarmNamePrefix, AlarmNames, StateValue }: JsonObject) {
+  return (
+    name.startsWith(asString(AlarmNamePrefix)) &&
+    (!Array.isArray(AlarmNames) || AlarmNames.includes(name)) &&
+    (StateValue === undefined || StateValue === state)
+  );
+}
+
+function described({ name, description, state, since }: AlarmState) {
+  return {
+    AlarmName: name,
+    AlarmDescription: description,
+    StateValue: state,
+    StateTransitionedTimestamp: since / 1000,
+  };
+}
+
+function queriesOf({ MetricDataQueries }: JsonObject): readonly Query[] {
+  const queries: readonly unknown[] = Array.isArray(MetricDataQueries) ? MetricDataQueries : [];
+  return queries.map((entry) => {
+    const { Id, MetricStat } = asObject(entry);
+    const { Metric, Period, Stat } = asObject(MetricStat);
+    const { Namespace, MetricName, Dimensions } = asObject(Metric);
+    const [dimension, ...others]: readonly unknown[] = Array.isArray(Dimensions) ? Dimensions : [];
+    const { Name, Value } = asObject(dimension);
+    const metric = queueMetricNames.find((each) => each === MetricName);
+    const isMeasured = Namespace === "AWS/SQS" && Name === "QueueName" && others.length === 0;
+    if (metric === undefined || !isMeasured || Stat !== statisticOf(metric)) {
+      throw refusal(
+        "GetMetricData",
+        `the metric ${asString(Namespace)} ${asString(MetricName)} ${asString(Stat)}; it measures, of AWS/SQS by ` +
+          `QueueName: ${queueMetricNames.map((each) => `${each} ${statisticOf(each)}`).join(", ")}`,
+      );
+    }
+    return { id: asString(Id), queueName: asString(Value), metric, period: Number(Period) };
+  });
+}
+
+function statisticOf(metric: QueueMetricName): "Maximum" | "Sum" {
+  return metric === "ApproximateAgeOfOldestMessage" ? "Maximum" : "Sum";
+}
+
+function refusal(name: string, what: string): UnknownOperationError {
+  return new UnknownOperationError(`cloudwatch:${name}`, `The local gateway does not know ${what}`);
+}

@@ -1,0 +1,89 @@
+import type { Answer } from "./answer.ts";
+import type { EngineClient } from "./engine-client.ts";
+import { createMinuteCounts } from "./minute-counts.ts";
+import { asObject, type Operation, parseJsonObject } from "./operation.ts";
+
+/** Metrics of the namespace AWS/SQS that are measured here; every one has the dimension QueueName. */
+const counted = ["NumberOfMessagesSent", "NumberOfMessagesReceived", "NumberOfEmptyReceives"] as const;
+const age = "ApproximateAgeOfOldestMessage";
+export const queueMetricNames = [...counted, age] as const;
+export type QueueMetricName = (typeof queueMetricNames)[number];
+
+export type QueueMetrics = {
+  /** Counts what a call to SQS did. */
+  onAnswer(operation: Operation, answer: Answer): void;
+  /** The values of a metric by the beginning of their period; times are seconds since 1970. */
+  values(
+    queueName: string,
+    metric: QueueMetricName,
+    range: { readonly from: number; readonly to: number; readonly period: number },
+  ): Promise<ReadonlyMap<number, number>>;
+};
+
+/**
+ * Source: SQS developer guide, "Available CloudWatch metrics for Amazon SQS".
+ * @param sqs the engine of queues, which tells what its queues hold without receiving it
+ * @param now milliseconds since 1970
+ */
+export function createQueueMetrics(sqs: EngineClient, now: () => number): QueueMetrics {
+  const counts = createMinuteCounts(now);
+  return {
+    onAnswer: (operation, answer) => {
+      if (operation.service !== "sqs" || answer.status !== 200) return;
+      const queueName = operation.needs[0]?.resource.split(":").at(-1);
+      const found = countOf(operation.action, answer);
+      if (found !== undefined) counts.add(`${queueName} ${found.metric}`, found.value);
+    },
+    values: async (queueName, metric, { from, to, period }) => {
+      if (metric !== age) return counts.sums(`${queueName} ${metric}`, from, to, period);
+      const sent = await oldestSent(sqs, queueName);
+      const at = Math.floor(now() / 1000 / period) * period;
+      // The age of this moment only: what it was before is not kept.
+      if (sent === undefined || at < from || at >= to) return new Map();
+      return new Map([[at, Math.max(0, Math.floor((now() - sent) / 1000))]]);
+    },
+  };
+}
+
+function countOf(
+  action: string,
+  { body }: Answer,
+): { readonly metric: QueueMetricName; readonly value: number } | undefined {
+  switch (action) {
+    case "sqs:SendMessage":
+      return { metric: "NumberOfMessagesSent", value: 1 };
+    case "sqs:SendMessageBatch":
+      return { metric: "NumberOfMessagesSent", value: lengthOf(body, "Successful") };
+    case "sqs:ReceiveMessage": {
+      const received = lengthOf(body, "Messages");
+      return received === 0
+        ? { metric: "NumberOfEmptyReceives", value: 1 }
+        : { metric: "NumberOfMessagesReceived", value: received };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function lengthOf(body: Buffer, field: string): number {
+  const list = parseJsonObject(body.toString())[field];
+  return Array.isArray(list) ? list.length : 0;
+}
+
+/** When the oldest message was sent, in milliseconds since 1970; those in flight count, delayed ones too. */
+async function oldestSent(sqs: EngineClient, queueName: string): Promise<number | undefined> {
+  const target = `/_fauxqs/queues/${encodeURIComponent(queueName)}`;
+  const answer = await sqs.send({ method: "GET", target, headers: {}, body: Buffer.alloc(0) });
+  if (answer.status !== 200) return undefined;
+  const { messages } = parseJsonObject(answer.body.toString());
+  const { ready, delayed, inflight } = asObject(messages);
+  const inFlight = listOf(inflight).map((entry) => asObject(entry).message);
+  const times = [...listOf(ready), ...listOf(delayed), ...inFlight].map((message) =>
+    Number(asObject(message).sentTimestamp),
+  );
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
