@@ -1,9 +1,11 @@
 import type { CallWithToken } from "../../adapters/provider-api.ts";
 import type { RefusalNote } from "../../adapters/refusal-note.ts";
 import type { StoredToken, TokenSecret } from "../../adapters/token-secret.ts";
+import { isFields } from "../../domain/parse.ts";
+import type { RefreshOutcome } from "../../domain/refresh-outcomes.ts";
 import { isRefreshDue, isShortLived, type RefreshSettings, type TokenLife } from "../../domain/token-life.ts";
 import { succeeds, type TokenVersion } from "../../domain/token-succession.ts";
-import type { Log } from "../runtime/log.ts";
+import type { Log, LogCode } from "../runtime/log.ts";
 import { isTaken, refreshedToken } from "./ask-provider.ts";
 
 export type RefresherDependencies = {
@@ -22,37 +24,65 @@ export type RefresherDependencies = {
 /** A refreshed token younger than this is not refreshed on request: it would exhaust Secrets Manager's versions. */
 const youngInSeconds = 600;
 
+const codes: Readonly<Record<RefreshOutcome, LogCode>> = {
+  refreshed: "TOKEN_REFRESHED",
+  kept: "TOKEN_KEPT",
+  unchanged: "TOKEN_UNCHANGED",
+  discarded: "TOKEN_DISCARDED",
+  overtaken: "TOKEN_OVERTAKEN",
+  refused: "TOKEN_REFUSED",
+  missing: "TOKEN_MISSING",
+};
+
 /**
- * Refreshes the token before its end, or when calls with it were refused. At most one refresh is asked for in a run;
- * a run that fails changes nothing that the next one does not put right.
+ * Refreshes the token before its end, when calls with it were refused, or when an event `{"now": true}` asks for it. At
+ * most one refresh is asked for in a run; a run that fails changes nothing that the next one does not put right.
  */
-export function refresher(dependencies: RefresherDependencies): () => Promise<void> {
-  return async () => {
-    const { secret, readLife, refresh, now, log } = dependencies;
-    const current = await secret.current();
-    if (current.token === undefined) return log("TOKEN_MISSING");
-    if (await healPending(current, dependencies)) return undefined;
-    const life = readLife(current.token);
-    if (isShortLived(life, refresh)) log("TOKEN_SHORT_LIVED");
-    const isRefused = await isRefusedByProvider(current, current.token, dependencies);
-    if (!isRefused && !isRefreshDue(life, now(), refresh)) return log("TOKEN_KEPT");
-    return replace(current, current.token, isRefused, dependencies);
+export function refresher(
+  dependencies: RefresherDependencies,
+): (event?: unknown) => Promise<{ readonly outcome: RefreshOutcome }> {
+  return async (event) => {
+    const isAskedFor = isFields(event) && event.now === true;
+    const outcome = await run(isAskedFor, dependencies);
+    dependencies.log(codes[outcome]);
+    return { outcome };
   };
+}
+
+async function run(isAskedFor: boolean, dependencies: RefresherDependencies): Promise<RefreshOutcome> {
+  const { secret, readLife, refresh, now, log } = dependencies;
+  const current = await secret.current();
+  if (current.token === undefined) return "missing";
+  const healed = await healPending(current, dependencies);
+  if (healed !== undefined) return healed;
+  const life = readLife(current.token);
+  if (isShortLived(life, refresh)) log("TOKEN_SHORT_LIVED");
+  const isRefused = await isRefusedByProvider(current, current.token, dependencies);
+  if (!isRefused && !isAskedFor && !isRefreshDue(life, now(), refresh)) return "kept";
+  return replace(current, current.token, isRefused, dependencies);
 }
 
 /**
  * Ends what an earlier run left pending: it is proven where it still may succeed the current token, else discarded
  * without a call.
- * @returns whether the run ends with that
+ * @returns what the run ends with; undefined where it goes on
  */
-async function healPending(current: StoredToken, dependencies: RefresherDependencies): Promise<boolean> {
+async function healPending(
+  current: StoredToken,
+  dependencies: RefresherDependencies,
+): Promise<RefreshOutcome | undefined> {
   const { secret, readLife, log } = dependencies;
   const left = await secret.pending();
-  if (left === undefined || left.versionId === current.versionId) return false;
-  if (succeeds(left, current, readLife)) return prove(left, current, dependencies);
+  if (left === undefined || left.versionId === current.versionId) return undefined;
+  if (succeeds(left, current, readLife)) {
+    const outcome = await prove(left, current, dependencies);
+    if (outcome !== "discarded") return outcome;
+    log(codes[outcome]);
+    return undefined;
+  }
   await secret.discard(left.versionId);
   log("TOKEN_OVERTAKEN");
-  return false;
+  return undefined;
 }
 
 /** Whether calls were refused with this very version, and the proof is too: a single path's 401 ends no token. */
@@ -76,35 +106,32 @@ async function replace(
   token: string,
   isRefused: boolean,
   dependencies: RefresherDependencies,
-): Promise<void> {
-  const { secret, refusals, call, readLife, refreshPath, log } = dependencies;
+): Promise<RefreshOutcome> {
+  const { secret, refusals, call, readLife, refreshPath } = dependencies;
   const { versionId } = current;
   const next = await refreshedToken(call, token, refreshPath);
   if (next === undefined) {
     if (isRefused) await refusals.conclude(versionId, true);
-    return log("TOKEN_REFUSED");
+    return "refused";
   }
-  if (!succeeds({ token: next, replaces: versionId }, current, readLife)) return log("TOKEN_UNCHANGED");
-  await prove(await secret.propose(next, versionId), current, dependencies);
+  if (!succeeds({ token: next, replaces: versionId }, current, readLife)) return "unchanged";
+  return prove(await secret.propose(next, versionId), current, dependencies);
 }
 
 /**
  * Proves a pending token with one call, and makes it current in place of the one that it was judged against. A refused
  * one is discarded; any other failure throws and leaves it pending for the next run.
- * @returns whether the provider takes it
  */
 async function prove(
   { versionId, token = "" }: TokenVersion,
   current: TokenVersion,
-  { secret, call, proofPath, log }: RefresherDependencies,
-): Promise<boolean> {
+  { secret, call, proofPath }: RefresherDependencies,
+): Promise<"refreshed" | "overtaken" | "discarded"> {
   if (!(await isTaken(call, token, proofPath))) {
     await secret.discard(versionId);
-    log("TOKEN_DISCARDED");
-    return false;
+    return "discarded";
   }
   const isPromoted = await secret.promote(versionId, current.versionId);
   // Where it is not, the next run judges what is left pending against the token that is current then.
-  log(isPromoted ? "TOKEN_REFRESHED" : "TOKEN_OVERTAKEN");
-  return true;
+  return isPromoted ? "refreshed" : "overtaken";
 }

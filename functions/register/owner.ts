@@ -1,10 +1,10 @@
 import type { Call } from "../../adapters/with-token.ts";
 import { type Kind, kinds } from "../../domain/events.ts";
 import { permanent } from "../../domain/failures.ts";
-import { fieldsOf, parseJson, textOf } from "../../domain/parse.ts";
+import { registeredUrl } from "./registered-url.ts";
 
 /**
- * Reads what is registered for each kind: `{"url": text, …}`, or nothing.
+ * Reads what is registered for each kind.
  * @throws permanent failure where a webhook goes to another address than this stage's
  */
 export async function refuseOthers(
@@ -14,11 +14,10 @@ export async function refuseOthers(
 ): Promise<void> {
   const own = new URL(webhooksUrl).origin;
   for (const kind of kinds) {
-    const answer = await call({ method: "GET", path: paths[kind] });
-    if (!answer.found) continue;
-    const what = `the registration of ${kind}`;
-    const origin = URL.parse(textOf(fieldsOf(parseJson(answer.text, what), what), "url"))?.origin;
-    if (origin === undefined) throw permanent(`${what}: its url is no address`);
+    const url = await registeredUrl(call, paths[kind], kind);
+    if (url === undefined) continue;
+    const origin = URL.parse(url)?.origin;
+    if (origin === undefined) throw permanent(`the registration of ${kind}: its url is no address`);
     if (origin === own) continue;
     throw permanent(
       `the provider sends the webhooks of ${kind} to ${origin}: another stage registers there. Take them over with ` +

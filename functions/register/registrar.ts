@@ -3,6 +3,7 @@ import type { Call } from "../../adapters/with-token.ts";
 import { type Kind, kinds } from "../../domain/events.ts";
 import { permanent } from "../../domain/failures.ts";
 import { isFields } from "../../domain/parse.ts";
+import { webhookUrlOf } from "../../domain/registrations.ts";
 import { type ValueToRegister, valueToRegister } from "../../domain/webhook-secret.ts";
 import type { Log } from "../runtime/log.ts";
 import { refuseOthers } from "./owner.ts";
@@ -45,7 +46,7 @@ export function registrar(dependencies: RegistrarDependencies): (event?: unknown
     if (dependencies.readsFirst && !takesOver) await refuseOthers(call, paths, webhooksUrl);
     const chosen = valueToRegister(secret, since, now(), settleSeconds);
     for (const kind of kinds) {
-      const url = `${webhooksUrl.replace(/\/$/, "")}/${kind}`;
+      const url = webhookUrlOf(webhooksUrl, kind);
       const body = { url, method: "POST", headers: { [secretHeader]: chosen.value } };
       const answer = await call({ method: "PUT", path: paths[kind], body });
       if (!answer.found)

@@ -1,11 +1,12 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { webhookSecretStore } from "../../adapters/webhook-secret.ts";
-import { numberOf, optionalBoolean, textOf } from "../../domain/parse.ts";
+import { isFields, numberOf, optionalBoolean, textOf } from "../../domain/parse.ts";
 import { parseProviderSettings, parseWebhookPaths } from "../../domain/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
 import { tokenCalls } from "../runtime/token-calls.ts";
+import { listWebhooks } from "./list-webhooks.ts";
 import { registrar } from "./registrar.ts";
 
 const settings = readSettings();
@@ -16,15 +17,23 @@ const now = () => new Date();
 /** A schedule comes rarely: it rather waits for the rate than fails. */
 const patienceInSeconds = 20;
 
-export const handler = registrar({
+const shared = {
   call: tokenCalls(new DynamoDBClient({}), secrets, provider, now, patienceInSeconds).call,
   paths: parseWebhookPaths(settings.provider),
   webhooksUrl: variable("WEBHOOKS_URL"),
+  readsFirst: optionalBoolean(settings, "readsFirst") ?? false,
+};
+
+const register = registrar({
+  ...shared,
   secretHeader: textOf(settings, "secretHeader"),
   // Read at each run: a registration kept from an earlier one would undo a rotation.
   readSecret: webhookSecretStore(secrets, variable("WEBHOOK_SECRET_ARN")).read,
-  readsFirst: optionalBoolean(settings, "readsFirst") ?? false,
   settleSeconds: numberOf(settings, "secretSettleSeconds"),
   now,
   log,
 });
+
+/** An event `{"list": true}` changes nothing; any other registers. */
+export const handler = async (event: unknown) =>
+  isFields(event) && event.list === true ? listWebhooks(shared) : register(event);

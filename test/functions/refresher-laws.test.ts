@@ -68,7 +68,7 @@ class Tokens {
 
 const issuedAt = (token: string) => decodeJwt(token).iat ?? 0;
 
-function runOf(secret: TokenSecret): { readonly run: () => Promise<void>; readonly entries: LogEntry[] } {
+function runOf(secret: TokenSecret): { readonly run: () => Promise<unknown>; readonly entries: LogEntry[] } {
   const { log, entries } = keptLog();
   const now = () => new Date();
   const limits = {

@@ -103,9 +103,20 @@ describe("a token", () => {
     ["past its end is tried, for the provider decides", 10, -1, "TOKEN_REFRESHED"],
   ])("%s", async (_, begun, ends, code) => {
     await withSecret({ token: await tokenOf(begun, ends) });
-    await refresherOf()();
+    const { outcome } = await refresherOf()();
     expect(codes()).toEqual([code]);
+    expect(code).toBe(`TOKEN_${outcome.toUpperCase()}`);
     expect(remote.requests.length > 0).toBe(code === "TOKEN_REFRESHED");
+  });
+
+  test("that is not near its end is refreshed where an operator asks for it, and by no other event", async () => {
+    await withSecret({ token: await tokenOf(1, 9) });
+    for (const event of [{}, { now: "true" }, { detail: { now: true } }, "now", undefined]) {
+      expect(await refresherOf()(event)).toEqual({ outcome: "kept" });
+    }
+    expect(calls()).toEqual([]);
+    expect(await refresherOf()({ now: true })).toEqual({ outcome: "refreshed" });
+    expect(await currentToken()).toBe("new");
   });
 
   test.each(["opaque", "a.b.c"])("whose life can't be read is refreshed on every run: %s", async (token) => {
@@ -150,7 +161,7 @@ describe("a refresh", () => {
 
   test("of which the new token is refused discards it, keeps the old one, and starts afresh in the next run", async () => {
     onProof = () => 401;
-    await refresherOf()();
+    expect(await refresherOf()()).toEqual({ outcome: "discarded" });
     expect(codes()).toEqual(["TOKEN_DISCARDED"]);
     expect(await currentToken()).toBe(old);
     expect(await secret.pending()).toBeUndefined();

@@ -1,0 +1,49 @@
+import type { Call } from "../../adapters/with-token.ts";
+import { type Kind, kinds } from "../../domain/events.ts";
+import { failureOf } from "../../domain/failures.ts";
+import { type Registration, registrationAt, webhookUrlOf } from "../../domain/registrations.ts";
+import { registeredUrl } from "./registered-url.ts";
+
+export type ListDependencies = {
+  readonly call: Call;
+  /** The provider's path of each kind's webhook. */
+  readonly paths: Readonly<Record<Kind, string>>;
+  readonly webhooksUrl: string;
+  /** Whether the provider is known to tell what is registered: then what it doesn't find isn't registered. */
+  readonly readsFirst: boolean;
+};
+
+/**
+ * Tells of each kind where the provider sends its webhooks; nothing is changed.
+ * @throws failures of the call that another time may not have
+ */
+export async function listWebhooks({
+  call,
+  paths,
+  webhooksUrl,
+  readsFirst,
+}: ListDependencies): Promise<{ readonly webhooks: readonly Registration[] }> {
+  const webhooks: Registration[] = [];
+  for (const kind of kinds) {
+    const deployed = webhookUrlOf(webhooksUrl, kind);
+    const read = await attempt(() => registeredUrl(call, paths[kind], kind));
+    if ("reason" in read) webhooks.push({ kind, deployed, is: "untold", reason: read.reason });
+    else if (read.url !== undefined) webhooks.push(registrationAt(kind, deployed, read.url));
+    else if (readsFirst) webhooks.push({ kind, deployed, is: "none" });
+    else webhooks.push({ kind, deployed, is: "untold", reason: "the provider shows none at its path" });
+  }
+  return { webhooks };
+}
+
+/** A provider need not answer at all here: the specification only shows how webhooks are written. */
+async function attempt(
+  read: () => Promise<string | undefined>,
+): Promise<{ readonly url: string | undefined } | { readonly reason: string }> {
+  try {
+    return { url: await read() };
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.kind === "permanent") return { reason: failure.reason };
+    throw error;
+  }
+}
