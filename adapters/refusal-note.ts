@@ -21,6 +21,25 @@ export type RefusalNote = {
   readonly conclude: (versionId: string, isEnded: boolean) => Promise<void>;
 };
 
+/**
+ * What is known of a version of the token: `noted` where a call was refused with it, `ended` where nothing helps it.
+ * For operators, who change nothing by looking.
+ */
+export async function refusalOf(
+  client: DynamoDBClient,
+  tableName: string,
+  versionId: string,
+): Promise<"none" | "noted" | "ended"> {
+  const { Item } = await client.send(
+    new GetItemCommand({ TableName: tableName, Key: marshall(refusalNoteKey), ConsistentRead: true }),
+  );
+  const note = Item && unmarshall(Item);
+  if (note?.refusedVersion !== versionId) return "none";
+  // Proven since: that a call was refused was its path's own matter.
+  if (note.isEnded === false) return "none";
+  return note.isEnded === true ? "ended" : "noted";
+}
+
 export function refusalNote(client: DynamoDBClient, tableName: string): RefusalNote {
   const item = { TableName: tableName, Key: marshall(refusalNoteKey) };
   const ExpressionAttributeNames = { "#version": "refusedVersion", "#ended": "isEnded" };

@@ -15,6 +15,15 @@ export function readTokenLife(token: string): TokenLife {
   }
 }
 
+/** All claims of a JWT; undefined where the text is none. */
+export function readClaims(token: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return { ...decodeJwt(token) };
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether a text is a JWT whose claims can be read. */
 export function isJwt(text: string): boolean {
   try {

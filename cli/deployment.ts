@@ -6,10 +6,13 @@ import { findRunningSystems, parseOutputs, type RunningSystem } from "./running-
 /** A stage that commands work on, in an AWS account or on this machine. */
 export type Deployment = {
   readonly stage: string;
+  readonly stack: string;
   /** For the clients of AWS; on this machine with endpoint and credentials, else these are AWS's own way. */
   readonly client: { readonly region: string } & Partial<Pick<RunningSystem, "endpoint" | "credentials">>;
   /** @throws CommandError where the stack has no such output */
   readonly output: (name: string) => string;
+  /** Undefined where the stage's settings leave that part out. */
+  readonly optionalOutput: (name: string) => string | undefined;
 };
 
 export type DeploymentOptions = { readonly stage?: string; readonly outputs?: string };
@@ -25,11 +28,7 @@ export function findDeployment({ stage, outputs }: DeploymentOptions, runningDir
   if (outputs !== undefined) {
     const stacks = readOutputsFile(outputs);
     const [name, values] = choose([...stacks], ([stack]) => stack, stage, `the file ${outputs}`);
-    return {
-      stage: stageOf(name),
-      client: { region: regionOf(values, outputs) },
-      output: outputOf(name, values),
-    };
+    return deploymentOf(name, { region: regionOf(values, outputs) }, values);
   }
   const running = findRunningSystems(runningDirectory);
   if (running.length === 0) {
@@ -46,10 +45,20 @@ export function findDeployment({ stage, outputs }: DeploymentOptions, runningDir
     credentials,
     outputs: values,
   } = choose(running, (system) => system.stack, stage, "this machine");
+  return deploymentOf(stack, { region, endpoint, credentials }, values);
+}
+
+function deploymentOf(
+  stack: string,
+  client: Deployment["client"],
+  values: Readonly<Record<string, string>>,
+): Deployment {
   return {
     stage: stageOf(stack),
-    client: { region, endpoint, credentials },
+    stack,
+    client,
     output: outputOf(stack, values),
+    optionalOutput: (name) => values[name],
   };
 }
 

@@ -6,6 +6,7 @@ import { addMappingLearn } from "./commands/mapping-learn.ts";
 import { addMappingTry } from "./commands/mapping-try.ts";
 import { addRecordsShow } from "./commands/records-show.ts";
 import { addSecretRotate } from "./commands/secret-rotate.ts";
+import { addStatus } from "./commands/status.ts";
 import { addTokenSet } from "./commands/token-set.ts";
 import { addWebhooksRegister } from "./commands/webhooks-register.ts";
 import { explain } from "./explain.ts";
@@ -24,6 +25,7 @@ function createProgram(): Command {
     .description("Operates the pipeline of an income-data service's events.")
     .exitOverride()
     .addHelpText("after", help);
+  addStatus(program);
   addTokenSet(program.command("token").description("the provider's token"));
   addWebhooksRegister(program.command("webhooks").description("the webhooks at the provider"));
   addSecretRotate(program.command("secret").description("the secret that webhooks carry"));

@@ -1,0 +1,31 @@
+import { GetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
+
+/** What SQS says of a queue now; all counts are approximate. */
+export type QueueDepth = {
+  /** Ready to be received, or delayed. */
+  readonly waiting: number;
+  /** Received, and neither deleted nor visible again. */
+  readonly inFlight: number;
+  /** So long a message is kept. */
+  readonly retentionSeconds: number;
+};
+
+export async function queueDepth(client: SQSClient, queueUrl: string): Promise<QueueDepth> {
+  const { Attributes = {} } = await client.send(
+    new GetQueueAttributesCommand({
+      QueueUrl: queueUrl,
+      AttributeNames: [
+        "ApproximateNumberOfMessages",
+        "ApproximateNumberOfMessagesDelayed",
+        "ApproximateNumberOfMessagesNotVisible",
+        "MessageRetentionPeriod",
+      ],
+    }),
+  );
+  const count = (name: keyof typeof Attributes) => Number(Attributes[name] ?? 0);
+  return {
+    waiting: count("ApproximateNumberOfMessages") + count("ApproximateNumberOfMessagesDelayed"),
+    inFlight: count("ApproximateNumberOfMessagesNotVisible"),
+    retentionSeconds: count("MessageRetentionPeriod"),
+  };
+}

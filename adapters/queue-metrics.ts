@@ -1,0 +1,99 @@
+import {
+  type CloudWatchClient,
+  type MetricDataQuery,
+  paginateGetMetricData,
+} from "@aws-sdk/client-cloudwatch";
+
+/**
+ * What CloudWatch knows of queues and SQS itself does not tell. SQS measures each queue that was used within six hours,
+ * once a minute, free of charge; CloudWatch is some minutes behind. Source: SQS developer guide, "Available CloudWatch
+ * metrics for Amazon SQS".
+ */
+export type QueueMetrics = {
+  /** The age of the oldest message in seconds, by queue; left out where nothing was measured lately. */
+  readonly oldestAges: (queueUrls: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+  /**
+   * When something was last sent to each queue: to the minute within three hours, to the hour before that; left out
+   * where nothing was for two weeks.
+   */
+  readonly lastSent: (queueUrls: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
+  /** Those queues that somebody has asked for messages within the last hour, in vain or not. */
+  readonly asked: (queueUrls: readonly string[]) => Promise<ReadonlySet<string>>;
+};
+
+type Wanted = { readonly metric: string; readonly stat: "Sum" | "Maximum"; readonly period: number };
+type Point = { readonly at: Date; readonly value: number };
+
+const minute = 60;
+const hour = 60 * minute;
+/** CloudWatch is at most so far behind. */
+const lately = 15 * minute;
+const twoWeeks = 14 * 24 * hour;
+/** What one request may ask for. */
+const queriesAtOnce = 500;
+
+export function queueMetrics(client: CloudWatchClient, now: () => Date): QueueMetrics {
+  /** The points of a metric of each queue in the last `seconds`, the latest first. */
+  const read = async (queueUrls: readonly string[], { metric, stat, period }: Wanted, seconds: number) => {
+    const end = now().getTime() / 1000;
+    const begin = Math.floor((end - seconds) / period) * period;
+    const points = new Map<string, readonly Point[]>();
+    for (let start = 0; start < queueUrls.length; start += queriesAtOnce) {
+      const some = queueUrls.slice(start, start + queriesAtOnce);
+      const input = {
+        MetricDataQueries: some.map((url, index) => queryOf(`q${index}`, url, { metric, stat, period })),
+        StartTime: new Date(begin * 1000),
+        EndTime: new Date(end * 1000),
+      };
+      for await (const { MetricDataResults = [] } of paginateGetMetricData({ client }, input)) {
+        for (const { Id = "", Timestamps = [], Values = [] } of MetricDataResults) {
+          const url = some[Number(Id.slice(1))] ?? "";
+          const found = Timestamps.map((at, index) => ({ at, value: Values[index] ?? 0 }));
+          points.set(url, [...(points.get(url) ?? []), ...found]);
+        }
+      }
+    }
+    return points;
+  };
+  return {
+    oldestAges: async (queueUrls) => {
+      const wanted = { metric: "ApproximateAgeOfOldestMessage", stat: "Maximum", period: minute } as const;
+      return mapped(await read(queueUrls, wanted, lately), ([latest]) => latest?.value);
+    },
+    lastSent: async (queueUrls) => {
+      const sent = { metric: "NumberOfMessagesSent", stat: "Sum" } as const;
+      const [coarse, fine] = await Promise.all([
+        read(queueUrls, { ...sent, period: hour }, twoWeeks),
+        read(queueUrls, { ...sent, period: minute }, 3 * hour),
+      ]);
+      const latest = (points: readonly Point[]) => points.find(({ value }) => value > 0)?.at;
+      return new Map([...mapped(coarse, latest), ...mapped(fine, latest)]);
+    },
+    asked: async (queueUrls) => {
+      const asked = new Set<string>();
+      for (const metric of ["NumberOfMessagesReceived", "NumberOfEmptyReceives"]) {
+        const points = await read(queueUrls, { metric, stat: "Sum", period: minute }, hour);
+        for (const [url, found] of points) if (found.some(({ value }) => value > 0)) asked.add(url);
+      }
+      return asked;
+    },
+  };
+}
+
+function queryOf(Id: string, queueUrl: string, { metric, stat, period }: Wanted): MetricDataQuery {
+  const Dimensions = [{ Name: "QueueName", Value: queueUrl.split("/").at(-1) ?? "" }];
+  const Metric = { Namespace: "AWS/SQS", MetricName: metric, Dimensions };
+  return { Id, MetricStat: { Metric, Stat: stat, Period: period } };
+}
+
+function mapped<T>(
+  points: ReadonlyMap<string, readonly Point[]>,
+  pick: (points: readonly Point[]) => T | undefined,
+): ReadonlyMap<string, T> {
+  const found = new Map<string, T>();
+  for (const [url, each] of points) {
+    const value = pick(each);
+    if (value !== undefined) found.set(url, value);
+  }
+  return found;
+}

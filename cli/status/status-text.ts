@@ -1,0 +1,95 @@
+import type { StackAlarm } from "../../adapters/stack-alarms.ts";
+import { kinds } from "../../domain/events.ts";
+import type { Registration } from "../../domain/registrations.ts";
+import { oneLine } from "../printable.ts";
+import { fromNow, spanText } from "../spans.ts";
+import { tableText } from "../table.ts";
+import type { QueueStatus } from "./queue-status.ts";
+import type { RegistrationStatus } from "./registration-status.ts";
+import type { StageStatus } from "./stage-status.ts";
+import type { TokenStatus } from "./token-status.ts";
+
+/** A stage on one screen. */
+export function statusText({ stage, region, at, queues, token, registrations, alarms }: StageStatus): string {
+  const now = new Date(at);
+  const rest = [
+    ["token", tokenText(token, now)],
+    ["webhooks", registrationText(registrations)],
+    ["alarms", alarmText(alarms)],
+  ];
+  return [
+    `${stage} (${region}) at ${at}`,
+    "",
+    tableText(
+      ["queue", "waiting", "in flight", "oldest", "dead letters", "oldest dead", "last event"],
+      queues.map((queue) => queueRow(queue, now)),
+    ),
+    "",
+    ...rest.map(([name = "", text = ""]) => `${name.padEnd(10)}${text}`),
+  ].join("\n");
+}
+
+function queueRow(queue: QueueStatus, now: Date): readonly (string | number | undefined)[] {
+  const { name, waiting, inFlight, oldestSeconds, deadLetters, oldestDeadLetterSeconds, lastSentAt } = queue;
+  const isKind = kinds.some((kind) => kind === name);
+  return [
+    name,
+    waiting,
+    inFlight,
+    ageText(waiting + inFlight, oldestSeconds),
+    deadLetters,
+    ageText(deadLetters, oldestDeadLetterSeconds),
+    isKind && lastSentAt !== undefined ? fromNow(new Date(lastSentAt), now) : undefined,
+  ];
+}
+
+/** Of a queue that holds something CloudWatch may not have told an age yet. */
+export function ageText(messages: number, seconds: number | undefined): string | undefined {
+  if (messages === 0) return undefined;
+  return seconds === undefined ? "?" : spanText(seconds);
+}
+
+export function tokenText(token: TokenStatus, now: Date): string {
+  if (!token.isSet) return "none is set";
+  const { expiresAt, refusal, storedAt } = token;
+  const end = expiresAt && new Date(expiresAt);
+  const life = !end ? "tells no end" : `${end > now ? "ends" : "ended"} ${fromNow(end, now)}`;
+  const stored = `stored ${fromNow(new Date(storedAt), now)}`;
+  return [life, stored, ...(refusal === "none" ? [] : [refusalText(refusal)])].join(", ");
+}
+
+export function refusalText(refusal: "noted" | "ended"): string {
+  return refusal === "ended" ? "the provider refuses it" : "the provider refused a call with it";
+}
+
+export function registrationText(registrations: RegistrationStatus): string {
+  if ("isLeftToAnother" in registrations) return "another stage registers them (register.enabled)";
+  if ("unknown" in registrations) return `unknown: ${oneLine(registrations.unknown)}`;
+  const { webhooks } = registrations;
+  const here = webhooks.filter(({ is }) => is === "here");
+  const others = webhooks.filter(({ is }) => is !== "here").map(whereText);
+  return [`${here.length} of ${webhooks.length} kinds are registered here`, ...others].join("; ");
+}
+
+/** Where a kind's webhooks go. */
+export function whereText(webhook: Registration): string {
+  switch (webhook.is) {
+    case "here":
+      return `${webhook.kind} go here`;
+    case "elsewhere":
+      return `${webhook.kind} go to ${oneLine(webhook.url)}`;
+    case "none":
+      return `${webhook.kind} are not registered`;
+    case "untold":
+      return `of ${webhook.kind} the provider does not tell`;
+  }
+}
+
+function alarmText(alarms: readonly StackAlarm[]): string {
+  const on = alarms.filter(({ isOn }) => isOn);
+  if (on.length === 0) return `none of ${alarms.length} is on`;
+  return [
+    `${on.length} of ${alarms.length} on`,
+    ...on.map(({ description }) => `  ${oneLine(description)}`),
+  ].join("\n");
+}
