@@ -33,7 +33,7 @@ export async function refusalOf(
   const { Item } = await client.send(
     new GetItemCommand({ TableName: tableName, Key: marshall(refusalNoteKey), ConsistentRead: true }),
   );
-  const note = Item && unmarshall(Item);
+  const note = Item && readItem(Item);
   if (note?.refusedVersion !== versionId) return "none";
   // Proven since: that a call was refused was its path's own matter.
   if (note.isEnded === false) return "none";

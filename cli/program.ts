@@ -7,7 +7,12 @@ import { addMappingTry } from "./commands/mapping-try.ts";
 import { addRecordsShow } from "./commands/records-show.ts";
 import { addSecretRotate } from "./commands/secret-rotate.ts";
 import { addStatus } from "./commands/status.ts";
+import { addSubscribersList } from "./commands/subscribers-list.ts";
+import { addSubscribersTest } from "./commands/subscribers-test.ts";
+import { addTokenRefresh } from "./commands/token-refresh.ts";
 import { addTokenSet } from "./commands/token-set.ts";
+import { addTokenShow } from "./commands/token-show.ts";
+import { addWebhooksList } from "./commands/webhooks-list.ts";
 import { addWebhooksRegister } from "./commands/webhooks-register.ts";
 import { explain } from "./explain.ts";
 
@@ -26,12 +31,16 @@ function createProgram(): Command {
     .exitOverride()
     .addHelpText("after", help);
   addStatus(program);
-  addTokenSet(program.command("token").description("the provider's token"));
-  addWebhooksRegister(program.command("webhooks").description("the webhooks at the provider"));
+  const token = program.command("token").description("the provider's token");
+  for (const add of [addTokenSet, addTokenShow, addTokenRefresh]) add(token);
+  const webhooks = program.command("webhooks").description("the webhooks at the provider");
+  for (const add of [addWebhooksRegister, addWebhooksList]) add(webhooks);
   addSecretRotate(program.command("secret").description("the secret that webhooks carry"));
   addRecordsShow(program.command("records").description("what is known of users and accounts"));
   addEvents(program.command("events").description("the events that are stored"));
   addMapping(program.command("mapping").description("how a provider's webhooks become events"));
+  const subscribers = program.command("subscribers").description("who gets the events");
+  for (const add of [addSubscribersList, addSubscribersTest]) add(subscribers);
   return program;
 }
 

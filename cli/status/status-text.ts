@@ -49,13 +49,19 @@ export function ageText(messages: number, seconds: number | undefined): string |
   return seconds === undefined ? "?" : spanText(seconds);
 }
 
-export function tokenText(token: TokenStatus, now: Date): string {
+function tokenText(token: TokenStatus, now: Date): string {
   if (!token.isSet) return "none is set";
   const { expiresAt, refusal, storedAt } = token;
-  const end = expiresAt && new Date(expiresAt);
-  const life = !end ? "tells no end" : `${end > now ? "ends" : "ended"} ${fromNow(end, now)}`;
   const stored = `stored ${fromNow(new Date(storedAt), now)}`;
-  return [life, stored, ...(refusal === "none" ? [] : [refusalText(refusal)])].join(", ");
+  const refused = refusal === "none" ? [] : [refusalText(refusal)];
+  return [lifeText(expiresAt, now), stored, ...refused].join(", ");
+}
+
+/** How long a token lives still. */
+export function lifeText(expiresAt: string | undefined, now: Date): string {
+  if (expiresAt === undefined) return "tells no end";
+  const end = new Date(expiresAt);
+  return `${end > now ? "ends" : "ended"} ${fromNow(end, now)}`;
 }
 
 export function refusalText(refusal: "noted" | "ended"): string {

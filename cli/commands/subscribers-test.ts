@@ -1,0 +1,33 @@
+import { randomUUID } from "node:crypto";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import type { Command } from "commander";
+import { jsonText } from "../../domain/json-text.ts";
+import { testMessage } from "../../domain/test-message.ts";
+import { addCommand, type Operation } from "../command.ts";
+import { subscriberNamed } from "../subscriber-named.ts";
+
+export function addSubscribersTest(group: Command): void {
+  addCommand(
+    group,
+    {
+      name: "test <name>",
+      summary: "Sends a test message to one subscriber's queue, whatever its filter says.",
+      examples: [
+        "npx income-events subscribers test everything",
+        "npx income-events subscribers test everything --json    tells the message's id to a program",
+      ],
+    },
+    test,
+  );
+}
+
+async function test({ deployment, clients, terminal }: Operation, _: object, name = ""): Promise<void> {
+  const { stage } = deployment;
+  const { queueUrl } = subscriberNamed(deployment, name);
+  const message = testMessage(randomUUID(), name, `/income-events/${stage}`, new Date());
+  await clients.sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: jsonText(message) }));
+  terminal.result(
+    { stage, subscriber: name, message },
+    `Sent to ${name}: ${message.type} ${message.id}. Its reader gets it as any other message; it tells of nothing.`,
+  );
+}

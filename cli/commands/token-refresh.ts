@@ -1,0 +1,65 @@
+import type { Command } from "commander";
+import { invokeFunction } from "../../adapters/function-invoker.ts";
+import { parseRefreshOutcome, type RefreshOutcome } from "../../domain/refresh-outcomes.ts";
+import { addCommand, type Operation } from "../command.ts";
+import { CommandError } from "../command-error.ts";
+import { lifeText } from "../status/status-text.ts";
+import { tokenStatus } from "../status/token-status.ts";
+
+type Flags = { readonly now?: boolean };
+
+export function addTokenRefresh(group: Command): void {
+  addCommand<Flags>(
+    group,
+    {
+      name: "refresh",
+      summary: "Lets the refresher look at the token now, as its schedule does, and tells what came of it.",
+      examples: [
+        "npx income-events token refresh",
+        "npx income-events token refresh --now    also where it is not near its end",
+      ],
+    },
+    refresh,
+  ).option("--now", "get a new one also where the present one is not near its end");
+}
+
+async function refresh({ deployment, clients, terminal }: Operation, { now = false }: Flags): Promise<void> {
+  const { stage } = deployment;
+  const answer = await invokeFunction(clients.lambda, deployment.output("RefreshFunctionName"), { now });
+  const outcome = parseRefreshOutcome(answer);
+  const words = textOf(outcome);
+  if (!words.isWell) throw new CommandError("failed", words.text);
+  const token = await tokenStatus(deployment, clients);
+  const expiresAt = token.isSet ? token.expiresAt : undefined;
+  terminal.result(
+    { stage, outcome, ...(expiresAt !== undefined && { expiresAt }) },
+    `${words.text} It ${lifeText(expiresAt, new Date())}.`,
+  );
+}
+
+const setNewOne = "Set a new one: npx income-events token set < token.txt";
+
+function textOf(outcome: RefreshOutcome): { readonly isWell: boolean; readonly text: string } {
+  switch (outcome) {
+    case "refreshed":
+      return { isWell: true, text: "The token was refreshed." };
+    case "kept":
+      return {
+        isWell: true,
+        text: "The token was kept, for it is not near its end; --now refreshes it all the same.",
+      };
+    case "unchanged":
+      return { isWell: true, text: "The provider gave no newer token; the present one was kept." };
+    case "overtaken":
+      return { isWell: true, text: "The token was set by an operator or another run meanwhile." };
+    case "discarded":
+      return {
+        isWell: false,
+        text: `The provider gave a new token and refused it at its first call; the present one stays. ${setNewOne}`,
+      };
+    case "refused":
+      return { isWell: false, text: `The provider refuses to refresh the token. ${setNewOne}` };
+    case "missing":
+      return { isWell: false, text: "No token is set. Set it: npx income-events token set < token.txt" };
+  }
+}
