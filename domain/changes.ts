@@ -1,6 +1,7 @@
 import type { DataSet } from "./data-set.ts";
 import { type IncomeEvent, subjectKindOf } from "./events.ts";
 import { permanent } from "./failures.ts";
+import { type Latest, tellSame } from "./latest.ts";
 import { messageOfDataSet, messageOfState } from "./message.ts";
 import type { Message } from "./message-schemas.ts";
 import type { State } from "./state.ts";
@@ -58,8 +59,8 @@ function ofEvent(event: IncomeEvent, receipts: number): Consequence {
 }
 
 function ofState(before: State | undefined, after: State, source: string): readonly Consequence[] {
-  // The stream tells of every write; one that left the version alone has no consequences.
-  if (before?.version === after.version) return [];
+  if (before?.version === after.version)
+    return isRetold(before, after) ? publish([], messageOfState(after, source)) : [];
   const { subject, version, userId } = after;
   const list: Consequence[] = [];
   if (subject.kind === "account" && userId !== undefined && before?.userId === undefined) {
@@ -73,11 +74,20 @@ function ofState(before: State | undefined, after: State, source: string): reado
 }
 
 function ofData(before: DataSet | undefined, after: DataSet, source: string): readonly Consequence[] {
-  if (before?.version === after.version) return [];
+  if (before?.version === after.version)
+    return isRetold(before, after) ? publish([], messageOfDataSet(after, source)) : [];
   const { subject, wanted } = after;
   const isWantedMore = wanted > (before?.wanted ?? 0);
   const list: Consequence[] = isWantedMore ? [{ do: "call", task: readTask(subject, after, wanted) }] : [];
   return publish(list, messageOfDataSet(after, source));
+}
+
+/**
+ * The stream tells of every write; one that left the version alone has no consequences. Only `repair` hands over a
+ * version whose `latest` is another: it tells of an event again, and nothing else follows.
+ */
+function isRetold(before: { readonly latest: Latest }, after: { readonly latest: Latest }): boolean {
+  return !tellSame(before.latest, after.latest);
 }
 
 function publish(list: readonly Consequence[], message: Message | undefined): readonly Consequence[] {

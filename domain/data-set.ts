@@ -2,7 +2,7 @@ import { type DataName, parseDataName } from "./data-name.ts";
 import type { IncomeEvent } from "./events.ts";
 import { isWeak } from "./events.ts";
 import { type Judged, type Latest, markOf, parseJudged, parseLatest, remember } from "./latest.ts";
-import { fieldsOf, numberOf, optionalText, present } from "./parse.ts";
+import { type Fields, fieldsOf, isFields, numberOf, optionalText, present, textOf } from "./parse.ts";
 import { parseSubject, type Subject } from "./subjects.ts";
 
 /**
@@ -20,6 +20,8 @@ export type DataSet = DataName & {
   readonly content?: string;
   /** When the last fetch was answered, ISO 8601, whether it brought data or none. */
   readonly fetchedAt?: string;
+  /** Which version told subscribers of `content`, and when, ISO 8601: whoever tells it again names that one. */
+  readonly announced?: { readonly version: number; readonly at: string };
   readonly judged: Judged;
   readonly latest: Latest;
 };
@@ -35,9 +37,14 @@ export function parseDataSet(value: unknown): DataSet {
     done: numberOf(fields, "done"),
     content: optionalText(fields, "content"),
     fetchedAt: optionalText(fields, "fetchedAt"),
+    announced: isFields(fields.announced) ? parseAnnounced(fields.announced) : undefined,
     judged: parseJudged(fields),
     latest: parseLatest(fields.latest),
   });
+}
+
+function parseAnnounced(fields: Fields): { version: number; at: string } {
+  return { version: numberOf(fields, "version"), at: textOf(fields, "at") };
 }
 
 function nothingKnown(subject: Subject, { endpoint, range }: DataName): DataSet {
@@ -118,13 +125,15 @@ export function fetched(
 ): DataSet | undefined {
   if (noted <= known.done) return undefined;
   const { content: before, ...rest } = known;
-  const isChanged = content !== before;
-  return {
+  const version = known.version + 1;
+  const common = {
     ...rest,
     ...present({ content }),
     done: noted,
     fetchedAt: at.toISOString(),
-    version: known.version + 1,
-    latest: isChanged ? { cause: "answer", at: at.toISOString() } : { cause: "again" },
+    version,
   };
+  if (content === before) return { ...common, latest: { cause: "again" } };
+  const announced = { version, at: at.toISOString() };
+  return { ...common, announced, latest: { cause: "answer", at: announced.at } };
 }

@@ -32,6 +32,24 @@ export function parseLatest(value: unknown): Latest {
   }
 }
 
+/** When a record was told what it tells of; undefined where it tells nothing. */
+export function momentOf(latest: Latest): string | undefined {
+  switch (latest.cause) {
+    case "event":
+      return latest.event.receivedAt;
+    case "answer":
+      return latest.at;
+    case "again":
+      return undefined;
+  }
+}
+
+/** Whether two versions of a record have the same message, or both none. */
+export function tellSame(one: Latest, other: Latest): boolean {
+  if (one.cause === "event") return other.cause === "event" && one.event.id === other.event.id;
+  return one.cause === other.cause;
+}
+
 function parseOutcome(value: unknown): Outcome {
   const outcome = outcomes.find((known) => known === value);
   if (outcome === undefined) throw permanent("latest.outcome: expected a known outcome");

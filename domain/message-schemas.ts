@@ -40,7 +40,7 @@ export const attributes = object(
       description: "Of two messages of one `subject` the higher one, compared as text, is the newer.",
     },
   },
-  {},
+  { replayid: text("A replay sent the message, by this id; absent in what the pipeline sends by itself.") },
 );
 
 const userId = text("The provider's id of the user.");

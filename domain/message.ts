@@ -101,7 +101,8 @@ export function messageOfDataSet(dataSet: DataSet, source: string): Message | un
       return { ...attributes, type: "endpoint.updated", data };
     }
     case "answer": {
-      const attributes = attributesOf(source, dataSet, `${name}.${dataSet.version}`, latest.at, name);
+      const id = `${name}.${dataSet.announced?.version ?? dataSet.version}`;
+      const attributes = attributesOf(source, dataSet, id, latest.at, name);
       const data = present<DataOf<"data.updated">>({ ...known, ...datesOf(range), content });
       return { ...attributes, type: "data.updated", data };
     }

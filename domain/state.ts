@@ -116,7 +116,7 @@ function unknown(event: IncomeEvent): State {
 /** What an event claims about its subject. */
 type Claim = { readonly deleted: boolean; readonly connected?: boolean };
 
-function claimOf(event: IncomeEvent): Claim {
+export function claimOf(event: IncomeEvent): Claim {
   switch (event.type) {
     case "account.connected":
     case "company-account.connected":

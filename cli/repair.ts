@@ -1,0 +1,111 @@
+import type { Key } from "../adapters/keys.ts";
+import type { RelayChanges, Underived } from "../adapters/relay-invoker.ts";
+import type { Revisions } from "../adapters/revisions.ts";
+import type { StoredPage } from "../adapters/stored-changes.ts";
+import type { Change } from "../domain/changes.ts";
+import type { DataSet } from "../domain/data-set.ts";
+import { type IncomeEvent, subjectKindOf } from "../domain/events.ts";
+import { markOf, momentOf } from "../domain/latest.ts";
+import {
+  type Known,
+  needsRepair,
+  type Period,
+  repairsOfDataSet,
+  repairsOfEvent,
+  repairsOfState,
+} from "../domain/repair.ts";
+import type { State } from "../domain/state.ts";
+import { nameOf, type Subject, subjectOf } from "../domain/subjects.ts";
+
+export type RepairPorts = {
+  readonly pages: AsyncIterable<StoredPage>;
+  readonly revisions: Pick<Revisions, "loadState" | "loadDataSets">;
+  readonly relay: RelayChanges;
+  /** Told after each page: how many items were read so far. */
+  readonly onPage: (examined: number) => void;
+};
+
+export type RepairCounts = { events: number; states: number; dataSets: number };
+
+export type Repaired = {
+  /** Stored items whose consequences were derived again. */
+  readonly repaired: Readonly<RepairCounts>;
+  readonly failed: readonly Underived[];
+  /** Items that could not be read. */
+  readonly unreadable: readonly Key[];
+};
+
+/** Derives the consequences of stored items again, page by page; whatever fails is told and does not end it. */
+export async function repair(ports: RepairPorts, period: Period): Promise<Repaired> {
+  const repaired: RepairCounts = { events: 0, states: 0, dataSets: 0 };
+  const failed: Underived[] = [];
+  const unreadable: Key[] = [];
+  let examined = 0;
+  for await (const page of ports.pages) {
+    const wanted = page.found.map(({ change }) => change).filter((change) => needsRepair(change, period));
+    for (const { of } of wanted) repaired[countOf[of]] += 1;
+    failed.push(...(await ports.relay(await repairsOf(wanted, period, ports.revisions))));
+    unreadable.push(...page.unreadable);
+    examined += page.examined;
+    ports.onPage(examined);
+  }
+  return { repaired, failed, unreadable };
+}
+
+const countOf = { event: "events", state: "states", data: "dataSets" } as const;
+
+/** What is known of subjects is read once for a page. */
+async function repairsOf(
+  changes: readonly Change[],
+  period: Period,
+  revisions: RepairPorts["revisions"],
+): Promise<readonly Change[]> {
+  const stateOf = bySubject(revisions.loadState);
+  const dataSetsOf = bySubject(revisions.loadDataSets);
+  const lists = changes.map(async (change) => {
+    switch (change.of) {
+      case "event":
+        return repairsOfEvent(change, await knownOf(change.event, stateOf, dataSetsOf), period);
+      case "state":
+        return repairsOfState(change.after, await isFetched(change.after, dataSetsOf));
+      case "data":
+        return repairsOfDataSet(change.after);
+    }
+  });
+  return (await Promise.all(lists)).flat();
+}
+
+function bySubject<T>(load: (subject: Subject) => Promise<T>): (subject: Subject) => Promise<T> {
+  const loaded = new Map<string, Promise<T>>();
+  return (subject) => {
+    const found = loaded.get(nameOf(subject)) ?? load(subject);
+    loaded.set(nameOf(subject), found);
+    return found;
+  };
+}
+
+async function knownOf(
+  event: IncomeEvent,
+  stateOf: (subject: Subject) => Promise<State | undefined>,
+  dataSetsOf: (subject: Subject) => Promise<readonly DataSet[]>,
+): Promise<Known | undefined> {
+  const subject = subjectOf(event);
+  if (subjectKindOf(event.type) !== "endpoint") {
+    const state = await stateOf(subject);
+    return state && { of: "state", state };
+  }
+  const dataSets = await dataSetsOf(subject);
+  // Which range of dates it is of is the relay's to tell: only what has judged it is known to be.
+  const dataSet = dataSets.find(({ judged }) => judged.includes(markOf(event, 1)));
+  return dataSet && { of: "data", dataSet };
+}
+
+/** Whether there is nothing to start: the state is not connected, or its data was fetched since. */
+async function isFetched(
+  { subject, connected, deleted, latest }: State,
+  dataSetsOf: (subject: Subject) => Promise<readonly DataSet[]>,
+): Promise<boolean> {
+  if (connected !== true || deleted) return true;
+  const since = momentOf(latest) ?? "";
+  return (await dataSetsOf(subject)).some(({ fetchedAt = "" }) => fetchedAt > since);
+}
