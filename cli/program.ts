@@ -5,6 +5,7 @@ import { addEventsShow } from "./commands/events-show.ts";
 import { addMappingLearn } from "./commands/mapping-learn.ts";
 import { addMappingTry } from "./commands/mapping-try.ts";
 import { addRecordsShow } from "./commands/records-show.ts";
+import { addRepair } from "./commands/repair.ts";
 import { addSecretRotate } from "./commands/secret-rotate.ts";
 import { addStatus } from "./commands/status.ts";
 import { addSubscribersList } from "./commands/subscribers-list.ts";
@@ -41,6 +42,7 @@ function createProgram(): Command {
   addMapping(program.command("mapping").description("how a provider's webhooks become events"));
   const subscribers = program.command("subscribers").description("who gets the events");
   for (const add of [addSubscribersList, addSubscribersTest]) add(subscribers);
+  addRepair(program);
   return program;
 }
 

@@ -21,8 +21,8 @@ export type RepairPorts = {
   readonly pages: AsyncIterable<StoredPage>;
   readonly revisions: Pick<Revisions, "loadState" | "loadDataSets">;
   readonly relay: RelayChanges;
-  /** Told after each page: how many items were read so far. */
-  readonly onPage: (examined: number) => void;
+  /** Told after each page how many items were read so far, and how many of them were repaired. */
+  readonly onPage: (examined: number, repaired: number) => void;
 };
 
 export type RepairCounts = { events: number; states: number; dataSets: number };
@@ -47,7 +47,7 @@ export async function repair(ports: RepairPorts, period: Period): Promise<Repair
     failed.push(...(await ports.relay(await repairsOf(wanted, period, ports.revisions))));
     unreadable.push(...page.unreadable);
     examined += page.examined;
-    ports.onPage(examined);
+    ports.onPage(examined, repaired.events + repaired.states + repaired.dataSets);
   }
   return { repaired, failed, unreadable };
 }

@@ -1,0 +1,111 @@
+import type { Command } from "commander";
+import { failedBatches } from "../../adapters/failed-batches.ts";
+import { changeRelay, type RelayAgain, relayInvoker } from "../../adapters/relay-invoker.ts";
+import { revisions } from "../../adapters/revisions.ts";
+import { storedChanges } from "../../adapters/stored-changes.ts";
+import { tableSize } from "../../adapters/table-size.ts";
+import { present } from "../../domain/parse.ts";
+import type { Period } from "../../domain/repair.ts";
+import type { Subject } from "../../domain/subjects.ts";
+import { addCommand, type Operation } from "../command.ts";
+import { CommandError } from "../command-error.ts";
+import { momentFlag, type SubjectFlags, subjectFlag } from "../flags.ts";
+import { type Repaired, repair } from "../repair.ts";
+import { repairFailures } from "../repair-failures.ts";
+import { repairReport } from "../repair-report.ts";
+import { agreeOnScan, scanProgress } from "../scan-consent.ts";
+
+type Flags = SubjectFlags & {
+  readonly since?: string;
+  readonly until?: string;
+  readonly all?: boolean;
+  readonly failures?: boolean;
+  readonly dryRun?: boolean;
+};
+
+type Scope = { readonly subject: Subject | undefined; readonly period: Period };
+
+export function addRepair(program: Command): void {
+  addCommand<Flags>(
+    program,
+    {
+      name: "repair",
+      summary:
+        "Derives what follows from stored events again: states, fetches, messages. For what the relay gave up on, or an outage of it beyond the stream's 24 hours.",
+      examples: [
+        "npx income-events repair --failures    what the relay gave up on, then removes it",
+        "npx income-events repair --since 2026-03-01T06:00:00Z --until 2026-03-03    an outage; reads the whole table",
+        "npx income-events repair --user 1b9d6bcd",
+        "npx income-events repair --all --dry-run",
+      ],
+    },
+    run,
+  )
+    .option("--failures", "the changes in the failures bucket, each whole as the stream told it")
+    .option(
+      "--since <time>",
+      "from the table, what came since: a date, a date-time, or how long ago (90m, 24h, 7d)",
+    )
+    .option("--until <time>", "from the table, what came before")
+    .option("--user <id>", "from the table, all of a user and of its accounts")
+    .option("--account <id>", "from the table, all of an account")
+    .option("--company-account <id>", "from the table, all of a company account")
+    .option("--all", "from the table, everything")
+    .option("--dry-run", "only count");
+}
+
+async function run(operation: Operation, flags: Flags): Promise<void> {
+  const scope = parseScope(flags, new Date());
+  const { deployment, clients, terminal } = operation;
+  const { dryRun = false } = flags;
+  const nothing: RelayAgain = async () => [];
+  const relay = dryRun ? nothing : relayInvoker(clients.lambda, deployment.output("RelayFunctionName"));
+  const failures = flags.failures === true ? await repairBucket(operation, relay, dryRun) : undefined;
+  const table = scope && (await repairTable(operation, relay, scope));
+  const report = repairReport({ failures, table }, dryRun);
+  terminal.result({ stage: deployment.stage, dryRun, ...report.data }, report.text);
+  if (report.isComplete) return;
+  throw new CommandError("failed", "Not all could be repaired: see above. Mend why, then run it again.");
+}
+
+function repairBucket({ deployment, clients }: Operation, relay: RelayAgain, dryRun: boolean) {
+  const batches = failedBatches(clients.s3, deployment.output("FailuresBucketName"));
+  return repairFailures(batches, relay, dryRun);
+}
+
+async function repairTable(
+  { deployment, clients: { dynamodb }, terminal }: Operation,
+  relay: RelayAgain,
+  { subject, period }: Scope,
+): Promise<Repaired> {
+  const table = deployment.output("TableName");
+  const stored = storedChanges(dynamodb, table);
+  let onPage: (examined: number, found: number) => void = () => undefined;
+  if (subject === undefined) {
+    const size = await tableSize(dynamodb, table);
+    await agreeOnScan(size, terminal);
+    onPage = scanProgress(size, terminal);
+  }
+  const pages = subject === undefined ? stored.all() : stored.of(subject);
+  return repair({ pages, revisions: revisions(dynamodb, table), relay: changeRelay(relay), onPage }, period);
+}
+
+/** @returns undefined where the table is not to be read */
+function parseScope(flags: Flags, now: Date): Scope | undefined {
+  const subject = subjectFlag(flags);
+  const period = present<Period>({
+    since: momentFlag("--since", flags.since, now),
+    until: momentFlag("--until", flags.until, now),
+  });
+  const { all = false, failures = false } = flags;
+  const isNarrowed = subject !== undefined || period.since !== undefined || period.until !== undefined;
+  if (all && isNarrowed) {
+    throw new CommandError("usage", "--all is everything: leave out what narrows it, or leave out --all.");
+  }
+  if (all || isNarrowed) return { subject, period };
+  if (failures) return undefined;
+  throw new CommandError(
+    "usage",
+    "Say what to repair: --failures (what the relay gave up on), --since and --until (an outage), --user, --account or --company-account, or --all.",
+  );
+}
