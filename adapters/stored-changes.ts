@@ -34,6 +34,8 @@ export type StoredChanges = {
 
 /** As they follow each other in a partition. */
 const sortKeys = [dataSetPrefix, eventPrefix, stateKey({ kind: "user", id: "" }).sk] as const;
+/** Behind the last of them: DynamoDB refuses to go on from a key at the very end. */
+const lastSortKey = `${sortKeys[2]}~`;
 const attributes = ["data", "event", "receipts", "schemaVersion", "state"];
 
 export function storedChanges(client: DynamoDBClient, TableName: string): StoredChanges {
@@ -107,7 +109,7 @@ async function* readPartition(
     KeyConditionExpression: "pk = :pk AND sk BETWEEN :first AND :last",
     ProjectionExpression: "pk, sk, schemaVersion, #data, #event, receipts, #state",
     ExpressionAttributeNames: { "#data": "data", "#event": "event", "#state": "state" },
-    ExpressionAttributeValues: marshall({ ":pk": pk, ":first": first, ":last": sortKeys[2] }),
+    ExpressionAttributeValues: marshall({ ":pk": pk, ":first": first, ":last": lastSortKey }),
     ConsistentRead: true,
     ...(after && { ExclusiveStartKey: marshall(after) }),
   };
