@@ -52,7 +52,7 @@ export function flag(description: string) {
 type Properties = Readonly<Record<string, Schema>>;
 
 /** An object whose fields `required` are always there and whose fields `optional` may be. */
-export function object<R extends Properties, O extends Properties>(required: R, optional: O) {
+export function object<const R extends Properties, const O extends Properties>(required: R, optional: O) {
   return {
     type: "object",
     properties: { ...required, ...optional },

@@ -10,7 +10,7 @@ const say = (lines: readonly string[]) => process.stdout.write(lines.map((line) 
 const broken = brokenPromises(root);
 if (broken.length > 0) {
   say(broken);
-  say(["Subscribers rely on these: make a new type instead, see docs/adr/0031-the-type-is-the-version.md."]);
+  say(["Subscribers rely on these: make a new type instead, see docs/adr/0034-the-type-is-the-version.md."]);
   process.exitCode = 1;
 } else if (values.check) {
   const stale = staleDocuments(root);

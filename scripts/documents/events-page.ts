@@ -26,7 +26,8 @@ const opening = `# Messages to subscribers
 
 Each subscriber of the settings has a queue. A message is a [CloudEvents 1.0](https://cloudevents.io) event in JSON.
 Messages are thin: ids and states, no personal data. For programs the same stands in [asyncapi.json](asyncapi.json) and,
-a JSON Schema for each type, in [schemas/](schemas).`;
+a JSON Schema for each type, in [schemas/](schemas). A reader in TypeScript and JavaScript that keeps the rules below:
+[subscriber/](../subscriber/README.md).`;
 
 const promises = `## What to rely on
 
@@ -51,7 +52,7 @@ Ids that begin with \`5e57da7a-\` are of a [smoke test](smoke.md), not of the pr
 
 const changes = `## How this may change
 
-The type is the version ([why](adr/0031-the-type-is-the-version.md)): what a type promises today, it promises for good.
+The type is the version ([why](adr/0034-the-type-is-the-version.md)): what a type promises today, it promises for good.
 
 Without notice there may come
 - new types: pass over what you do not know;

@@ -33,6 +33,7 @@ describe("the contract with subscribers", () => {
       readonly reconciled?: true;
     }>();
     expectTypeOf<MessageOf<"data.updated">["sequence"]>().toEqualTypeOf<string>();
+    expectTypeOf<Message["specversion"]>().toEqualTypeOf<"1.0">();
     expect(messageTypes).toEqual([...new Set(messageTypes)]);
   });
 

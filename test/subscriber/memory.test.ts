@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import { CreateTableCommand, GetItemCommand } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dynamoDbMemory } from "../../subscriber/examples/dynamodb-memory.ts";
+import { inMemory, type Memory } from "../../subscriber/memory.ts";
+import { describeOnTables, startTestSystem, type TestSystem } from "../support/engines.ts";
+
+const sequence = (version: number) => String(version).padStart(20, "0");
+
+function behaves(create: () => Promise<Memory>): void {
+  it("knows nothing at first, then what was handled", async () => {
+    const memory = await create();
+    expect(await memory.recall("a", "s")).toMatchObject({ isHandled: false });
+    expect((await memory.recall("a", "s")).newest).toBeUndefined();
+    await memory.remember({ id: "a", place: { series: "s", sequence: sequence(2) } });
+    expect(await memory.recall("a", "s")).toEqual({ isHandled: true, newest: sequence(2) });
+    expect(await memory.recall("b", "s")).toEqual({ isHandled: false, newest: sequence(2) });
+    expect(await memory.recall("a")).toMatchObject({ isHandled: true });
+  });
+
+  it("keeps the higher sequence, and the id, where another process was faster", async () => {
+    const memory = await create();
+    await memory.remember({ id: "new", place: { series: "s", sequence: sequence(10) } });
+    await memory.remember({ id: "old", place: { series: "s", sequence: sequence(9) } });
+    expect(await memory.recall("old", "s")).toEqual({ isHandled: true, newest: sequence(10) });
+  });
+
+  it("remembers an id without a place", async () => {
+    const memory = await create();
+    await memory.remember({ id: "a" });
+    expect(await memory.recall("a")).toMatchObject({ isHandled: true });
+  });
+}
+
+describe("a memory in the process", () => {
+  behaves(async () => inMemory());
+
+  it("forgets the oldest beyond its bound, and no series that was used since", async () => {
+    const memory = inMemory(2);
+    for (const id of ["a", "b", "c"]) {
+      await memory.remember({ id, place: { series: id, sequence: sequence(1) } });
+      if (id === "b") await memory.remember({ id: "a", place: { series: "a", sequence: sequence(2) } });
+    }
+    expect(await memory.recall("a", "a")).toEqual({ isHandled: true, newest: sequence(2) });
+    expect(await memory.recall("b", "b")).toEqual({ isHandled: false, newest: undefined });
+  });
+});
+
+await describeOnTables("the documented memory in DynamoDB", (tables) => {
+  let system: TestSystem;
+  let table: string;
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+  });
+  afterAll(() => system.close());
+
+  const create = async () => {
+    table = `t-${randomUUID()}`;
+    await system.dynamodb.send(
+      new CreateTableCommand({
+        TableName: table,
+        BillingMode: "PAY_PER_REQUEST",
+        KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+        AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
+      }),
+    );
+    return dynamoDbMemory(system.dynamodb, table);
+  };
+
+  behaves(create);
+
+  it("lets ids expire, and no sequence", async () => {
+    const memory = await create();
+    await memory.remember({ id: "a", place: { series: "s", sequence: sequence(1) } });
+    const item = async (pk: string) =>
+      (await system.dynamodb.send(new GetItemCommand({ TableName: table, Key: { pk: { S: pk } } }))).Item;
+    expect(Number((await item("id a"))?.expires?.N)).toBeGreaterThan(Date.now() / 1000 + 14 * 86_400);
+    expect(await item("series s")).not.toHaveProperty("expires");
+  });
+
+  it("remembers the sequence before the id: where it fails between, the message comes again", async () => {
+    const memory = await create();
+    let writes = 0;
+    const end = system.intercept(async ({ action }, moment) => {
+      if (action !== "dynamodb:PutItem" || moment !== "before") return undefined;
+      writes += 1;
+      return writes === 2 ? { status: 500, errorType: "InternalServerError", message: "planted" } : undefined;
+    });
+    await expect(memory.remember({ id: "a", place: { series: "s", sequence: sequence(1) } })).rejects.toThrow(
+      "planted",
+    );
+    end();
+    expect(await memory.recall("a", "s")).toEqual({ isHandled: false, newest: sequence(1) });
+  });
+});
