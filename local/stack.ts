@@ -74,6 +74,7 @@ export type LocalFunction = {
   readonly logicalId: string;
   readonly name: string;
   readonly arn: string;
+  readonly memoryMb: number;
   /** Invokes synchronously with JSON text. */
   invoke(payload: string): Promise<Outcome>;
   /** Serves with other code from now on, see `functionsOf`; several take turns. What runs ends as it began. */
@@ -354,9 +355,9 @@ function startFunction(
 }
 
 function localFunction(host: HostedFunction, log: FunctionLog): LocalFunction {
-  const { logicalId, name, arn } = host.plan;
+  const { logicalId, name, arn, memoryMb } = host.plan;
   const { invoke, serve, kill, counts } = host;
-  return { logicalId, name, arn, invoke, serve, kill, counts, log: log.lines };
+  return { logicalId, name, arn, memoryMb, invoke, serve, kill, counts, log: log.lines };
 }
 
 /** The gateway knows a caller by its access key, which has letters and digits only. */

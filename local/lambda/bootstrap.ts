@@ -63,7 +63,7 @@ function isHandler(value: unknown): value is Handler {
 async function answer(handle: Handler, invocation: Invocation): Promise<void> {
   const { requestId } = invocation;
   currentRequest = requestId;
-  const before = process.cpuUsage();
+  const before = { cpu: process.cpuUsage(), at: performance.now() };
   try {
     const result = await handle(JSON.parse(invocation.event), contextOf(invocation));
     const payload = JSON.stringify(result) ?? "null";
@@ -75,10 +75,11 @@ async function answer(handle: Handler, invocation: Invocation): Promise<void> {
   }
 }
 
-function usageSince(before: NodeJS.CpuUsage): Usage {
-  const { user, system } = process.cpuUsage(before);
+function usageSince({ cpu, at }: { readonly cpu: NodeJS.CpuUsage; readonly at: number }): Usage {
+  const { user, system } = process.cpuUsage(cpu);
   // Told in kilobytes, whatever the platform counts in.
-  return { cpuMicros: user + system, maxResidentBytes: process.resourceUsage().maxRSS * 1024 };
+  const maxResidentBytes = process.resourceUsage().maxRSS * 1024;
+  return { cpuMicros: user + system, millis: performance.now() - at, maxResidentBytes };
 }
 
 function contextOf({ requestId, deadline, context }: Invocation): object {

@@ -22,7 +22,12 @@ export type Invocation = {
 };
 
 /** What the process spent on one invocation, and the most memory that it has held until then. */
-export type Usage = { readonly cpuMicros: number; readonly maxResidentBytes: number };
+export type Usage = {
+  readonly cpuMicros: number;
+  /** From the event to the answer. */
+  readonly millis: number;
+  readonly maxResidentBytes: number;
+};
 
 export type ProcessMessage =
   | { readonly kind: "ready" }

@@ -26,6 +26,7 @@ describe("an invocation", () => {
     const outcome = await work.host.invoke("300000");
     const usage = outcome.kind === "returned" ? outcome.usage : undefined;
     expect(usage?.cpuMicros).toBeGreaterThan(100_000);
+    expect(usage?.millis).toBeGreaterThan(100);
     expect(usage?.maxResidentBytes).toBeGreaterThan(10_000_000);
   });
 

@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { z } from "zod";
+import type { Delay } from "../../local/lambda/delay.ts";
+import { outputOf } from "../../local/outputs.ts";
+import { type EventFilter, parseEventFilter } from "../../local/sources/event-filter.ts";
+import { type LocalFunction, type LocalStack, startStack } from "../../local/stack.ts";
+import { assemble } from "../assemble.ts";
+import type { BenchProvider } from "../provider.ts";
+import type { Side } from "../sides.ts";
+import { type ChangeReader, readChanges } from "./read-changes.ts";
+
+export const webhookSecret = "bench-secret";
+
+/** A side on this machine, whose functions are invoked by whoever measures. */
+export type RunningSide = AsyncDisposable & {
+  readonly side: Side;
+  readonly stack: LocalStack;
+  readonly sqs: SQSClient;
+  readonly dynamodb: DynamoDBClient;
+  readonly changes: ChangeReader;
+  /** By the beginning of its logical id, such as `UsersStore`. */
+  readonly function: (name: string) => LocalFunction;
+};
+
+export async function startSide(side: Side, { baseUrl }: BenchProvider): Promise<RunningSide> {
+  const cleanup = new AsyncDisposableStack();
+  const { directory } = cleanup.use(assemble(side, { hasEventSources: false }));
+  const stack = await startStack({
+    assembly: directory,
+    parameters: { ProviderBaseUrl: baseUrl },
+    // The quicker one: the engine's own time is not measured.
+    engine: "dynoxide",
+    countsCapacity: true,
+    maximumProcesses: 1,
+    delay: never,
+  });
+  cleanup.defer(() => stack.close());
+  await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token: "bench-token" }));
+  await stack.setSecret(outputOf(stack, "WebhookSecretArn"), JSON.stringify({ current: webhookSecret }));
+  const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
+  const clients = {
+    sqs: new SQSClient(access),
+    dynamodb: new DynamoDBClient(access),
+    streams: new DynamoDBStreamsClient(access),
+  };
+  cleanup.defer(() => {
+    for (const client of Object.values(clients)) client.destroy();
+  });
+  const streamArn = stack.tables.find((table) => table.streamArn !== undefined)?.streamArn ?? "";
+  return {
+    side,
+    stack,
+    sqs: clients.sqs,
+    dynamodb: clients.dynamodb,
+    changes: readChanges(clients.streams, streamArn, stack.region, filterOf(directory)),
+    function: (name) => {
+      const found = stack.functions.find(({ logicalId }) => logicalId.startsWith(name));
+      if (found === undefined) throw new Error(`no function's logical id begins with ${name}`);
+      return found;
+    },
+    [Symbol.asyncDispose]: () => cleanup.disposeAsync(),
+  };
+}
+
+/** Schedules stay quiet: nothing runs but what is measured. */
+const never: Delay = (_, signal) =>
+  new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+
+const template = z.object({
+  Resources: z.record(
+    z.string(),
+    z.object({
+      Properties: z
+        .object({ FilterCriteria: z.object({ Filters: z.array(z.object({ Pattern: z.string() })) }) })
+        .partial()
+        .loose()
+        .optional(),
+    }),
+  ),
+});
+
+/** The filter of the stream's event source, as it was synthesized. */
+function filterOf(assembly: string): EventFilter {
+  const file = readdirSync(assembly).find((name) => name.endsWith(".template.json")) ?? "";
+  const { Resources } = template.parse(JSON.parse(readFileSync(join(assembly, file), "utf8")));
+  const patterns = Object.values(Resources).flatMap(
+    ({ Properties }) => Properties?.FilterCriteria?.Filters.map(({ Pattern }) => Pattern) ?? [],
+  );
+  const filters = patterns.map(parseEventFilter);
+  return (record) => filters.some((isTaken) => isTaken(record));
+}

@@ -1,0 +1,24 @@
+import { median, quantileSorted, sampleWithReplacement } from "simple-statistics";
+
+/** A median with the interval that holds it at 95 %, by the bootstrap. */
+export type Estimate = { readonly median: number; readonly low: number; readonly high: number };
+
+const resamples = 2_000;
+
+/** @param random in [0, 1); a seeded one gives the same interval again */
+export function estimate(values: readonly number[], random: () => number): Estimate {
+  const sample = [...values];
+  const medians = Array.from({ length: resamples }, () =>
+    median(sampleWithReplacement(sample, sample.length, random)),
+  ).sort((a, b) => a - b);
+  return {
+    median: median(sample),
+    low: quantileSorted(medians, 0.025),
+    high: quantileSorted(medians, 0.975),
+  };
+}
+
+/** The ratios of pairs that were measured side by side. */
+export function ratios(ours: readonly number[], theirs: readonly number[]): readonly number[] {
+  return ours.map((value, index) => value / (theirs[index] ?? Number.NaN));
+}

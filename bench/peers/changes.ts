@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { messageOfData, messageOfEvent, profileKey, profileUpdate, type Task } from "./job.ts";
+
+const eventImage = z.object({
+  sk: z.string().startsWith("EVENT#"),
+  receivedAt: z.string(),
+  facts: z.object({
+    type: z.string(),
+    userId: z.string().exactOptional(),
+    accountId: z.string().exactOptional(),
+    endpoint: z.string().exactOptional(),
+    connected: z.boolean().exactOptional(),
+  }),
+});
+const dataImage = z.object({
+  sk: z.string().startsWith("DATA#"),
+  accountId: z.string(),
+  endpoint: z.string(),
+  digest: z.string(),
+  fetchedAt: z.string(),
+});
+const image = z.union([eventImage, dataImage]);
+
+/** What follows from a change of the table: an update of the profile, a task, a message to the subscriber. */
+export function change(item: unknown) {
+  const parsed = image.parse(item);
+  if (!("facts" in parsed)) {
+    const { accountId, endpoint, digest, fetchedAt } = parsed;
+    return { message: messageOfData(accountId, endpoint, digest, fetchedAt) };
+  }
+  const { facts, receivedAt, sk } = parsed;
+  const id = sk.slice("EVENT#".length);
+  const message = messageOfEvent(facts, id, receivedAt);
+  const { accountId = "", endpoint } = facts;
+  if (endpoint !== undefined) return { message, task: { task: "read", accountId, endpoint } satisfies Task };
+  const profile = {
+    Key: profileKey(facts),
+    UpdateExpression: profileUpdate(facts),
+    ExpressionAttributeValues: {
+      ":user": facts.userId ?? "",
+      ":connected": facts.connected ?? false,
+      ":at": receivedAt,
+    },
+  };
+  const task = facts.connected === true ? ({ task: "start", accountId } satisfies Task) : undefined;
+  return { message, profile, task };
+}

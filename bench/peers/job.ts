@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+
+/**
+ * What the peers agree on, so that each ends with the same records and messages: names of items, ids, messages.
+ * How they parse, deduplicate, batch and log is their own.
+ */
+export const secretHeader = "x-webhook-secret";
+export const startEndpoints = ["income"];
+
+export type Facts = {
+  readonly type: string;
+  readonly userId?: string;
+  readonly accountId?: string;
+  readonly endpoint?: string;
+  readonly connected?: boolean;
+};
+
+/** What travels from the receiver to the consumer. */
+export type Received = {
+  readonly id: string;
+  readonly kind: string;
+  readonly receivedAt: string;
+  readonly payload: unknown;
+};
+
+/** What is to be called at the provider. */
+export type Task = {
+  readonly task: "start" | "read";
+  readonly accountId: string;
+  readonly endpoint?: string;
+};
+
+/** The same identity as ours: of two equal bodies only one is an event. */
+export function identify(kind: string, body: string): string {
+  return createHash("sha256").update(`${kind}\n`).update(body).digest("base64url");
+}
+
+export const typeOf: Readonly<Record<string, string>> = {
+  create_user: "user.created",
+  create_account: "account.created",
+  connect_account: "account.connected",
+  update_endpoint: "endpoint.updated",
+};
+
+export const eventKey = ({ userId, accountId }: Facts, id: string) => ({
+  pk: userId === undefined ? `ACCOUNT#${accountId}` : `USER#${userId}`,
+  sk: `EVENT#${id}`,
+});
+export const profileKey = ({ type, userId, accountId }: Facts) => ({
+  pk: type.startsWith("user.") ? `USER#${userId}` : `ACCOUNT#${accountId}`,
+  sk: "PROFILE",
+});
+/** An account's creation may be handled after its connection, which it must not undo. */
+export const profileUpdate = ({ type }: Facts) =>
+  `SET userId = :user, receivedAt = :at, connected = ${type.endsWith(".connected") ? ":connected" : "if_not_exists(connected, :connected)"}`;
+export const dataKey = (accountId: string, endpoint: string) => ({
+  pk: `ACCOUNT#${accountId}`,
+  sk: `DATA#${endpoint}`,
+});
+
+/** What the subscriber gets of an event. */
+export function messageOfEvent(facts: Facts, id: string, time: string): string {
+  const { type, userId, accountId, endpoint, connected } = facts;
+  const subject = type.startsWith("user.") ? `user/${userId}` : `account/${accountId}`;
+  const data = { userId, accountId, endpoint, connected };
+  return message(id, type, endpoint === undefined ? subject : `${subject}/${endpoint}`, time, data);
+}
+
+/** What the subscriber gets when data was fetched. */
+export function messageOfData(accountId: string, endpoint: string, digest: string, time: string): string {
+  const subject = `account/${accountId}/${endpoint}`;
+  return message(`${subject}.1`, "data.updated", subject, time, { accountId, endpoint, content: digest });
+}
+
+function message(id: string, type: string, subject: string, time: string, data: object): string {
+  return JSON.stringify({ specversion: "1.0", id, source: "/bench", type, subject, time, data });
+}
+
+export const digestOf = (content: string) => createHash("sha256").update(content).digest("base64url");
+
+export function variable(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`environment variable ${name} is not set`);
+  return value;
+}
+
+/** The one subscriber's queue, out of the variable that our own stack sets. */
+export function subscriberQueueUrl(): string {
+  const queues: Record<string, { queueUrl: string }> = JSON.parse(variable("SUBSCRIBER_QUEUES"));
+  const [queue] = Object.values(queues);
+  if (queue === undefined) throw new Error("SUBSCRIBER_QUEUES names no queue");
+  return queue.queueUrl;
+}

@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { type Facts, typeOf } from "./job.ts";
+
+/** The webhooks' bodies, as a user of zod describes them; credentials (`link`, `session`) are left out. */
+export const payload = z.union([
+  z.object({
+    action: z.literal("create_user"),
+    data: z.object({ id: z.uuid(), created_at: z.iso.datetime() }),
+  }),
+  z.object({
+    event: z.enum(["create_account", "connect_account"]),
+    account_id: z.uuid(),
+    user_id: z.uuid(),
+    datasource_id: z.uuid(),
+    connected: z.boolean(),
+    created_at: z.iso.datetime(),
+  }),
+  z.object({
+    event: z.literal("update_endpoint"),
+    request_id: z.uuid(),
+    account_id: z.uuid(),
+    user_id: z.uuid(),
+    endpoint: z.string().min(1),
+    date_start: z.iso.date(),
+    date_end: z.iso.date(),
+    data_available: z.boolean(),
+  }),
+]);
+export type Payload = z.output<typeof payload>;
+
+export const received = z.object({
+  id: z.string(),
+  kind: z.string(),
+  receivedAt: z.iso.datetime(),
+  payload,
+});
+
+export const task = z.object({
+  task: z.enum(["start", "read"]),
+  accountId: z.uuid(),
+  endpoint: z.string().exactOptional(),
+});
+
+export function factsOf(payload: Payload): Facts {
+  if ("action" in payload) return { type: typeOf[payload.action] ?? "", userId: payload.data.id };
+  const ids = { type: typeOf[payload.event] ?? "", userId: payload.user_id, accountId: payload.account_id };
+  return "endpoint" in payload
+    ? { ...ids, endpoint: payload.endpoint }
+    : { ...ids, connected: payload.connected };
+}

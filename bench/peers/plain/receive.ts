@@ -1,0 +1,29 @@
+import { timingSafeEqual } from "node:crypto";
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
+import { digestOf, identify, type Received, secretHeader, variable } from "../job.ts";
+import { payload } from "../payloads.ts";
+import { cachedSecret } from "../provider.ts";
+
+const queues = new SQSClient({});
+const readSecret = cachedSecret(new SecretsManagerClient({}), variable("WEBHOOK_SECRET_ARN"), "current");
+const kind = variable("WEBHOOK_KIND");
+
+export async function handler({ headers, body: raw = "" }: APIGatewayProxyEventV2) {
+  const [given, expected] = [headers[secretHeader] ?? "", await readSecret()];
+  if (!timingSafeEqual(Buffer.from(digestOf(given)), Buffer.from(digestOf(expected))))
+    return { statusCode: 401 };
+  const id = identify(kind, raw);
+  const message: Received = {
+    id,
+    kind,
+    receivedAt: new Date().toISOString(),
+    payload: payload.parse(JSON.parse(raw)),
+  };
+  await queues.send(
+    new SendMessageCommand({ QueueUrl: variable("QUEUE_URL"), MessageBody: JSON.stringify(message) }),
+  );
+  console.log(JSON.stringify({ message: "webhook accepted", kind, id }));
+  return { statusCode: 202 };
+}

@@ -1,0 +1,56 @@
+import { BatchProcessor, EventType, processPartialResponse } from "@aws-lambda-powertools/batch";
+import { IdempotencyConfig, makeIdempotent } from "@aws-lambda-powertools/idempotency";
+import { DynamoDBPersistenceLayer } from "@aws-lambda-powertools/idempotency/dynamodb";
+import { Logger } from "@aws-lambda-powertools/logger";
+import { JSONStringified } from "@aws-lambda-powertools/parser/helpers";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import middy from "@middy/core";
+import type { SQSEvent, SQSRecord } from "aws-lambda";
+import type { z } from "zod";
+import { dataKey, digestOf, variable } from "../job.ts";
+import { task } from "../payloads.ts";
+import { cachedSecret, callProvider } from "../provider.ts";
+
+const logger = new Logger({ serviceName: "fetch" });
+const table = DynamoDBDocumentClient.from(new DynamoDBClient({}));
+const processor = new BatchProcessor(EventType.SQS);
+const readToken = cachedSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN"), "token");
+const message = JSONStringified(task);
+
+const idempotency = new IdempotencyConfig({ expiresAfterSeconds: 4 * 86_400 });
+const persistenceStore = new DynamoDBPersistenceLayer({ tableName: variable("IDEMPOTENCY_TABLE") });
+
+const perform = makeIdempotent(
+  async (wanted: z.output<typeof task>) => {
+    const content = await callProvider(wanted, await readToken());
+    const { accountId, endpoint } = wanted;
+    if (endpoint !== undefined) {
+      const fetchedAt = new Date().toISOString();
+      const item = { accountId, endpoint, content, digest: digestOf(content), fetchedAt };
+      await table.send(
+        new PutCommand({
+          TableName: variable("TABLE_NAME"),
+          Item: { ...dataKey(accountId, endpoint), ...item },
+        }),
+      );
+    }
+    logger.info("task done", { task: wanted.task, accountId });
+    return { accountId };
+  },
+  { persistenceStore, config: idempotency },
+);
+
+export const handler = middy<SQSEvent>().handler(async (event, context) => {
+  idempotency.registerLambdaContext(context);
+  logger.addContext(context);
+  return processPartialResponse(
+    event,
+    async (record: SQSRecord) => {
+      await perform(message.parse(record.body));
+    },
+    processor,
+    { context },
+  );
+});
