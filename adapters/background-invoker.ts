@@ -4,7 +4,7 @@
  */
 export function backgroundInvoker(functionName: string): () => Promise<void> {
   return async () => {
-    const { InvokeCommand, LambdaClient } = await import("@aws-sdk/client-lambda");
+    const { InvokeCommand, LambdaClient } = await import("#lazy/lambda");
     await new LambdaClient({}).send(
       new InvokeCommand({ FunctionName: functionName, InvocationType: "Event" }),
     );

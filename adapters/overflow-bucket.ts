@@ -16,7 +16,7 @@ export type OverflowBucket = {
 /** @param known the client to use; absent: one as the environment says */
 export function overflowBucket(bucket: string, known?: S3Client): OverflowBucket {
   const connect = once(async () => {
-    const s3 = await import("@aws-sdk/client-s3");
+    const s3 = await import("#lazy/s3");
     return { s3, client: known ?? new s3.S3Client({}) };
   });
   const get = async (key: string) => {

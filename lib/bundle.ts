@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type BuildOptions, type BuildResult, buildSync, type Metafile, type OutputFile } from "esbuild";
+import { dirname, join } from "node:path";
+import { type BuildOptions, buildSync, type Metafile, type OutputFile } from "esbuild";
 
 /** One function's code as Lambda gets it: file names, relative to the bundle, with their contents. */
 export type Bundle = {
@@ -23,44 +23,71 @@ const options = {
   platform: "node",
   target: "node24",
   format: "esm",
-  // Keeps dynamic imports lazy: the client of S3 is loaded when a body is large, and else costs nothing.
-  splitting: true,
   minify: true,
   // Maps name files and lines; the sources themselves are in the repository, not in each function.
   sourcemap: "linked",
   sourcesContent: false,
   outdir: outputDirectory,
-  entryNames: "index",
-  chunkNames: "chunk-[hash]",
   outExtension: { ".js": ".mjs" },
   mainFields: ["module", "main"],
   logLevel: "silent",
+  // What is imported so is in a file of its own, loaded when it is needed. Not esbuild's splitting: it cuts what the
+  // function starts with into a dozen files as well, and each is found, read and compiled for itself.
+  external: ["#lazy/*"],
 } satisfies BuildOptions;
+
+/** Lambda gives credentials in the environment; the SDK's chain that looks for others costs a third of a start. */
+const environmentCredentials = {
+  "@aws-sdk/credential-provider-node": "./adapters/environment-credentials.ts",
+};
 
 // ESM has no `require`; CommonJS packages such as undici call it for Node's own modules.
 const requireBanner =
   'import{createRequire as bundleRequire}from"node:module";const require=bundleRequire(import.meta.url);';
 
+/** Where Node finds what is imported lazily, in a bundle as in the repository. */
+const packageFile = JSON.stringify({ type: "module", imports: { "#lazy/*": "./lazy/*.mjs" } });
+
 /**
- * Bundles one entry file with all that it imports, the SDK included.
+ * Bundles one entry file with all that it imports, the SDK included; what it imports as `#lazy/…` is bundled beside it.
  * @param entry the entry file, relative to `repository`
  * @throws with esbuild's messages where something can't be resolved or parsed
  */
 export function bundle(repository: string, entry: string): Bundle {
+  const main = buildFile(repository, entry, "index");
+  const lazy = main.lazyImports.map((name) =>
+    buildFile(repository, `adapters/lazy/${name}.ts`, `lazy/${name}`),
+  );
+  const built = [main, ...lazy];
+  const files = new Map(built.flatMap((each) => each.files));
+  if (lazy.length > 0) files.set("package.json", Buffer.from(packageFile));
+  return {
+    files,
+    inputs: built.flatMap(({ inputs }) => inputs),
+    requiresBuiltIns: built.some(({ needsRequire }) => needsRequire),
+  };
+}
+
+/** @param name of the file that is written, without its ending */
+function buildFile(repository: string, entry: string, name: string) {
   const build = (banner?: BuildOptions["banner"]) =>
     buildSync({
       ...options,
       ...(banner && { banner }),
+      alias: environmentCredentials,
       absWorkingDir: repository,
-      entryPoints: [join(repository, entry)],
+      entryPoints: { [name]: join(repository, entry) },
     });
   const plain = build();
-  const needsRequire = requiresBuiltIns(plain.metafile);
-  const result: BuildResult<typeof options> = needsRequire ? build({ js: requireBanner }) : plain;
+  const needsRequire = importsOf(plain.metafile).some(({ kind }) => kind === "require-call");
+  const { outputFiles, metafile } = needsRequire ? build({ js: requireBanner }) : plain;
   return {
-    files: new Map(result.outputFiles.map((file) => nameAndContents(repository, file))),
-    inputs: Object.keys(result.metafile.inputs),
-    requiresBuiltIns: needsRequire,
+    files: outputFiles.map((file) => nameAndContents(repository, file)),
+    inputs: Object.keys(metafile.inputs),
+    needsRequire,
+    lazyImports: importsOf(metafile)
+      .filter(({ path }) => path.startsWith("#lazy/"))
+      .map(({ path }) => path.slice("#lazy/".length)),
   };
 }
 
@@ -68,10 +95,11 @@ function nameAndContents(repository: string, { path, contents }: OutputFile): [s
   return [path.slice(join(repository, outputDirectory).length + 1), contents];
 }
 
-function requiresBuiltIns({ outputs }: Metafile): boolean {
-  return Object.values(outputs).some(({ imports }) =>
-    imports.some(({ kind, external }) => kind === "require-call" && external === true),
-  );
+/** What is left to be imported when the bundle runs. */
+function importsOf({ outputs }: Metafile) {
+  return Object.values(outputs)
+    .flatMap(({ imports }) => imports)
+    .filter(({ external }) => external === true);
 }
 
 /** Bundles on disk for as long as a synthesis needs them: `using bundler = createBundler(…)` removes them. */
@@ -85,13 +113,19 @@ export function createBundler(repository: string): Bundler {
   return {
     directoryOf: (entry, settings) => {
       const directory = join(root, entry.replace(/\.ts$/, ""));
-      mkdirSync(directory, { recursive: true });
-      for (const [name, contents] of bundle(repository, entry).files) {
-        writeFileSync(join(directory, name), contents);
-      }
+      writeBundle(directory, bundle(repository, entry));
       writeFileSync(join(directory, "settings.json"), JSON.stringify(settings, undefined, 2));
       return directory;
     },
     [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
   };
+}
+
+/** Writes a bundle's files into a directory, which is made where it is not there. */
+export function writeBundle(directory: string, { files }: Bundle): void {
+  for (const [name, contents] of files) {
+    const file = join(directory, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, contents);
+  }
 }

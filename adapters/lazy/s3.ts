@@ -1,0 +1,8 @@
+/** What functions use of S3's client, in a file that is loaded when it is first needed. */
+export {
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from "@aws-sdk/client-s3";
