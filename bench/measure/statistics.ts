@@ -17,8 +17,3 @@ export function estimate(values: readonly number[], random: () => number): Estim
     high: quantileSorted(medians, 0.975),
   };
 }
-
-/** The ratios of pairs that were measured side by side. */
-export function ratios(ours: readonly number[], theirs: readonly number[]): readonly number[] {
-  return ours.map((value, index) => value / (theirs[index] ?? Number.NaN));
-}
