@@ -14,17 +14,33 @@ export function explain(error: unknown): Explanation {
     case "ExpiredToken":
     case "ExpiredTokenException":
       return noDeployment("The AWS credentials have expired. Sign in again.");
+    case "RequestExpired":
+    case "RequestTimeTooSkewed":
+      return noDeployment(`${error.message} Is the clock of this machine right?`);
     case "UnrecognizedClientException":
+    case "InvalidClientTokenId":
+    case "InvalidAccessKeyId":
     case "InvalidSignatureException":
+    case "SignatureDoesNotMatch":
       return noDeployment(
         `AWS does not accept the credentials (${error.message}). Sign in to the stage's account.`,
       );
+    case "AccessDenied":
     case "AccessDeniedException":
       return noDeployment(`The credentials do not allow this. ${error.message}`);
+    case "NoSuchBucket":
+    case "QueueDoesNotExist":
+    case "ResourceNotFound":
     case "ResourceNotFoundException":
       return noDeployment(
         `${error.message} Is this the account of the stage, and are the outputs of its last deployment?`,
       );
+    case "LimitExceededException":
+    case "ProvisionedThroughputExceededException":
+    case "RequestLimitExceeded":
+    case "RequestThrottled":
+    case "SlowDown":
+    case "Throttling":
     case "ThrottlingException":
     case "TooManyRequestsException":
       return {
@@ -35,5 +51,7 @@ export function explain(error: unknown): Explanation {
   const code = "code" in error ? error.code : undefined;
   if (code === "ECONNREFUSED")
     return noDeployment(`${error.message}: nothing listens there. Is it still running?`);
+  if (code === "ENOTFOUND" || code === "ETIMEDOUT" || code === "EAI_AGAIN")
+    return noDeployment(`${error.message}: AWS can't be reached. Is this machine online?`);
   return { exitCode: exitCodes.failed, message: error.message };
 }

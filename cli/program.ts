@@ -25,7 +25,8 @@ Exit codes: 0 done, ${exitCodes.failed} failed, ${exitCodes.usage} used wrongly 
 Example:
   npx income-events webhooks register --help`;
 
-function createProgram(): Command {
+/** The whole command line. */
+export function createProgram(): Command {
   // Before the groups: they take over how errors are told.
   const program = new Command("income-events")
     .description("Operates the pipeline of an income-data service's events.")

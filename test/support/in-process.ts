@@ -1,0 +1,34 @@
+import { PassThrough } from "node:stream";
+import { vi } from "vitest";
+import { runProgram } from "../../cli/program.ts";
+import type { CommandResult } from "./command-line.ts";
+
+/**
+ * Runs a command line in this process, where a process of its own for each would take minutes: one at a time.
+ * @param env all that it finds in its environment beside the path
+ */
+export async function runInProcess(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  input = "",
+): Promise<CommandResult> {
+  const heard = { stdout: "", stderr: "" };
+  const before = { env: process.env, stdin: process.stdin };
+  const hear = (stream: "stdout" | "stderr") =>
+    vi.spyOn(process[stream], "write").mockImplementation((text) => {
+      heard[stream] += String(text);
+      return true;
+    });
+  const spies = [hear("stdout"), hear("stderr")];
+  // An empty home has no profile, and the service that tells virtual machines their role is not asked.
+  process.env = { PATH: before.env.PATH, HOME: "/nowhere", AWS_EC2_METADATA_DISABLED: "true", ...env };
+  Object.defineProperty(process, "stdin", { value: new PassThrough().end(input), configurable: true });
+  try {
+    const code = await runProgram(args);
+    return { code, ...heard, json: () => JSON.parse(heard.stdout) };
+  } finally {
+    process.env = before.env;
+    Object.defineProperty(process, "stdin", { value: before.stdin, configurable: true });
+    for (const spy of spies) spy.mockRestore();
+  }
+}

@@ -1,0 +1,79 @@
+import { createServer, type IncomingMessage } from "node:http";
+import { errorAnswer } from "../../local/gateway/answer.ts";
+import { serviceOf } from "../../local/gateway/identify.ts";
+import { parseAuthorization } from "../../local/gateway/signature.ts";
+import type { Fault, Service } from "../../local/gateway/types.ts";
+
+/** Stands for all of AWS, and refuses every call. */
+export type RefusingAws = AsyncDisposable & {
+  readonly url: string;
+  /** The services that were called, call by call. */
+  readonly calls: Service[];
+  /** How it refuses, each service in the words of its own. */
+  refuse: (service: Service) => Fault;
+};
+
+export async function startRefusingAws(): Promise<RefusingAws> {
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => {
+      const service = serviceCalled(request);
+      aws.calls.push(service);
+      const { status, headers, body } = errorAnswer(service, aws.refuse(service));
+      response.writeHead(status, headers).end(body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const aws: RefusingAws = {
+    url: `http://127.0.0.1:${port}`,
+    calls: [],
+    refuse: () => ({ status: 500, errorType: "InternalFailure", message: "not told how to refuse" }),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return aws;
+}
+
+function serviceCalled(request: IncomingMessage): Service {
+  const service = serviceOf(request, parseAuthorization(request.headers.authorization)?.service ?? "");
+  if (service === undefined) throw new Error(`not a service that is known: ${request.url}`);
+  return service;
+}
+
+export const expired = (service: Service): Fault => {
+  const message = "The security token included in the request is expired";
+  return service === "s3" || service === "sqs"
+    ? { status: service === "s3" ? 400 : 403, errorType: "ExpiredToken", message }
+    : { status: service === "lambda" ? 403 : 400, errorType: "ExpiredTokenException", message };
+};
+
+export const throttled = (service: Service): Fault => {
+  switch (service) {
+    case "s3":
+      return { status: 503, errorType: "SlowDown", message: "Please reduce your request rate." };
+    case "sqs":
+      return { status: 403, errorType: "RequestThrottled", message: "Request is throttled." };
+    case "lambda":
+      return { status: 429, errorType: "TooManyRequestsException", message: "Rate exceeded" };
+    default:
+      return { status: 400, errorType: "ThrottlingException", message: "Rate exceeded" };
+  }
+};
+
+export const gone = (service: Service): Fault => {
+  switch (service) {
+    case "s3":
+      return { status: 404, errorType: "NoSuchBucket", message: "The specified bucket does not exist" };
+    case "sqs":
+      return { status: 400, errorType: "QueueDoesNotExist", message: "The specified queue does not exist." };
+    default:
+      return {
+        status: 400,
+        errorType: "ResourceNotFoundException",
+        message: "Requested resource not found.",
+      };
+  }
+};
