@@ -26,7 +26,7 @@ export const attributes = object(
     source: { ...text("`/income-events/<stage>`."), pattern: "^/income-events/." },
     subject: text(
       "`user/<id>`, `account/<id>`, `company-account/<id>`; of data with `/<endpoint>` behind it, and with " +
-        "`/<first day>..<last day>` behind that where it is read by dates.",
+        "`/<first day>..<last day>` behind that where it is read by dates. Of a test `subscriber/<name>`.",
     ),
     time: {
       type: "string",
@@ -150,6 +150,13 @@ export const contract = {
       ),
       ...ofEitherAccount,
     },
+  },
+  "subscriber.test": {
+    sentWhen:
+      "An operator tried this subscriber (`subscribers test`): sent to its queue alone, whatever its filter says.",
+    time: "When it was sent.",
+    newestOf: "subject",
+    data: object({ test: { type: "boolean", const: true, description: "It tells of nothing." } }, {}),
   },
 } as const satisfies Record<MessageType, Contract>;
 

@@ -7,4 +7,5 @@ export const answerTypes = [
   "company-account.confirmed",
   "data.updated",
 ] as const;
-export type MessageType = EventType | (typeof answerTypes)[number];
+/** `subscriber.test` is what an operator sends to try a subscriber. */
+export type MessageType = EventType | (typeof answerTypes)[number] | "subscriber.test";

@@ -1,29 +1,21 @@
-/** The type of messages that an operator sends to try a subscriber; no event has it. */
-export const testMessageType = "subscriber.test";
-
-/** A message that tells of nothing: CloudEvents 1.0 as all others, thin, and marked as a test. */
-export type TestMessage = {
-  readonly specversion: "1.0";
-  readonly id: string;
-  readonly source: string;
-  readonly type: typeof testMessageType;
-  readonly subject: string;
-  readonly time: string;
-  readonly datacontenttype: "application/json";
-  readonly sequence: string;
-  readonly data: { readonly test: true };
-};
+import type { MessageOf } from "./message-schemas.ts";
 
 /**
+ * A message that tells of nothing: CloudEvents 1.0 as all others, thin, and marked as a test.
  * @param subscriber the name of the one that gets it, alone and whatever its filter says
  * @param source the stage's, as in all its messages
  */
-export function testMessage(id: string, subscriber: string, source: string, at: Date): TestMessage {
+export function testMessage(
+  id: string,
+  subscriber: string,
+  source: string,
+  at: Date,
+): MessageOf<"subscriber.test"> {
   return {
     specversion: "1.0",
     id,
     source,
-    type: testMessageType,
+    type: "subscriber.test",
     subject: `subscriber/${subscriber}`,
     time: at.toISOString(),
     datacontenttype: "application/json",

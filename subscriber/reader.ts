@@ -100,7 +100,7 @@ async function settle({ id, series, sequence, ...work }: Work, memory: Memory): 
   const handle = isStale ? work.handleStale : work.handle;
   if (handle !== undefined) {
     await handle();
-    await memory.remember(series === undefined || isStale ? { id } : { id, place: { series, sequence } });
+    await memory.remember(series === undefined ? { id } : { id, place: { series, sequence } });
   }
   if (isStale) return { settled: true, as: "stale" };
   return { settled: true, as: handle === undefined ? "skipped" : "handled" };

@@ -47,8 +47,7 @@ deletion is final.
 
 **Filters.** A filter in the settings names exact types, or prefixes that end in \`*\`, such as \`account.*\`.
 
-Ids that begin with \`5e57da7a-\` are of a [smoke test](smoke.md), not of the provider's users. A message of the type
-\`subscriber.test\` was sent by an operator (\`subscribers test\`) to this queue alone: it tells of nothing.`;
+Ids that begin with \`5e57da7a-\` are of a [smoke test](smoke.md), not of the provider's users.`;
 
 const changes = `## How this may change
 

@@ -6,6 +6,7 @@ import { identify } from "../../domain/identify.ts";
 import type { Message } from "../../domain/message-schemas.ts";
 import { type Answer, judge, type State, settle } from "../../domain/state.ts";
 import { subjectOf } from "../../domain/subjects.ts";
+import { testMessage } from "../../domain/test-message.ts";
 
 const source = "/income-events/production";
 const userId = "0d9bdb0e-27cf-4f4a-9c6e-6a1d8f0e7a55";
@@ -99,6 +100,7 @@ export const examples: readonly Message[] = [
     dateStart: "2026-01-01",
     dateEnd: "2026-01-31",
   }),
+  testMessage("0f3b6a52-8d1c-4e27-9a64-51c7b8e2d940", "everything", source, moment(12)),
 ];
 
 /** @throws where the examples above have no message of the type */

@@ -14,17 +14,19 @@ import type { Message } from "../../domain/message-schemas.ts";
 import { present } from "../../domain/parse.ts";
 import { type Answer, judge, type State, settle } from "../../domain/state.ts";
 import { nameOf, type Subject, subjectOf } from "../../domain/subjects.ts";
+import { testMessage } from "../../domain/test-message.ts";
 import { minute } from "./samples.ts";
 
 const source = "/income-events/test";
 
 type Receipt = { readonly facts: EventFacts; readonly receipts: number; readonly isReconciled: boolean };
 
-/** An event is received, the provider answers what it was asked, or all that is wanted is fetched. */
+/** An event is received, the provider answers what it was asked, all that is wanted is fetched, or one is tried. */
 type Step =
   | ({ readonly do: "receive" } & Receipt)
   | ({ readonly do: "answer" } & Answer)
-  | { readonly do: "fetch"; readonly content: string | undefined };
+  | { readonly do: "fetch"; readonly content: string | undefined }
+  | { readonly do: "test"; readonly id: string };
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const ids = fc.constantFrom("a", "b");
@@ -71,6 +73,7 @@ const step = fc.oneof(
   { weight: 4, arbitrary: receipt },
   { weight: 1, arbitrary: answer },
   { weight: 2, arbitrary: fetch },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("test" as const), id: fc.uuid() }) },
 );
 
 /** The messages that the domain produces for whatever happens to a few users and accounts, in their order. */
@@ -100,6 +103,9 @@ class Story {
       case "fetch":
         for (const before of this.#dataSets.values())
           this.#writeDataSet(before, fetched(before, before.wanted, step.content, new Date(minute(9))));
+        return;
+      case "test":
+        this.messages.push(testMessage(step.id, "some", source, new Date(this.messages.length)));
     }
   }
 

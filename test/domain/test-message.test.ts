@@ -5,8 +5,8 @@ import { testMessage } from "../../domain/test-message.ts";
 const at = new Date("2026-11-21T12:00:00Z");
 const message = testMessage("7b1c", "risk-team", "/income-events/prod", at);
 
-test("a test message is a CloudEvent like all others, of a type that readers pass over", () => {
-  expect(readMessage(JSON.stringify(message))).toEqual({ as: "unknown", message });
+test("a test message is a CloudEvent like all others, of a type that says so", () => {
+  expect(readMessage(JSON.stringify(message))).toEqual({ as: "message", message });
   expect(message).toMatchObject({ type: "subscriber.test", data: { test: true }, time: at.toISOString() });
 });
 

@@ -37,11 +37,20 @@ describe("a reader", () => {
     expect(handled).toEqual([created]);
   });
 
-  it("takes one id of two sources for two messages", async () => {
+  it("keeps sources apart: ids and sequences are those of one stage", async () => {
     const { read, handled } = keepingReader();
-    await read(text(created));
-    await read(text({ ...created, source: "/income-events/other" }));
+    await read(text(connected));
+    for (const message of [connected, created]) {
+      expect(await read(text({ ...message, source: "/income-events/other" }))).toMatchObject({
+        as: message === created ? "stale" : "handled",
+      });
+    }
     expect(handled).toHaveLength(2);
+    const other = keepingReader();
+    await other.read(text(connected));
+    expect(await other.read(text({ ...created, source: "/income-events/other" }))).toMatchObject({
+      as: "handled",
+    });
   });
 
   it("passes over what is older than what was handled of its subject, or hands it over as such", async () => {
@@ -57,6 +66,14 @@ describe("a reader", () => {
     expect(await telling.read(text(created))).toEqual({ settled: true, as: "duplicate" });
     expect(stale).toEqual([created]);
     expect(await telling.read(text({ ...created, id: "x" }))).toEqual({ settled: true, as: "stale" });
+  });
+
+  it("hands over another message of the same sequence: what is told again shows the state as it stands", async () => {
+    const { read, handled } = keepingReader();
+    const again = { ...created, sequence: connected.sequence };
+    await read(text(connected));
+    expect(await read(text(again))).toEqual({ settled: true, as: "handled" });
+    expect(handled).toEqual([connected, again]);
   });
 
   it("does not take news of an endpoint for newer data, though they share a subject", async () => {
