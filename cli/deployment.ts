@@ -80,6 +80,11 @@ function choose<T>(
   );
 }
 
+/** The stages in a file of outputs. @throws CommandError where it can't be used */
+export function outputsStages(file: string): readonly string[] {
+  return [...readOutputsFile(file).keys()].map(stageOf);
+}
+
 function readOutputsFile(file: string): ReadonlyMap<string, Readonly<Record<string, string>>> {
   try {
     const stacks = fieldsOf(parseJson(readFileSync(file, "utf8"), file), file);

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { exitCodes } from "./command-error.ts";
+import { addCompletion } from "./commands/completion.ts";
 import { addEventsList } from "./commands/events-list.ts";
 import { addEventsShow } from "./commands/events-show.ts";
 import { addMappingLearn } from "./commands/mapping-learn.ts";
@@ -15,6 +16,8 @@ import { addTokenSet } from "./commands/token-set.ts";
 import { addTokenShow } from "./commands/token-show.ts";
 import { addWebhooksList } from "./commands/webhooks-list.ts";
 import { addWebhooksRegister } from "./commands/webhooks-register.ts";
+import { completionLines } from "./completion/complete.ts";
+import { completeWord } from "./completion/scripts.ts";
 import { explain } from "./explain.ts";
 
 const help = `
@@ -44,6 +47,7 @@ export function createProgram(): Command {
   const subscribers = program.command("subscribers").description("who gets the events");
   for (const add of [addSubscribersList, addSubscribersTest]) add(subscribers);
   addRepair(program);
+  addCompletion(program);
   return program;
 }
 
@@ -59,6 +63,11 @@ function addEvents(group: Command): void {
 
 /** Runs a command line. @returns the exit code; what went wrong was told on the standard error */
 export async function runProgram(args: readonly string[]): Promise<number> {
+  const [first, ...words] = args;
+  if (first === completeWord) {
+    process.stdout.write(completionLines(createProgram(), words));
+    return 0;
+  }
   try {
     await createProgram().parseAsync(args, { from: "user" });
     return 0;
