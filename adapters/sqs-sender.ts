@@ -1,8 +1,16 @@
 import { SendMessageBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { type Failure, failureOf } from "../domain/failures.ts";
 
-/** A message to be sent: `reason` becomes a message attribute, which dead-letter queues show. */
-export type Outgoing = { readonly body: string; readonly delayInSeconds?: number; readonly reason?: string };
+/**
+ * A message to be sent. `reason`, which dead-letter queues show, and `returns` (see `domain/returns.ts`) become message
+ * attributes; one that has no room beside a very large body is left out, for without the body it would say nothing.
+ */
+export type Outgoing = {
+  readonly body: string;
+  readonly delayInSeconds?: number;
+  readonly reason?: string;
+  readonly returns?: string;
+};
 
 /**
  * Sends messages to a queue in as few requests as the limits allow.
@@ -46,15 +54,30 @@ async function sendBatch(
   }
 }
 
-function entryOf({ body, delayInSeconds, reason }: Outgoing, index: number) {
+function entryOf(message: Outgoing, index: number) {
+  const { body, delayInSeconds } = message;
   return {
     Id: String(index),
     MessageBody: body,
     ...(delayInSeconds === undefined ? {} : { DelaySeconds: delayInSeconds }),
-    ...(reason === undefined
-      ? {}
-      : { MessageAttributes: { reason: { DataType: "String", StringValue: reason.slice(0, 256) } } }),
+    ...attributesOf(message),
   };
+}
+
+const dataType = "String";
+const longestReason = 256;
+
+function attributesOf({ body, reason, returns }: Outgoing) {
+  let room = mostBytes - Buffer.byteLength(body);
+  const fitting = Object.entries({ returns, reason: reason?.slice(0, longestReason) }).flatMap(
+    ([name, value]) => {
+      const bytes = Buffer.byteLength(name + dataType + (value ?? ""));
+      if (value === undefined || bytes > room) return [];
+      room -= bytes;
+      return [[name, { DataType: dataType, StringValue: value }] as const];
+    },
+  );
+  return fitting.length === 0 ? {} : { MessageAttributes: Object.fromEntries(fitting) };
 }
 
 function batchesOf(messages: readonly Outgoing[]): readonly (readonly Outgoing[])[] {

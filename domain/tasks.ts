@@ -70,6 +70,11 @@ export function checkTask(
   return { schemaVersion: taskVersion, attempts: 0, ...check };
 }
 
+/** A task as if it had never been tried: redriven, it is not given up at once. */
+export function anew({ since: _, ...task }: Task): Task {
+  return { ...task, attempts: 0 };
+}
+
 export function writeTask(task: Task): string {
   return jsonText(task);
 }

@@ -1,3 +1,4 @@
+import { present } from "../../domain/parse.ts";
 import { writeTask } from "../../domain/tasks.ts";
 import { deadLetter, type Settle } from "../runtime/sqs-batch.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
@@ -46,7 +47,11 @@ async function sendAllAgain(
 ): Promise<Safe> {
   const failures = await send(
     queueUrl,
-    verdicts.map(({ task, seconds }) => ({ body: writeTask(task), delayInSeconds: seconds })),
+    verdicts.map(({ task, seconds, returns }) => ({
+      body: writeTask(task),
+      delayInSeconds: seconds,
+      ...present({ returns }),
+    })),
   );
   return verdicts.flatMap(({ messageId, reason, task, seconds }, index) => {
     const failure = failures[index];

@@ -1,11 +1,16 @@
 import type { SQSRecord } from "aws-lambda";
 import type { Failure } from "../../domain/failures.ts";
 import { delayInSeconds, type RetrySettings } from "../../domain/retry.ts";
-import { readTaskText, type Task, writeTask } from "../../domain/tasks.ts";
-import type { Failed } from "../runtime/sqs-batch.ts";
+import { anew, readTaskText, type Task, writeTask } from "../../domain/tasks.ts";
+import { type Failed, returnsOf } from "../runtime/sqs-batch.ts";
 
 /** What becomes of a task that failed. */
-export type Verdict = { readonly messageId: string; readonly reason: string } & (
+export type Verdict = {
+  readonly messageId: string;
+  readonly reason: string;
+  /** Of the message; what is sent in its place carries it on. */
+  readonly returns?: string;
+} & (
   | { readonly do: "hide"; readonly receiptHandle: string; readonly seconds: number }
   | { readonly do: "send again"; readonly task: Task; readonly seconds: number }
   | { readonly do: "give up"; readonly body: string }
@@ -37,7 +42,7 @@ export function verdictOn(
   random: number,
 ): Verdict {
   const { messageId, receiptHandle, body } = record;
-  const common = { messageId, reason: failure.reason };
+  const common = { messageId, reason: failure.reason, ...returnsOf(record) };
   if (failure.kind === "permanent") return { ...common, do: "give up", body };
   const receives = Number(record.attributes.ApproximateReceiveCount);
   if (failure.waitsFor === "release") {
@@ -49,7 +54,7 @@ export function verdictOn(
   const task = afterFailure(tried, failure, record);
   if (isOver(task, longestOutageHours, now)) {
     const reason = `${failure.reason}; given up after ${longestOutageHours} hours, see fetch.longestOutageHours`;
-    return { messageId, do: "give up", body: writeTask(anew(task)), reason };
+    return { ...common, do: "give up", body: writeTask(anew(task)), reason };
   }
   const seconds = delayInSeconds(failure, tried.attempts + receives - 1, retry, random);
   const isSame = failure.instead === undefined;
@@ -74,9 +79,4 @@ function afterFailure(
 
 function isOver({ since }: Task, longestOutageHours: number, now: Date): boolean {
   return since !== undefined && now.getTime() - Date.parse(since) >= longestOutageHours * 3_600_000;
-}
-
-/** Redriven, it begins anew. */
-function anew({ since: _, ...task }: Task): Task {
-  return { ...task, attempts: 0 };
 }

@@ -1,6 +1,7 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { Send } from "../../adapters/sqs-sender.ts";
 import { type Failure, failureOf } from "../../domain/failures.ts";
+import { present } from "../../domain/parse.ts";
 import type { Log } from "./log.ts";
 
 /** A message whose handling failed. */
@@ -42,11 +43,20 @@ export function deadLetterPermanent(send: Send, deadLetterQueueUrl: string, log:
   return (failed) =>
     Promise.all(
       failed.map(async ({ record, failure }) => {
-        if (failure.kind === "permanent") return reject(record, failure.reason);
+        if (failure.kind === "permanent") return reject({ ...record, ...returnsOf(record) }, failure.reason);
         log("MESSAGE_FAILED", { messageId: record.messageId, reason: failure.reason });
         return false;
       }),
     );
+}
+
+type Letter = Pick<SQSRecord, "messageId" | "body"> & { readonly returns?: string };
+
+/** How often a message was redriven, for what is sent in its place. */
+export function returnsOf({
+  messageAttributes,
+}: Pick<SQSRecord, "messageAttributes">): Pick<Letter, "returns"> {
+  return present({ returns: messageAttributes.returns?.stringValue });
 }
 
 /** Puts a message into the dead-letter queue with a reason; false, and so kept, while that can't be written to. */
@@ -54,9 +64,9 @@ export function deadLetter(
   send: Send,
   deadLetterQueueUrl: string,
   log: Log,
-): (record: Pick<SQSRecord, "messageId" | "body">, reason: string) => Promise<boolean> {
-  return async ({ messageId, body }, reason) => {
-    const [failed] = await send(deadLetterQueueUrl, [{ body, reason }]);
+): (letter: Letter, reason: string) => Promise<boolean> {
+  return async ({ messageId, body, returns }, reason) => {
+    const [failed] = await send(deadLetterQueueUrl, [{ body, reason, ...present({ returns }) }]);
     if (failed === undefined) log("MESSAGE_REJECTED", { messageId, reason });
     else log("MESSAGE_FAILED", { messageId, reason: failed.reason });
     return failed === undefined;

@@ -79,7 +79,7 @@ export function sqsEvent(messages: readonly Message[], receives: Receives = {}):
 }
 
 function sqsRecord(
-  { MessageId = "", ReceiptHandle = "", Body = "", MD5OfBody = "" }: Message,
+  { MessageId = "", ReceiptHandle = "", Body = "", MD5OfBody = "", MessageAttributes = {} }: Message,
   { receives = 1, firstReceivedAt = new Date(0) }: Receives,
 ): SQSRecord {
   return {
@@ -92,7 +92,12 @@ function sqsRecord(
       SenderId: "test",
       ApproximateFirstReceiveTimestamp: String(firstReceivedAt.getTime()),
     },
-    messageAttributes: {},
+    messageAttributes: Object.fromEntries(
+      Object.entries(MessageAttributes).map(([name, { StringValue = "", DataType = "String" }]) => [
+        name,
+        { stringValue: StringValue, dataType: DataType },
+      ]),
+    ),
     md5OfBody: MD5OfBody,
     eventSource: "aws:sqs",
     eventSourceARN: "arn:aws:sqs:eu-central-1:000000000000:test",
