@@ -26,6 +26,11 @@ const mostMessages = 10;
 const mostBytes = 1_048_576;
 const attributeAllowance = 1_024;
 
+/** Whether a message's attributes have room beside its body. */
+export function hasRoomForAttributes(body: string): boolean {
+  return Buffer.byteLength(body) <= mostBytes - attributeAllowance;
+}
+
 export function sqsSender(client: SQSClient): Send {
   return async (queueUrl, messages) => {
     const results = await Promise.all(batchesOf(messages).map((batch) => sendBatch(client, queueUrl, batch)));

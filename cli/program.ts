@@ -1,6 +1,10 @@
 import { Command, CommanderError } from "commander";
 import { exitCodes } from "./command-error.ts";
 import { addCompletion } from "./commands/completion.ts";
+import { addDlqList } from "./commands/dlq-list.ts";
+import { addDlqPurge } from "./commands/dlq-purge.ts";
+import { addDlqRedrive } from "./commands/dlq-redrive.ts";
+import { addDlqShow } from "./commands/dlq-show.ts";
 import { addEventsList } from "./commands/events-list.ts";
 import { addEventsShow } from "./commands/events-show.ts";
 import { addMappingLearn } from "./commands/mapping-learn.ts";
@@ -48,6 +52,8 @@ export function createProgram(): Command {
   for (const add of [addSubscribersList, addSubscribersTest]) add(subscribers);
   addRepair(program);
   addCompletion(program);
+  const letters = program.command("dlq").description("dead letters: what could not be processed");
+  for (const add of [addDlqList, addDlqShow, addDlqRedrive, addDlqPurge]) add(letters);
   return program;
 }
 

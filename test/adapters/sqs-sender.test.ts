@@ -88,6 +88,26 @@ test("a reason is cut at 256 characters", async () => {
   expect(message?.MessageAttributes?.reason?.StringValue).toBe("r".repeat(256));
 });
 
+test("a count of returns shows beside the reason; what has no room beside the body is left out", async () => {
+  const returns = "1 run";
+  const room = 1_048_576 - Buffer.byteLength(`returnsString${returns}`);
+  const all = ["whole", "x".repeat(room), "x".repeat(room + 1)];
+  expect(await send(all.map((body) => ({ body, reason: "because", returns })))).toEqual(
+    all.map(() => undefined),
+  );
+  const messages = await system.drain(queueUrl);
+  const shown = messages.map(({ Body = "", MessageAttributes = {} }) => [
+    Body.length,
+    MessageAttributes.returns?.StringValue,
+    MessageAttributes.reason?.StringValue,
+  ]);
+  expect(shown.toSorted(([a], [b]) => Number(a) - Number(b))).toEqual([
+    [5, returns, "because"],
+    [room, returns, undefined],
+    [room + 1, undefined, undefined],
+  ]);
+});
+
 test("a queue that is gone is told for each message", async () => {
   const results = await sqsSender(system.sqs)(`${queueUrl}-gone`, numbered(12));
   expect(results).toHaveLength(12);

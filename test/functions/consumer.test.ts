@@ -3,7 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { eventTable } from "../../adapters/event-table.ts";
 import { jmespathSearch } from "../../adapters/jmespath-search.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
+import { queueLetters } from "../../adapters/queue-letters.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
+import { redrive } from "../../cli/letters/redrive.ts";
 import { type Body, bodyOf, type Envelope, writeEnvelope } from "../../domain/envelope.ts";
 import type { Kind } from "../../domain/events.ts";
 import { identify } from "../../domain/identify.ts";
@@ -270,10 +272,22 @@ await describeOnTables("the consumer", (tables) => {
     const envelope = envelopeOf(payload);
     await put(envelope);
     await deliver(system, queueUrl, consumerOf());
-    const [letter] = await deadLetters();
-    expect(letter?.reason).toBe("type: the payload names no event; see mapping.type");
-
-    await system.send(queueUrl, letter?.body ?? "");
+    const redriveAll = (run: string) =>
+      redrive({
+        place: queueLetters(system.sqs, deadLetterQueueUrl, () => 60),
+        isWanted: ({ reason }) => reason === "type: the payload names no event; see mapping.type",
+        send: sqsSender(system.sqs),
+        queueUrl,
+        prepare: (body) => body,
+        run,
+        limit: 10,
+        onProgress: () => undefined,
+      });
+    expect(await redriveAll("run-1")).toMatchObject({ redriven: 1 });
+    // Too early: it comes back, and is counted.
+    await deliver(system, queueUrl, consumerOf());
+    expect(await redriveAll("run-1")).toMatchObject({ redriven: 0, again: 1 });
+    expect(await redriveAll("run-2")).toMatchObject({ redriven: 1 });
     const mapping: KindMapping = {
       ...defaultMapping.accounts,
       type: "name",

@@ -820,6 +820,19 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await known.loadDataSet(subject, { endpoint: "income" })).toMatchObject({ done: 0 });
     });
 
+    test("says how often it was redriven wherever it goes: sent again, and into the dead-letter queue", async () => {
+      remote.answer = () => 503;
+      const redriven = (task: Task) =>
+        sqsSender(system.sqs)(queueUrl, [{ body: writeTask(task), returns: "1 run" }]);
+      await redriven(read(1));
+      await deliver(system, queueUrl, fetcherOf(), { firstReceivedAt: noon, receives: 5 });
+      expect(sent).toMatchObject([{ returns: "1 run" }]);
+      await redriven(read(70, hoursAgo(72)));
+      await deliver(system, queueUrl, fetcherOf(), { firstReceivedAt: noon });
+      const [letter] = await system.drain(deadLetterQueueUrl);
+      expect(letter?.MessageAttributes?.returns?.StringValue).toBe("1 run");
+    });
+
     test("is not given up before, however often it was tried", async () => {
       remote.answer = () => 503;
       expect(await postponed(read(9_999, hoursAgo(71.9)))).toMatchObject([{ delay: 450 }]);

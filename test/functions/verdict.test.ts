@@ -78,6 +78,16 @@ it("a task that was done in part is sent again as what is left of it, however sh
   });
 });
 
+it("what is sent in a task's place says how often it was redriven, whatever becomes of it", () => {
+  const MessageAttributes = { returns: { DataType: "String", StringValue: "2 run" } };
+  const message = { MessageId: "m-1", ReceiptHandle: "handle", Body: writeTask(task), MessageAttributes };
+  const [record] = sqsEvent([message], { receives: 5, firstReceivedAt: hoursAgo(99) }).Records;
+  if (record === undefined) throw new Error("no record");
+  for (const failure of [failed, permanent("x").failure, down, noToken]) {
+    expect(verdictOn({ record, failure }, settings, now, 0.5)).toMatchObject({ returns: "2 run" });
+  }
+});
+
 it("a message of a later release is hidden as it is, until its receives come to an end", () => {
   const message = { MessageId: "m-1", ReceiptHandle: "handle", Body: '{"schemaVersion":3}' };
   const judged = [1, 4, 5].map((receives) => {

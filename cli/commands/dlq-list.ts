@@ -1,0 +1,77 @@
+import type { Command } from "commander";
+import { letterArchive } from "../../adapters/letter-archive.ts";
+import { queueDepth } from "../../adapters/queue-depth.ts";
+import { endOf } from "../../domain/dead-letter.ts";
+import { addCommand, type Operation } from "../command.ts";
+import { deadLettersOf } from "../letters/queues.ts";
+import { summarize } from "../letters/summary.ts";
+import { fromNow } from "../spans.ts";
+import { tableText } from "../table.ts";
+import { type WorkQueue, workQueues } from "../work-queues.ts";
+
+/** Of a queue with more letters than this only so many are looked at. */
+const mostRead = 1_000;
+const mostReasons = 3;
+
+export function addDlqList(group: Command): void {
+  addCommand(
+    group,
+    {
+      name: "list",
+      summary:
+        "Lists the dead letters of each queue: how many, since when, when the first is archived, and why.",
+      examples: [
+        "npx income-events dlq list",
+        "npx income-events dlq list --stage prod --outputs outputs.json --json",
+      ],
+    },
+    list,
+  );
+}
+
+async function list(operation: Operation): Promise<void> {
+  const { deployment, terminal } = operation;
+  const queues = await Promise.all(workQueues(deployment).map((queue) => describe(operation, queue)));
+  const now = new Date();
+  const rows = queues.map(({ queue, letters, oldest, endsAt, archived, reasons }) => [
+    queue,
+    letters,
+    oldest && fromNow(new Date(oldest), now),
+    endsAt && fromNow(new Date(endsAt), now),
+    archived,
+    reasonsText(reasons),
+  ]);
+  terminal.result(
+    { stage: deployment.stage, queues },
+    tableText(["QUEUE", "LETTERS", "OLDEST", "DROPPED", "ARCHIVED", "REASONS"], rows),
+  );
+}
+
+async function describe(operation: Operation, work: WorkQueue) {
+  const { deployment, clients } = operation;
+  const depth = await queueDepth(clients.sqs, work.deadLetterQueueUrl);
+  const { read, oldest, reasons } = await summarize(deadLettersOf(operation, work), mostRead);
+  return {
+    queue: work.name,
+    // What SQS counts can be behind what was just seen.
+    letters: Math.max(read, depth.waiting + depth.inFlight),
+    read,
+    /** In the hands of another reader, which says why they lie there. */
+    inFlight: depth.inFlight,
+    ...(oldest && {
+      oldest: oldest.toISOString(),
+      endsAt: endOf({ sentAt: oldest }, depth.retentionSeconds).toISOString(),
+    }),
+    reasons,
+    archived: await letterArchive(clients.s3, deployment.output("ArchiveBucketName")).count(work.name),
+  };
+}
+
+function reasonsText(
+  reasons: readonly { readonly reason: string; readonly count: number }[],
+): string | undefined {
+  if (reasons.length === 0) return undefined;
+  const told = reasons.slice(0, mostReasons).map(({ reason, count }) => `${reason} (${count})`);
+  const rest = reasons.length - told.length;
+  return [...told, ...(rest > 0 ? [`${rest} more`] : [])].join("; ");
+}

@@ -1,0 +1,51 @@
+import type { Command } from "commander";
+import { addCommand, type Operation } from "../command.ts";
+import { findLetters, purgeLetters } from "../letters/purge.ts";
+import { deadLettersOf, namedQueue } from "../letters/queues.ts";
+import { addSelection, checkSelection, isSelected, type Selection } from "../letters/selection.ts";
+import type { WorkQueue } from "../work-queues.ts";
+
+export function addDlqPurge(group: Command): void {
+  addSelection(
+    addCommand<Selection>(
+      group,
+      {
+        name: "purge <queue>",
+        summary: "Deletes dead letters of a queue for good, after asking.",
+        examples: [
+          "npx income-events dlq purge users --reason 'not JSON'",
+          "npx income-events dlq purge subscriber/everything --id 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+        ],
+      },
+      purge,
+    ),
+  );
+}
+
+async function purge(operation: Operation, selection: Selection, name = ""): Promise<void> {
+  const { deployment, terminal } = operation;
+  checkSelection(selection);
+  const queue = namedQueue(operation, name);
+  const place = deadLettersOf(operation, queue);
+  const ids = await findLetters(place, (letter) => isSelected(letter, selection));
+  if (ids.size > 0) await terminal.confirm(consequence(queue, ids.size));
+  const purged = ids.size === 0 ? 0 : await purgeLetters(place, ids);
+  const gone = ids.size - purged;
+  terminal.result(
+    { stage: deployment.stage, queue: name, purged, notFound: gone },
+    `${purged} dead letters of ${name} are deleted.` +
+      (gone === 0 ? "" : ` ${gone} were not there any more, or in the hands of another reader.`),
+  );
+}
+
+function consequence(queue: WorkQueue, count: number): string {
+  return `This deletes ${count} dead letters of ${queue.name} for good, before they are archived. ${lossOf(queue)}`;
+}
+
+function lossOf({ name }: WorkQueue): string {
+  if (name.startsWith("subscriber/"))
+    return "They can be published again while their events are kept: see replay.";
+  if (name === "fetch")
+    return "What they were to fetch stays as it is, until an event or the reconciliation asks again.";
+  return "They are authenticated and were never stored: the provider does not send them again, and nothing else has them.";
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import type { Command } from "commander";
+import { queueDepth } from "../../adapters/queue-depth.ts";
+import { sqsSender } from "../../adapters/sqs-sender.ts";
+import { anew, readTaskText, writeTask } from "../../domain/tasks.ts";
+import { addCommand, type Operation } from "../command.ts";
+import { CommandError } from "../command-error.ts";
+import { countFlag } from "../flags.ts";
+import { archivedLettersOf, deadLettersOf, namedQueue } from "../letters/queues.ts";
+import { type Redriven, redrive } from "../letters/redrive.ts";
+import { addSelection, checkSelection, isSelected, type Selection } from "../letters/selection.ts";
+import type { WorkQueue } from "../work-queues.ts";
+
+type Flags = Selection & { readonly limit?: string; readonly archive?: boolean };
+
+/** Between two lines of progress. */
+const lettersPerLine = 500;
+
+export function addDlqRedrive(group: Command): void {
+  const command = addCommand<Flags>(
+    group,
+    {
+      name: "redrive <queue>",
+      summary:
+        "Sends dead letters to the queue that they came from, each once: events are mapped anew, tasks are tried as if for the first time.",
+      examples: [
+        "npx income-events dlq redrive users",
+        "npx income-events dlq redrive fetch --reason 422 --limit 1    one first, to see whether it helps",
+        "npx income-events dlq redrive users --archive    those that were archived before they expired",
+      ],
+    },
+    redriveQueue,
+  );
+  addSelection(command)
+    .option("--limit <count>", "at most so many")
+    .option("--archive", "those of the archive, not of the queue");
+}
+
+async function redriveQueue(operation: Operation, flags: Flags, name = ""): Promise<void> {
+  const { deployment, clients, terminal } = operation;
+  const limit = flags.limit === undefined ? Number.POSITIVE_INFINITY : countFlag("--limit", flags.limit);
+  checkSelection(flags);
+  const queue = namedQueue(operation, name);
+  const fromArchive = flags.archive === true;
+  const { inFlight } = fromArchive
+    ? { inFlight: 0 }
+    : await queueDepth(clients.sqs, queue.deadLetterQueueUrl);
+  const result = await redrive({
+    place: fromArchive ? archivedLettersOf(operation, queue) : deadLettersOf(operation, queue),
+    isWanted: (letter) => isSelected(letter, flags),
+    send: sqsSender(clients.sqs),
+    queueUrl: queue.queueUrl,
+    prepare: preparing(queue),
+    run: randomUUID(),
+    limit,
+    onProgress: progressOf(terminal),
+  });
+  terminal.result(
+    { stage: deployment.stage, queue: name, ...result, inFlight },
+    textOf(name, result, inFlight),
+  );
+  const [first] = result.failed;
+  if (first === undefined) return;
+  throw new CommandError(
+    "failed",
+    `${result.failed.length} letters could not be sent (${first.reason}) and lie where they did. Run the command again.`,
+  );
+}
+
+/** A task counts its failed attempts, and since when it fails, in itself: left there, it would be given up at once. */
+function preparing({ name }: WorkQueue): (body: string) => string {
+  if (name !== "fetch") return (body) => body;
+  return (body) => {
+    try {
+      return writeTask(anew(readTaskText(body)));
+    } catch {
+      // What is no task of ours is for the function to judge.
+      return body;
+    }
+  };
+}
+
+function progressOf({ progress }: Operation["terminal"]): (redriven: number) => void {
+  let told = 0;
+  return (redriven) => {
+    if (redriven < told + lettersPerLine) return;
+    told = redriven;
+    progress(`Redriven: ${redriven}`);
+  };
+}
+
+function textOf(name: string, { redriven, left, again, failed, twice }: Redriven, inFlight: number): string {
+  const others = [
+    ...(again > 0 ? [`${again} of them failed again at once and came back`] : []),
+    ...(failed.length > 0 ? [`${failed.length} could not be sent`] : []),
+  ];
+  return [
+    `${redriven} letters were sent to the queue of ${name}; ${left} were seen and left${others.map((each) => `, ${each}`).join("")}.`,
+    ...(twice > 0 ? [`${twice} letters were sent but could not be taken away: they will come twice.`] : []),
+    ...(inFlight > 0
+      ? [`${inFlight} more were in the hands of another reader: run the command again in some minutes.`]
+      : []),
+  ].join("\n");
+}

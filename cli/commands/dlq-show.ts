@@ -1,0 +1,100 @@
+import type { Command } from "commander";
+import { queueDepth } from "../../adapters/queue-depth.ts";
+import { type DeadLetter, endOf } from "../../domain/dead-letter.ts";
+import { contentOfLetter } from "../../domain/letter-content.ts";
+import { mask } from "../../domain/mask.ts";
+import { readReturns } from "../../domain/returns.ts";
+import { addCommand, type Operation } from "../command.ts";
+import { countFlag } from "../flags.ts";
+import { archivedLettersOf, deadLettersOf, namedQueue } from "../letters/queues.ts";
+import { addSelection, checkSelection, isSelected, reasonOf, type Selection } from "../letters/selection.ts";
+import { oneLine, printableJson } from "../printable.ts";
+import { fromNow } from "../spans.ts";
+
+type Flags = Selection & { readonly limit: string; readonly archive?: boolean; readonly reveal?: boolean };
+
+export function addDlqShow(group: Command): void {
+  const command = addCommand<Flags>(
+    group,
+    {
+      name: "show <queue>",
+      summary: "Shows dead letters of a queue, and leaves them there. What they say is masked.",
+      examples: [
+        "npx income-events dlq show users",
+        "npx income-events dlq show fetch --reason 422 --limit 3 --reveal",
+        "npx income-events dlq show subscriber/everything --archive",
+      ],
+    },
+    show,
+  );
+  addSelection(command)
+    .option("--limit <count>", "at most so many", "10")
+    .option("--archive", "those of the archive, not of the queue")
+    .option("--reveal", "show what they say: it may be personal data");
+}
+
+async function show(operation: Operation, flags: Flags, name = ""): Promise<void> {
+  const { deployment, clients, terminal } = operation;
+  const limit = countFlag("--limit", flags.limit);
+  checkSelection(flags);
+  const queue = namedQueue(operation, name);
+  const { retentionSeconds } = await queueDepth(clients.sqs, queue.deadLetterQueueUrl);
+  const letters: DeadLetter[] = [];
+  const place =
+    flags.archive === true ? archivedLettersOf(operation, queue) : deadLettersOf(operation, queue);
+  await place(async (seen) => {
+    letters.push(...seen.filter((letter) => isSelected(letter, flags)).slice(0, limit - letters.length));
+    return { done: [], isEnough: letters.length === limit };
+  });
+  const described = letters.map((letter) => ({
+    ...describe(letter, flags.reveal ?? false),
+    // The archive keeps a letter on.
+    ...(flags.archive !== true && { endsAt: endOf(letter, retentionSeconds).toISOString() }),
+  }));
+  const now = new Date();
+  terminal.result(
+    { stage: deployment.stage, queue: name, letters: described },
+    described.length === 0
+      ? "There is no such letter."
+      : described.map((letter) => textOf(letter, now)).join("\n\n"),
+  );
+}
+
+function describe(letter: DeadLetter, reveal: boolean) {
+  const { messageId, sentAt, receives, returns } = letter;
+  const { what, id, attempts, payload } = contentOfLetter(letter.body);
+  return {
+    messageId,
+    what,
+    ...(id !== undefined && { id }),
+    ...(attempts !== undefined && { attempts }),
+    reason: reasonOf(letter),
+    sentAt: sentAt.toISOString(),
+    receives,
+    returns: readReturns(returns).count,
+    payload: reveal ? payload : mask(payload, new Set(id === undefined ? [] : [id])),
+  };
+}
+
+type Described = ReturnType<typeof describe> & { readonly endsAt?: string };
+
+function textOf(letter: Described, now: Date): string {
+  const { messageId, what, id, attempts, reason, sentAt, endsAt, receives, returns, payload } = letter;
+  const facts = [
+    `sent ${fromNow(new Date(sentAt), now)}`,
+    ...(endsAt === undefined ? [] : [`dropped ${fromNow(new Date(endsAt), now)}`]),
+    `received ${times(receives)}`,
+    ...(attempts === undefined ? [] : [`tried ${times(attempts)}`]),
+    ...(returns === 0 ? [] : [`redriven ${times(returns)}`]),
+  ];
+  return [
+    oneLine(`${messageId}  ${what}${id === undefined ? "" : `  ${id}`}`),
+    `  ${oneLine(reason)}`,
+    `  ${facts.join(", ")}`,
+    `  ${printableJson(payload)}`,
+  ].join("\n");
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : `${count} times`;
+}
