@@ -2,14 +2,13 @@ import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { queueDepth } from "../../adapters/queue-depth.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
-import { anew, readTaskText, writeTask } from "../../domain/tasks.ts";
 import { addCommand, type Operation } from "../command.ts";
 import { CommandError } from "../command-error.ts";
 import { countFlag } from "../flags.ts";
+import { preparing } from "../letters/prepare.ts";
 import { archivedLettersOf, deadLettersOf, namedQueue } from "../letters/queues.ts";
 import { type Redriven, redrive } from "../letters/redrive.ts";
 import { addSelection, checkSelection, isSelected, type Selection } from "../letters/selection.ts";
-import type { WorkQueue } from "../work-queues.ts";
 
 type Flags = Selection & { readonly limit?: string; readonly archive?: boolean };
 
@@ -50,7 +49,7 @@ async function redriveQueue(operation: Operation, flags: Flags, name = ""): Prom
     isWanted: (letter) => isSelected(letter, flags),
     send: sqsSender(clients.sqs),
     queueUrl: queue.queueUrl,
-    prepare: preparing(queue),
+    prepare: preparing(name),
     run: randomUUID(),
     limit,
     onProgress: progressOf(terminal),
@@ -65,19 +64,6 @@ async function redriveQueue(operation: Operation, flags: Flags, name = ""): Prom
     "failed",
     `${result.failed.length} letters could not be sent (${first.reason}) and lie where they did. Run the command again.`,
   );
-}
-
-/** A task counts its failed attempts, and since when it fails, in itself: left there, it would be given up at once. */
-function preparing({ name }: WorkQueue): (body: string) => string {
-  if (name !== "fetch") return (body) => body;
-  return (body) => {
-    try {
-      return writeTask(anew(readTaskText(body)));
-    } catch {
-      // What is no task of ours is for the function to judge.
-      return body;
-    }
-  };
 }
 
 function progressOf({ progress }: Operation["terminal"]): (redriven: number) => void {
