@@ -1,5 +1,6 @@
+import { type Envelope, readEnvelope } from "./envelope.ts";
 import { isKind } from "./events.ts";
-import { type Fields, isFields, optionalText } from "./parse.ts";
+import { type Fields, isFields, optionalText, parseJson } from "./parse.ts";
 
 /** What a dead letter is about, as far as its body tells: it may be of any release, or of nobody that we know. */
 export type LetterContent = {
@@ -9,43 +10,41 @@ export type LetterContent = {
   readonly id?: string;
   /** Of a task: how often it failed. */
   readonly attempts?: number;
-  /** What came in the first place, for an event the webhook's own body: JSON, or a text that is none. */
-  readonly payload: unknown;
+  /** Of an event that this release can read. */
+  readonly envelope?: Envelope;
 };
 
 export function contentOfLetter(body: string): LetterContent {
-  const value = jsonOrText(body);
-  if (!isFields(value)) return { what: "unreadable", payload: value };
+  const fields = orUndefined(() => parseJson(body, "the letter"));
+  if (!isFields(fields)) return { what: "unreadable" };
   return (
-    eventContent(value) ??
-    taskContent(value) ??
-    messageContent(value) ?? { what: "unreadable", payload: value }
+    eventContent(fields, body) ?? taskContent(fields) ?? messageContent(fields) ?? { what: "unreadable" }
   );
 }
 
-function eventContent({ kind, id, body }: Fields): LetterContent | undefined {
-  if (!isKind(kind) || typeof id !== "string" || !isFields(body)) return undefined;
-  const payload = body.as === "text" && typeof body.text === "string" ? jsonOrText(body.text) : body;
-  return { what: `${kind} event`, id, payload };
+function eventContent({ kind, id }: Fields, text: string): LetterContent | undefined {
+  if (!isKind(kind) || typeof id !== "string") return undefined;
+  const envelope = orUndefined(() => readEnvelope(text));
+  return { what: `${kind} event`, id, ...(envelope && { envelope }) };
 }
 
-function taskContent(fields: Fields): LetterContent | undefined {
-  const { task, subject, attempts } = fields;
+function taskContent({ task, subject, attempts }: Fields): LetterContent | undefined {
   if (typeof task !== "string" || !isFields(subject)) return undefined;
   const id = `${subject.kind}/${subject.id}`;
-  return { what: `${task} task`, id, ...(typeof attempts === "number" && { attempts }), payload: fields };
+  return { what: `${task} task`, id, ...(typeof attempts === "number" && { attempts }) };
 }
 
 function messageContent(fields: Fields): LetterContent | undefined {
   const [type, id] = [optionalText(fields, "type"), optionalText(fields, "id")];
   if (fields.specversion === undefined || type === undefined || id === undefined) return undefined;
-  return { what: type, id, payload: fields };
+  return { what: type, id };
 }
 
-function jsonOrText(text: string): unknown {
+/** What can't be read is nothing here: a letter lies where it does for some reason. */
+function orUndefined<T>(read: () => T): T | undefined {
   try {
-    return JSON.parse(text);
+    return read();
   } catch {
-    return text;
+    return undefined;
   }
 }

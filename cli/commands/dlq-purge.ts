@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { addCommand, type Operation } from "../command.ts";
+import { lettersText } from "../letters/count.ts";
 import { findLetters, purgeLetters } from "../letters/purge.ts";
 import { deadLettersOf, namedQueue } from "../letters/queues.ts";
 import { addSelection, checkSelection, isSelected, type Selection } from "../letters/selection.ts";
@@ -33,13 +34,13 @@ async function purge(operation: Operation, selection: Selection, name = ""): Pro
   const gone = ids.size - purged;
   terminal.result(
     { stage: deployment.stage, queue: name, purged, notFound: gone },
-    `${purged} dead letters of ${name} are deleted.` +
-      (gone === 0 ? "" : ` ${gone} were not there any more, or in the hands of another reader.`),
+    `Deleted ${lettersText(purged)} of ${name}.` +
+      (gone === 0 ? "" : ` Not there any more, or in the hands of another reader: ${gone}.`),
   );
 }
 
 function consequence(queue: WorkQueue, count: number): string {
-  return `This deletes ${count} dead letters of ${queue.name} for good, before they are archived. ${lossOf(queue)}`;
+  return `This deletes ${lettersText(count)} of ${queue.name} for good, before any archive. ${lossOf(queue)}`;
 }
 
 function lossOf({ name }: WorkQueue): string {

@@ -5,6 +5,7 @@ import { sqsSender } from "../../adapters/sqs-sender.ts";
 import { addCommand, type Operation } from "../command.ts";
 import { CommandError } from "../command-error.ts";
 import { countFlag } from "../flags.ts";
+import { lettersText } from "../letters/count.ts";
 import { preparing } from "../letters/prepare.ts";
 import { archivedLettersOf, deadLettersOf, namedQueue } from "../letters/queues.ts";
 import { type Redriven, redrive } from "../letters/redrive.ts";
@@ -62,7 +63,7 @@ async function redriveQueue(operation: Operation, flags: Flags, name = ""): Prom
   if (first === undefined) return;
   throw new CommandError(
     "failed",
-    `${result.failed.length} letters could not be sent (${first.reason}) and lie where they did. Run the command again.`,
+    `Not sent: ${lettersText(result.failed.length)} (${first.reason}). They lie where they did: run the command again.`,
   );
 }
 
@@ -75,16 +76,17 @@ function progressOf({ progress }: Operation["terminal"]): (redriven: number) => 
   };
 }
 
-function textOf(name: string, { redriven, left, again, failed, twice }: Redriven, inFlight: number): string {
-  const others = [
-    ...(again > 0 ? [`${again} of them failed again at once and came back`] : []),
-    ...(failed.length > 0 ? [`${failed.length} could not be sent`] : []),
+function textOf(queue: string, { redriven, left, again, failed, twice }: Redriven, inFlight: number): string {
+  const ofThose = [
+    ...(again > 0 ? [`failed again and came back: ${again}`] : []),
+    ...(failed.length > 0 ? [`could not be sent: ${failed.length}`] : []),
   ];
   return [
-    `${redriven} letters were sent to the queue of ${name}; ${left} were seen and left${others.map((each) => `, ${each}`).join("")}.`,
-    ...(twice > 0 ? [`${twice} letters were sent but could not be taken away: they will come twice.`] : []),
+    `Sent ${lettersText(redriven)} to the queue of ${queue}. Seen and left: ${left}` +
+      (ofThose.length === 0 ? "." : ` (${ofThose.join(", ")}).`),
+    ...(twice > 0 ? [`Sent, but not taken away: ${twice}. They will come twice.`] : []),
     ...(inFlight > 0
-      ? [`${inFlight} more were in the hands of another reader: run the command again in some minutes.`]
+      ? [`In the hands of another reader: ${inFlight}. Run the command again in some minutes.`]
       : []),
   ].join("\n");
 }

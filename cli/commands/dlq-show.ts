@@ -1,14 +1,16 @@
 import type { Command } from "commander";
+import { overflowBucket } from "../../adapters/overflow-bucket.ts";
 import { queueDepth } from "../../adapters/queue-depth.ts";
 import { type DeadLetter, endOf } from "../../domain/dead-letter.ts";
 import { contentOfLetter } from "../../domain/letter-content.ts";
-import { mask } from "../../domain/mask.ts";
 import { readReturns } from "../../domain/returns.ts";
 import { addCommand, type Operation } from "../command.ts";
 import { countFlag } from "../flags.ts";
+import { letterText } from "../letters/letter-text.ts";
 import { archivedLettersOf, deadLettersOf, namedQueue } from "../letters/queues.ts";
 import { addSelection, checkSelection, isSelected, reasonOf, type Selection } from "../letters/selection.ts";
 import { oneLine, printableJson } from "../printable.ts";
+import { shownJson } from "../shown-json.ts";
 import { fromNow } from "../spans.ts";
 
 type Flags = Selection & { readonly limit: string; readonly archive?: boolean; readonly reveal?: boolean };
@@ -46,11 +48,14 @@ async function show(operation: Operation, flags: Flags, name = ""): Promise<void
     letters.push(...seen.filter((letter) => isSelected(letter, flags)).slice(0, limit - letters.length));
     return { done: [], isEnough: letters.length === limit };
   });
-  const described = letters.map((letter) => ({
-    ...describe(letter, flags.reveal ?? false),
-    // The archive keeps a letter on.
-    ...(flags.archive !== true && { endsAt: endOf(letter, retentionSeconds).toISOString() }),
-  }));
+  const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);
+  const described = await Promise.all(
+    letters.map(async (letter) => ({
+      ...describe(letter, await letterText(letter, overflow), flags.reveal ?? false),
+      // The archive keeps a letter on.
+      ...(flags.archive !== true && { endsAt: endOf(letter, retentionSeconds).toISOString() }),
+    })),
+  );
   const now = new Date();
   terminal.result(
     { stage: deployment.stage, queue: name, letters: described },
@@ -60,9 +65,9 @@ async function show(operation: Operation, flags: Flags, name = ""): Promise<void
   );
 }
 
-function describe(letter: DeadLetter, reveal: boolean) {
+function describe(letter: DeadLetter, text: string, reveal: boolean) {
   const { messageId, sentAt, receives, returns } = letter;
-  const { what, id, attempts, payload } = contentOfLetter(letter.body);
+  const { what, id, attempts } = contentOfLetter(letter.body);
   return {
     messageId,
     what,
@@ -72,7 +77,7 @@ function describe(letter: DeadLetter, reveal: boolean) {
     sentAt: sentAt.toISOString(),
     receives,
     returns: readReturns(returns).count,
-    payload: reveal ? payload : mask(payload, new Set(id === undefined ? [] : [id])),
+    payload: shownJson(text, { reveal, ids: [id] }),
   };
 }
 

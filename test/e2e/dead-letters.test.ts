@@ -173,7 +173,7 @@ describe("dead letters, from the command line", { timeout: 120_000 }, () => {
       stack.functions.find(({ name }) => name === plan.name)?.serve([plan]);
     const result = await run("redrive", "accounts");
     expect(result).toMatchObject({ code: 0, stderr: "" });
-    expect(result.stdout).toContain("1 letters were sent to the queue of accounts; 0 were seen and left.");
+    expect(result.stdout).toContain("Sent 1 dead letter to the queue of accounts. Seen and left: 0.");
 
     await vi.waitFor(async () => {
       const { events } = await readTable(operated.system.access, output("TableName"));
@@ -235,8 +235,8 @@ describe("dead letters, from the command line", { timeout: 120_000 }, () => {
     );
     const result = await run("redrive", "company-accounts");
     endFault();
-    expect(result).toMatchObject({ code: 1, stdout: expect.stringContaining("1 could not be sent") });
-    expect(result.stderr).toContain("1 letters could not be sent (AccessDenied) and lie where they did.");
+    expect(result).toMatchObject({ code: 1, stdout: expect.stringContaining("could not be sent: 1") });
+    expect(result.stderr).toContain("Not sent: 1 dead letter (AccessDenied). They lie where they did");
     expect(await lettersIn("CompanyAccounts")).toMatchObject([letter]);
   });
 
