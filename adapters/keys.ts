@@ -63,3 +63,22 @@ export const refusalNoteKey: Key = { pk: "PROVIDER", sk: "REFUSED-TOKEN" };
 
 /** How far the comparison with the provider's list of users has come. */
 export const reconciliationKey: Key = { pk: "RECONCILE", sk: "USERS" };
+
+/** Who was erased, by digest: nobody can tell from it who that was. */
+export function tombstoneKey(digest: string): Key {
+  return { pk: `ERASED#${digest}`, sk: "TOMBSTONE" };
+}
+
+/** How far an erasure that somebody follows has come. */
+export function erasureReportKey(id: string): Key {
+  return { pk: `ERASURE#${id}`, sk: "REPORT" };
+}
+
+/** Whose partition it is; undefined where it is none of a subject. */
+export function subjectOfPartition(partition: string): Subject | undefined {
+  for (const kind of ["user", "account", "company-account"] as const) {
+    const prefix = `${prefixes[kind]}#`;
+    if (partition.startsWith(prefix)) return { kind, id: partition.slice(prefix.length) };
+  }
+  return undefined;
+}

@@ -1,4 +1,5 @@
 import type { DataSet } from "./data-set.ts";
+import type { EraseTask } from "./erasure.ts";
 import { type IncomeEvent, subjectKindOf } from "./events.ts";
 import { permanent } from "./failures.ts";
 import { type Latest, tellSame } from "./latest.ts";
@@ -34,6 +35,7 @@ export type Consequence =
     }
   | { readonly do: "link"; readonly userId: string; readonly accountId: string }
   | { readonly do: "call"; readonly task: Task }
+  | { readonly do: "erase"; readonly task: EraseTask }
   | { readonly do: "publish"; readonly message: Message };
 
 /**

@@ -93,6 +93,14 @@ const confirmed = {
   newestOf: "subject",
 } as const;
 
+const erased = {
+  sentWhen:
+    "An operator's command, or a deletion where the stage's settings say so, erased all that was kept. Forget it, too: " +
+    "nothing more comes of it, unless the provider tells of it again in months; then its sequences begin anew.",
+  time: "When it was erased first.",
+  newestOf: "subject",
+} as const;
+
 export const contract = {
   "user.created": { ...aboutUser, sentWhen: "A user was created." },
   "user.updated": { ...aboutUser, sentWhen: "A user was changed." },
@@ -134,6 +142,9 @@ export const contract = {
     ...confirmed,
     data: object({ companyAccountId, deleted, unconfirmed }, known),
   },
+  "user.erased": { ...erased, data: object({ userId }, {}) },
+  "account.erased": { ...erased, data: object({ accountId }, {}) },
+  "company-account.erased": { ...erased, data: object({ companyAccountId }, {}) },
   "data.updated": {
     sentWhen: "An endpoint's data was fetched and is not what was stored before.",
     time: answerTime,

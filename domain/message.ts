@@ -109,6 +109,27 @@ export function messageOfDataSet(dataSet: DataSet, source: string): Message | un
   }
 }
 
+/** Twenty digits that no version reaches: nothing of a subject is newer than its erasure. */
+const lastOfAll = "9".repeat(20);
+
+/** Tells that a subject was erased, and when first (ISO 8601); the same each time it is sent. */
+export function messageOfErasure(subject: Subject, erasedAt: string, source: string): Message {
+  const { kind, id } = subject;
+  const name = nameOf(subject);
+  const attributes = {
+    ...attributesOf(source, { version: 0 }, `${name}.erased.${erasedAt}`, erasedAt, name),
+    sequence: lastOfAll,
+  };
+  switch (kind) {
+    case "user":
+      return { ...attributes, type: "user.erased", data: { userId: id } };
+    case "account":
+      return { ...attributes, type: "account.erased", data: { accountId: id } };
+    case "company-account":
+      return { ...attributes, type: "company-account.erased", data: { companyAccountId: id } };
+  }
+}
+
 function timeOf({ time, receivedAt }: IncomeEvent): string {
   return time ?? receivedAt;
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { eventTypes, kinds } from "../domain/events.ts";
 import { headersOf } from "../domain/mapping.ts";
-import { answerTypes } from "../domain/message-types.ts";
+import { answerTypes, erasureTypes } from "../domain/message-types.ts";
 import { longestCallInSeconds, settlingInSeconds } from "../domain/provider-settings.ts";
 import { wants } from "../domain/subscribers.ts";
 import { encryptionSchema } from "./encryption-schema.ts";
@@ -39,7 +39,7 @@ const defaultEndpoints = [
 
 const endpointName = text(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'write an endpoint\'s name, such as "income"');
 
-const messageTypes = [...eventTypes, ...answerTypes];
+const messageTypes = [...eventTypes, ...answerTypes, ...erasureTypes];
 const typePattern = z
   .string({ error: remedyOf("write a message type as a text") })
   .refine((pattern) => messageTypes.some((type) => wants({ name: "", types: [pattern] }, type)), {
@@ -101,6 +101,7 @@ const functions = section({
   register: functionSizes(256, 60),
   reconcile: functionSizes(256, 300),
   archive: functionSizes(512, 300),
+  erase: functionSizes(512, 300),
 }).prefault({});
 
 const retry = section({
@@ -169,6 +170,10 @@ const stageSchema = section({
     /** Dead letters that would have expired in their queue. */
     archiveDays: waitingTime(14, 3_650).default(90),
     logsDays: z.literal(logDays, { error: remedyOf(`set it to one of: ${logDays.join(", ")}`) }).default(30),
+  }).prefault({}),
+  erasure: section({
+    /** Whether a user who was deleted at the provider is erased here as well. */
+    onDeletion: flag().default(false),
   }).prefault({}),
   functions,
   /** The quota of the account and region: Lambda's "Concurrent executions". A new account has 10. */

@@ -17,6 +17,10 @@ export const logCodes = {
   PROVIDER_DOWN: "the provider was found down, by calls in a row or by a probe: nobody calls it for a while",
   PROVIDER_BACK: "the provider answers again: what waited is called within its rate",
   RECORD_FAILED: "a change could not be relayed and will be tried again",
+  ARRIVED_LATE:
+    "a change of somebody who was erased came after all: nothing but its own erasure follows from it",
+  ERASED: "a user or an account was erased with all that was its own",
+  ERASED_AGAIN: "what functions in flight had written of somebody who was erased is removed, too",
   SUBSCRIBER_PARKED: "a subscriber's queue can't be written to: its messages went to its dead-letter queue",
   TOKEN_KEPT: "the token is not near its end",
   TOKEN_STANDS: "calls were refused with a token that the provider takes for others: it is kept",

@@ -1,0 +1,96 @@
+import { DeleteItemCommand, type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { isFields, optionalText } from "../domain/parse.ts";
+import type { Subject } from "../domain/subjects.ts";
+import { type Key, linkPrefix, partitionOf } from "./keys.ts";
+
+/** An item of a subject's partition, as an erasure sees it. */
+export type ErasableRecord = {
+  readonly key: Key;
+  /** `events`, `states` and so on: what a report counts. */
+  readonly kind: string;
+  /** Whom it names: its own user, or accounts. */
+  readonly named: readonly Subject[];
+  /** The object that holds the event's body. */
+  readonly bodyObject?: string;
+};
+
+export type ErasableRecords = {
+  /** All of a partition, a page at a time. */
+  readonly pagesOf: (subject: Subject) => AsyncIterable<readonly ErasableRecord[]>;
+  readonly remove: (record: ErasableRecord) => Promise<void>;
+};
+
+const kindsByPrefix = {
+  "EVENT#": "events",
+  STATE: "states",
+  "DATA#": "data sets",
+  "CONTENT#": "contents",
+  "CLAIM#": "claims",
+  [linkPrefix]: "links",
+};
+
+/** Of contents, which may be large, only the keys. */
+const projection = {
+  ProjectionExpression: "pk, sk, #event, #body.#key, #state.#userId, #data.#latest.#event.#userId",
+  ExpressionAttributeNames: {
+    "#event": "event",
+    "#body": "body",
+    "#key": "key",
+    "#state": "state",
+    "#data": "data",
+    "#latest": "latest",
+    "#userId": "userId",
+  },
+};
+
+export function erasableRecords(client: DynamoDBClient, tableName: string): ErasableRecords {
+  return {
+    pagesOf: async function* (subject) {
+      const query = {
+        TableName: tableName,
+        KeyConditionExpression: "pk = :pk",
+        ...projection,
+        ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject) }),
+        ConsistentRead: true,
+      };
+      for await (const { Items = [] } of paginateQuery({ client }, query)) {
+        yield Items.map((item) => readRecord(unmarshall(item)));
+      }
+    },
+    remove: async ({ key }) => {
+      await client.send(new DeleteItemCommand({ TableName: tableName, Key: marshall(key) }));
+    },
+  };
+}
+
+/** Nothing is refused here: what can't be read must go all the same. */
+function readRecord(item: Readonly<Record<string, unknown>>): ErasableRecord {
+  const key = { pk: String(item.pk), sk: String(item.sk) };
+  const [, kind = "others"] =
+    Object.entries(kindsByPrefix).find(([prefix]) => key.sk.startsWith(prefix)) ?? [];
+  const bodyObject = textAt(item, "body", "key");
+  return { key, kind, named: namedBy(key, item), ...(bodyObject === undefined ? {} : { bodyObject }) };
+}
+
+function namedBy({ sk }: Key, item: Readonly<Record<string, unknown>>): readonly Subject[] {
+  const linked = sk.startsWith(linkPrefix) ? sk.slice(linkPrefix.length) : undefined;
+  const ids = {
+    user: [
+      textAt(item, "event", "userId"),
+      textAt(item, "state", "userId"),
+      textAt(item, "data", "latest", "event", "userId"),
+    ],
+    account: [textAt(item, "event", "accountId"), linked],
+    "company-account": [textAt(item, "event", "companyAccountId")],
+  };
+  return (["user", "account", "company-account"] as const).flatMap((kind) =>
+    ids[kind].filter((id) => id !== undefined).map((id) => ({ kind, id })),
+  );
+}
+
+function textAt(value: unknown, ...path: readonly string[]): string | undefined {
+  const [name, ...rest] = path;
+  if (name === undefined || !isFields(value)) return undefined;
+  return rest.length === 0 ? optionalText(value, name) : textAt(value[name], ...rest);
+}

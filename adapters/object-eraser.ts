@@ -1,0 +1,28 @@
+import { DeleteObjectCommand, paginateListObjectsV2, type S3Client } from "@aws-sdk/client-s3";
+
+/** Deletes objects of a bucket. One that is not there is as good as deleted. */
+export type ObjectEraser = {
+  readonly remove: (key: string) => Promise<void>;
+  /** @param prefix of the objects' keys, to its last slash. @returns how many there were */
+  readonly removeBelow: (prefix: `${string}/`) => Promise<number>;
+};
+
+export function objectEraser(client: S3Client, bucket: string): ObjectEraser {
+  const remove = async (key: string) => {
+    await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+  };
+  return {
+    remove,
+    removeBelow: async (prefix) => {
+      let count = 0;
+      for await (const { Contents = [] } of paginateListObjectsV2(
+        { client },
+        { Bucket: bucket, Prefix: prefix },
+      )) {
+        await Promise.all(Contents.map(({ Key = "" }) => remove(Key)));
+        count += Contents.length;
+      }
+      return count;
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { ErasableRecords } from "../../adapters/erasable-records.ts";
+import type { WriteErasureLog } from "../../adapters/erasure-log.ts";
+import type { KeepReport } from "../../adapters/erasure-report.ts";
+import type { RemoveGivenUp } from "../../adapters/given-up-changes.ts";
+import type { ObjectEraser } from "../../adapters/object-eraser.ts";
+import type { Send } from "../../adapters/sqs-sender.ts";
+import type { DigestOf } from "../../adapters/subject-digest.ts";
+import type { Tombstones } from "../../adapters/tombstones.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Publish } from "../runtime/subscriber-queues.ts";
+
+export type EraserDependencies = {
+  readonly digestOf: DigestOf;
+  readonly tombstones: Tombstones;
+  readonly writeLog: WriteErasureLog;
+  readonly records: ErasableRecords;
+  /** Of the bucket of bodies and data. */
+  readonly objects: ObjectEraser;
+  readonly removeGivenUp: RemoveGivenUp;
+  readonly publish: Publish;
+  readonly keepReport: KeepReport;
+  readonly send: Send;
+  /** The eraser's own. */
+  readonly queueUrl: string;
+  readonly deadLetterQueueUrl: string;
+  /** So long after its records were removed a function in flight can still write. */
+  readonly settleSeconds: number;
+  /** The `source` of subscribers' messages. */
+  readonly eventSource: string;
+  readonly log: Log;
+};
+
+/** What a step works with: the function's time ends. */
+export type StepDependencies = EraserDependencies & { readonly isTimeOver: () => boolean };

@@ -1,0 +1,65 @@
+import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
+import { type EraseTask, readEraseTask, writeEraseTask } from "../../domain/erasure.ts";
+import { FailureError } from "../../domain/failures.ts";
+import { deadLetterPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
+import type { EraserDependencies, StepDependencies } from "./dependencies.ts";
+import { removeGivenUpChanges } from "./given-up-changes.ts";
+import { removeRecords } from "./records.ts";
+import { tell } from "./tell.ts";
+
+/** What Lambda says of an invocation. */
+type Invocation = Pick<Context, "getRemainingTimeInMillis">;
+
+/** A step stops looking for more when so much of the function's time is left. */
+const sparedFraction = 0.25;
+
+/**
+ * Erases users and accounts, a step at a time: each step's message sends the next one, so that a killed function goes
+ * on where it was, and each can be done again.
+ */
+export function eraser(
+  dependencies: EraserDependencies,
+): (event: SQSEvent, invocation: Invocation) => Promise<SQSBatchResponse> {
+  const { send, deadLetterQueueUrl, log } = dependencies;
+  const settle = deadLetterPermanent(send, deadLetterQueueUrl, log);
+  return (event, invocation) => {
+    const spared = invocation.getRemainingTimeInMillis() * sparedFraction;
+    const isTimeOver = () => invocation.getRemainingTimeInMillis() < spared;
+    return sqsBatch(({ body }) => goOn(readEraseTask(body), { ...dependencies, isTimeOver }), settle)(event);
+  };
+}
+
+async function goOn(task: EraseTask, dependencies: StepDependencies): Promise<void> {
+  const { keepReport, log } = dependencies;
+  const next = await perform(task, dependencies);
+  const isDone = next === undefined || next.pass > task.pass;
+  // The report last: whoever follows it may rely on the second pass.
+  if (next !== undefined) await sendNext(next, task, dependencies);
+  await keepReport(isDone ? task : next, isDone);
+  if (isDone) log(task.pass === 1 ? "ERASED" : "ERASED_AGAIN", { count: task.erased.length });
+}
+
+/** @returns what is to be done next; undefined where all is done */
+async function perform(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask | undefined> {
+  switch (task.next) {
+    case "records":
+      return removeRecords(task, dependencies);
+    case "dead letters":
+      return { ...task, next: "given-up changes" };
+    case "given-up changes":
+      return removeGivenUpChanges(task, dependencies);
+    case "messages":
+      await tell(task, dependencies);
+      return task.pass === 1 ? { ...task, pass: 2, next: "records" } : undefined;
+  }
+}
+
+async function sendNext(
+  next: EraseTask,
+  { pass }: EraseTask,
+  { send, queueUrl, settleSeconds }: StepDependencies,
+): Promise<void> {
+  const delay = next.pass === pass ? {} : { delayInSeconds: settleSeconds };
+  const [failed] = await send(queueUrl, [{ body: writeEraseTask(next), ...delay }]);
+  if (failed !== undefined) throw new FailureError(failed);
+}

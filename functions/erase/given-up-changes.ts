@@ -1,0 +1,13 @@
+import { addRemoved, type EraseTask } from "../../domain/erasure.ts";
+import { mentions } from "../../domain/mentions.ts";
+import type { StepDependencies } from "./dependencies.ts";
+
+/** Takes what names the erased out of the changes that the relay gave up on. */
+export async function removeGivenUpChanges(
+  task: EraseTask,
+  { removeGivenUp }: StepDependencies,
+): Promise<EraseTask> {
+  const count = await removeGivenUp(mentions(task.erased.map(({ id }) => id)));
+  const removed = count === 0 ? task.removed : addRemoved(task.removed, { "given-up changes": count });
+  return { ...task, removed, next: "messages" };
+}

@@ -1,0 +1,74 @@
+import type { Send } from "../../adapters/sqs-sender.ts";
+import { type Failure, permanent } from "../../domain/failures.ts";
+import { jsonText } from "../../domain/json-text.ts";
+import type { Message } from "../../domain/message.ts";
+import { fieldsOf, textOf } from "../../domain/parse.ts";
+import { type Subscriber, wants } from "../../domain/subscribers.ts";
+import type { Log } from "./log.ts";
+
+export type SubscriberQueue = Subscriber & { readonly queueUrl: string; readonly deadLetterQueueUrl: string };
+
+/** A text on its way to a queue; `index` says what it belongs to. */
+export type Letter = { readonly index: number; readonly body: string };
+export type FailedLetter = { readonly letter: Letter; readonly failure: Failure };
+
+/** Sends messages to all who want them. @returns those that are neither sent nor parked */
+export type Publish = (
+  messages: readonly { readonly index: number; readonly message: Message }[],
+) => Promise<readonly FailedLetter[]>;
+
+export function publisher(send: Send, subscribers: readonly SubscriberQueue[], log: Log): Publish {
+  // A subscriber that can't be written to is parked, and never holds up the others.
+  const deliverOrPark = async (subscriber: SubscriberQueue, letters: readonly Letter[]) => {
+    const failed = await deliver(send, subscriber.queueUrl, letters);
+    const [first] = failed;
+    if (first === undefined) return [];
+    log("SUBSCRIBER_PARKED", {
+      subscriber: subscriber.name,
+      count: failed.length,
+      reason: first.failure.reason,
+    });
+    const left = failed.map(({ letter }) => letter);
+    return deliver(send, subscriber.deadLetterQueueUrl, left, first.failure.reason);
+  };
+  return async (messages) => {
+    const lettersFor = (subscriber: Subscriber) =>
+      messages
+        .filter(({ message }) => wants(subscriber, message.type))
+        .map(({ index, message }) => ({ index, body: jsonText(message) }));
+    const failed = subscribers.map((subscriber) => deliverOrPark(subscriber, lettersFor(subscriber)));
+    return (await Promise.all(failed)).flat();
+  };
+}
+
+/** @returns the letters that could not be sent */
+export async function deliver(
+  send: Send,
+  queueUrl: string,
+  letters: readonly Letter[],
+  reason?: string,
+): Promise<readonly FailedLetter[]> {
+  if (letters.length === 0) return [];
+  const results = await send(
+    queueUrl,
+    letters.map(({ body }) => (reason === undefined ? { body } : { body, reason })),
+  );
+  return letters.flatMap((letter, index) => {
+    const failure = results[index];
+    return failure === undefined ? [] : [{ letter, failure }];
+  });
+}
+
+/** Joins the subscribers of the settings with their queues, which the deployment tells by name. */
+export function joinQueues(subscribers: readonly Subscriber[], queues: unknown): readonly SubscriberQueue[] {
+  const byName = fieldsOf(queues, "SUBSCRIBER_QUEUES");
+  return subscribers.map((subscriber) => {
+    if (byName[subscriber.name] === undefined) throw permanent(`SUBSCRIBER_QUEUES: no ${subscriber.name}`);
+    const fields = fieldsOf(byName[subscriber.name], `SUBSCRIBER_QUEUES.${subscriber.name}`);
+    return {
+      ...subscriber,
+      queueUrl: textOf(fields, "queueUrl"),
+      deadLetterQueueUrl: textOf(fields, "deadLetterQueueUrl"),
+    };
+  });
+}
