@@ -1,14 +1,18 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { linkTable } from "../../adapters/links.ts";
 import { revisions } from "../../adapters/revisions.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
+import { subjectDigest } from "../../adapters/subject-digest.ts";
+import { findErased } from "../../adapters/tombstones.ts";
 import { parseJson, textOf } from "../../domain/parse.ts";
 import { parseReadByRange } from "../../domain/provider-settings.ts";
 import { parseSubscribers } from "../../domain/subscribers.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
-import { joinQueues, outbox } from "./outbox.ts";
+import { joinQueues, publisher } from "../runtime/subscriber-queues.ts";
+import { outbox } from "./outbox.ts";
 import { relay } from "./relay.ts";
 
 const settings = readSettings();
@@ -16,11 +20,21 @@ const table = new DynamoDBClient({});
 const queues = parseJson(variable("SUBSCRIBER_QUEUES"), "SUBSCRIBER_QUEUES");
 const subscribers = joinQueues(parseSubscribers(settings.subscribers), queues);
 
+const send = sqsSender(new SQSClient({}));
+const tableName = variable("TABLE_NAME");
+const digestOf = subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN"));
+
 export const handler = relay({
-  revisions: revisions(table, variable("TABLE_NAME")),
-  link: linkTable(table, variable("TABLE_NAME")),
-  outbox: outbox(sqsSender(new SQSClient({})), variable("FETCH_QUEUE_URL"), subscribers, log),
+  revisions: revisions(table, tableName),
+  link: linkTable(table, tableName),
+  findErased: findErased(table, tableName, digestOf),
+  outbox: outbox(
+    send,
+    { fetch: variable("FETCH_QUEUE_URL"), erase: variable("ERASE_QUEUE_URL") },
+    publisher(send, subscribers, log),
+  ),
   readByRange: parseReadByRange(settings.readByRange),
+  erasesOnDeletion: settings.erasesOnDeletion === true,
   eventSource: textOf(settings, "eventSource"),
   log,
 });

@@ -1,14 +1,11 @@
 import type { Send } from "../../adapters/sqs-sender.ts";
 import type { Consequence } from "../../domain/changes.ts";
+import { writeEraseTask } from "../../domain/erasure.ts";
 import type { Failure } from "../../domain/failures.ts";
-import { permanent } from "../../domain/failures.ts";
-import { jsonText } from "../../domain/json-text.ts";
-import { fieldsOf, textOf } from "../../domain/parse.ts";
-import { type Subscriber, wants } from "../../domain/subscribers.ts";
 import { writeTask } from "../../domain/tasks.ts";
-import type { Log } from "../runtime/log.ts";
+import { deliver, type Publish } from "../runtime/subscriber-queues.ts";
 
-type Outgoing = Extract<Consequence, { do: "call" | "publish" }>;
+type Outgoing = Extract<Consequence, { do: "call" | "erase" | "publish" }>;
 
 /**
  * Sends what leaves the table, batched over the whole invocation.
@@ -20,78 +17,32 @@ export type Outbox = (
   fail: (index: number, failure: Failure) => void,
 ) => Promise<void>;
 
-export type SubscriberQueue = Subscriber & { readonly queueUrl: string; readonly deadLetterQueueUrl: string };
+export type TaskQueues = { readonly fetch: string; readonly erase: string };
 
-type Letter = { readonly index: number; readonly body: string };
-
-export function outbox(
-  send: Send,
-  fetchQueueUrl: string,
-  subscribers: readonly SubscriberQueue[],
-  log: Log,
-): Outbox {
-  const deliver = async (
-    queueUrl: string,
-    letters: readonly Letter[],
-    reason?: string,
-  ): Promise<readonly { letter: Letter; failure: Failure }[]> => {
-    if (letters.length === 0) return [];
-    const results = await send(
-      queueUrl,
-      letters.map(({ body }) => (reason === undefined ? { body } : { body, reason })),
-    );
-    return letters.flatMap((letter, index) => {
-      const failure = results[index];
-      return failure === undefined ? [] : [{ letter, failure }];
-    });
-  };
-
-  // A subscriber that can't be written to is parked, and never holds up the others or the stream.
-  const deliverOrPark = async (subscriber: SubscriberQueue, letters: readonly Letter[]) => {
-    const failed = await deliver(subscriber.queueUrl, letters);
-    const [first] = failed;
-    if (first === undefined) return [];
-    log("SUBSCRIBER_PARKED", {
-      subscriber: subscriber.name,
-      count: failed.length,
-      reason: first.failure.reason,
-    });
-    return deliver(
-      subscriber.deadLetterQueueUrl,
-      failed.map(({ letter }) => letter),
-      first.failure.reason,
-    );
-  };
-
+export function outbox(send: Send, queues: TaskQueues, publish: Publish): Outbox {
   return async (lists, fail) => {
     const outgoing = lists.flatMap((list, index) => list.map((consequence) => ({ index, consequence })));
-    const tasks = outgoing.flatMap(({ index, consequence }) =>
-      consequence.do === "call" ? [{ index, body: writeTask(consequence.task) }] : [],
-    );
-    const lettersFor = (subscriber: Subscriber) =>
-      outgoing.flatMap(({ index, consequence }) =>
-        consequence.do === "publish" && wants(subscriber, consequence.message.type)
-          ? [{ index, body: jsonText(consequence.message) }]
-          : [],
-      );
     const failed = await Promise.all([
-      deliver(fetchQueueUrl, tasks),
-      ...subscribers.map((subscriber) => deliverOrPark(subscriber, lettersFor(subscriber))),
+      deliver(
+        send,
+        queues.fetch,
+        outgoing.flatMap(({ index, consequence }) =>
+          consequence.do === "call" ? [{ index, body: writeTask(consequence.task) }] : [],
+        ),
+      ),
+      deliver(
+        send,
+        queues.erase,
+        outgoing.flatMap(({ index, consequence }) =>
+          consequence.do === "erase" ? [{ index, body: writeEraseTask(consequence.task) }] : [],
+        ),
+      ),
+      publish(
+        outgoing.flatMap(({ index, consequence }) =>
+          consequence.do === "publish" ? [{ index, message: consequence.message }] : [],
+        ),
+      ),
     ]);
     for (const { letter, failure } of failed.flat()) fail(letter.index, failure);
   };
-}
-
-/** Joins the subscribers of the settings with their queues, which the deployment tells by name. */
-export function joinQueues(subscribers: readonly Subscriber[], queues: unknown): readonly SubscriberQueue[] {
-  const byName = fieldsOf(queues, "SUBSCRIBER_QUEUES");
-  return subscribers.map((subscriber) => {
-    if (byName[subscriber.name] === undefined) throw permanent(`SUBSCRIBER_QUEUES: no ${subscriber.name}`);
-    const fields = fieldsOf(byName[subscriber.name], `SUBSCRIBER_QUEUES.${subscriber.name}`);
-    return {
-      ...subscriber,
-      queueUrl: textOf(fields, "queueUrl"),
-      deadLetterQueueUrl: textOf(fields, "deadLetterQueueUrl"),
-    };
-  });
 }

@@ -1,9 +1,9 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
-import { readChange, type StreamRecord } from "../../adapters/change-stream.ts";
+import type { StreamRecord } from "../../adapters/change-stream.ts";
 import { partitionOf } from "../../adapters/keys.ts";
 import type { Link } from "../../adapters/links.ts";
 import type { Revisions } from "../../adapters/revisions.ts";
-import { type Consequence, consequencesOf } from "../../domain/changes.ts";
+import type { Consequence } from "../../domain/changes.ts";
 import { type DataName, rangeOf } from "../../domain/data-name.ts";
 import { want } from "../../domain/data-set.ts";
 import { type Failure, FailureError, failureOf } from "../../domain/failures.ts";
@@ -11,24 +11,19 @@ import { present } from "../../domain/parse.ts";
 import { judge } from "../../domain/state.ts";
 import type { Subject } from "../../domain/subjects.ts";
 import type { Log } from "../runtime/log.ts";
+import { type DeriveDependencies, derive, type Step } from "./derive.ts";
 import type { Outbox } from "./outbox.ts";
 
-export type RelayDependencies = {
+export type RelayDependencies = DeriveDependencies & {
   readonly revisions: Revisions;
   readonly link: Link;
   readonly outbox: Outbox;
   /** The kinds of subjects whose data is read by the dates that its events tell. */
   readonly readByRange: readonly string[];
-  /** The `source` of subscribers' messages. */
-  readonly eventSource: string;
-  readonly log: Log;
 };
 
 type Inside = Extract<Consequence, { do: "judge" | "want" | "link" }>;
 type Outgoing = Exclude<Consequence, Inside>;
-
-/** A record of the batch on its way: what it leads to, and what has failed, if anything. */
-type Step = { readonly consequences: readonly Consequence[]; failure: Failure | undefined };
 
 /**
  * Relays the table's changes: writes what follows inside the table (in order within a partition), then sends
@@ -36,7 +31,7 @@ type Step = { readonly consequences: readonly Consequence[]; failure: Failure | 
  */
 export function relay(dependencies: RelayDependencies) {
   return async ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
-    const steps = Records.map((record) => derive(record, dependencies.eventSource));
+    const steps = await derive(Records, dependencies);
     await writeInside(steps, dependencies);
     await dependencies.outbox(
       steps.map((step) => outgoingOf(step)),
@@ -47,14 +42,6 @@ export function relay(dependencies: RelayDependencies) {
     );
     return firstFailed(Records, steps, dependencies.log);
   };
-}
-
-function derive(record: StreamRecord, source: string): Step {
-  try {
-    return { consequences: consequencesOf(readChange(record), source), failure: undefined };
-  } catch (error) {
-    return { consequences: [], failure: failureOf(error) };
-  }
 }
 
 function outgoingOf({ consequences, failure }: Step): readonly Outgoing[] {

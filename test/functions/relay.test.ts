@@ -7,11 +7,17 @@ import { eventTable } from "../../adapters/event-table.ts";
 import { linkTable } from "../../adapters/links.ts";
 import { revisions } from "../../adapters/revisions.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
+import { subjectDigest } from "../../adapters/subject-digest.ts";
+import { findErased, tombstones } from "../../adapters/tombstones.ts";
+import { type EraseTask, eraseTask, readEraseTask } from "../../domain/erasure.ts";
 import type { IncomeEvent } from "../../domain/events.ts";
 import type { Message } from "../../domain/message-schemas.ts";
 import { readMessage } from "../../domain/read-message.ts";
-import { joinQueues, outbox } from "../../functions/relay/outbox.ts";
+import { settle } from "../../domain/state.ts";
+import type { Subject } from "../../domain/subjects.ts";
+import { outbox } from "../../functions/relay/outbox.ts";
 import { relay } from "../../functions/relay/relay.ts";
+import { joinQueues, publisher } from "../../functions/runtime/subscriber-queues.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../support/engines.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
 
@@ -48,9 +54,13 @@ await describeOnTables("the relay", (tables) => {
   let system: TestSystem;
   let table: TestTable;
   let fetchQueueUrl: string;
+  let eraseQueueUrl: string;
+  let erasesOnDeletion: boolean;
   let subscribers: Readonly<Record<(typeof names)[number], Queues>>;
   let entries: LogEntry[];
   let readByRange: string[];
+  /** Places a subject's tombstone. */
+  let bury: (subject: Subject) => Promise<void>;
   let handler: RelayHandler;
 
   beforeAll(async () => {
@@ -65,6 +75,8 @@ await describeOnTables("the relay", (tables) => {
     });
     table = await system.createTable();
     fetchQueueUrl = await system.createQueue();
+    eraseQueueUrl = await system.createQueue();
+    erasesOnDeletion = false;
     subscribers = { everything: await queuesOf(), accounts: await queuesOf() };
     const kept = keptLog();
     entries = kept.entries;
@@ -73,14 +85,27 @@ await describeOnTables("the relay", (tables) => {
       [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
       subscribers,
     );
-    handler = relay({
-      revisions: revisions(system.dynamodb, table.name),
-      link: linkTable(system.dynamodb, table.name),
-      outbox: outbox(sqsSender(system.sqs), fetchQueueUrl, joined, kept.log),
-      readByRange,
-      eventSource: source,
-      log: kept.log,
-    });
+    const send = sqsSender(system.sqs);
+    const digestOf = subjectDigest(system.secretsManager, system.createSecret({ key: "of the stage" }));
+    handler = (event) =>
+      relay({
+        revisions: revisions(system.dynamodb, table.name),
+        link: linkTable(system.dynamodb, table.name),
+        findErased: findErased(system.dynamodb, table.name, digestOf),
+        outbox: outbox(
+          send,
+          { fetch: fetchQueueUrl, erase: eraseQueueUrl },
+          publisher(send, joined, kept.log),
+        ),
+        readByRange,
+        erasesOnDeletion,
+        eventSource: source,
+        log: kept.log,
+      })(event);
+    bury = async (subject) => {
+      const place = tombstones(system.dynamodb, table.name, 1, () => new Date());
+      await place.place(await digestOf(subject));
+    };
   });
 
   /** Records events, in order, as the consumer does. */
@@ -473,6 +498,129 @@ await describeOnTables("the relay", (tables) => {
       expect(await invoke([state])).toEqual({ batchItemFailures: [] });
       expect(await table.item(`USER#${event.userId}`, `ACCOUNT#${event.accountId}`)).toBeDefined();
       expect(await messages(subscribers.everything.queueUrl)).toMatchObject([{ id: event.id }]);
+    });
+  });
+
+  describe("somebody who is erased", () => {
+    const accountId = randomUUID();
+    const userId = randomUUID();
+    const account: Subject = { kind: "account", id: accountId };
+    const user: Subject = { kind: "user", id: userId };
+    const eraseTasks = async () => (await bodiesOf(eraseQueueUrl)).map(readEraseTask);
+    const nothingLeft = async () => {
+      expect(await tasks()).toEqual([]);
+      expect(await messages(subscribers.everything.queueUrl)).toEqual([]);
+    };
+
+    test("has no consequences any more: what comes of the user or an account is erased with all that it names", async () => {
+      await bury(user);
+      await record(accountEvent({ accountId, userId }), accountEvent({ accountId, userId }));
+      await pump();
+      await nothingLeft();
+      expect(await eraseTasks()).toEqual<EraseTask[]>([eraseTask(user, "arrived late", [account])]);
+      expect(await itemsBy("STATE")).toEqual([]);
+      expect(entries).toContainEqual({ code: "ARRIVED_LATE" });
+    });
+
+    test("may be an account alone, in the records of a user who stays", async () => {
+      await bury(account);
+      await record(
+        accountEvent({ accountId, userId }),
+        accountEvent({ kind: "users", type: "user.created", userId }),
+      );
+      await pump();
+      expect(await eraseTasks()).toEqual([eraseTask(account, "arrived late", [user])]);
+      expect((await messages(subscribers.everything.queueUrl)).map(({ subject }) => subject)).toEqual([
+        `user/${userId}`,
+      ]);
+    });
+
+    test("is known by the state of an account, too, which a batch in flight wrote meanwhile", async () => {
+      await record(accountEvent({ accountId, userId }));
+      const [event] = await relayed();
+      await invoke([event]);
+      await bury(user);
+      await pump(1);
+      await nothingLeft();
+      expect(await eraseTasks()).toEqual([eraseTask(user, "arrived late", [account])]);
+    });
+
+    test("is known by data that an event of the user made wanted", async () => {
+      await record(
+        accountEvent({ accountId, userId, kind: "endpoints", type: "endpoint.updated", endpoint: "income" }),
+      );
+      await invoke([(await relayed())[0]]);
+      await bury(user);
+      await pump(1);
+      await nothingLeft();
+      expect(await eraseTasks()).toMatchObject([{ subject: user, namedWith: [account] }]);
+    });
+
+    test("is looked for with one read for the whole batch", async () => {
+      const events = Array.from({ length: 30 }, () => accountEvent({ userId: randomUUID() }));
+      await record(...events);
+      const reads = () => system.calls().get("test dynamodb:BatchGetItem") ?? 0;
+      const before = reads();
+      await invoke(await relayed());
+      expect(reads() - before).toBe(1);
+    });
+
+    test("is never guessed: while that read fails, nothing is relayed, and all comes again", async () => {
+      await record(accountEvent({ accountId, userId }));
+      const [first] = await relayed();
+      const end = system.fail("dynamodb:BatchGetItem");
+      try {
+        expect(await invoke([first])).toEqual({
+          batchItemFailures: [{ itemIdentifier: first?.dynamodb?.SequenceNumber }],
+        });
+      } finally {
+        end();
+      }
+      await nothingLeft();
+      expect(await itemsBy("STATE")).toEqual([]);
+    });
+  });
+
+  describe("a user who is deleted at the provider", () => {
+    const deletion = (facts: Partial<IncomeEvent> = {}) =>
+      accountEvent({ kind: "users", type: "user.deleted", userId: randomUUID(), eventId: "e-1", ...facts });
+
+    test("is erased where the setting says so, and subscribers get the event first", async () => {
+      erasesOnDeletion = true;
+      const event = deletion();
+      await record(event);
+      await pump();
+      const id = event.userId ?? "";
+      expect((await bodiesOf(eraseQueueUrl)).map(readEraseTask)).toEqual([
+        eraseTask({ kind: "user", id }, "deleted"),
+      ]);
+      expect(await messages(subscribers.everything.queueUrl)).toMatchObject([{ type: "user.deleted" }]);
+    });
+
+    test("is kept where it does not", async () => {
+      await record(deletion());
+      await pump();
+      expect(await bodiesOf(eraseQueueUrl)).toEqual([]);
+    });
+
+    test("is erased after a weak event only once the provider has confirmed it", async () => {
+      erasesOnDeletion = true;
+      const { eventId: _, ...weak } = deletion();
+      const subject = { kind: "user", id: weak.userId ?? "" } as const;
+      await record(weak);
+      const seen = await pump();
+      expect(await bodiesOf(eraseQueueUrl)).toEqual([]);
+      const answered = revisions(system.dynamodb, table.name);
+      await answered.state(subject, (state) => settle(state, 1, { found: false }, new Date()));
+      await pump(seen);
+      expect((await bodiesOf(eraseQueueUrl)).map(readEraseTask)).toEqual([eraseTask(subject, "deleted")]);
+    });
+
+    test("leads to no erasure of another subject: an account's deletion is none of its user", async () => {
+      erasesOnDeletion = true;
+      await record(accountEvent({ type: "account.deleted", eventId: "e-2", userId: randomUUID() }));
+      await pump();
+      expect(await bodiesOf(eraseQueueUrl)).toEqual([]);
     });
   });
 });
