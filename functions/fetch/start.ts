@@ -12,11 +12,13 @@ const longestDelayInSeconds = 900;
 /**
  * Starts a data fetch for an account that became connected, and has it checked later that events answered; where the
  * settings know no way to start, its endpoints are read straight away.
- * @returns whether the provider was called
+ * @returns whether the provider was called; false, too, where nothing is known of the account any more
  */
 export async function start(task: TaskOf<"start">, dependencies: FetcherDependencies): Promise<boolean> {
   const { subject, version } = task;
   const { call, provider, startEndpoints, revisions } = dependencies;
+  // Who was erased since has no state: nothing is called for, and nothing wanted.
+  if ((await revisions.loadState(subject)) === undefined) return false;
   const fetchStart = provider.paths.start;
   if (fetchStart === undefined || subject.kind !== "account") {
     for (const endpoint of startEndpoints) await wantStarted(subject, endpoint, version, dependencies);

@@ -230,6 +230,8 @@ await describeOnTables("the fetcher", (tables) => {
   }
 
   describe("starting an account's fetch", () => {
+    beforeEach(() => put());
+
     test("calls the path of the settings with the body filled in", async () => {
       remote.answer = () => ({ status: 202, json: { ok: true } });
       expect(await perform(startTask(subject, 4), started)).toEqual([]);
@@ -242,6 +244,14 @@ await describeOnTables("the fetcher", (tables) => {
         },
       ]);
       expect(codes()).toEqual(["TASK_DONE"]);
+      expect(await table.items(`ACCOUNT#${subject.id}`)).toMatchObject([{ sk: "STATE" }]);
+    });
+
+    test.each([provider, started])("is void where the account was erased since (%#)", async (settings) => {
+      subject = { kind: "account", id: randomUUID() };
+      expect(await perform(startTask(subject, 4), settings)).toEqual([]);
+      expect(codes()).toEqual(["TASK_VOID"]);
+      expect(calls()).toEqual([]);
       expect(await table.items(`ACCOUNT#${subject.id}`)).toEqual([]);
     });
 
@@ -264,6 +274,7 @@ await describeOnTables("the fetcher", (tables) => {
 
     test("of a company account is reading, whatever the path of accounts is", async () => {
       subject = { kind: "company-account", id: randomUUID() };
+      await put();
       await perform(startTask(subject, 1), started);
       expect(calls()).toEqual([]);
       expect(await known.loadDataSet(subject, { endpoint: "profile" })).toMatchObject({ wanted: 1 });
@@ -369,6 +380,7 @@ await describeOnTables("the fetcher", (tables) => {
     });
 
     test("whose check can't be sent is started again", async () => {
+      await put(connected);
       remote.answer = () => ({ status: 202, json: {} });
       const working = system.fail("sqs:SendMessageBatch");
       expect(await perform(startTask(subject, 4), started)).toHaveLength(1);
