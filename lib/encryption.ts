@@ -26,6 +26,7 @@ const askedOfKey: Readonly<Record<string, readonly string[]>> = {
   "sqs:GetQueueAttributes": [],
   // A table's own key is decrypted for reads and writes alike; DynamoDB made it when the table was created.
   "dynamodb:GetItem": reading,
+  "dynamodb:BatchGetItem": reading,
   "dynamodb:Query": reading,
   "dynamodb:PutItem": reading,
   "dynamodb:UpdateItem": reading,

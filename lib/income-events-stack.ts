@@ -4,6 +4,7 @@ import type { Construct } from "constructs";
 import { kinds } from "../domain/events.ts";
 import { acknowledge, acknowledgements } from "./acknowledgements.ts";
 import { dataKeyOf } from "./encryption.ts";
+import { Eraser, Erasure } from "./erasure.ts";
 import { EventTable } from "./event-table.ts";
 import { Fetching } from "./fetching.ts";
 import { LetterArchive } from "./letter-archive.ts";
@@ -80,7 +81,10 @@ export class IncomeEventsStack extends Stack {
     const subscribers = new Subscribers(this, "Subscriber", settings);
     // A path, not a host: where it is deployed says nothing about who it is.
     const eventSource = `/income-events/${stage}`;
-    const relay = new Relay(this, "Relay", { settings, defaults, eventSource, table, fetching, subscribers });
+    const erasure = new Erasure(this, "Erasure", settings);
+    const sending = { settings, defaults, eventSource, table, subscribers, erasure };
+    const relay = new Relay(this, "Relay", { ...sending, fetching });
+    new Eraser(this, "Erase", { ...sending, overflow, relay });
     const registration = settings.register.enabled
       ? new WebhookRegistration(this, "Register", { ...calling, webhooksUrl, secret })
       : undefined;
@@ -104,6 +108,7 @@ export class IncomeEventsStack extends Stack {
       token,
       secret,
       overflow,
+      erasure,
       relay,
       refresh,
       registration,

@@ -1,5 +1,6 @@
 import { CfnOutput, type Stack } from "aws-cdk-lib";
 import type { Kind } from "../domain/events.ts";
+import type { Erasure } from "./erasure.ts";
 import type { EventTable } from "./event-table.ts";
 import type { Fetching } from "./fetching.ts";
 import { keyPolicyStatements } from "./key-policy.ts";
@@ -29,6 +30,7 @@ type OutputParts = {
   readonly token: TokenSecret;
   readonly secret: WebhookSecret;
   readonly overflow: OverflowStorage;
+  readonly erasure: Erasure;
   readonly relay: Relay;
   readonly refresh: TokenRefresh;
   /** Undefined where another stage registers. */
@@ -57,6 +59,7 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
   }
   for (const [kind, { work }] of parts.receiving) addQueues(pascalCase(kind), work, `events of ${kind}`);
   addQueues("Fetch", parts.fetching.work, "calls to the provider's API");
+  addQueues("Erase", parts.erasure.work, "erasures");
   for (const [name, work] of parts.subscribers.queues) {
     addQueues(`Subscriber${pascalCase(name)}`, work, `messages to the subscriber ${name}`);
   }
@@ -70,6 +73,8 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
     "The header that carries the webhooks' secret",
   );
   add("OverflowBucketName", parts.overflow.bucket.bucketName, "Bodies and data too large for the table");
+  add("ErasureLogBucketName", parts.erasure.log.bucketName, "Who was erased, by digest");
+  add("ErasureKeyArn", parts.erasure.key.secretArn, "The key of those digests");
   add("FailuresBucketName", parts.relay.failures.bucketName, "Changes that the relay gave up on");
   add("RelayFunctionName", parts.relay.lambda.functionName, "Derives what follows from changes of the table");
   add("RefreshFunctionName", parts.refresh.lambda.functionName, "Refreshes the token when invoked");

@@ -6,7 +6,7 @@ import { privateBucket } from "./private-bucket.ts";
 import type { Settings } from "./settings.ts";
 
 /** The longest that a message with a pointer to a body can lie in a queue and then in its DLQ, before that is archived. */
-const longestInQueuesInDays = 28;
+export const longestInQueuesInDays = 28;
 
 /** Longer than a task can lie in a dead-letter queue; what is gone is read again. */
 const pagesInDays = 15;

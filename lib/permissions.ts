@@ -26,28 +26,34 @@ export const resourceWildcards: readonly ResourceWildcard[] = [
   },
   {
     resource: "/bodies/*",
-    actions: ["s3:PutObject", "s3:GetObject"],
+    actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
     reason: "Each large body is an object of its own, named by its digest.",
   },
   {
     resource: "/data/*",
-    actions: ["s3:PutObject"],
+    actions: ["s3:PutObject", "s3:DeleteObject"],
     reason: "Each large data set is an object of its own, named by its subject and digest.",
   },
   {
     resource: "/pages/*",
-    actions: ["s3:PutObject", "s3:GetObject"],
+    actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
     reason: "What was read of a list is an object of its own, named by its subject and digest.",
   },
   {
     resource: "/letters/*",
-    actions: ["s3:PutObject"],
+    actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
     reason: "Each archived dead letter is an object of its own, named by its queue, day and id.",
   },
   {
-    resource: "/*",
+    resource: "/erased/*",
     actions: ["s3:PutObject"],
-    reason: "Lambda names the objects of a failure destination itself, from the root of the bucket.",
+    reason: "Each erasure is an object of its own in the log, named by its digest.",
+  },
+  {
+    resource: "/*",
+    actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
+    reason:
+      "Lambda names the objects of a failure destination itself, from the root of the bucket; an erasure looks at all.",
   },
 ];
 

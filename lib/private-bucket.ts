@@ -5,6 +5,7 @@ import type { Construct } from "constructs";
 
 /**
  * A bucket that is encrypted, never public, spoken to over TLS only, and expires objects as told.
+ * @param versioned keeps what was overwritten or deleted
  * @param key the customer's, for new objects; undefined: SSE-S3
  */
 export function privateBucket(
@@ -12,6 +13,7 @@ export function privateBucket(
   id: string,
   lifecycleRules: s3.LifecycleRule[],
   key: kms.IKey | undefined,
+  { versioned = false } = {},
 ): s3.Bucket {
   return new s3.Bucket(scope, id, {
     ...(key === undefined
@@ -21,6 +23,7 @@ export function privateBucket(
     blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
     objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
     enforceSSL: true,
+    ...(versioned && { versioned }),
     lifecycleRules: [...lifecycleRules, { abortIncompleteMultipartUploadAfter: Duration.days(1) }],
   });
 }

@@ -1,8 +1,9 @@
-import { Duration, Stack } from "aws-cdk-lib";
+import { Duration } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import { divided, wholeDays } from "./durations.ts";
+import type { Erasure } from "./erasure.ts";
 import type { EventTable } from "./event-table.ts";
 import type { Fetching } from "./fetching.ts";
 import { allow } from "./permissions.ts";
@@ -19,6 +20,7 @@ export type RelayProps = {
   readonly table: EventTable;
   readonly fetching: Fetching;
   readonly subscribers: Subscribers;
+  readonly erasure: Erasure;
 };
 
 // The stream keeps 24 hours. What is given up at 20 is written to the failures bucket while it still can be.
@@ -71,10 +73,15 @@ export class Relay extends Construct {
     });
   }
 
-  #addFunction({ settings, defaults, eventSource, table, fetching, subscribers }: RelayProps) {
+  #addFunction({ settings, defaults, eventSource, table, fetching, subscribers, erasure }: RelayProps) {
     const works = [...subscribers.queues.values()];
     const { queue: fetchQueue } = fetching.work;
-    const sendTo = [fetchQueue, ...works.flatMap(({ queue, deadLetterQueue }) => [queue, deadLetterQueue])];
+    const { queue: eraseQueue } = erasure.work;
+    const sendTo = [
+      fetchQueue,
+      eraseQueue,
+      ...works.flatMap(({ queue, deadLetterQueue }) => [queue, deadLetterQueue]),
+    ];
     return new PipelineFunction(this, "Changes", {
       ...defaults,
       entry: "functions/relay/changes.ts",
@@ -83,10 +90,13 @@ export class Relay extends Construct {
       environment: {
         TABLE_NAME: table.table.tableName,
         FETCH_QUEUE_URL: fetchQueue.queueUrl,
-        SUBSCRIBER_QUEUES: this.#queueUrls(subscribers),
+        ERASE_QUEUE_URL: eraseQueue.queueUrl,
+        ERASURE_KEY_ARN: erasure.key.secretArn,
+        SUBSCRIBER_QUEUES: subscribers.queueUrls,
       },
       settings: {
         eventSource,
+        erasesOnDeletion: settings.erasure.onDeletion,
         readByRange: kindsReadByRange(settings.provider.paths),
         subscribers: settings.subscribers.map(({ name, types }) => ({ name, ...(types && { types }) })),
       },
@@ -101,20 +111,13 @@ export class Relay extends Construct {
         allow(["dynamodb:ListStreams"], ["*"]),
         allow(["s3:PutObject"], [this.failures.arnForObjects("*")]),
         allow(["s3:ListBucket"], [this.failures.bucketArn]),
-        allow(["dynamodb:GetItem", "dynamodb:PutItem"], [table.table.tableArn]),
+        allow(["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem"], [table.table.tableArn]),
+        allow(["secretsmanager:GetSecretValue"], [erasure.key.secretArn]),
         allow(
           ["sqs:SendMessage"],
           sendTo.map(({ queueArn }) => queueArn),
         ),
       ],
     });
-  }
-
-  #queueUrls({ queues }: Subscribers): string {
-    const urls = [...queues].map(([name, { queue, deadLetterQueue }]) => [
-      name,
-      { queueUrl: queue.queueUrl, deadLetterQueueUrl: deadLetterQueue.queueUrl },
-    ]);
-    return Stack.of(this).toJsonString(Object.fromEntries(urls));
   }
 }

@@ -1,4 +1,4 @@
-import { Duration } from "aws-cdk-lib";
+import { Duration, Stack } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
 import { wholeSeconds } from "./durations.ts";
@@ -26,6 +26,15 @@ export class Subscribers extends Construct {
     this.queues = new Map(
       settings.subscribers.map((subscriber) => [subscriber.name, this.#addQueue(subscriber, settings)]),
     );
+  }
+
+  /** For functions that send to subscribers: URLs by name, as JSON. */
+  get queueUrls(): string {
+    const urls = [...this.queues].map(([name, { queue, deadLetterQueue }]) => [
+      name,
+      { queueUrl: queue.queueUrl, deadLetterQueueUrl: deadLetterQueue.queueUrl },
+    ]);
+    return Stack.of(this).toJsonString(Object.fromEntries(urls));
   }
 
   #addQueue(

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { nameOf, productionSettings, type Resource, synthesized } from "./synthesized.ts";
@@ -9,7 +9,7 @@ const localSettings = JSON.parse(readFileSync(join(repository, "stages/local.jso
 const local = synthesized(localSettings, "local");
 
 const kinds = ["Users", "Accounts", "Endpoints", "CompanyAccounts"];
-const workQueues = [...kinds.map((kind) => `${kind}WorkQueue`), "FetchWorkQueue"];
+const workQueues = [...kinds.map((kind) => `${kind}WorkQueue`), "FetchWorkQueue", "ErasureWorkQueue"];
 const subscriberQueues = ["SubscriberEverythingQueue", "SubscriberRiskTeamQueue"];
 const day = 86_400;
 
@@ -47,15 +47,16 @@ describe("queues", () => {
     }
   });
 
-  it.each([...kinds.map((kind) => [`${kind}WorkQueue`, `${kind}Store`]), ["FetchWorkQueue", "FetchData"]])(
-    "hide a message for six times its function's timeout: %s",
-    (queue = "", name = "") => {
-      for (const stack of [production, local]) {
-        const { Timeout } = functionOf(stack, name).Properties;
-        expect(stack.withId(queue).Properties.VisibilityTimeout).toBe(6 * Number(Timeout));
-      }
-    },
-  );
+  it.each([
+    ...kinds.map((kind) => [`${kind}WorkQueue`, `${kind}Store`]),
+    ["FetchWorkQueue", "FetchData"],
+    ["ErasureWorkQueue", "EraseSubjects"],
+  ])("hide a message for six times its function's timeout: %s", (queue = "", name = "") => {
+    for (const stack of [production, local]) {
+      const { Timeout } = functionOf(stack, name).Properties;
+      expect(stack.withId(queue).Properties.VisibilityTimeout).toBe(6 * Number(Timeout));
+    }
+  });
 
   it("of the local stage come back soon after a function was killed", () => {
     const times = workQueues.map((name) => Number(local.withId(name).Properties.VisibilityTimeout));
@@ -160,6 +161,18 @@ describe("the table", () => {
     });
   });
 
+  it.each(readdirSync(join(repository, "stages")))(
+    "has point-in-time recovery whatever the stage: %s",
+    (file) => {
+      const settings = JSON.parse(readFileSync(join(repository, "stages", file), "utf8"));
+      const address = { ...settings.provider, baseUrls: { production: "https://api.income-provider.com" } };
+      const stack = synthesized(settings.production ? { ...settings, provider: address } : settings);
+      expect(stack.withId("EventsTable").Properties.PointInTimeRecoverySpecification).toEqual({
+        PointInTimeRecoveryEnabled: true,
+      });
+    },
+  );
+
   it("is protected from deletion in production only", () => {
     expect(Properties.DeletionProtectionEnabled).toBe(true);
     expect(local.withId("EventsTable").Properties.DeletionProtectionEnabled).toBe(false);
@@ -198,6 +211,7 @@ describe("buckets", () => {
     const policies = JSON.stringify(production.ofType("AWS::S3::BucketPolicy"));
     expect(buckets.map(({ id }) => nameOf(id)).sort()).toEqual([
       "ArchiveBucket",
+      "ErasureLog",
       "OverflowBucket",
       "RelayFailures",
     ]);
@@ -218,6 +232,15 @@ describe("buckets", () => {
     expect(policies.match(/"aws:SecureTransport":"false"/g)).toHaveLength(buckets.length);
   });
 
+  it("keep the log of erasures without end, and in production what was deleted or overwritten of it", () => {
+    const log = (stack: typeof production) => stack.withId("ErasureLog").Properties;
+    expect(log(production).LifecycleConfiguration).toEqual({
+      Rules: [{ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: "Enabled" }],
+    });
+    expect(log(production).VersioningConfiguration).toEqual({ Status: "Enabled" });
+    expect(log(local)).not.toHaveProperty("VersioningConfiguration");
+  });
+
   it("keep bodies for as long as their events, a stay in two queues and the archive; data without end", () => {
     const { LifecycleConfiguration } = production.withId("OverflowBucket").Properties;
     expect(LifecycleConfiguration).toEqual({
@@ -231,7 +254,13 @@ describe("buckets", () => {
 });
 
 describe("secrets", () => {
-  it("are generated: a placeholder token and a long webhook secret without punctuation", () => {
+  it("are generated: a placeholder token, a long webhook secret and a longer key without punctuation", () => {
+    expect(production.withId("ErasureKey").Properties.GenerateSecretString).toEqual({
+      SecretStringTemplate: "{}",
+      GenerateStringKey: "key",
+      PasswordLength: 64,
+      ExcludePunctuation: true,
+    });
     expect(production.withId("TokenSecret").Properties.GenerateSecretString).toEqual({
       SecretStringTemplate: "{}",
       GenerateStringKey: "placeholder",
@@ -313,6 +342,7 @@ describe("functions", () => {
         ...perKind.flatMap((kind) => [`functions/receive/${kind}.ts`, `functions/store/${kind}.ts`]),
         "functions/relay/changes.ts",
         "functions/fetch/data.ts",
+        "functions/erase/subjects.ts",
         "functions/refresh/token.ts",
         "functions/register/webhooks.ts",
         "functions/reconcile/users.ts",
@@ -325,7 +355,23 @@ describe("functions", () => {
   it.each([
     ["UsersReceive", ["QUEUE_URL", "DEAD_LETTER_QUEUE_URL", "OVERFLOW_BUCKET", "WEBHOOK_SECRET_ARN"]],
     ["UsersStore", ["TABLE_NAME", "DEAD_LETTER_QUEUE_URL", "OVERFLOW_BUCKET"]],
-    ["RelayChanges", ["TABLE_NAME", "FETCH_QUEUE_URL", "SUBSCRIBER_QUEUES"]],
+    [
+      "RelayChanges",
+      ["TABLE_NAME", "FETCH_QUEUE_URL", "ERASE_QUEUE_URL", "ERASURE_KEY_ARN", "SUBSCRIBER_QUEUES"],
+    ],
+    [
+      "EraseSubjects",
+      [
+        "TABLE_NAME",
+        "ERASE_QUEUE_URL",
+        "DEAD_LETTER_QUEUE_URL",
+        "OVERFLOW_BUCKET",
+        "FAILURES_BUCKET",
+        "ERASURE_LOG_BUCKET",
+        "ERASURE_KEY_ARN",
+        "SUBSCRIBER_QUEUES",
+      ],
+    ],
     [
       "FetchData",
       [
@@ -374,8 +420,17 @@ describe("functions", () => {
       retentionDays: 30,
     });
     expect(bundles.get("functions/relay/changes.ts")).toEqual({
+      erasesOnDeletion: false,
       eventSource: "/income-events/local",
       readByRange: ["account"],
+      subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
+    });
+    expect(bundles.get("functions/erase/subjects.ts")).toEqual({
+      eventSource: "/income-events/local",
+      // The provider's 3 days, 28 in two queues, 90 as a failed change, and 28 in queues again.
+      tombstoneDays: 3 + 28 + 90 + 28,
+      // The relay's time-out here, which is the longer one.
+      settleSeconds: 6,
       subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
     });
     expect(bundles.get("functions/fetch/data.ts")).toMatchObject({
@@ -445,11 +500,9 @@ describe("functions", () => {
 
 describe("outputs", () => {
   it("name every address that a person needs next", () => {
-    const queues = [...kinds, "Fetch", "SubscriberEverything", "SubscriberRiskTeam"].flatMap((name) => [
-      `${name}QueueUrl`,
-      `${name}QueueArn`,
-      `${name}DeadLetterQueueUrl`,
-    ]);
+    const queues = [...kinds, "Fetch", "Erase", "SubscriberEverything", "SubscriberRiskTeam"].flatMap(
+      (name) => [`${name}QueueUrl`, `${name}QueueArn`, `${name}DeadLetterQueueUrl`],
+    );
     const others = [
       "WebhooksUrl",
       "Subscribers",
@@ -458,6 +511,8 @@ describe("outputs", () => {
       "WebhookSecretArn",
       "WebhookSecretHeader",
       "OverflowBucketName",
+      "ErasureLogBucketName",
+      "ErasureKeyArn",
       "FailuresBucketName",
       "RelayFunctionName",
       "RefreshFunctionName",

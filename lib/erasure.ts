@@ -1,0 +1,140 @@
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import type * as s3 from "aws-cdk-lib/aws-s3";
+import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
+import { Construct } from "constructs";
+import { dataKeyOf } from "./encryption.ts";
+import type { EventTable } from "./event-table.ts";
+import { longestInQueuesInDays, type OverflowStorage } from "./overflow-storage.ts";
+import { allow, consumeQueue } from "./permissions.ts";
+import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
+import { privateBucket } from "./private-bucket.ts";
+import type { Relay } from "./relay.ts";
+import type { Settings } from "./settings.ts";
+import type { Subscribers } from "./subscribers.ts";
+import { visibilityFor, WorkQueue } from "./work-queue.ts";
+
+/** What erasures need: a queue of their own, the key of their digests, and the log that outlives the table. */
+export class Erasure extends Construct {
+  readonly work: WorkQueue;
+  readonly key: secretsmanager.Secret;
+  /** Who was erased, by digest. It is kept without end: a backup can be of any age. */
+  readonly log: s3.Bucket;
+
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    const visibilityTimeout = visibilityFor(settings.functions.erase.timeoutSeconds);
+    this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout });
+    const encryptionKey = dataKeyOf(this, settings);
+    // A trap: with another key no tombstone and no entry of the log is found again. It is never rotated.
+    this.key = new secretsmanager.Secret(this, "Key", {
+      description:
+        "Key of the digests that tell who was erased. Without it a restore can't erase them again.",
+      generateSecretString: {
+        secretStringTemplate: "{}",
+        generateStringKey: "key",
+        passwordLength: 64,
+        excludePunctuation: true,
+      },
+      ...(encryptionKey && { encryptionKey }),
+    });
+    this.log = privateBucket(this, "Log", [], encryptionKey, { versioned: settings.production });
+  }
+}
+
+export type EraserProps = {
+  readonly settings: Settings;
+  readonly defaults: FunctionDefaults;
+  readonly eventSource: string;
+  readonly erasure: Erasure;
+  readonly table: EventTable;
+  readonly overflow: OverflowStorage;
+  readonly relay: Relay;
+  readonly subscribers: Subscribers;
+};
+
+/** Removes users and accounts from all that holds their data. */
+export class Eraser extends Construct {
+  constructor(scope: Construct, id: string, props: EraserProps) {
+    super(scope, id);
+    const { queue } = props.erasure.work;
+    new lambda.EventSourceMapping(this, "Source", {
+      target: this.#addFunction(props).lambda,
+      eventSourceArn: queue.queueArn,
+      // Each has a step of its own to do, with the whole of the function's time.
+      batchSize: 1,
+      maxConcurrency: 2,
+      reportBatchItemFailures: true,
+    });
+  }
+
+  #addFunction({
+    settings,
+    defaults,
+    eventSource,
+    erasure,
+    table,
+    overflow,
+    relay,
+    subscribers,
+  }: EraserProps) {
+    const { queue, deadLetterQueue } = erasure.work;
+    const subscriberQueues = [...subscribers.queues.values()].flatMap((work) => [
+      work.queue,
+      work.deadLetterQueue,
+    ]);
+    return new PipelineFunction(this, "Subjects", {
+      ...defaults,
+      entry: "functions/erase/subjects.ts",
+      description: "Erases users and accounts: records, data, objects, dead letters; and tells subscribers",
+      size: settings.functions.erase,
+      environment: {
+        TABLE_NAME: table.table.tableName,
+        ERASE_QUEUE_URL: queue.queueUrl,
+        DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
+        OVERFLOW_BUCKET: overflow.bucket.bucketName,
+        FAILURES_BUCKET: relay.failures.bucketName,
+        ERASURE_LOG_BUCKET: erasure.log.bucketName,
+        ERASURE_KEY_ARN: erasure.key.secretArn,
+        SUBSCRIBER_QUEUES: subscribers.queueUrls,
+      },
+      settings: {
+        eventSource,
+        tombstoneDays: tombstoneDays(settings),
+        settleSeconds: settleSeconds(settings),
+        subscribers: settings.subscribers.map(({ name, types }) => ({ name, ...(types && { types }) })),
+      },
+      permissions: [
+        allow(consumeQueue, [queue.queueArn]),
+        allow(
+          ["sqs:SendMessage"],
+          [queue, deadLetterQueue, ...subscriberQueues].map(({ queueArn }) => queueArn),
+        ),
+        allow(
+          ["dynamodb:Query", "dynamodb:DeleteItem", "dynamodb:UpdateItem", "dynamodb:PutItem"],
+          [table.table.tableArn],
+        ),
+        allow(["s3:ListBucket"], [overflow.bucket.bucketArn, relay.failures.bucketArn]),
+        allow(["s3:DeleteObject"], [overflow.bodies, overflow.data, overflow.pages]),
+        allow(["s3:GetObject", "s3:PutObject", "s3:DeleteObject"], [relay.failures.arnForObjects("*")]),
+        allow(["s3:PutObject"], [erasure.log.arnForObjects("erased/*")]),
+        allow(["secretsmanager:GetSecretValue"], [erasure.key.secretArn]),
+      ],
+    });
+  }
+}
+
+/**
+ * How long a copy of what was erased can turn up: the provider's last retry, its stay in a queue and its dead letters,
+ * then as a change that the relay gave up on, and, sent on from there, in queues again.
+ */
+export function tombstoneDays({ webhooks, retention }: Settings): number {
+  return webhooks.retryHours / 24 + longestInQueuesInDays + retention.failuresDays + longestInQueuesInDays;
+}
+
+/** SQS: a message is delayed at most 15 minutes, and no function lives longer. */
+const longestDelayInSeconds = 900;
+
+/** So long a function can still write what no stream tells of: the relay's links; the fetcher's data, claims, pages. */
+export function settleSeconds({ functions: { relay, fetch } }: Settings): number {
+  return Math.min(longestDelayInSeconds, Math.max(relay.timeoutSeconds, fetch.timeoutSeconds));
+}
