@@ -11,6 +11,7 @@ import { addMappingLearn } from "./commands/mapping-learn.ts";
 import { addMappingTry } from "./commands/mapping-try.ts";
 import { addRecordsShow } from "./commands/records-show.ts";
 import { addRepair } from "./commands/repair.ts";
+import { addErase } from "./commands/erase.ts";
 import { addSecretRotate } from "./commands/secret-rotate.ts";
 import { addStatus } from "./commands/status.ts";
 import { addSubscribersList } from "./commands/subscribers-list.ts";
@@ -54,6 +55,7 @@ export function createProgram(): Command {
   addCompletion(program);
   const letters = program.command("dlq").description("dead letters: what could not be processed");
   for (const add of [addDlqList, addDlqShow, addDlqRedrive, addDlqPurge]) add(letters);
+  addErase(program.command("erase").description("users and accounts, for good"));
   return program;
 }
 

@@ -5,7 +5,7 @@ import type { Deployment } from "./deployment.ts";
 
 /** A queue of the stage and its dead letters, by the name that commands give it. */
 export type WorkQueue = {
-  /** A webhook kind, `fetch`, or `subscriber/<name>`. */
+  /** A webhook kind, `fetch`, `erase`, or `subscriber/<name>`. */
   readonly name: string;
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
@@ -16,12 +16,13 @@ export type SubscriberQueue = Subscriber & Pick<WorkQueue, "queueUrl" | "deadLet
 type Outputs = Pick<Deployment, "output">;
 
 /** What the names of a queue's outputs begin with. */
-const outputPrefixes: Readonly<Record<Kind | "fetch", string>> = {
+const outputPrefixes: Readonly<Record<Kind | "fetch" | "erase", string>> = {
   users: "Users",
   accounts: "Accounts",
   endpoints: "Endpoints",
   "company-accounts": "CompanyAccounts",
   fetch: "Fetch",
+  erase: "Erase",
 };
 
 /** Every queue of the stage, in the order of the data's way. @throws CommandError where an output is missing */
@@ -31,10 +32,13 @@ export function workQueues(deployment: Outputs): readonly WorkQueue[] {
     queueUrl,
     deadLetterQueueUrl,
   }));
-  return [...[...kinds, "fetch" as const].map((name) => workQueue(deployment, name)), ...subscribers];
+  return [
+    ...[...kinds, "fetch" as const, "erase" as const].map((name) => workQueue(deployment, name)),
+    ...subscribers,
+  ];
 }
 
-export function workQueue({ output }: Outputs, name: Kind | "fetch"): WorkQueue {
+export function workQueue({ output }: Outputs, name: Kind | "fetch" | "erase"): WorkQueue {
   const prefix = outputPrefixes[name];
   return {
     name,

@@ -13,8 +13,8 @@ const deployed = { output: (name: string) => (name === "Subscribers" ? JSON.stri
 describe("the queues of a stage", () => {
   it("are those of the webhook kinds, of the calls and of the subscribers, in the data's order", () => {
     expect(workQueues(deployed)).toEqual([
-      ...["Users", "Accounts", "Endpoints", "CompanyAccounts", "Fetch"].map((prefix, index) => ({
-        name: ["users", "accounts", "endpoints", "company-accounts", "fetch"][index],
+      ...["Users", "Accounts", "Endpoints", "CompanyAccounts", "Fetch", "Erase"].map((prefix, index) => ({
+        name: ["users", "accounts", "endpoints", "company-accounts", "fetch", "erase"][index],
         queueUrl: `${prefix}QueueUrl`,
         deadLetterQueueUrl: `${prefix}DeadLetterQueueUrl`,
       })),

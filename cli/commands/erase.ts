@@ -1,0 +1,67 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import { readReport } from "../../adapters/erasure-report.ts";
+import { sqsSender } from "../../adapters/sqs-sender.ts";
+import { eraseTask, type Removed } from "../../domain/erasure.ts";
+import type { Subject } from "../../domain/subjects.ts";
+import { addCommand, type Operation } from "../command.ts";
+import { followErasures } from "../erasure.ts";
+import { tableText } from "../table.ts";
+import { workQueue } from "../work-queues.ts";
+
+const kinds = {
+  user: "Erases a user: the records, data and dead letters of the user and of all accounts of it.",
+  account: "Erases an account: its records, data and dead letters, and its events among those of its user.",
+  "company-account": "Erases a company account, as an account.",
+} as const;
+
+export function addErase(group: Command): void {
+  for (const kind of ["user", "account", "company-account"] as const) {
+    addCommand(
+      group,
+      {
+        name: `${kind} <id>`,
+        summary: kinds[kind],
+        examples: [
+          `npx income-events erase ${kind} 0f8fad5b-d9cb-469f-a165-70867728950e`,
+          `npx income-events erase ${kind} 0f8fad5b-d9cb-469f-a165-70867728950e --yes --json    for a program`,
+        ],
+      },
+      (operation, _flags, id = "") => erase(operation, { kind, id }),
+    );
+  }
+}
+
+async function erase({ deployment, clients, terminal }: Operation, subject: Subject): Promise<void> {
+  const { stage } = deployment;
+  await terminal.confirm(consequences(subject, stage));
+  const id = randomUUID();
+  const table = deployment.output("TableName");
+  const [report] = await followErasures([{ ...eraseTask(subject, "operator", [], id), id }], {
+    send: sqsSender(clients.sqs),
+    queueUrl: workQueue(deployment, "erase").queueUrl,
+    readReport: (each) => readReport(clients.dynamodb, table, each),
+    sleep,
+    terminal,
+  });
+  const { subjects = 0, removed = {} } = report ?? {};
+  terminal.result({ stage, subject, subjects, removed }, reportText(subject, subjects, removed));
+}
+
+function consequences({ kind, id }: Subject, stage: string): string {
+  return (
+    `This erases the ${kind} ${id} of the stage ${stage}${kind === "user" ? " with all accounts of it" : ""}: records, data,\n` +
+    "objects and dead letters. It can't be undone. Subscribers are told, and what still comes of it is erased as it comes."
+  );
+}
+
+function reportText({ kind, id }: Subject, subjects: number, removed: Removed): string {
+  const others = subjects - 1;
+  const accounts = kind === "user" ? ` and ${others} ${others === 1 ? "account" : "accounts"} of it` : "";
+  const rows = Object.entries(removed).map(([what, count]) => [what, count] as const);
+  return [
+    `The ${kind} ${id}${accounts} are erased. A second pass follows by itself, for what functions were writing meanwhile.`,
+    rows.length === 0 ? "There was nothing to remove." : tableText(["removed", "count"], rows),
+  ].join("\n");
+}
