@@ -9,6 +9,7 @@ import { type Account, poster, sendAdversity } from "./adversity.ts";
 import { archiveLetters, readArchive } from "./archive-letters.ts";
 import { type Access, readObjects, readSubscriber, readTable } from "./census.ts";
 import { type Found, findLosses } from "./compare.ts";
+import { eraseUser, findRemains } from "./erasure.ts";
 import { type Expectation, identityOf } from "./expectation.ts";
 import { type Kills, killEachOnce } from "./kills.ts";
 import type { Traffic } from "./traffic.ts";
@@ -52,13 +53,22 @@ export async function runScenario(
   const watch = watchForProblems(stack, patience);
   try {
     const poison = await Promise.race([play(system, kills, secret, users, progress), watch.broken]);
+    // Before the user who is erased: nothing of that one is expected.
+    const expected = expectationOf(sandbox, traffic, new Set([...poison, unreadableTask]));
+    progress("Erasing one more user, of whom the provider then tells more");
+    const erased = await Promise.race([eraseUser(system, patience), watch.broken]);
     kills.stop();
     progress("Counting in the table and the queues");
-    const expected = expectationOf(sandbox, traffic, new Set([...poison, unreadableTask]));
+    const remains = await findRemains(system, erased);
     const subscribers = subscribersOf(stack);
     const found = await takeCensus(stack, access, subscribers);
     const unkilled = kills.spared().map((name) => `the function ${name} was never killed at work`);
-    const losses = [...findLosses(expected, found, subscribers), ...unkilled, ...problemsOf(stack)];
+    const losses = [
+      ...findLosses(expected, found, subscribers),
+      ...remains,
+      ...unkilled,
+      ...problemsOf(stack),
+    ];
     return { found, kills: kills.count(), losses };
   } finally {
     watch.stop();

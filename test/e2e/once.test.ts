@@ -56,8 +56,8 @@ describe("npm start -- --once", () => {
       expect(counted.records.accounts).toBe(10);
       expect(counted.records.data).toBe(10 * 3);
       expect(Object.keys(counted.subscribers)).toEqual(["everything", "accounts"]);
-      // Each of thirteen functions is killed at least once.
-      expect(counted.kills).toBeGreaterThanOrEqual(13);
+      // Each of fourteen functions is killed at least once.
+      expect(counted.kills).toBeGreaterThanOrEqual(14);
       // An unreadable and an unmappable body of each kind, and an unreadable task.
       expect(counted.deadLetters).toBe(4 * 2 + 1);
     },
