@@ -1,8 +1,8 @@
 import { type DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { type EraseTask, parseRemoved, type Removed } from "../domain/erasure.ts";
+import { type EraseTask, parseIncomplete, parseRemoved, type Removed } from "../domain/erasure.ts";
 import { numberOf, textOf } from "../domain/parse.ts";
-import { itemVersion } from "./event-table.ts";
+import { itemVersion } from "./items.ts";
 import { erasureReportKey } from "./keys.ts";
 
 /** How far an erasure has come, for whoever follows it: counts, and nobody's id. */
@@ -12,6 +12,8 @@ export type ErasureReport = {
   /** The subject, and what was found to be its own. */
   readonly subjects: number;
   readonly removed: Removed;
+  /** Queues with more dead letters than could be looked at. */
+  readonly incomplete: readonly string[];
 };
 
 export type KeepReport = (task: EraseTask, isDone: boolean) => Promise<void>;
@@ -19,9 +21,9 @@ export type KeepReport = (task: EraseTask, isDone: boolean) => Promise<void>;
 const lifeInSeconds = 86_400;
 
 export function keepReport(client: DynamoDBClient, tableName: string, now: () => Date): KeepReport {
-  return async ({ id, next, erased, removed }, isDone) => {
+  return async ({ id, next, erased, removed, incomplete }, isDone) => {
     if (id === undefined) return;
-    const report = { step: next, isDone, subjects: erased.length, removed };
+    const report = { step: next, isDone, subjects: erased.length, removed, incomplete };
     const expiresAt = Math.ceil(now().getTime() / 1000) + lifeInSeconds;
     const item = { ...erasureReportKey(id), schemaVersion: itemVersion, expiresAt, ...report };
     await client.send(new PutItemCommand({ TableName: tableName, Item: marshall(item) }));
@@ -43,5 +45,6 @@ export async function readReport(
     isDone: item.isDone === true,
     subjects: numberOf(item, "subjects"),
     removed: parseRemoved(item.removed),
+    incomplete: parseIncomplete(item.incomplete),
   };
 }

@@ -3,7 +3,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { retryable } from "../domain/failures.ts";
 import { textOf } from "../domain/parse.ts";
 import { nameOf, type Subject } from "../domain/subjects.ts";
-import { itemVersion } from "./event-table.ts";
+import { itemVersion } from "./items.ts";
 import { tombstoneKey } from "./keys.ts";
 import type { DigestOf } from "./subject-digest.ts";
 

@@ -2,6 +2,7 @@ import type { Change } from "./changes.ts";
 import { permanent } from "./failures.ts";
 import { jsonText } from "./json-text.ts";
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, parseJson } from "./parse.ts";
+import { checkSchemaVersion } from "./schema-version.ts";
 import type { State } from "./state.ts";
 import { nameOf, ownerOf, parseSubject, type Subject, subjectOf } from "./subjects.ts";
 
@@ -32,6 +33,8 @@ export type EraseTask = {
   readonly erased: readonly Subject[];
   /** What was removed, by kind. */
   readonly removed: Removed;
+  /** Queues with more dead letters than could be looked at. */
+  readonly incomplete: readonly string[];
 };
 
 /** Counts by kind: of items (`events`, …), objects (`bodies`, …) and dead letters (`dead letters`, …). */
@@ -53,6 +56,7 @@ export function eraseTask(
     next: "records",
     erased: [],
     removed: {},
+    incomplete: [],
   };
 }
 
@@ -133,9 +137,7 @@ export function writeEraseTask(task: EraseTask): string {
 /** @throws permanent failure naming the field */
 export function readEraseTask(text: string): EraseTask {
   const fields = fieldsOf(parseJson(text, "the erase task"), "the erase task");
-  if (fields.schemaVersion !== eraseTaskVersion) {
-    throw permanent(`schemaVersion: expected ${eraseTaskVersion}`);
-  }
+  checkSchemaVersion(fields.schemaVersion, eraseTaskVersion);
   const cause = eraseCauses.find((known) => known === fields.cause);
   if (cause === undefined) throw permanent(`cause: expected one of ${eraseCauses.join(", ")}`);
   const next = eraseSteps.find((known) => known === fields.next);
@@ -151,6 +153,7 @@ export function readEraseTask(text: string): EraseTask {
     next,
     erased: subjectsOf(fields, "erased"),
     removed: parseRemoved(fields.removed),
+    incomplete: parseIncomplete(fields.incomplete),
   };
 }
 
@@ -158,6 +161,10 @@ function subjectsOf(fields: Fields, name: string): readonly Subject[] {
   const { [name]: list } = fields;
   if (!Array.isArray(list)) throw permanent(`${name}: expected a list`);
   return list.map(parseSubject);
+}
+
+export function parseIncomplete(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
 }
 
 /** @throws permanent failure naming the count that is none */

@@ -1,9 +1,11 @@
+import { Stack } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import { dataKeyOf } from "./encryption.ts";
 import type { EventTable } from "./event-table.ts";
+import type { LetterArchive } from "./letter-archive.ts";
 import { longestInQueuesInDays, type OverflowStorage } from "./overflow-storage.ts";
 import { allow, consumeQueue } from "./permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
@@ -49,6 +51,9 @@ export type EraserProps = {
   readonly table: EventTable;
   readonly overflow: OverflowStorage;
   readonly relay: Relay;
+  readonly archive: LetterArchive;
+  /** Every queue that has dead letters, by the name that commands give it. */
+  readonly works: ReadonlyMap<string, WorkQueue>;
   readonly subscribers: Subscribers;
 };
 
@@ -75,6 +80,8 @@ export class Eraser extends Construct {
     table,
     overflow,
     relay,
+    archive,
+    works,
     subscribers,
   }: EraserProps) {
     const { queue, deadLetterQueue } = erasure.work;
@@ -95,7 +102,8 @@ export class Eraser extends Construct {
         FAILURES_BUCKET: relay.failures.bucketName,
         ERASURE_LOG_BUCKET: erasure.log.bucketName,
         ERASURE_KEY_ARN: erasure.key.secretArn,
-        SUBSCRIBER_QUEUES: subscribers.queueUrls,
+        ARCHIVE_BUCKET: archive.bucket.bucketName,
+        QUEUE_NAMES: this.#queueNames(works),
       },
       settings: {
         eventSource,
@@ -113,7 +121,16 @@ export class Eraser extends Construct {
           ["dynamodb:Query", "dynamodb:DeleteItem", "dynamodb:UpdateItem", "dynamodb:PutItem"],
           [table.table.tableArn],
         ),
-        allow(["s3:ListBucket"], [overflow.bucket.bucketArn, relay.failures.bucketArn]),
+        allow(
+          ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"],
+          [...works.values()].map((work) => work.deadLetterQueue.queueArn),
+        ),
+        allow(
+          ["s3:ListBucket"],
+          [overflow.bucket.bucketArn, relay.failures.bucketArn, archive.bucket.bucketArn],
+        ),
+        allow(["s3:GetObject"], [overflow.bodies]),
+        allow(["s3:GetObject", "s3:DeleteObject"], [archive.bucket.arnForObjects("letters/*")]),
         allow(["s3:DeleteObject"], [overflow.bodies, overflow.data, overflow.pages]),
         allow(["s3:GetObject", "s3:PutObject", "s3:DeleteObject"], [relay.failures.arnForObjects("*")]),
         allow(["s3:PutObject"], [erasure.log.arnForObjects("erased/*")]),
@@ -121,14 +138,27 @@ export class Eraser extends Construct {
       ],
     });
   }
+
+  /** By name, for all their URLs would not fit into the environment of a function. */
+  #queueNames(works: EraserProps["works"]): string {
+    const names = [...works].map(([name, { queue, deadLetterQueue }]) => [
+      name,
+      {
+        deadLetters: deadLetterQueue.queueName,
+        ...(name.startsWith("subscriber/") && { queue: queue.queueName }),
+      },
+    ]);
+    return Stack.of(this).toJsonString(Object.fromEntries(names));
+  }
 }
 
 /**
  * How long a copy of what was erased can turn up: the provider's last retry, its stay in a queue and its dead letters,
- * then as a change that the relay gave up on, and, sent on from there, in queues again.
+ * then in the archive of these or as a change that the relay gave up on, and, sent on from there, in queues again.
  */
 export function tombstoneDays({ webhooks, retention }: Settings): number {
-  return webhooks.retryHours / 24 + longestInQueuesInDays + retention.failuresDays + longestInQueuesInDays;
+  const laidAsideInDays = Math.max(retention.archiveDays, retention.failuresDays);
+  return webhooks.retryHours / 24 + longestInQueuesInDays + laidAsideInDays + longestInQueuesInDays;
 }
 
 /** SQS: a message is delayed at most 15 minutes, and no function lives longer. */

@@ -84,18 +84,20 @@ export class IncomeEventsStack extends Stack {
     const erasure = new Erasure(this, "Erasure", settings);
     const sending = { settings, defaults, eventSource, table, subscribers, erasure };
     const relay = new Relay(this, "Relay", { ...sending, fetching });
-    new Eraser(this, "Erase", { ...sending, overflow, relay });
     const registration = settings.register.enabled
       ? new WebhookRegistration(this, "Register", { ...calling, webhooksUrl, secret })
       : undefined;
 
     const reconciliation = new Reconciliation(this, "Reconcile", { ...calling, receiving });
 
+    const works = workQueuesByName(receiving, fetching, subscribers);
     const archive = new LetterArchive(this, "Archive", {
       settings,
       defaults,
-      works: workQueuesByName(receiving, fetching, subscribers),
+      works: new Map([...works, ["erase", erasure.work]]),
     });
+    // Of its own dead letters none is swept: each is an erasure that is still to be done.
+    new Eraser(this, "Erase", { ...sending, overflow, relay, archive, works });
 
     addOutputs(this, {
       settings,

@@ -3,7 +3,7 @@ import type { Subscribers } from "./subscribers.ts";
 import type { WebhookKind } from "./webhook-kind.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
-/** Every queue that has dead letters, by the name that commands give it; see cli/work-queues.ts. */
+/** Every queue that has dead letters, except that of erasures, by the name that commands give it; see cli/work-queues.ts. */
 export function workQueuesByName(
   receiving: ReadonlyMap<string, WebhookKind>,
   fetching: Fetching,

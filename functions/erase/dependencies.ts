@@ -3,9 +3,11 @@ import type { WriteErasureLog } from "../../adapters/erasure-log.ts";
 import type { KeepReport } from "../../adapters/erasure-report.ts";
 import type { RemoveGivenUp } from "../../adapters/given-up-changes.ts";
 import type { ObjectEraser } from "../../adapters/object-eraser.ts";
+import type { OverflowBucket } from "../../adapters/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs-sender.ts";
 import type { DigestOf } from "../../adapters/subject-digest.ts";
 import type { Tombstones } from "../../adapters/tombstones.ts";
+import type { LetterPlace } from "../../domain/dead-letter.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Publish } from "../runtime/subscriber-queues.ts";
 
@@ -16,6 +18,10 @@ export type EraserDependencies = {
   readonly records: ErasableRecords;
   /** Of the bucket of bodies and data. */
   readonly objects: ObjectEraser;
+  /** Of the same bucket: bodies that dead letters point to. */
+  readonly bodies: Pick<OverflowBucket, "find">;
+  /** Where dead letters lie, with the names of their queues; the time that is left is that of the invocation. */
+  readonly deadLetters: (secondsLeft: () => number) => readonly (readonly [string, LetterPlace])[];
   readonly removeGivenUp: RemoveGivenUp;
   readonly publish: Publish;
   readonly keepReport: KeepReport;
@@ -31,4 +37,8 @@ export type EraserDependencies = {
 };
 
 /** What a step works with: the function's time ends. */
-export type StepDependencies = EraserDependencies & { readonly isTimeOver: () => boolean };
+export type StepDependencies = EraserDependencies & {
+  readonly secondsLeft: () => number;
+  /** Whether a step should look for nothing more. */
+  readonly isTimeOver: () => boolean;
+};

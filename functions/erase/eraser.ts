@@ -2,6 +2,7 @@ import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { type EraseTask, readEraseTask, writeEraseTask } from "../../domain/erasure.ts";
 import { FailureError } from "../../domain/failures.ts";
 import { deadLetterPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
+import { removeDeadLetters } from "./dead-letters.ts";
 import type { EraserDependencies, StepDependencies } from "./dependencies.ts";
 import { removeGivenUpChanges } from "./given-up-changes.ts";
 import { removeRecords } from "./records.ts";
@@ -23,9 +24,10 @@ export function eraser(
   const { send, deadLetterQueueUrl, log } = dependencies;
   const settle = deadLetterPermanent(send, deadLetterQueueUrl, log);
   return (event, invocation) => {
-    const spared = invocation.getRemainingTimeInMillis() * sparedFraction;
-    const isTimeOver = () => invocation.getRemainingTimeInMillis() < spared;
-    return sqsBatch(({ body }) => goOn(readEraseTask(body), { ...dependencies, isTimeOver }), settle)(event);
+    const secondsLeft = () => invocation.getRemainingTimeInMillis() / 1000;
+    const spared = secondsLeft() * sparedFraction;
+    const timed = { ...dependencies, secondsLeft, isTimeOver: () => secondsLeft() < spared };
+    return sqsBatch(({ body }) => goOn(readEraseTask(body), timed), settle)(event);
   };
 }
 
@@ -45,7 +47,7 @@ async function perform(task: EraseTask, dependencies: StepDependencies): Promise
     case "records":
       return removeRecords(task, dependencies);
     case "dead letters":
-      return { ...task, next: "given-up changes" };
+      return removeDeadLetters(task, dependencies);
     case "given-up changes":
       return removeGivenUpChanges(task, dependencies);
     case "messages":

@@ -6,24 +6,32 @@ import { erasableRecords } from "../../adapters/erasable-records.ts";
 import { erasureLogWriter } from "../../adapters/erasure-log.ts";
 import { keepReport } from "../../adapters/erasure-report.ts";
 import { givenUpChanges } from "../../adapters/given-up-changes.ts";
+import { letterArchive } from "../../adapters/letter-archive.ts";
 import { objectEraser } from "../../adapters/object-eraser.ts";
+import { overflowBucket } from "../../adapters/overflow-bucket.ts";
+import { queueLetters } from "../../adapters/queue-letters.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
 import { subjectDigest } from "../../adapters/subject-digest.ts";
 import { tombstones } from "../../adapters/tombstones.ts";
-import { numberOf, parseJson, textOf } from "../../domain/parse.ts";
+import { numberOf, textOf } from "../../domain/parse.ts";
 import { parseSubscribers } from "../../domain/subscribers.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
 import { joinQueues, publisher } from "../runtime/subscriber-queues.ts";
 import { eraser } from "./eraser.ts";
+import { queuesBeside } from "./queues-beside.ts";
 
 const settings = readSettings();
 const now = () => new Date();
 const table = new DynamoDBClient({});
 const buckets = new S3Client({});
-const send = sqsSender(new SQSClient({}));
 const tableName = variable("TABLE_NAME");
-const queues = parseJson(variable("SUBSCRIBER_QUEUES"), "SUBSCRIBER_QUEUES");
+const queues = new SQSClient({});
+const send = sqsSender(queues);
+const queueUrl = variable("ERASE_QUEUE_URL");
+const places = queuesBeside(queueUrl, variable("QUEUE_NAMES"));
+const subscribers = joinQueues(parseSubscribers(settings.subscribers), places.subscribers);
+const archive = letterArchive(buckets, variable("ARCHIVE_BUCKET"));
 
 export const handler = eraser({
   digestOf: subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN")),
@@ -31,11 +39,20 @@ export const handler = eraser({
   writeLog: erasureLogWriter(buckets, variable("ERASURE_LOG_BUCKET")),
   records: erasableRecords(table, tableName),
   objects: objectEraser(buckets, variable("OVERFLOW_BUCKET")),
+  bodies: overflowBucket(variable("OVERFLOW_BUCKET")),
+  deadLetters: (secondsLeft) => {
+    // What a run that was ended by force has hidden comes back when its time is over.
+    const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
+    return places.deadLetters.flatMap(([name, url]) => [
+      [name, queueLetters(queues, url, hiddenSeconds)] as const,
+      [name, archive.place(name)] as const,
+    ]);
+  },
   removeGivenUp: givenUpChanges(buckets, variable("FAILURES_BUCKET")),
-  publish: publisher(send, joinQueues(parseSubscribers(settings.subscribers), queues), log),
+  publish: publisher(send, subscribers, log),
   keepReport: keepReport(table, tableName, now),
   send,
-  queueUrl: variable("ERASE_QUEUE_URL"),
+  queueUrl,
   deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
   settleSeconds: numberOf(settings, "settleSeconds"),
   eventSource: textOf(settings, "eventSource"),

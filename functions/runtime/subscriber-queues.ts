@@ -1,7 +1,7 @@
 import type { Send } from "../../adapters/sqs-sender.ts";
 import { type Failure, permanent } from "../../domain/failures.ts";
 import { jsonText } from "../../domain/json-text.ts";
-import type { Message } from "../../domain/message.ts";
+import type { Message } from "../../domain/message-schemas.ts";
 import { fieldsOf, textOf } from "../../domain/parse.ts";
 import { type Subscriber, wants } from "../../domain/subscribers.ts";
 import type { Log } from "./log.ts";

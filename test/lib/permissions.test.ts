@@ -75,6 +75,16 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "sqs:SendMessage                  SubscriberEverythingDeadLetters",
     "sqs:SendMessage                  SubscriberRiskTeamQueue",
     "sqs:SendMessage                  SubscriberRiskTeamDeadLetters",
+    ...["ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility"].flatMap((action) =>
+      [
+        ...["UsersWork", "AccountsWork", "EndpointsWork", "CompanyAccountsWork", "FetchWork"],
+        ...["SubscriberEverything", "SubscriberRiskTeam"],
+      ].map((name) => `sqs:${action} ${name}DeadLetters`),
+    ),
+    "s3:GetObject                     OverflowBucket/bodies/*",
+    "s3:ListBucket                    ArchiveBucket",
+    "s3:GetObject                     ArchiveBucket/letters/*",
+    "s3:DeleteObject                  ArchiveBucket/letters/*",
     "dynamodb:Query                   EventsTable",
     "dynamodb:DeleteItem              EventsTable",
     "dynamodb:UpdateItem              EventsTable",
@@ -108,7 +118,7 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
   ],
   ArchiveLetters: [
     ...[
-      ...["UsersWork", "AccountsWork", "EndpointsWork", "CompanyAccountsWork", "FetchWork"],
+      ...["UsersWork", "AccountsWork", "EndpointsWork", "CompanyAccountsWork", "FetchWork", "ErasureWork"],
       ...["SubscriberEverything", "SubscriberRiskTeam"],
     ].flatMap((work) => [
       `sqs:ReceiveMessage               ${work}DeadLetters`,

@@ -369,7 +369,8 @@ describe("functions", () => {
         "FAILURES_BUCKET",
         "ERASURE_LOG_BUCKET",
         "ERASURE_KEY_ARN",
-        "SUBSCRIBER_QUEUES",
+        "ARCHIVE_BUCKET",
+        "QUEUE_NAMES",
       ],
     ],
     [

@@ -1,0 +1,61 @@
+import { bodyText } from "../../adapters/body-text.ts";
+import type { DeadLetter, LetterPlace } from "../../domain/dead-letter.ts";
+import { type Body, readEnvelope } from "../../domain/envelope.ts";
+import { addRemoved, type EraseTask } from "../../domain/erasure.ts";
+import { retryable } from "../../domain/failures.ts";
+import { mentions } from "../../domain/mentions.ts";
+import type { StepDependencies } from "./dependencies.ts";
+
+type Sweep = StepDependencies & { readonly isNamed: (text: string) => boolean };
+type Swept = { readonly queue: string; readonly deleted: number; readonly isComplete: boolean };
+
+/** Deletes the dead letters, in queues and in their archive, that name somebody who is erased. */
+export async function removeDeadLetters(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
+  const sweep = { ...dependencies, isNamed: mentions(task.erased.map(({ id }) => id)) };
+  const swept = await Promise.all(
+    dependencies
+      .deadLetters(dependencies.secondsLeft)
+      .map(([queue, place]) => sweepPlace(queue, place, sweep)),
+  );
+  let removed = task.removed;
+  for (const { queue, deleted } of swept) {
+    if (deleted > 0) removed = addRemoved(removed, { [`dead letters of ${queue}`]: deleted });
+  }
+  const incomplete = swept.flatMap(({ queue, isComplete }) => (isComplete ? [] : [queue]));
+  return { ...task, removed, incomplete, next: "given-up changes" };
+}
+
+async function sweepPlace(queue: string, place: LetterPlace, sweep: Sweep): Promise<Swept> {
+  let deleted = 0;
+  let isComplete = true;
+  const { notTaken } = await place(async (letters) => {
+    const named = await Promise.all(letters.map((letter) => isNamedIn(letter, sweep)));
+    const done = letters.filter((_, index) => named[index]);
+    deleted += done.length;
+    isComplete = !sweep.isTimeOver();
+    return { done, isEnough: !isComplete };
+  });
+  if (notTaken > 0) throw retryable(`${notTaken} dead letters of ${queue} could not be deleted`, 1);
+  return { queue, deleted, isComplete };
+}
+
+/** Where the body lies in an object, that one goes before the letter that points to it. */
+async function isNamedIn({ body: text }: DeadLetter, sweep: Sweep): Promise<boolean> {
+  if (sweep.isNamed(text)) return true;
+  const body = bodyIn(text);
+  if (body === undefined || body.as === "facts" || body.as === "withheld") return false;
+  const { find } = sweep.bodies;
+  const get = async (key: string) => (await find(key)) ?? new Uint8Array();
+  if (!sweep.isNamed(await bodyText(body, { get }))) return false;
+  if (body.as === "object") await sweep.objects.remove(body.key);
+  return true;
+}
+
+/** What is no envelope says all in its own text. */
+function bodyIn(text: string): Body | undefined {
+  try {
+    return readEnvelope(text).body;
+  } catch {
+    return undefined;
+  }
+}
