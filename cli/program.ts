@@ -12,6 +12,7 @@ import { addMappingTry } from "./commands/mapping-try.ts";
 import { addRecordsShow } from "./commands/records-show.ts";
 import { addRepair } from "./commands/repair.ts";
 import { addErase } from "./commands/erase.ts";
+import { addEraseApplyLog } from "./commands/erase-apply-log.ts";
 import { addSecretRotate } from "./commands/secret-rotate.ts";
 import { addStatus } from "./commands/status.ts";
 import { addSubscribersList } from "./commands/subscribers-list.ts";
@@ -56,6 +57,8 @@ export function createProgram(): Command {
   const letters = program.command("dlq").description("dead letters: what could not be processed");
   for (const add of [addDlqList, addDlqShow, addDlqRedrive, addDlqPurge]) add(letters);
   addErase(program.command("erase").description("users and accounts, for good"));
+  const erase = program.command("erase").description("users and accounts, for good");
+  for (const add of [addErase, addEraseApplyLog]) add(erase);
   return program;
 }
 

@@ -45,8 +45,11 @@ async function erase({ deployment, clients, terminal }: Operation, subject: Subj
     sleep,
     terminal,
   });
-  const { subjects = 0, removed = {} } = report ?? {};
-  terminal.result({ stage, subject, subjects, removed }, reportText(subject, subjects, removed));
+  const { subjects = 0, removed = {}, incomplete = [] } = report ?? {};
+  terminal.result(
+    { stage, subject, subjects, removed, incomplete },
+    reportText(subject, subjects, removed, incomplete),
+  );
 }
 
 function consequences({ kind, id }: Subject, stage: string): string {
@@ -56,12 +59,23 @@ function consequences({ kind, id }: Subject, stage: string): string {
   );
 }
 
-function reportText({ kind, id }: Subject, subjects: number, removed: Removed): string {
+function reportText(
+  { kind, id }: Subject,
+  subjects: number,
+  removed: Removed,
+  incomplete: readonly string[],
+): string {
   const others = subjects - 1;
   const accounts = kind === "user" ? ` and ${others} ${others === 1 ? "account" : "accounts"} of it` : "";
   const rows = Object.entries(removed).map(([what, count]) => [what, count] as const);
   return [
     `The ${kind} ${id}${accounts} are erased. A second pass follows by itself, for what functions were writing meanwhile.`,
     rows.length === 0 ? "There was nothing to remove." : tableText(["removed", "count"], rows),
+    ...(incomplete.length === 0
+      ? []
+      : [
+          `There were more dead letters than could be looked at, of: ${incomplete.join(", ")}. Redrive or purge them, and run ` +
+            "the command again.",
+        ]),
   ].join("\n");
 }
