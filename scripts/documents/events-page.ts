@@ -45,6 +45,9 @@ providers tell none. Sort by \`sequence\`.
 **State.** \`connected\`, \`deleted\` and \`unconfirmed\` are what is known after the event, whatever the event itself said. A
 deletion is final.
 
+**Erasure.** \`user.erased\`, \`account.erased\` and \`company-account.erased\` ask you to forget, too. Their \`sequence\` is
+higher than any other of the subject: what is still in your queue of it is older, whenever it comes.
+
 **Filters.** A filter in the settings names exact types, or prefixes that end in \`*\`, such as \`account.*\`.
 
 Ids that begin with \`5e57da7a-\` are of a [smoke test](smoke.md), not of the provider's users.`;

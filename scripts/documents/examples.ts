@@ -3,10 +3,12 @@ import { type Change, consequencesOf } from "../../domain/changes.ts";
 import { type DataSet, fetched, want } from "../../domain/data-set.ts";
 import type { EventFacts, IncomeEvent, Kind } from "../../domain/events.ts";
 import { identify } from "../../domain/identify.ts";
+import { messageOfErasure } from "../../domain/message.ts";
 import type { Message } from "../../domain/message-schemas.ts";
 import { type Answer, judge, type State, settle } from "../../domain/state.ts";
 import { subjectOf } from "../../domain/subjects.ts";
 import { testMessage } from "../../domain/test-message.ts";
+import { type Subject, subjectOf } from "../../domain/subjects.ts";
 
 const source = "/income-events/production";
 const userId = "0d9bdb0e-27cf-4f4a-9c6e-6a1d8f0e7a55";
@@ -45,6 +47,10 @@ function dataOf(facts: EventFacts): readonly Message[] {
   const content = createHash("sha256").update("the data").digest("base64url");
   const read = wanted && fetched(wanted, wanted.wanted, content, moment(11));
   return [...changed(undefined, wanted), ...changed(wanted, read)];
+}
+
+function erasuresOf(subjects: readonly Subject[]): readonly Message[] {
+  return subjects.map((subject) => messageOfErasure(subject, moment(12).toISOString(), source));
 }
 
 function changed(before: DataSet | undefined, after: DataSet | undefined): readonly Message[] {
@@ -101,6 +107,11 @@ export const examples: readonly Message[] = [
     dateEnd: "2026-01-31",
   }),
   testMessage("0f3b6a52-8d1c-4e27-9a64-51c7b8e2d940", "everything", source, moment(12)),
+  ...erasuresOf([
+    { kind: "user", id: userId },
+    { kind: "account", id: accountId },
+    { kind: "company-account", id: companyAccountId },
+  ]),
 ];
 
 /** @throws where the examples above have no message of the type */

@@ -10,6 +10,7 @@ import {
   subjectKindOf,
 } from "../../domain/events.ts";
 import { identify } from "../../domain/identify.ts";
+import { messageOfErasure } from "../../domain/message.ts";
 import type { Message } from "../../domain/message-schemas.ts";
 import { present } from "../../domain/parse.ts";
 import { type Answer, judge, type State, settle } from "../../domain/state.ts";
@@ -78,10 +79,11 @@ const step = fc.oneof(
 
 /** The messages that the domain produces for whatever happens to a few users and accounts, in their order. */
 export const stories: fc.Arbitrary<readonly Message[]> = fc
-  .array(step, { minLength: 1, maxLength: 25 })
-  .map((steps) => {
+  .tuple(fc.array(step, { minLength: 1, maxLength: 25 }), fc.boolean())
+  .map(([steps, endsInErasure]) => {
     const story = new Story();
     for (const each of steps) story.take(each);
+    if (endsInErasure) story.erase();
     return story.messages;
   });
 
@@ -107,6 +109,12 @@ class Story {
       case "test":
         this.messages.push(testMessage(step.id, "some", source, new Date(this.messages.length)));
     }
+  }
+
+  /** Everyone, for good. */
+  erase(): void {
+    for (const { subject } of this.#states.values())
+      this.messages.push(messageOfErasure(subject, minute(10), source));
   }
 
   #receive({ facts, receipts, isReconciled }: Receipt): void {
