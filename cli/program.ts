@@ -59,6 +59,7 @@ export function createProgram(): Command {
   addErase(program.command("erase").description("users and accounts, for good"));
   const erase = program.command("erase").description("users and accounts, for good");
   for (const add of [addErase, addEraseApplyLog]) add(erase);
+  addCompletion(program);
   return program;
 }
 

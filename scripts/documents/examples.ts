@@ -6,9 +6,8 @@ import { identify } from "../../domain/identify.ts";
 import { messageOfErasure } from "../../domain/message.ts";
 import type { Message } from "../../domain/message-schemas.ts";
 import { type Answer, judge, type State, settle } from "../../domain/state.ts";
-import { subjectOf } from "../../domain/subjects.ts";
-import { testMessage } from "../../domain/test-message.ts";
 import { type Subject, subjectOf } from "../../domain/subjects.ts";
+import { testMessage } from "../../domain/test-message.ts";
 
 const source = "/income-events/production";
 const userId = "0d9bdb0e-27cf-4f4a-9c6e-6a1d8f0e7a55";
