@@ -56,10 +56,8 @@ export function createProgram(): Command {
   addCompletion(program);
   const letters = program.command("dlq").description("dead letters: what could not be processed");
   for (const add of [addDlqList, addDlqShow, addDlqRedrive, addDlqPurge]) add(letters);
-  addErase(program.command("erase").description("users and accounts, for good"));
   const erase = program.command("erase").description("users and accounts, for good");
   for (const add of [addErase, addEraseApplyLog]) add(erase);
-  addCompletion(program);
   return program;
 }
 
