@@ -19,7 +19,7 @@ export function addDlqList(group: Command): void {
     {
       name: "list",
       summary:
-        "Lists the dead letters of each queue: how many, since when, when the first is archived, and why.",
+        "Lists the dead letters of each queue: how many, since when, when SQS would drop the first, and why.",
       examples: [
         "npx income-events dlq list",
         "npx income-events dlq list --stage prod --outputs outputs.json --json",
@@ -41,9 +41,12 @@ async function list(operation: Operation): Promise<void> {
     archived,
     reasonsText(reasons),
   ]);
+  const partly = queues.filter(({ read }) => read >= mostRead).map(({ queue }) => queue);
+  if (partly.length > 0)
+    terminal.progress(`Of ${partly.join(", ")} the ages and reasons are those of ${mostRead} letters only.`);
   terminal.result(
     { stage: deployment.stage, queues },
-    tableText(["QUEUE", "LETTERS", "OLDEST", "DROPPED", "ARCHIVED", "REASONS"], rows),
+    tableText(["QUEUE", "LETTERS", "OLDEST", "FIRST ENDS", "ARCHIVED", "REASONS"], rows),
   );
 }
 

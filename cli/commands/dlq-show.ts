@@ -87,7 +87,7 @@ function textOf(letter: Described, now: Date): string {
   const { messageId, what, id, attempts, reason, sentAt, endsAt, receives, returns, payload } = letter;
   const facts = [
     `sent ${fromNow(new Date(sentAt), now)}`,
-    ...(endsAt === undefined ? [] : [`dropped ${fromNow(new Date(endsAt), now)}`]),
+    ...(endsAt === undefined ? [] : [`ends ${fromNow(new Date(endsAt), now)}`]),
     `received ${times(receives)}`,
     ...(attempts === undefined ? [] : [`tried ${times(attempts)}`]),
     ...(returns === 0 ? [] : [`redriven ${times(returns)}`]),

@@ -1,7 +1,67 @@
+import { createServer } from "node:http";
+import { SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { queueLetters } from "../../adapters/queue-letters.ts";
 import type { DeadLetter } from "../../domain/dead-letter.ts";
 import { startTestSystem, type TestSystem } from "../support/engines.ts";
+
+/** A queue that shows what a test says, lot by lot: the order is SQS's own. */
+async function startScriptedQueue(lots: readonly (readonly string[])[]) {
+  const waiting = [...lots];
+  const server = createServer((message, response) => {
+    message.resume().on("end", () => {
+      const isReceive = message.headers["x-amz-target"] === "AmazonSQS.ReceiveMessage";
+      const Messages = isReceive ? waiting.shift()?.map((id) => ({ MessageId: id, Body: id })) : undefined;
+      response.setHeader("content-type", "application/x-amz-json-1.0").end(JSON.stringify({ Messages }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port for the queue");
+  const endpoint = `http://127.0.0.1:${address.port}`;
+  const credentials = { accessKeyId: "a", secretAccessKey: "b" };
+  const client = new SQSClient({ endpoint, region: "eu-central-1", credentials, md5: false });
+  return {
+    client,
+    url: `${endpoint}/000000000000/q`,
+    close: async () => {
+      client.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+describe("a long reading", () => {
+  const read = async (lots: readonly (readonly string[])[]) => {
+    const queue = await startScriptedQueue(lots);
+    const seen: string[] = [];
+    try {
+      await queueLetters(
+        queue.client,
+        queue.url,
+        () => 60,
+      )(async (letters) => {
+        seen.push(...letters.map(({ messageId }) => messageId));
+        return { done: letters.filter(({ body }) => body.startsWith("done")), isEnough: false };
+      });
+      return seen;
+    } finally {
+      await queue.close();
+    }
+  };
+
+  it("goes on where letters come round again before others were seen", async () => {
+    expect(await read([["a", "b"], ["a"], ["b", "c"], []])).toEqual(["a", "b", "c"]);
+  });
+
+  it("ends when all that it holds has come round", async () => {
+    expect(await read([["a", "b"], ["a", "b"], ["a"], ["b"], ["unseen"]])).toEqual(["a", "b"]);
+  });
+
+  it("shows a letter once that was taken away and that SQS shows again", async () => {
+    expect(await read([["done-1"], ["done-1", "a"], []])).toEqual(["done-1", "a"]);
+  });
+});
 
 describe("the letters of a queue", () => {
   let system: TestSystem;

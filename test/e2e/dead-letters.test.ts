@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
-import { SQSClient } from "@aws-sdk/client-sqs";
+import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { queueDepth } from "../../adapters/queue-depth.ts";
 import { queueLetters } from "../../adapters/queue-letters.ts";
@@ -62,6 +62,19 @@ describe("dead letters, from the command line", { timeout: 120_000 }, () => {
     return found;
   };
   const lettersIn = (prefix: string) => messagesIn(`${prefix}DeadLetterQueueUrl`);
+  const replaceLetters = async (prefix: string, change: (body: string) => string) => {
+    const url = output(`${prefix}DeadLetterQueueUrl`);
+    const place = queueLetters(sqs, url, () => 60);
+    const taken: DeadLetter[] = [];
+    await place(async (done) => {
+      taken.push(...done);
+      return { done, isEnough: false };
+    });
+    await sqsSender(sqs)(
+      url,
+      taken.map(({ body, reason = "" }) => ({ body: change(body), reason })),
+    );
+  };
   const messagesOf = async (name: string) =>
     (await messagesIn(`Subscriber${name}QueueUrl`)).map(({ body }) => body);
   const objects = async (queue: string) => {
@@ -142,7 +155,11 @@ describe("dead letters, from the command line", { timeout: 120_000 }, () => {
       reason: "the provider answered 422",
     });
 
+    // As if it had failed for longer than it may: it begins anew, so that another failure does not end it at once.
+    const since = "2026-01-01T00:00:00.000Z";
+    await replaceLetters("Fetch", (body) => JSON.stringify({ ...JSON.parse(body), attempts: 9, since }));
     sandbox.clearFaults();
+    sandbox.fault({ path: "^/api/v0.4/accounts/[^/]+/income", method: "GET", status: 503, times: 1 });
     await json("redrive", "fetch");
 
     await vi.waitFor(async () => {
@@ -238,6 +255,14 @@ describe("dead letters, from the command line", { timeout: 120_000 }, () => {
     expect(result).toMatchObject({ code: 1, stdout: expect.stringContaining("could not be sent: 1") });
     expect(result.stderr).toContain("Not sent: 1 dead letter (AccessDenied). They lie where they did");
     expect(await lettersIn("CompanyAccounts")).toMatchObject([letter]);
+  });
+
+  it("says how many letters it could not see, since another reader has them", async () => {
+    const QueueUrl = output("CompanyAccountsDeadLetterQueueUrl");
+    const { Messages } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 60 }));
+    expect(Messages).toHaveLength(1);
+    expect((await run("redrive", "company-accounts")).stdout).toContain("In the hands of another reader: 1.");
+    expect((await queueDepth(sqs, QueueUrl)).inFlight).toBe(1);
   });
 
   it.each([
