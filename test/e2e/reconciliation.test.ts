@@ -1,4 +1,3 @@
-import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { outputOf, subscribersOf } from "../../local/outputs.ts";
@@ -6,13 +5,9 @@ import { readTable } from "../../local/scenario/census.ts";
 import { settle } from "../../local/settle.ts";
 import { type System, startSystem } from "../../local/system.ts";
 import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
+import { readMessages } from "../support/subscriber-messages.ts";
 
 const patience = 60_000;
-const message = z.object({
-  type: z.string(),
-  subject: z.string(),
-  data: z.object({ reconciled: z.boolean().optional(), connected: z.boolean().optional() }),
-});
 const logLine = z.object({ code: z.string() }).loose();
 
 /** The stack as it is synthesized, and a provider whose webhooks get lost. */
@@ -54,16 +49,8 @@ describe("reconciliation on the running system", () => {
   };
   const reconciledMessages = async () => {
     const everything = subscribersOf(system.stack).find(({ name }) => name === "everything");
-    const receive = new ReceiveMessageCommand({ QueueUrl: everything?.queueUrl, MaxNumberOfMessages: 10 });
-    const client = new SQSClient(system.access);
-    const found: z.output<typeof message>[] = [];
-    for (;;) {
-      const { Messages = [] } = await client.send(receive);
-      if (Messages.length === 0) break;
-      found.push(...Messages.map(({ Body = "" }) => message.parse(JSON.parse(Body))));
-    }
-    client.destroy();
-    return found.filter(({ data }) => data.reconciled);
+    const messages = await readMessages(system.access, everything?.queueUrl ?? "");
+    return messages.filter(({ data }) => "reconciled" in data);
   };
 
   it("finds what no webhook told, lets it take the way of webhooks, and tells the gap", async () => {

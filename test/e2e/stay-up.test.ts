@@ -9,6 +9,7 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { runCommand } from "../support/command-line.ts";
+import { contractMessage } from "../support/contract-message.ts";
 import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
 import { descendantsOf, isAlive, type Program, runProgram } from "../support/program.ts";
 
@@ -21,7 +22,6 @@ const addresses = z.object({
   table: z.string(),
   queues: z.record(z.string(), z.url()),
 });
-const message = z.object({ id: z.string(), type: z.string(), subject: z.string(), sequence: z.string() });
 /** Where commands find a system of the stage `local` by its process. */
 const announcementOf = (pid: number) =>
   join(import.meta.dirname, "..", "..", ".local", "running", `income-events-local-${pid}.json`);
@@ -153,7 +153,7 @@ async function receiveOf(client: SQSClient, QueueUrl: string, subject: string) {
     );
     for (const { Body = "", ReceiptHandle } of Messages) {
       await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
-      const read = message.parse(JSON.parse(Body));
+      const read = contractMessage(Body);
       if (read.subject === subject) return read;
     }
   }

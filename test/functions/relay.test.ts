@@ -12,12 +12,12 @@ import { findErased, tombstones } from "../../adapters/tombstones.ts";
 import { type EraseTask, eraseTask, readEraseTask } from "../../domain/erasure.ts";
 import type { IncomeEvent } from "../../domain/events.ts";
 import type { Message } from "../../domain/message-schemas.ts";
-import { readMessage } from "../../domain/read-message.ts";
 import { settle } from "../../domain/state.ts";
 import type { Subject } from "../../domain/subjects.ts";
 import { outbox } from "../../functions/relay/outbox.ts";
 import { relay } from "../../functions/relay/relay.ts";
 import { joinQueues, publisher } from "../../functions/runtime/subscriber-queues.ts";
+import { contractMessage } from "../support/contract-message.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../support/engines.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
 
@@ -129,12 +129,7 @@ await describeOnTables("the relay", (tables) => {
 
   const bodiesOf = async (queueUrl: string) => (await system.drain(queueUrl)).map(({ Body = "" }) => Body);
   const tasks = async () => (await bodiesOf(fetchQueueUrl)).map((body): unknown => JSON.parse(body));
-  const messages = async (queueUrl: string) =>
-    (await bodiesOf(queueUrl)).map((body): Message => {
-      const read = readMessage(body);
-      if (read.as !== "message") throw new Error(`${body} is no message of the contract`);
-      return read.message;
-    });
+  const messages = async (queueUrl: string) => (await bodiesOf(queueUrl)).map(contractMessage);
   const itemsBy = async (sortKey: string) => (await table.all()).filter(({ sk }) => sk === sortKey);
 
   describe("an account that connects", () => {

@@ -1,21 +1,19 @@
 import { DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { z } from "zod";
+import type { Message } from "../../domain/message-schemas.ts";
 import type { Access } from "../../local/scenario/census.ts";
-
-const message = z.object({ id: z.string(), type: z.string(), subject: z.string(), sequence: z.string() });
-export type SubscriberMessage = z.output<typeof message>;
+import { contractMessage } from "./contract-message.ts";
 
 /** Every copy of every message of a subscriber's queue; reading takes them out of it. */
-export async function readMessages(access: Access, QueueUrl: string): Promise<readonly SubscriberMessage[]> {
+export async function readMessages(access: Access, QueueUrl: string): Promise<readonly Message[]> {
   const client = new SQSClient(access);
-  const found: SubscriberMessage[] = [];
+  const found: Message[] = [];
   try {
     for (;;) {
       const { Messages = [] } = await client.send(
         new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
       );
       if (Messages.length === 0) return found;
-      found.push(...Messages.map(({ Body = "" }) => message.parse(JSON.parse(Body))));
+      found.push(...Messages.map(({ Body = "" }) => contractMessage(Body)));
       const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
       await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
     }
@@ -25,12 +23,9 @@ export async function readMessages(access: Access, QueueUrl: string): Promise<re
 }
 
 /** What one event or answer became twice, in words: two places in its subject's order, or two events in one place. */
-export function duplicatesIn(messages: readonly SubscriberMessage[]): readonly string[] {
-  const placeOf = ({ subject, sequence }: SubscriberMessage) => `${subject} ${sequence}`;
-  const clash = (
-    name: (message: SubscriberMessage) => string,
-    of: (message: SubscriberMessage) => string,
-  ) => {
+export function duplicatesIn(messages: readonly Message[]): readonly string[] {
+  const placeOf = ({ subject, sequence }: Message) => `${subject} ${sequence}`;
+  const clash = (name: (message: Message) => string, of: (message: Message) => string) => {
     const known = Map.groupBy(messages, name);
     return [...known].flatMap(([key, copies]) => {
       const others = new Set(copies.map(of));

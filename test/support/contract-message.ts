@@ -1,0 +1,27 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+import type { Schema } from "../../domain/json-schema.ts";
+import type { Message } from "../../domain/message-schemas.ts";
+import { readMessage } from "../../domain/read-message.ts";
+import { messageSchema, messageTypes } from "../../scripts/documents/message-schema.ts";
+
+const ajv = new Ajv2020({ strict: true, strictRequired: false });
+formats.default(ajv);
+const schemas = new Map(messageTypes.map((type) => [type, ajv.compile(closed(messageSchema(type)))]));
+
+/** The schema of what we send: nothing that it does not name. Readers take the open one, so that fields may come. */
+function closed(schema: Schema): object {
+  if (schema.type !== "object") return schema;
+  const properties = Object.entries(schema.properties).map(([name, property]) => [name, closed(property)]);
+  return { ...schema, properties: Object.fromEntries(properties), additionalProperties: false };
+}
+
+/** A message as a subscriber gets it. @throws where it is not what the contract promises, or more than that */
+export function contractMessage(body: string): Message {
+  const read = readMessage(body);
+  if (read.as !== "message") throw new Error(`${body} is no message of the contract`);
+  const validate = schemas.get(read.message.type);
+  if (validate?.(read.message) !== true)
+    throw new Error(`${body} breaks the contract: ${ajv.errorsText(validate?.errors)}`);
+  return read.message;
+}
