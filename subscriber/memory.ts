@@ -15,6 +15,13 @@ export type Handled = {
 };
 
 /**
+ * So many days a message can come again, after months in an archive too, where the stage keeps dead letters for the 90
+ * days of the default: `retention.archiveDays` and 57 more. Who was erased may be told of anew after that, with
+ * sequences from the beginning: so remember for no longer.
+ */
+export const keptDays = 147;
+
+/**
  * What a subscriber remembers, on a store of its own. Whatever it throws, the message stays on the queue.
  * Remembering must keep the higher sequence where another process was faster, and the sequence before the id:
  * an id that is known with a sequence that is lost would let an older message pass for the newest.
@@ -24,30 +31,42 @@ export type Memory = {
   readonly remember: (handled: Handled) => Promise<void>;
 };
 
-/**
- * A memory that ends with the process, for tests and for what a repetition does not hurt.
- * @param most ids, and as many series, that are kept; then the oldest are forgotten
- */
-export function inMemory(most = 100_000): Memory {
-  const ids = new Map<string, true>();
-  const sequences = new Map<string, string>();
+type Limits = {
+  /** Ids, and as many series; beyond them the oldest are forgotten. */
+  readonly most?: number;
+  readonly days?: number;
+  /** In milliseconds. */
+  readonly now?: () => number;
+};
+
+/** A memory that ends with the process, for tests and for what a repetition does not hurt. */
+export function inMemory({ most = 100_000, days = keptDays, now = Date.now }: Limits = {}): Memory {
+  const ids = new Map<string, Kept>();
+  const sequences = new Map<string, Kept>();
+  const find = (kept: Kept | undefined) =>
+    kept !== undefined && kept.until > now() ? kept.value : undefined;
+  const keep = (map: Map<string, Kept>, key: string, value: string) => {
+    map.delete(key);
+    map.set(key, { value, until: now() + days * 86_400_000 });
+    dropOldest(map, most);
+  };
   return {
     recall: async (id, series) => ({
-      isHandled: ids.has(id),
-      newest: series === undefined ? undefined : sequences.get(series),
+      isHandled: find(ids.get(id)) !== undefined,
+      newest: series === undefined ? undefined : find(sequences.get(series)),
     }),
     remember: async ({ id, place }) => {
-      if (place !== undefined && place.sequence > (sequences.get(place.series) ?? "")) {
-        put(sequences, place.series, place.sequence, most);
+      if (place !== undefined && place.sequence > (find(sequences.get(place.series)) ?? "")) {
+        keep(sequences, place.series, place.sequence);
       }
-      put(ids, id, true, most);
+      keep(ids, id, id);
     },
   };
 }
 
-function put<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
-  map.delete(key);
-  map.set(key, value);
+type Kept = { readonly value: string; readonly until: number };
+
+function dropOldest(map: Map<string, Kept>, most: number): void {
   // A map tells its keys in the order in which they came.
   for (const oldest of map.keys()) {
     if (map.size <= most) return;

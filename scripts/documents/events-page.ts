@@ -31,8 +31,9 @@ a JSON Schema for each type, in [schemas/](schemas). A reader in TypeScript and 
 
 const promises = `## What to rely on
 
-**At least once.** A message may come again, also days later: under the same \`id\`. Remember what you have handled, for
-fourteen days at least, and remember it after you have handled it, never before.
+**At least once.** A message may come again, also days later: under the same \`id\`. Remember what you have handled after
+you have handled it, never before, and forget it after 147 days: so long it may come again, after months in the archive of
+dead letters (with the setting \`retention.archiveDays\` of 90; else that and 57).
 
 **Unordered.** Of two messages of one \`subject\` the one with the higher \`sequence\` is the newer, whenever it comes.
 There are gaps: not every change is told. \`account.*\`, \`company-account.*\` and \`user.*\` tell all that is known of
@@ -46,7 +47,8 @@ providers tell none. Sort by \`sequence\`.
 deletion is final.
 
 **Erasure.** \`user.erased\`, \`account.erased\` and \`company-account.erased\` ask you to forget, too. Their \`sequence\` is
-higher than any other of the subject: what is still in your queue of it is older, whenever it comes.
+higher than any other of the subject: what is still in your queue of it is older, whenever it comes. Forget sequences as
+you forget ids: if the provider tells of the subject anew later, they begin anew.
 
 **Filters.** A filter in the settings names exact types, or prefixes that end in \`*\`, such as \`account.*\`.
 

@@ -1,13 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { CreateTableCommand, GetItemCommand } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { tombstoneDays } from "../../lib/erasure.ts";
+import { longestInQueuesInDays } from "../../lib/overflow-storage.ts";
+import { parseSettings } from "../../lib/settings.ts";
 import { dynamoDbMemory } from "../../subscriber/examples/dynamodb-memory.ts";
-import { inMemory, type Memory } from "../../subscriber/memory.ts";
+import { inMemory, keptDays, type Memory } from "../../subscriber/memory.ts";
+import { productionSettings } from "../lib/synthesized.ts";
 import { describeOnTables, startTestSystem, type TestSystem } from "../support/engines.ts";
 
 const sequence = (version: number) => String(version).padStart(20, "0");
 
-function behaves(create: () => Promise<Memory>): void {
+const day = 86_400_000;
+
+function behaves(create: (now?: () => number) => Promise<Memory>): void {
   it("knows nothing at first, then what was handled", async () => {
     const memory = await create();
     expect(await memory.recall("a", "s")).toMatchObject({ isHandled: false });
@@ -25,6 +31,18 @@ function behaves(create: () => Promise<Memory>): void {
     expect(await memory.recall("old", "s")).toEqual({ isHandled: true, newest: sequence(10) });
   });
 
+  it("forgets when a message can't come again: who was erased may be told of anew then, from the beginning", async () => {
+    let now = Date.now();
+    const memory = await create(() => now);
+    await memory.remember({ id: "a", place: { series: "s", sequence: "9".repeat(20) } });
+    now += (keptDays - 1) * day;
+    expect(await memory.recall("a", "s")).toEqual({ isHandled: true, newest: "9".repeat(20) });
+    now += 2 * day;
+    expect(await memory.recall("a", "s")).toEqual({ isHandled: false, newest: undefined });
+    await memory.remember({ id: "b", place: { series: "s", sequence: sequence(1) } });
+    expect(await memory.recall("b", "s")).toEqual({ isHandled: true, newest: sequence(1) });
+  });
+
   it("remembers an id without a place", async () => {
     const memory = await create();
     await memory.remember({ id: "a" });
@@ -32,11 +50,19 @@ function behaves(create: () => Promise<Memory>): void {
   });
 }
 
+test("what is remembered outlasts every message, and ends before who was erased can be told of anew", () => {
+  const settings = parseSettings(productionSettings, "production");
+  const inQueues = 2 * longestInQueuesInDays;
+  expect(keptDays).toBeGreaterThan(settings.retention.archiveDays + inQueues);
+  expect(keptDays).toBeLessThan(tombstoneDays(settings));
+  expect(keptDays - settings.retention.archiveDays).toBe(57);
+});
+
 describe("a memory in the process", () => {
-  behaves(async () => inMemory());
+  behaves(async (now = Date.now) => inMemory({ now }));
 
   it("forgets the oldest beyond its bound, and no series that was used since", async () => {
-    const memory = inMemory(2);
+    const memory = inMemory({ most: 2 });
     for (const id of ["a", "b", "c"]) {
       await memory.remember({ id, place: { series: id, sequence: sequence(1) } });
       if (id === "b") await memory.remember({ id: "a", place: { series: "a", sequence: sequence(2) } });
@@ -48,14 +74,13 @@ describe("a memory in the process", () => {
 
 await describeOnTables("the documented memory in DynamoDB", (tables) => {
   let system: TestSystem;
-  let table: string;
   beforeAll(async () => {
     system = await startTestSystem(tables);
   });
   afterAll(() => system.close());
 
-  const create = async () => {
-    table = `t-${randomUUID()}`;
+  const create = async (now?: () => number) => {
+    const table = `t-${randomUUID()}`;
     await system.dynamodb.send(
       new CreateTableCommand({
         TableName: table,
@@ -64,19 +89,10 @@ await describeOnTables("the documented memory in DynamoDB", (tables) => {
         AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
       }),
     );
-    return dynamoDbMemory(system.dynamodb, table);
+    return dynamoDbMemory(system.dynamodb, table, now);
   };
 
   behaves(create);
-
-  it("lets ids expire, and no sequence", async () => {
-    const memory = await create();
-    await memory.remember({ id: "a", place: { series: "s", sequence: sequence(1) } });
-    const item = async (pk: string) =>
-      (await system.dynamodb.send(new GetItemCommand({ TableName: table, Key: { pk: { S: pk } } }))).Item;
-    expect(Number((await item("id a"))?.expires?.N)).toBeGreaterThan(Date.now() / 1000 + 14 * 86_400);
-    expect(await item("series s")).not.toHaveProperty("expires");
-  });
 
   it("remembers the sequence before the id: where it fails between, the message comes again", async () => {
     const memory = await create();
