@@ -4,10 +4,21 @@ type Explanation = { readonly exitCode: number; readonly message: string };
 
 const noDeployment = (message: string): Explanation => ({ exitCode: exitCodes.noDeployment, message });
 
+/** What AWS calls it where something of the stage is not there. */
+const goneNames = ["NoSuchBucket", "QueueDoesNotExist", "ResourceNotFound", "ResourceNotFoundException"];
+
+export function isGone(error: unknown): boolean {
+  return error instanceof Error && goneNames.includes(error.name);
+}
+
 /** What went wrong, in words that say what to do. Errors of AWS are known by their names. */
 export function explain(error: unknown): Explanation {
   if (error instanceof CommandError) return { exitCode: error.exitCode, message: error.message };
   if (!(error instanceof Error)) return { exitCode: exitCodes.failed, message: String(error) };
+  if (isGone(error))
+    return noDeployment(
+      `${error.message} Is this the account of the stage, and are the outputs of its last deployment?`,
+    );
   switch (error.name) {
     case "CredentialsProviderError":
       return noDeployment(`No AWS credentials were found (${error.message}). Sign in, or set AWS_PROFILE.`);
@@ -28,13 +39,6 @@ export function explain(error: unknown): Explanation {
     case "AccessDenied":
     case "AccessDeniedException":
       return noDeployment(`The credentials do not allow this. ${error.message}`);
-    case "NoSuchBucket":
-    case "QueueDoesNotExist":
-    case "ResourceNotFound":
-    case "ResourceNotFoundException":
-      return noDeployment(
-        `${error.message} Is this the account of the stage, and are the outputs of its last deployment?`,
-      );
     case "LimitExceededException":
     case "ProvisionedThroughputExceededException":
     case "RequestLimitExceeded":

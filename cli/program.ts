@@ -5,6 +5,7 @@ import { addDlqList } from "./commands/dlq-list.ts";
 import { addDlqPurge } from "./commands/dlq-purge.ts";
 import { addDlqRedrive } from "./commands/dlq-redrive.ts";
 import { addDlqShow } from "./commands/dlq-show.ts";
+import { addDoctor } from "./commands/doctor.ts";
 import { addErase } from "./commands/erase.ts";
 import { addEraseApplyLog } from "./commands/erase-apply-log.ts";
 import { addEventsList } from "./commands/events-list.ts";
@@ -42,6 +43,7 @@ export function createProgram(): Command {
     .exitOverride()
     .addHelpText("after", help);
   addStatus(program);
+  addDoctor(program);
   const token = program.command("token").description("the provider's token");
   for (const add of [addTokenSet, addTokenShow, addTokenRefresh]) add(token);
   const webhooks = program.command("webhooks").description("the webhooks at the provider");

@@ -47,6 +47,11 @@ export function workQueue({ output }: Outputs, name: Kind | "fetch" | "erase"): 
   };
 }
 
+/** For what AWS knows by the ARN alone, such as event sources. */
+export function workQueueArn({ output }: Outputs, name: Kind | "fetch"): string {
+  return output(`${outputPrefixes[name]}QueueArn`);
+}
+
 /** Who gets what, and where. @throws permanent failure naming the field of the output */
 export function subscriberQueues({ output }: Outputs): readonly SubscriberQueue[] {
   const value = parseJson(output("Subscribers"), "the output Subscribers");

@@ -10,7 +10,7 @@ import type { OverflowStorage } from "./overflow-storage.ts";
 import type { Reconciliation } from "./reconciliation.ts";
 import type { Relay } from "./relay.ts";
 import type { TokenSecret, WebhookSecret } from "./secrets.ts";
-import type { Settings } from "./settings.ts";
+import { type Settings, settingsDigest } from "./settings.ts";
 import type { Subscribers } from "./subscribers.ts";
 import type { TokenRefresh } from "./token-refresh.ts";
 import type { WebhookKind } from "./webhook-kind.ts";
@@ -64,6 +64,7 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
     addQueues(`Subscriber${pascalCase(name)}`, work, `messages to the subscriber ${name}`);
   }
   add("Subscribers", stack.toJsonString(describeSubscribers(parts)), "Who gets what, and where");
+  add("SettingsDigest", settingsDigest(parts.settings), "Tells the settings that are deployed from others");
   add("TableName", parts.table.table.tableName, "Events, states and data");
   add("TokenSecretArn", parts.token.secret.secretArn, "The provider's token: put the first one in here");
   add("WebhookSecretArn", parts.secret.secret.secretArn, "The secret header's value of webhooks");

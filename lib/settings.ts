@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
@@ -27,6 +28,11 @@ export function loadSettings(stage: string, directory: string, file = join(direc
 export function parseSettings(value: unknown, file: string): Settings {
   const settings = orExplain(settingsSchema.safeParse(value), file);
   return divideWaits(settings, settingsSchema, settings.divideDurationsBy);
+}
+
+/** Tells settings apart, defaults included: of two that differ in anything, so do the digests. */
+export function settingsDigest(settings: Settings): string {
+  return createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 16);
 }
 
 /**

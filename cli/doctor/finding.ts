@@ -1,0 +1,28 @@
+import type { Clients } from "../clients.ts";
+import type { Deployment } from "../deployment.ts";
+
+/** Something that is wrong, and what a person does about it. */
+export type Finding = {
+  readonly what: string;
+  /** Why it matters. */
+  readonly why: string;
+  /** The command that mends it, or shows how. */
+  readonly mend: string;
+};
+
+export type Examination = {
+  readonly deployment: Deployment;
+  readonly clients: Clients;
+  readonly now: Date;
+};
+
+export type Check = {
+  /** What is looked at, for people. */
+  readonly name: string;
+  readonly examine: (examination: Examination) => Promise<readonly Finding[]>;
+};
+
+/** How a stage is brought in line with its settings, and its outputs written anew. */
+export function deployAgain(stage: string): string {
+  return `npx cdk deploy -c stage=${stage} --outputs-file outputs.json`;
+}

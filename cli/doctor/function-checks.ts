@@ -1,0 +1,69 @@
+import { GetFunctionConfigurationCommand } from "@aws-sdk/client-lambda";
+import { type EventSource, eventSources } from "../../adapters/event-sources.ts";
+import { kinds } from "../../domain/events.ts";
+import { workQueueArn } from "../work-queues.ts";
+import { type Check, deployAgain, type Finding } from "./finding.ts";
+
+/** Outputs that name functions; of those that are not there the settings leave the part out. */
+const functionOutputs = [
+  "RelayFunctionName",
+  "RefreshFunctionName",
+  "RegisterFunctionName",
+  "ReconcileFunctionName",
+] as const;
+
+export const functionCheck: Check = {
+  name: "functions",
+  examine: async ({ deployment, clients }) => {
+    const names = functionOutputs.flatMap((output) => deployment.optionalOutput(output) ?? []);
+    const found = names.map(async (FunctionName) => {
+      const {
+        State,
+        LastUpdateStatus,
+        StateReason = LastUpdateStatus,
+      } = await clients.lambda.send(new GetFunctionConfigurationCommand({ FunctionName }));
+      const isWell = State === "Active" && LastUpdateStatus !== "Failed";
+      return isWell ? [] : [brokenFunction(FunctionName, `${State}: ${StateReason}`, deployment.stage)];
+    });
+    return (await Promise.all(found)).flat();
+  },
+};
+
+function brokenFunction(name: string, state: string, stage: string): Finding {
+  const why = "It does nothing until it is deployed again.";
+  return { what: `The function ${name} is not in order (${state}).`, why, mend: deployAgain(stage) };
+}
+
+export const eventSourceCheck: Check = {
+  name: "event sources",
+  examine: async ({ deployment, clients: { lambda } }) => {
+    const { stage, client } = deployment;
+    const queues = [...kinds, "fetch" as const].map(async (name) => {
+      const found = await eventSources(lambda, { EventSourceArn: workQueueArn(deployment, name) });
+      return judgeSources(`the queue ${name}`, found, stage, client.region);
+    });
+    const relay = eventSources(lambda, { FunctionName: deployment.output("RelayFunctionName") }).then(
+      (found) => judgeSources("the table's stream", found, stage, client.region),
+    );
+    return (await Promise.all([...queues, relay])).flat();
+  },
+};
+
+export function judgeSources(
+  what: string,
+  sources: readonly EventSource[],
+  stage: string,
+  region: string,
+): readonly Finding[] {
+  const why = "What comes there waits and is not worked on.";
+  if (sources.length === 0) {
+    return [{ what: `No function is called for ${what}.`, why, mend: deployAgain(stage) }];
+  }
+  return sources
+    .filter(({ state }) => state === "Disabled" || state === "Disabling")
+    .map(({ id }) => ({
+      what: `The event source of ${what} is disabled.`,
+      why,
+      mend: `aws lambda update-event-source-mapping --region ${region} --uuid ${id} --enabled`,
+    }));
+}

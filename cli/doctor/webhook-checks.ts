@@ -1,0 +1,57 @@
+import { webhookSecretStore } from "../../adapters/webhook-secret.ts";
+import type { Registration } from "../../domain/registrations.ts";
+import { oneLine } from "../printable.ts";
+import { type RegistrationStatus, registrationStatus } from "../status/registration-status.ts";
+import type { Check, Finding } from "./finding.ts";
+
+export const webhookSecretCheck: Check = {
+  name: "the webhook secret",
+  examine: async ({ deployment, clients }) => {
+    const store = webhookSecretStore(clients.secretsManager, deployment.output("WebhookSecretArn"));
+    const { secret } = await store.read();
+    return secret === undefined ? [emptySecret] : [];
+  },
+};
+
+const emptySecret: Finding = {
+  what: "The webhook secret is empty.",
+  why: "Every webhook is refused with 503. The provider tries each again for some days, then it is lost.",
+  mend: "npx income-events secret rotate",
+};
+
+export const registrationCheck: Check = {
+  name: "the webhooks at the provider",
+  examine: async ({ deployment, clients }) =>
+    judgeRegistrations(await registrationStatus(deployment, clients)),
+};
+
+export function judgeRegistrations(status: RegistrationStatus): readonly Finding[] {
+  if ("isLeftToAnother" in status) return [];
+  if ("unknown" in status) {
+    const why = "Whether webhooks come here is not known.";
+    const what = `The provider can't be asked where webhooks go: ${oneLine(status.unknown)}.`;
+    return [{ what, why, mend: "npx income-events webhooks list" }];
+  }
+  return status.webhooks.flatMap((webhook) => {
+    const finding = findingOf(webhook);
+    return finding === undefined ? [] : [finding];
+  });
+}
+
+function findingOf(webhook: Registration): Finding | undefined {
+  const { kind } = webhook;
+  const why = `No event of ${kind} comes until a reconciliation finds what was missed.`;
+  const register = "npx income-events webhooks register";
+  switch (webhook.is) {
+    case "here":
+    case "untold":
+      return undefined;
+    case "none":
+      return { what: `No webhook of ${kind} is registered.`, why, mend: register };
+    case "elsewhere": {
+      const isOwn = URL.parse(webhook.url)?.origin === URL.parse(webhook.deployed)?.origin;
+      const what = `The webhooks of ${kind} go to ${oneLine(webhook.url)}, and not to ${webhook.deployed}.`;
+      return { what, why, mend: isOwn ? register : `${register} --take-over` };
+    }
+  }
+}
