@@ -10,7 +10,7 @@ import { productionSettings, synthesized } from "../lib/synthesized.ts";
 const repository = join(import.meta.dirname, "..", "..");
 const textOf = (file: string) => readFileSync(join(repository, file), "utf8");
 const guide = textOf("docs/deploying.md");
-const guides = [guide, textOf("docs/smoke.md")].join("\n");
+const guides = [guide, textOf("docs/smoke.md"), textOf("docs/upgrading.md")].join("\n");
 const all = (pattern: RegExp, text = guides) => [
   ...new Set([...text.matchAll(pattern)].map((match) => match[1] ?? "")),
 ];

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -18,9 +18,14 @@ export async function previousRelease(): Promise<z.output<typeof release>> {
 /**
  * Synthesizes a commit's own stack with its own settings of a stage, out of the repository's history and with the
  * packages that are installed now.
+ * @param changes settings in the place of the stage's, group by group
  * @throws where the history does not have the commit
  */
-export async function synthesizeCommit(commit: string, stage: string): Promise<ProductAssembly> {
+export async function synthesizeCommit(
+  commit: string,
+  stage: string,
+  changes: object,
+): Promise<ProductAssembly> {
   const [sources, directory] = await Promise.all(
     ["release-sources-", "release-"].map((name) => mkdtemp(join(tmpdir(), name))),
   );
@@ -28,7 +33,10 @@ export async function synthesizeCommit(commit: string, stage: string): Promise<P
   try {
     await extract(commit, sources);
     await symlink(join(repository, "node_modules"), join(sources, "node_modules"));
-    const context = { stage, "@aws-cdk/core:validateAgainstDefaultRules": false };
+    const known: unknown = JSON.parse(await readFile(join(sources, "stages", `${stage}.json`), "utf8"));
+    const settings = join(sources, "settings.json");
+    await writeFile(settings, JSON.stringify({ ...Object(known), ...changes }));
+    const context = { stage, settings, "@aws-cdk/core:validateAgainstDefaultRules": false };
     const variables = { CDK_OUTDIR: directory, CDK_CONTEXT_JSON: JSON.stringify(context) };
     const program = join(sources, "bin", "income-events.ts");
     await run(process.execPath, [program], { cwd: sources, env: { ...process.env, ...variables } });

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { parseTokenSecret } from "../../adapters/token-secret.ts";
+import { readEnvelope, writeEnvelope } from "../../domain/envelope.ts";
+import { readTaskText, writeTask } from "../../domain/tasks.ts";
+import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
+import { parseSettings } from "../../lib/settings.ts";
+import { previousRelease } from "../support/previous-release.ts";
+import { releases } from "./sample-files.ts";
+import { at } from "./sample-subjects.ts";
+import { takenAway } from "./samples.ts";
+
+it("has samples of the release before this one", async () => {
+  const { version } = await previousRelease();
+  expect(releases.map((release) => release.version)).toContain(version);
+});
+
+describe.each(releases)("messages, secrets and settings of release $version", ({ samples }) => {
+  const { envelopes = {}, tasks = {}, secrets = {}, settings = {} } = samples;
+  const secret = (name: string) => JSON.stringify(secrets[name]);
+
+  it.each(Object.entries(envelopes))("the envelope with %s is understood whole", (_, envelope) => {
+    const read = readEnvelope(JSON.stringify(envelope));
+    expect(takenAway(envelope, JSON.parse(writeEnvelope(read)))).toEqual([]);
+  });
+
+  it.each(Object.entries(tasks))("the task: %s, is understood whole", (_, task) => {
+    const read = readTaskText(JSON.stringify(task));
+    expect(takenAway(task, JSON.parse(writeTask(read)))).toEqual([]);
+  });
+
+  it("a token is understood, set by hand or pending", () => {
+    const byHand = { versionId: "v", token: "by hand" };
+    expect(parseTokenSecret(secret("token set by hand"), "v")).toEqual(byHand);
+    const pending = { versionId: "v", token: "refreshed", replaces: "the version before" };
+    expect(parseTokenSecret(secret("token that is pending"), "v")).toEqual(pending);
+  });
+
+  it("a webhook secret is understood, during a rotation", () => {
+    const previous = { value: "previous", until: at };
+    const known = { current: "current", previous, signing: "signing" };
+    expect(parseWebhookSecret(secret("webhook during a rotation"))).toEqual(known);
+  });
+
+  it.each(Object.entries(settings))("the settings of %s are taken, each with its value", (_, stage) => {
+    expect(takenAway(stage, parseSettings(stage, "the sample"))).toEqual([]);
+  });
+});

@@ -1,0 +1,99 @@
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { callWindow } from "../../adapters/call-window.ts";
+import { readChange } from "../../adapters/change-stream.ts";
+import { checkpoint } from "../../adapters/checkpoint.ts";
+import { dataClaims } from "../../adapters/claims.ts";
+import { digestOf } from "../../adapters/compressed.ts";
+import { contentOf, contentReader } from "../../adapters/content-store.ts";
+import { eventTable } from "../../adapters/event-table.ts";
+import { keptPages } from "../../adapters/kept-pages.ts";
+import { overflowBucket } from "../../adapters/overflow-bucket.ts";
+import { partitions } from "../../adapters/partitions.ts";
+import { refusalNote } from "../../adapters/refusal-note.ts";
+import { revisions } from "../../adapters/revisions.ts";
+import { sharedBreaker } from "../../adapters/shared-breaker.ts";
+import { fieldsOf, present } from "../../domain/parse.ts";
+import { describeOnTables, startTestSystem, type TestSystem } from "../support/engines.ts";
+import { type LeftBehind, leaveBehind } from "./leave-behind.ts";
+import { releases } from "./sample-files.ts";
+import { event, income, noon, ranged, subject, user } from "./sample-subjects.ts";
+import { takenAway } from "./samples.ts";
+import { breakerSettings, callsPerMinute, claimSeconds, largeData, pages } from "./write-stores.ts";
+
+const now = () => noon;
+
+await describeOnTables("items and objects", (tables) => {
+  let system: TestSystem;
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+  });
+  afterAll(() => system.close());
+
+  describe.each(releases)("of release $version", ({ samples }) => {
+    let left: LeftBehind;
+    beforeAll(async () => {
+      left = await leaveBehind(system, samples);
+    });
+    const { items = {} } = samples;
+    const itemsOf = (kind: string) =>
+      Object.entries(items).flatMap(([key, item]) => (key.includes(` ${kind}`) ? [fieldsOf(item, key)] : []));
+
+    it("states and data sets are understood whole", async () => {
+      const kept = revisions(system.dynamodb, left.table.name);
+      const [state] = itemsOf("STATE");
+      expect(takenAway(state?.state, await kept.loadState(subject))).toEqual([]);
+      const dataSets = itemsOf("DATA").map(({ data }) => data);
+      expect(takenAway(dataSets[0], await kept.loadDataSet(subject, income))).toEqual([]);
+      expect(takenAway({ dataSets }, { dataSets: await kept.loadDataSets(subject) })).toEqual([]);
+      const { dataSetsOf } = partitions(system.dynamodb, left.table.name);
+      expect(takenAway({ dataSets }, { dataSets: await dataSetsOf(subject) })).toEqual([]);
+    });
+
+    it.each(["EVENT", "STATE", "DATA"])("the stream's image of %s is understood whole", (kind) => {
+      const images = itemsOf(kind);
+      expect(images).not.toEqual([]);
+      for (const image of images) {
+        const change = readChange({ dynamodb: { NewImage: marshall(image) } });
+        const told = change.of === "event" ? change : { [change.of]: change.after };
+        const { event, receipts, state, data } = image;
+        expect(takenAway(present({ event, receipts, state, data }), told)).toEqual([]);
+      }
+    });
+
+    it("an event is known again, and an account's user", async () => {
+      const record = eventTable(system.dynamodb, left.table.name, 90);
+      expect(await record({ event, body: { as: "text", text: "{}" } })).toBe("again");
+      expect(await partitions(system.dynamodb, left.table.name).accountsOf(user.id)).toEqual([subject.id]);
+    });
+
+    it("data is found, in the table and in the bucket, and so are the pages of a list", async () => {
+      const bucket = overflowBucket(left.bucket.name);
+      const read = contentReader(system.dynamodb, left.table.name, bucket);
+      expect(await read(subject, income)).toEqual(contentOf('{"gross":12.50}'));
+      expect((await read(subject, ranged))?.digest).toBe(contentOf(largeData).digest);
+      const found = await keptPages(bucket).find(subject, income, digestOf(pages));
+      expect(Buffer.from(found ?? [])).toEqual(Buffer.concat(pages));
+    });
+
+    it("claims, windows, the breaker, notes and the checkpoint are heeded", async () => {
+      const { dynamodb } = system;
+      const { name } = left.table;
+      const claim = dataClaims(dynamodb, name, claimSeconds, now)(subject, income, 1, noon);
+      await expect(claim).rejects.toMatchObject({ failure: { delayInSeconds: claimSeconds } });
+      const { permit } = callWindow(dynamodb, name, callsPerMinute, now);
+      await expect(permit()).rejects.toMatchObject({ failure: { waitsFor: "permit" } });
+      const breaker = sharedBreaker(dynamodb, name, {
+        settings: breakerSettings,
+        longestCallInSeconds: 10,
+        now,
+        random: () => 0.5,
+        onTurn: () => undefined,
+      });
+      await expect(breaker.gate()).rejects.toMatchObject({ failure: { waitsFor: "provider" } });
+      expect(await refusalNote(dynamodb, name).note("refused")).toBe("known");
+      const item = fieldsOf(items["RECONCILE USERS"], "the checkpoint");
+      expect(takenAway(item.run, await checkpoint(dynamodb, name).load())).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,51 @@
+import { type Body, type Envelope, envelopeVersion, writeEnvelope } from "../../domain/envelope.ts";
+import { messageOfDataSet, messageOfState } from "../../domain/message.ts";
+import { askTask, checkTask, readTask, startTask, type Task, writeTask } from "../../domain/tasks.ts";
+import { at, facts, income, known, noon, ranged, subject } from "./sample-subjects.ts";
+import type { Samples } from "./samples.ts";
+
+const bodies: Readonly<Record<Body["as"], Body>> = {
+  text: { as: "text", text: '{"event":"connect_account"}' },
+  base64: { as: "base64", base64: "/w==" },
+  object: { as: "object", key: "bodies/accounts/sample", of: "text", bytes: 400_000 },
+  withheld: { as: "withheld", bytes: 7, error: "not JSON" },
+  facts: { as: "facts", facts },
+};
+
+export function envelopeSamples(): Samples {
+  const common = { schemaVersion: envelopeVersion, kind: "accounts", id: "sample", receivedAt: at } as const;
+  const envelopes: Record<string, Envelope> = Object.fromEntries(
+    Object.entries(bodies).map(([name, body]) => [name, { ...common, body }]),
+  );
+  const headers = { ...common, headers: { "ce-id": "1" }, body: bodies.text };
+  return written({ ...envelopes, headers }, writeEnvelope);
+}
+
+export function taskSamples(): Samples {
+  const read = readTask(subject, income, 2);
+  const progress = { noted: 2, from: { next: "cursor", pages: 1, mark: "mark" }, kept: "kept" };
+  const tasks: Record<string, Task> = {
+    start: startTask(subject, 3),
+    ask: askTask(subject, 3),
+    check: checkTask(subject, 3, { income: 1, profile: 0 }, noon),
+    read,
+    "read of a range": readTask(subject, ranged, 2),
+    "read that has begun": { ...read, task: "read", subject, ...income, wanted: 2, progress },
+    "read that fails": { ...read, attempts: 4, since: at },
+  };
+  return written(tasks, writeTask);
+}
+
+export function messageSamples(): Samples {
+  const source = "urn:sample";
+  return {
+    "of an event": messageOfState(known.state, source),
+    "of an answer": messageOfState({ ...known.state, latest: { cause: "answer", at } }, source),
+    "of an event of a range": messageOfDataSet(known.ranged, source),
+    "of data": messageOfDataSet(known.fetched, source),
+  };
+}
+
+function written<T>(values: Readonly<Record<string, T>>, write: (value: T) => string): Samples {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, JSON.parse(write(value))]));
+}

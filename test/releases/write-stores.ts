@@ -1,0 +1,93 @@
+import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
+import { callWindow } from "../../adapters/call-window.ts";
+import { checkpoint } from "../../adapters/checkpoint.ts";
+import { dataClaims } from "../../adapters/claims.ts";
+import { contentOf, contentStore } from "../../adapters/content-store.ts";
+import { eventTable } from "../../adapters/event-table.ts";
+import { keptPages } from "../../adapters/kept-pages.ts";
+import { linkTable } from "../../adapters/links.ts";
+import { overflowBucket } from "../../adapters/overflow-bucket.ts";
+import { refusalNote } from "../../adapters/refusal-note.ts";
+import { revisions } from "../../adapters/revisions.ts";
+import { sharedBreaker } from "../../adapters/shared-breaker.ts";
+import { setToken, tokenSecret } from "../../adapters/token-secret.ts";
+import { webhookSecretStore } from "../../adapters/webhook-secret.ts";
+import { advance, startRun, turnPage } from "../../domain/reconciliation.ts";
+import type { TestBucket, TestSystem, TestTable } from "../support/engines.ts";
+import { at, event, income, known, noon, ranged, subject, user } from "./sample-subjects.ts";
+import type { Samples } from "./samples.ts";
+
+export const claimSeconds = 60;
+export const breakerSettings = { failures: 1, baseSeconds: 60, maxSeconds: 600 };
+export const callsPerMinute = 6;
+export const largeData = JSON.stringify({ data: "x".repeat(380_001) });
+export const pages = [Buffer.from('{"id":1}'), Buffer.from('{"id":2}')];
+const now = () => noon;
+
+/** What the pipeline stores in a table, by its items' keys. */
+export async function itemSamples(
+  system: TestSystem,
+  table: TestTable,
+  bucket: TestBucket,
+): Promise<Samples> {
+  const { dynamodb } = system;
+  const kept = revisions(dynamodb, table.name);
+  await eventTable(dynamodb, table.name, 90)({ event, body: { as: "text", text: "{}" } });
+  await kept.state(subject, () => known.state);
+  await kept.dataSet(subject, ranged, () => known.ranged);
+  // A revision is written only over the one before it.
+  await kept.dataSet(subject, income, () => ({ ...known.fetched, version: 1 }));
+  await linkTable(dynamodb, table.name)(user.id, subject.id);
+  const store = contentStore(dynamodb, table.name, overflowBucket(bucket.name));
+  await store(subject, income, 1, contentOf('{"gross":12.50}'));
+  await store(subject, ranged, 1, contentOf(largeData));
+  await dataClaims(dynamodb, table.name, claimSeconds, now)(subject, income, 1, noon);
+  await callWindow(dynamodb, table.name, callsPerMinute, now).permit();
+  const breaker = sharedBreaker(dynamodb, table.name, {
+    settings: breakerSettings,
+    longestCallInSeconds: 10,
+    now,
+    random: () => 0.5,
+    onTurn: () => undefined,
+  });
+  await (await breaker.admit())({ pauseInSeconds: 0 });
+  await refusalNote(dynamodb, table.name).note("refused");
+  const run = turnPage(startRun(undefined, noon), { next: "cursor", pages: 1, mark: "mark" }, 1, noon);
+  await checkpoint(dynamodb, table.name).save(advance(run, user.id, { listed: 1, missed: 1 }));
+  const items = await table.all();
+  return sorted(items.map((item) => [`${item.pk} ${item.sk}`, item]));
+}
+
+/** What it keeps in a bucket, by key, in base64. */
+export async function objectSamples(bucket: TestBucket): Promise<Samples> {
+  await keptPages(overflowBucket(bucket.name)).keep(subject, income, pages);
+  const keys = await bucket.keys();
+  const objects = keys.map(async (key) => [key, (await bucket.bytes(key)).toString("base64")] as const);
+  return sorted(await Promise.all(objects));
+}
+
+/** What it keeps in secrets. */
+export async function secretSamples({ secretsManager, createSecret }: TestSystem): Promise<Samples> {
+  const [token, webhook] = [createSecret({ placeholder: "" }), createSecret({ current: "first" })];
+  const read = async (SecretId: string, VersionStage = "AWSCURRENT"): Promise<unknown> => {
+    const { SecretString = "" } = await secretsManager.send(
+      new GetSecretValueCommand({ SecretId, VersionStage }),
+    );
+    return JSON.parse(SecretString);
+  };
+  await setToken(secretsManager, token, "by hand");
+  await tokenSecret(secretsManager, token).propose("refreshed", "the version before");
+  const secrets = webhookSecretStore(secretsManager, webhook);
+  const { versionId } = await secrets.read();
+  const previous = { value: "previous", until: at };
+  await secrets.replace({ current: "current", previous, signing: "signing" }, versionId);
+  return {
+    "token set by hand": await read(token),
+    "token that is pending": await read(token, "AWSPENDING"),
+    "webhook during a rotation": await read(webhook),
+  };
+}
+
+function sorted(entries: readonly (readonly [string, unknown])[]): Samples {
+  return Object.fromEntries(entries.toSorted(([left], [right]) => (left < right ? -1 : 1)));
+}
