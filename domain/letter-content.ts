@@ -1,12 +1,14 @@
 import { type Envelope, readEnvelope } from "./envelope.ts";
+import { readEraseTask } from "./erasure.ts";
 import { isKind } from "./events.ts";
 import { type Fields, isFields, optionalText, parseJson } from "./parse.ts";
+import { nameOf } from "./subjects.ts";
 
 /** What a dead letter is about, as far as its body tells: it may be of any release, or of nobody that we know. */
 export type LetterContent = {
-  /** `users event`, `read task`, a message's type, or `unreadable`. */
+  /** `users event`, `read task`, `erasure`, a message's type, or `unreadable`. */
   readonly what: string;
-  /** Of an event or a message; of a task the subject. */
+  /** Of an event or a message; of a task or an erasure whom it is about. */
   readonly id?: string;
   /** Of a task: how often it failed. */
   readonly attempts?: number;
@@ -17,9 +19,9 @@ export type LetterContent = {
 export function contentOfLetter(body: string): LetterContent {
   const fields = orUndefined(() => parseJson(body, "the letter"));
   if (!isFields(fields)) return { what: "unreadable" };
-  return (
-    eventContent(fields, body) ?? taskContent(fields) ?? messageContent(fields) ?? { what: "unreadable" }
-  );
+  const content =
+    eventContent(fields, body) ?? taskContent(fields) ?? messageContent(fields) ?? erasureContent(body);
+  return content ?? { what: "unreadable" };
 }
 
 function eventContent({ kind, id }: Fields, text: string): LetterContent | undefined {
@@ -38,6 +40,11 @@ function messageContent(fields: Fields): LetterContent | undefined {
   const [type, id] = [optionalText(fields, "type"), optionalText(fields, "id")];
   if (fields.specversion === undefined || type === undefined || id === undefined) return undefined;
   return { what: type, id };
+}
+
+function erasureContent(text: string): LetterContent | undefined {
+  const task = orUndefined(() => readEraseTask(text));
+  return task && { what: "erasure", id: nameOf(task.subject) };
 }
 
 /** What can't be read is nothing here: a letter lies where it does for some reason. */

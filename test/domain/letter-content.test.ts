@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { writeEnvelope } from "../../domain/envelope.ts";
+import { eraseTask, writeEraseTask } from "../../domain/erasure.ts";
 import { contentOfLetter } from "../../domain/letter-content.ts";
 import { askTask, writeTask } from "../../domain/tasks.ts";
 
@@ -24,6 +25,11 @@ describe("what a dead letter is about", () => {
   it("is told of a task, with how often it was tried", () => {
     const task = { ...askTask({ kind: "account", id: "a" }, 3), attempts: 7 };
     expect(contentOfLetter(writeTask(task))).toEqual({ what: "ask task", id: "account/a", attempts: 7 });
+  });
+
+  it("is told of an erasure: of whom", () => {
+    const erasure = writeEraseTask(eraseTask({ kind: "user", id: "u" }, "operator"));
+    expect(contentOfLetter(erasure)).toEqual({ what: "erasure", id: "user/u" });
   });
 
   it("is told of a subscriber's message", () => {

@@ -99,7 +99,7 @@ describe("dead letters, from the command line", { timeout: 120_000 }, () => {
 
     const { queues } = await json("list");
     expect(queues.map(({ queue }: { queue: string }) => queue)).toEqual([
-      ...["users", "accounts", "endpoints", "company-accounts", "fetch", "subscriber/everything"],
+      ...["users", "accounts", "endpoints", "company-accounts", "fetch", "erase", "subscriber/everything"],
     ]);
     const [users, accounts] = queues;
     expect(users).toMatchObject({
