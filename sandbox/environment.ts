@@ -15,6 +15,7 @@ import { createDeliveryEngine, type DeliveryEngine } from "./delivery/engine.ts"
 import { type Delivery, type DeliveryQuery, openDeliveryQueue } from "./delivery/queue.ts";
 import { createSender } from "./delivery/send.ts";
 import { type EndpointName, isEndpointName } from "./endpoint-names.ts";
+import type { EnvironmentName } from "./environment-name.ts";
 import { type Load, runLoad } from "./load.ts";
 import { createShapes, type ShapedThing } from "./shapes.ts";
 import { type Snapshot, takeSnapshot } from "./snapshot.ts";
@@ -23,8 +24,6 @@ import { createTokens, type TokenEnd } from "./tokens.ts";
 import { updatePeriodically } from "./updates.ts";
 import { createWebhookRegistry, type Webhook, type WebhookKind, type WebhookRegistry } from "./webhooks.ts";
 import { createWorld, type SubmitOptions, type World } from "./world.ts";
-
-export type EnvironmentName = "sandbox" | "production";
 
 export type DeliveryOptions = {
   /** Of the system's time; default 10 s. */

@@ -3,9 +3,9 @@ import type { KindMapping } from "../../domain/mapping.ts";
 import { candidatesFor, columnsOf } from "./candidates.ts";
 import { textOfSource } from "./cover.ts";
 import { meaningOf } from "./event-names.ts";
+import type { FieldTrial } from "./field-trial.ts";
 import { type LearnedField, learnedFields } from "./names.ts";
 import type { ReadSample } from "./sample.ts";
-import type { FieldTrial } from "./trial.ts";
 
 /** What to do about a reason for which a sample was not mapped. Reasons begin with the field that they are about. */
 export function remedyFor(

@@ -10,19 +10,11 @@ import {
   type Search,
   typeOf,
 } from "../../domain/mapping.ts";
-import { type MappingSource, pickHeaders } from "../../domain/mapping-source.ts";
-import { type LearnedField, learnedFields } from "./names.ts";
+import { pickHeaders } from "../../domain/mapping-source.ts";
+import type { FieldTrial } from "./field-trial.ts";
+import { learnedFields } from "./names.ts";
 import { remedyFor } from "./remedy.ts";
 import { readSample, type Sample } from "./sample.ts";
-
-/** What one field's source gave. */
-export type FieldTrial = {
-  readonly field: LearnedField;
-  readonly source: MappingSource;
-  readonly gave: unknown;
-  /** Why it can't be taken. */
-  readonly fault?: string;
-};
 
 /** What a webhook of a kind becomes, or why nothing. */
 export type Trial = { readonly kind: Kind; readonly fields: readonly FieldTrial[] } & (

@@ -1,4 +1,4 @@
-import type { EnvironmentName } from "../environment.ts";
+import type { EnvironmentName } from "../environment-name.ts";
 
 export type Credentials = { readonly username: string; readonly password: string };
 

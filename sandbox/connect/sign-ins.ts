@@ -1,7 +1,7 @@
 import type { Account } from "../accounts.ts";
 import type { Clock } from "../clock.ts";
 import type { Datasource } from "../datasources.ts";
-import type { EnvironmentName } from "../environment.ts";
+import type { EnvironmentName } from "../environment-name.ts";
 import { countUnderWay } from "../under-way.ts";
 import type { World } from "../world.ts";
 import type { Analytics } from "./analytics.ts";

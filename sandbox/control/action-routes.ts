@@ -4,18 +4,13 @@ import type { Fault } from "../api/faults.ts";
 import { answers, pathSchema } from "../api/schemas.ts";
 import type { Branding } from "../connect/branding.ts";
 import type { EndpointName } from "../endpoint-names.ts";
-import type {
-  CreateAccountOptions,
-  CreateUsersOptions,
-  DropOptions,
-  Environment,
-  EnvironmentName,
-} from "../environment.ts";
+import type { CreateAccountOptions, CreateUsersOptions, DropOptions, Environment } from "../environment.ts";
+import type { EnvironmentName } from "../environment-name.ts";
 import type { Load } from "../load.ts";
 import type { ShapedThing } from "../shapes.ts";
+import type { Choose } from "./choose.ts";
 import { type FiredEvent, fireAll, type Order } from "./fire.ts";
 import * as schemas from "./schemas.ts";
-import type { Choose } from "./server.ts";
 
 type About = { readonly environment?: EnvironmentName };
 type UsersBody = About & CreateUsersOptions & { readonly count: number };

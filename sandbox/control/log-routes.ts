@@ -2,10 +2,10 @@ import type { FastifyInstance } from "fastify";
 import { notFound } from "../api/errors.ts";
 import { answers, pathSchema } from "../api/schemas.ts";
 import type { Delivery, DeliveryStatus } from "../delivery/queue.ts";
-import type { EnvironmentName } from "../environment.ts";
+import type { EnvironmentName } from "../environment-name.ts";
 import type { WebhookKind } from "../webhooks.ts";
+import type { Choose } from "./choose.ts";
 import * as schemas from "./schemas.ts";
-import type { Choose } from "./server.ts";
 
 type Page = { readonly environment?: EnvironmentName; readonly after?: string; readonly limit?: string };
 type DeliveriesQuery = Page & { readonly status?: DeliveryStatus; readonly kind?: WebhookKind };

@@ -3,8 +3,9 @@ import { ApiError } from "../api/errors.ts";
 import { createHttpApp } from "../api/http-app.ts";
 import { describeRoutes } from "../api/openapi.ts";
 import { type Clock, isAdjustable } from "../clock.ts";
-import { type Environment, type EnvironmentName, urlOf } from "../environment.ts";
+import { type Environment, urlOf } from "../environment.ts";
 import { actionRoutes } from "./action-routes.ts";
+import type { Choose } from "./choose.ts";
 import { logRoutes } from "./log-routes.ts";
 
 export type ControlDependencies = {
@@ -13,9 +14,6 @@ export type ControlDependencies = {
   readonly clock: Clock;
   readonly advance: (seconds: number) => Promise<void>;
 };
-
-/** The environment that a call is about. */
-export type Choose = (name: EnvironmentName | undefined) => Environment;
 
 /**
  * Starts the control address: the operator's bench, and no part of the service's interface. It has no token, so it

@@ -1,0 +1,5 @@
+import type { Environment } from "../environment.ts";
+import type { EnvironmentName } from "../environment-name.ts";
+
+/** The environment that a call is about. */
+export type Choose = (name: EnvironmentName | undefined) => Environment;

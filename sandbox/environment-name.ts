@@ -1,0 +1,1 @@
+export type EnvironmentName = "sandbox" | "production";
