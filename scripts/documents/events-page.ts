@@ -36,7 +36,7 @@ you have handled it, never before, and forget it after 147 days: so long it may 
 dead letters (with the setting \`retention.archiveDays\` of 90; else that and 57).
 
 **Unordered.** Of two messages of one \`subject\` the one with the higher \`sequence\` is the newer, whenever it comes.
-There are gaps: not every change is told. \`account.*\`, \`company-account.*\` and \`user.*\` tell all that is known of
+There are gaps: not every change is told. Two may have the same: then both show the same state. \`account.*\`, \`company-account.*\` and \`user.*\` tell all that is known of
 their subject, so the newest replaces all older ones of the subject. \`endpoint.updated\` and \`data.updated\` share a
 subject and tell different things: there the newest of each type counts.
 
