@@ -1,5 +1,6 @@
 import { CloudWatchClient } from "@aws-sdk/client-cloudwatch";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { LambdaClient } from "@aws-sdk/client-lambda";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
@@ -10,6 +11,7 @@ import type { Deployment } from "./deployment.ts";
 export type Clients = Disposable & {
   readonly cloudWatch: CloudWatchClient;
   readonly dynamodb: DynamoDBClient;
+  readonly dynamodbStreams: DynamoDBStreamsClient;
   readonly lambda: LambdaClient;
   readonly s3: S3Client;
   readonly secretsManager: SecretsManagerClient;
@@ -22,6 +24,7 @@ export function createClients({ client: settings }: Pick<Deployment, "client">):
   return {
     cloudWatch: owned(new CloudWatchClient(settings)),
     dynamodb: owned(new DynamoDBClient(settings)),
+    dynamodbStreams: owned(new DynamoDBStreamsClient(settings)),
     lambda: owned(new LambdaClient(settings)),
     s3: owned(new S3Client(settings)),
     secretsManager: owned(new SecretsManagerClient(settings)),

@@ -10,6 +10,7 @@ import { addErase } from "./commands/erase.ts";
 import { addEraseApplyLog } from "./commands/erase-apply-log.ts";
 import { addEventsList } from "./commands/events-list.ts";
 import { addEventsShow } from "./commands/events-show.ts";
+import { addEventsTail } from "./commands/events-tail.ts";
 import { addMappingLearn } from "./commands/mapping-learn.ts";
 import { addMappingTry } from "./commands/mapping-try.ts";
 import { addRecordsShow } from "./commands/records-show.ts";
@@ -71,6 +72,7 @@ function addMapping(group: Command): void {
 function addEvents(group: Command): void {
   addEventsList(group);
   addEventsShow(group);
+  addEventsTail(group);
 }
 
 /** Runs a command line. @returns the exit code; what went wrong was told on the standard error */

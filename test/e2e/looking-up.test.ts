@@ -7,6 +7,7 @@ import { outputOf } from "../../local/outputs.ts";
 import { settle } from "../../local/settle.ts";
 import type { System } from "../../local/system.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
+import { runProgram } from "../support/program.ts";
 
 const patience = 60_000;
 const item = z.looseObject({ pk: z.string(), sk: z.string() });
@@ -256,6 +257,41 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
       const twice = firsts.find((first, index) => firsts.indexOf(first) < index) ?? "";
       expect(await refused(twice)).toMatch(new RegExp(`<id> ${twice} names \\d+ events[^]*\n  ${twice}`));
       expect(await refused("no id!")).toContain('<id> "no id!" is no event\'s');
+    });
+  });
+
+  describe("events tail", () => {
+    it("follows events that come and what follows from them, until Ctrl-C", async () => {
+      await using tail = runProgram("cli/main.ts", ["events", "tail", "--stage", "looking-up", "--json"]);
+      await tail.printed("Following the stage looking-up");
+      const throttle = system.stack.gateway.intercept(async ({ principal, action }, moment) =>
+        moment === "before" && principal === "operator" && action === "dynamodb:GetRecords"
+          ? {
+              status: 400,
+              errorType: "ProvisionedThroughputExceededException",
+              message: "injected by the test",
+            }
+          : undefined,
+      );
+      await tail.printed("ProvisionedThroughputExceededException: it goes on by itself.");
+      throttle();
+      const requestId = randomUUID();
+      tellEndpoint(requestId, { endpoint: "profile" });
+      await tail.printed(`account/${account}/profile",`);
+      await settle(system, patience);
+      const told = (await storedEvents()).find(({ event }) => event.eventId === requestId);
+      await tail.printed('"noted"');
+      const lines = tail
+        .output()
+        .split("\n")
+        .filter((line) => line.startsWith("{"));
+      const happenings = lines.map((line) => JSON.parse(line));
+      expect(happenings.filter(({ id }) => id === told?.event.id).map(({ what }) => what)).toEqual([
+        "received",
+        "applied",
+      ]);
+      tail.signal("SIGINT");
+      expect(await tail.ended).toBe(0);
     });
   });
 
