@@ -1,5 +1,5 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { type TableSize, tableSize } from "../adapters/table-description.ts";
+import { type TableSize, tableSize } from "../adapters/table-size.ts";
 import { scanCost } from "../domain/scan-cost.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { followStream } from "../../adapters/stream-follower.ts";
-import { streamOf } from "../../adapters/table-description.ts";
+import { streamOf } from "../../adapters/table-stream.ts";
 import { addCommand, type Operation } from "../command.ts";
 import { happeningLine, happeningOf } from "../event-tail.ts";
 import { awaitInterruption, waitUnlessAborted } from "../interruption.ts";

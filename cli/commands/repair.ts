@@ -3,7 +3,7 @@ import { failedBatches } from "../../adapters/failed-batches.ts";
 import { changeRelay, type RelayAgain, relayInvoker } from "../../adapters/relay-invoker.ts";
 import { revisions } from "../../adapters/revisions.ts";
 import { storedChanges } from "../../adapters/stored-changes.ts";
-import { tableSize } from "../../adapters/table-description.ts";
+import { tableSize } from "../../adapters/table-size.ts";
 import { present } from "../../domain/parse.ts";
 import type { Period } from "../../domain/repair.ts";
 import type { Subject } from "../../domain/subjects.ts";

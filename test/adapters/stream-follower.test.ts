@@ -6,7 +6,7 @@ import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { followStream } from "../../adapters/stream-follower.ts";
-import { streamOf } from "../../adapters/table-description.ts";
+import { streamOf } from "../../adapters/table-stream.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../support/engines.ts";
 
 const credentials = { accessKeyId: "AKIATEST000000000000", secretAccessKey: "test" };

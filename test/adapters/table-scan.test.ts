@@ -1,8 +1,8 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { tableSize } from "../../adapters/table-description.ts";
 import { scanTable, type TableScan } from "../../adapters/table-scan.ts";
+import { tableSize } from "../../adapters/table-size.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../support/engines.ts";
 
 await describeOnTables("a scan of the table", (tables) => {
