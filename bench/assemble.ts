@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App, RemovalPolicy, type Stack } from "aws-cdk-lib";
 import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import type { IConstruct } from "constructs";
-import { type Bundle, bundle } from "../lib/bundle.ts";
+import { type Bundle, bundle, writeBundle } from "../lib/bundle.ts";
 import { IncomeEventsStack } from "../lib/income-events-stack.ts";
 import { loadSettings } from "../lib/settings.ts";
 import { type Part, type Peer, parts, type Side } from "./sides.ts";
@@ -13,7 +13,11 @@ import { type Part, type Peer, parts, type Side } from "./sides.ts";
 const repository = join(import.meta.dirname, "..");
 
 /** A side's synthesized stack: ours, or ours with a peer's code in the functions that are measured. */
-export type Assembly = Disposable & { readonly directory: string };
+export type Assembly = Disposable & {
+  readonly directory: string;
+  /** Where the code of a part lies, with the settings beside it. */
+  readonly codeOf: (part: Part) => string;
+};
 
 export type AssembleOptions = {
   /** Without them the functions are invoked by whoever measures, batch by batch. */
@@ -37,13 +41,9 @@ export function assemble(side: Side, { hasEventSources }: AssembleOptions): Asse
   app.synth();
   return {
     directory: join(directory, "assembly"),
+    codeOf: (part) => codeDirectory(directory, ourEntries[part]),
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
   };
-}
-
-/** The bundle of one function of a side. */
-export function bundleOf(side: Side, part: Part): Bundle {
-  return bundle(repository, entryOf(side, ourEntries[part]));
 }
 
 const ourEntries: Readonly<Record<Part, string>> = {
@@ -58,14 +58,17 @@ function entryOf(side: Side, entry: string): string {
   return side === "ours" || part === undefined ? entry : peerEntry(side, part);
 }
 
-export const peerEntry = (peer: Peer, part: Part) => `bench/peers/${peer}/${part}.ts`;
+const peerEntry = (peer: Peer, part: Part) => `bench/peers/${peer}/${part}.ts`;
 
-function write({ files }: Bundle, settings: unknown, root: string, entry: string): string {
-  const directory = join(root, entry.replace(/\.ts$/, ""));
-  mkdirSync(directory, { recursive: true });
-  for (const [name, contents] of files) writeFileSync(join(directory, name), contents);
+function write(built: Bundle, settings: unknown, root: string, entry: string): string {
+  const directory = codeDirectory(root, entry);
+  writeBundle(directory, built);
   writeFileSync(join(directory, "settings.json"), JSON.stringify(settings));
   return directory;
+}
+
+function codeDirectory(root: string, entry: string): string {
+  return join(root, entry.replace(/\.ts$/, ""));
 }
 
 function stopEventSources(stack: Stack): void {

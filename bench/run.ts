@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { estimate } from "./measure/statistics.ts";
 import { readPrices } from "./price.ts";
 import { lineOf } from "./report/lines.ts";
+import { firstCallRow } from "./rows/first-call-row.ts";
 import { bundleRow, importRows } from "./rows/import-rows.ts";
 import type { Row } from "./rows/row.ts";
 import { spendingRows } from "./rows/spending-rows.ts";
@@ -39,6 +40,7 @@ const tell = (more: readonly Row[]) => {
 tell([bundleRow(estimateOf)]);
 const imports = { node: process.execPath, suffix: "", estimate: estimateOf, onProgress };
 tell(await importRows({ ...imports, runs: quick ? 7 : 41 }));
+tell([await firstCallRow({ ...imports, runs: quick ? 5 : 31 })]);
 const spending = { prices: readPrices(), estimate: estimateOf, onProgress };
 tell(await spendingRows({ ...spending, events: quick ? 100 : 500, rounds: quick ? 3 : 15 }));
 

@@ -1,64 +1,52 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { type Bundle, bundle } from "../../lib/bundle.ts";
-import { bundleOf } from "../assemble.ts";
-import type { Part, Side } from "../sides.ts";
+import { bundle, writeBundle } from "../../lib/bundle.ts";
+import { assemble } from "../assemble.ts";
+import { type Part, type Side, sides } from "../sides.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
 
 /** What stands beside the sides where an import is measured: the clients alone, and nothing at all. */
-export const references = ["clients", "empty"] as const;
+const references = ["clients", "empty"] as const;
 export type Imported = Side | (typeof references)[number];
 
-export type WrittenBundle = { readonly file: string; readonly gzipBytes: number };
-export type WrittenBundles = Disposable & { readonly of: (name: Imported, part: Part) => WrittenBundle };
+export type Bundles = Disposable & {
+  /** The file that a function starts with, its settings beside it. */
+  readonly fileOf: (name: Imported, part: Part) => string;
+  /** All code of a function, compressed, in bytes. */
+  readonly gzipBytesOf: (name: Imported, part: Part) => number;
+};
 
-/** Writes bundles where they can be imported from, each with the settings that it reads. */
-export function writeBundles(names: readonly Imported[], parts: readonly Part[]): WrittenBundles {
-  const root = mkdtempSync(join(tmpdir(), "bench-bundles-"));
-  const written = new Map<string, WrittenBundle>();
-  for (const name of names) {
-    for (const part of parts)
-      written.set(`${name}/${part}`, write(join(root, name, part), sourceOf(name, part), part));
-  }
+/** Writes bundles where they can be imported from, as they are deployed. */
+export function writeBundles(names: readonly Imported[]): Bundles {
+  using cleanup = new DisposableStack();
+  const root = cleanup.adopt(mkdtempSync(join(tmpdir(), "bench-bundles-")), (directory) =>
+    rmSync(directory, { recursive: true }),
+  );
+  const assemblies = new Map(
+    sides
+      .filter((side) => names.includes(side))
+      .map((side) => [side, cleanup.use(assemble(side, { hasEventSources: false }))]),
+  );
+  const directoryOf = (name: Imported, part: Part): string => {
+    if (name !== "clients" && name !== "empty") return assemblies.get(name)?.codeOf(part) ?? "";
+    const directory = join(root, name, part);
+    const entry = name === "clients" ? `clients-${part}` : name;
+    writeBundle(directory, bundle(repository, `bench/references/${entry}.ts`));
+    return directory;
+  };
+  const disposal = cleanup.move();
   return {
-    of: (name, part) => {
-      const found = written.get(`${name}/${part}`);
-      if (found === undefined) throw new Error(`no bundle of ${name} ${part} was written`);
-      return found;
-    },
-    [Symbol.dispose]: () => rmSync(root, { recursive: true }),
+    fileOf: (name, part) => join(directoryOf(name, part), "index.mjs"),
+    gzipBytesOf: (name, part) => gzipBytes(directoryOf(name, part)),
+    [Symbol.dispose]: () => disposal.dispose(),
   };
 }
 
-function sourceOf(name: Imported, part: Part): Bundle {
-  switch (name) {
-    case "clients":
-      return bundle(repository, `bench/references/clients-${part}.ts`);
-    case "empty":
-      return bundle(repository, "bench/references/empty.ts");
-    default:
-      return bundleOf(name, part);
-  }
+function gzipBytes(directory: string): number {
+  return readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".mjs"))
+    .reduce((sum, name) => sum + gzipSync(readFileSync(join(directory, name)), { level: 9 }).byteLength, 0);
 }
-
-function write(directory: string, { files }: Bundle, part: Part): WrittenBundle {
-  mkdirSync(directory, { recursive: true });
-  let gzipBytes = 0;
-  for (const [name, contents] of files) {
-    writeFileSync(join(directory, name), contents);
-    if (name.endsWith(".mjs")) gzipBytes += gzipSync(contents, { level: 9 }).byteLength;
-  }
-  writeFileSync(join(directory, "settings.json"), JSON.stringify(settings[part]));
-  return { file: join(directory, "index.mjs"), gzipBytes };
-}
-
-/** As the stack writes them for our functions, cut to what an import reads. */
-const settings: Readonly<Record<Part, object>> = {
-  receive: { secretHeader: "x-webhook-secret", secretCacheSeconds: 60, maxBodyBytes: 6_291_456 },
-  store: { retentionDays: 30, mapping: { type: "event", types: {}, ids: "uuid" } },
-  relay: {},
-  fetch: {},
-};

@@ -12,8 +12,12 @@ const context = { getRemainingTimeInMillis: () => 10_000, functionName: "bench",
 
 const began = performance.now();
 const { handler } = await import(pathToFileURL(file).href);
-if (event !== undefined) await handler(event, context);
+const answer: unknown = event === undefined ? undefined : await handler(event, context);
 const millis = performance.now() - began;
+
+// A refusal is quick: it must not pass for an answer.
+const status = Number(Object(answer).statusCode ?? 200);
+if (status > 299) throw new Error(`the first call was answered ${status}`);
 
 process.stderr.write(`${JSON.stringify({ millis, residentBytes: process.memoryUsage.rss() })}\n`);
 // Connections that are kept would hold the process.

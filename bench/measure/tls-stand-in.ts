@@ -1,0 +1,72 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { z } from "zod";
+import { webhookSecret } from "../drive/running-side.ts";
+
+/** Answers over TLS what AWS answers to the first calls of a function, at once: what is measured is the caller. */
+export type TlsStandIn = AsyncDisposable & { readonly url: string; readonly certificateFile: string };
+
+/** @throws where openssl, which makes the certificate of an hour, is not installed */
+export async function startTlsStandIn(): Promise<TlsStandIn> {
+  const directory = await mkdtemp(join(tmpdir(), "bench-tls-"));
+  const [key, cert] = [join(directory, "key.pem"), join(directory, "cert.pem")];
+  const subject = ["-subj", "/CN=bench", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "1"];
+  const request = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, ...subject];
+  await promisify(execFile)("openssl", request);
+  const server = createServer(
+    { key: await readFile(key), cert: await readFile(cert) },
+    (message, response) => {
+      let text = "";
+      message.setEncoding("utf8").on("data", (more: string) => {
+        text += more;
+      });
+      message.on("end", () => {
+        const body = JSON.stringify(answer(String(message.headers["x-amz-target"]), JSON.parse(text)));
+        response.writeHead(200, {
+          "content-type": "application/x-amz-json-1.0",
+          "content-length": Buffer.byteLength(body),
+        });
+        response.end(body);
+      });
+    },
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `https://127.0.0.1:${port}`,
+    certificateFile: cert,
+    [Symbol.asyncDispose]: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+const oneMessage = z.object({ MessageBody: z.string() });
+const batch = z.object({ Entries: z.array(oneMessage.extend({ Id: z.string() })) });
+
+function answer(target: string, request: unknown): object {
+  switch (target.split(".")[1]) {
+    case "GetSecretValue":
+      return { SecretString: JSON.stringify({ current: webhookSecret }), VersionId: "bench" };
+    case "SendMessage":
+      return sent(oneMessage.parse(request));
+    case "SendMessageBatch":
+      return { Successful: batch.parse(request).Entries.map((entry) => ({ Id: entry.Id, ...sent(entry) })) };
+    default:
+      return {};
+  }
+}
+
+/** The SDK compares the digest. */
+function sent({ MessageBody }: z.output<typeof oneMessage>): object {
+  return { MessageId: "bench", MD5OfMessageBody: createHash("md5").update(MessageBody).digest("hex") };
+}
