@@ -76,8 +76,8 @@ export async function drive(running: RunningSide, webhooks: readonly Webhook[]):
     isBusy = (await relay()) || isBusy;
     const fetchQueue = running.stack.outputs.FetchQueueUrl ?? "";
     while (await drain("fetch", running.function("FetchData"), fetchQueue)) isBusy = true;
-    // A call that waits for the rate hides its task for a moment.
-    if (!isBusy && (await isAnyInFlight(running, fetchQueue))) isBusy = await sleep(pollMs, true);
+    // A call that waits for the rate hides its task for a moment, and a start is checked a second later.
+    if (!isBusy && (await isAnyLeft(running, fetchQueue))) isBusy = await sleep(pollMs, true);
   }
   const of = (part: Part) => spent.get(part) ?? nothing;
   return { receive: of("receive"), store: of("store"), relay: of("relay"), fetch: of("fetch") };
@@ -108,10 +108,12 @@ async function receive({ sqs }: RunningSide, QueueUrl: string): Promise<readonly
   return (await sqs.send(command)).Messages ?? [];
 }
 
-async function isAnyInFlight({ sqs }: RunningSide, QueueUrl: string): Promise<boolean> {
-  const AttributeNames = ["ApproximateNumberOfMessagesNotVisible" as const];
-  const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames }));
-  return Number(Attributes.ApproximateNumberOfMessagesNotVisible) > 0;
+const later = ["ApproximateNumberOfMessagesNotVisible", "ApproximateNumberOfMessagesDelayed"] as const;
+
+async function isAnyLeft({ sqs }: RunningSide, QueueUrl: string): Promise<boolean> {
+  const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...later] });
+  const { Attributes = {} } = await sqs.send(command);
+  return later.some((name) => Number(Attributes[name]) > 0);
 }
 
 async function remove(

@@ -4,7 +4,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { z } from "zod";
-import type { Delay } from "../../local/lambda/delay.ts";
+import { type Delay, realDelay } from "../../local/lambda/delay.ts";
 import { outputOf } from "../../local/outputs.ts";
 import { type EventFilter, parseEventFilter } from "../../local/sources/event-filter.ts";
 import { type LocalFunction, type LocalStack, startStack } from "../../local/stack.ts";
@@ -26,17 +26,28 @@ export type RunningSide = AsyncDisposable & {
   readonly function: (name: string) => LocalFunction;
 };
 
-export async function startSide(side: Side, { baseUrl }: BenchProvider): Promise<RunningSide> {
+export type SideOptions = {
+  /** Whether queues and stream feed the functions by themselves, as in AWS. */
+  readonly hasEventSources?: boolean;
+  /** Of each function. */
+  readonly processes?: number;
+};
+
+export async function startSide(
+  side: Side,
+  { baseUrl }: BenchProvider,
+  { hasEventSources = false, processes = 1 }: SideOptions = {},
+): Promise<RunningSide> {
   const cleanup = new AsyncDisposableStack();
-  const { directory } = cleanup.use(assemble(side, { hasEventSources: false }));
+  const { directory } = cleanup.use(assemble(side, { hasEventSources }));
   const stack = await startStack({
     assembly: directory,
     parameters: { ProviderBaseUrl: baseUrl },
     // The quicker one: the engine's own time is not measured.
     engine: "dynoxide",
-    countsCapacity: true,
-    maximumProcesses: 1,
-    delay: never,
+    countsCapacity: !hasEventSources,
+    maximumProcesses: processes,
+    delay: hasEventSources ? realDelay : never,
   });
   cleanup.defer(() => stack.close());
   await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token: "bench-token" }));

@@ -1,10 +1,13 @@
 import type { Estimate } from "../measure/statistics.ts";
 
-/** What ours is held against, and how many times theirs it may be. */
-export type Goal = { readonly over: string; readonly atMost: number };
+/** What ours is held against, and how many times theirs it may be at most, or is to be at least. */
+export type Goal = { readonly over: string } & ({ readonly atMost: number } | { readonly atLeast: number });
 
-/** One figure against one goal. `ratio` is ours over theirs; below one is less. */
-export type Comparison = Goal & {
+/** One figure against one goal. `ratio` is ours over theirs. */
+export type Comparison = {
+  readonly over: string;
+  /** As the table shows it: `≤ 0.5`. */
+  readonly goal: string;
   readonly theirs: number;
   readonly ratio: Estimate;
   readonly isMet: boolean;
@@ -30,9 +33,9 @@ export function pairedRow(
     name,
     figure,
     ours: estimate(ours).median,
-    comparisons: theirs.map(({ over, atMost, values }) => {
+    comparisons: theirs.map(({ values, ...goal }) => {
       const ratio = estimate(ours.map((value, round) => value / (values[round] ?? Number.NaN)));
-      return { over, atMost, theirs: estimate(values).median, ratio, isMet: ratio.median <= atMost };
+      return comparison(goal, estimate(values).median, ratio);
     }),
   };
 }
@@ -40,6 +43,12 @@ export function pairedRow(
 /** A row whose goal is a number of its own, not a ratio to a peer. */
 export function absoluteRow(name: string, figure: string, ours: number, atMost: number): Row {
   const ratio = { median: ours, low: ours, high: ours };
-  const comparison = { over: "goal", atMost, theirs: 1, ratio, isMet: ours <= atMost };
-  return { name, figure, ours, comparisons: [comparison] };
+  return { name, figure, ours, comparisons: [comparison({ over: "goal", atMost }, 1, ratio)] };
+}
+
+function comparison(goal: Goal, theirs: number, ratio: Estimate): Comparison {
+  const { over } = goal;
+  return "atMost" in goal
+    ? { over, goal: `≤ ${goal.atMost}`, theirs, ratio, isMet: ratio.median <= goal.atMost }
+    : { over, goal: `≥ ${goal.atLeast}`, theirs, ratio, isMet: ratio.median >= goal.atLeast };
 }

@@ -1,0 +1,64 @@
+import { quantile } from "simple-statistics";
+import { type RunningSide, startSide } from "../drive/running-side.ts";
+import { asFastAsPossible, evenly, flowThrough } from "../measure/flow.ts";
+import type { Estimate } from "../measure/statistics.ts";
+import { startProvider } from "../provider.ts";
+import { titles } from "../sides.ts";
+import { workload } from "../workload.ts";
+import { absoluteRow, pairedRow, type Row } from "./row.ts";
+
+export type FlowOptions = {
+  readonly events: number;
+  readonly rounds: number;
+  readonly estimate: (values: readonly number[]) => Estimate;
+  readonly onProgress: (step: string) => void;
+};
+
+/**
+ * The whole way, from the webhooks' API to the subscriber's queue, with event sources as they are synthesized: how much
+ * goes through at most, and how long an event takes while half of that comes in.
+ */
+export async function flowRows({
+  events,
+  rounds,
+  estimate,
+  onProgress,
+}: FlowOptions): Promise<readonly Row[]> {
+  await using provider = await startProvider();
+  const options = { hasEventSources: true, processes: 2 };
+  await using ours = await startSide("ours", provider, options);
+  await using theirs = await startSide("powertools", provider, options);
+  let seed = 0;
+  const load = () => {
+    seed += 1;
+    return workload({ seed, events, duplicates: 0 });
+  };
+  const perSecond = async (running: RunningSide) => {
+    const { seconds } = await flowThrough(running, load(), asFastAsPossible);
+    await running.stack.drained({ deadline: 120_000 });
+    return events / seconds;
+  };
+  const rates: { ours: number[]; theirs: number[] } = { ours: [], theirs: [] };
+  for (let round = 0; round <= rounds; round += 1) {
+    const pair = { ours: await perSecond(ours), theirs: await perSecond(theirs) };
+    onProgress(`highest rate, round ${round} of ${rounds}, ${titles.ours} and ${titles.powertools}`);
+    // In the first the processes start.
+    if (round === 0) continue;
+    rates.ours.push(pair.ours);
+    rates.theirs.push(pair.theirs);
+  }
+  const half = estimate(rates.ours).median / 2;
+  const { latencies } = await flowThrough(ours, load(), evenly(half));
+  const [p50, p99] = [quantile([...latencies], 0.5), quantile([...latencies], 0.99)];
+  onProgress(`latency at ${half.toFixed(0)} a second: p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`);
+  return [
+    absoluteRow("latency", "p99 over p50, webhook to subscriber, at half of the highest rate", p99 / p50, 3),
+    pairedRow(
+      "rate",
+      "events a second, webhook to subscriber",
+      rates.ours,
+      [{ over: "powertools", atLeast: 1.5, values: rates.theirs }],
+      estimate,
+    ),
+  ];
+}
