@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A provider that always answers at once: what is measured is who calls it. */
+/** A provider that answers at once: what is measured is who calls it. */
 export type BenchProvider = AsyncDisposable & {
   readonly baseUrl: string;
   readonly calls: () => number;
@@ -17,13 +17,22 @@ const document = JSON.stringify({
   })),
 });
 
-export async function startProvider(): Promise<BenchProvider> {
+/** An answer in the place of data, given by the milliseconds since the first call; undefined: data. */
+export type Fault = { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
+export type FaultAt = (millis: number) => Fault | undefined;
+
+export async function startProvider(faultAt: FaultAt = () => undefined): Promise<BenchProvider> {
   let calls = 0;
+  let began: number | undefined;
   const server = createServer((request, response) => {
     calls += 1;
+    began ??= performance.now();
+    const fault = faultAt(performance.now() - began);
     request.resume().on("end", () => {
-      const body = request.method === "POST" ? "{}" : document;
-      response.writeHead(request.method === "POST" ? 202 : 200, {
+      const isStart = request.method === "POST";
+      const body = isStart || fault !== undefined ? "{}" : document;
+      response.writeHead(fault?.status ?? (isStart ? 202 : 200), {
+        ...fault?.headers,
         "content-type": "application/json",
         "content-length": Buffer.byteLength(body),
       });

@@ -157,7 +157,7 @@ function secretReadsOf({ ours }: Measured, deliveries: number): number {
 }
 
 /** As the stack gives it to our functions; a peer has the same. */
-function memoryOf(running: readonly RunningSide[]): Readonly<Record<Part, number>> {
+export function memoryOf(running: readonly RunningSide[]): Readonly<Record<Part, number>> {
   const ours = running[0];
   const of = (name: string) => ours?.function(name).memoryMb ?? 0;
   return {
