@@ -32,15 +32,16 @@ export async function followErasures(
     tasks.map((task) => ({ body: writeEraseTask(task) })),
   );
   const reason = failed.find((failure) => failure !== undefined)?.reason;
-  if (reason !== undefined) {
-    throw new CommandError(
-      "failed",
-      `The erasure could not be asked for (${reason}). Run the command again.`,
-    );
-  }
+  if (reason !== undefined) throw notAskedFor(reason);
   const reports: ErasureReport[] = [];
   for (const { id } of tasks) reports.push(await follow(id, ports));
   return reports;
+}
+
+/** Named as AWS names what went wrong, so that it is explained as whatever AWS refuses. */
+function notAskedFor(reason: string): Error {
+  const message = `The erasure could not be asked for (${reason}). Run the command again.`;
+  return Object.assign(new Error(message), { name: reason });
 }
 
 async function follow(
