@@ -44,6 +44,22 @@ const planted = [
     step: "baseline",
     says: /would be replaced/,
   },
+  {
+    mistake: "a field of messages that is gone, which subscribers rely on",
+    file: "domain/message-schemas.ts",
+    find: "{ ...known, reconciled }",
+    put: "{ connected, userId, reconciled }",
+    step: "docs:check",
+    says: /account\.created: data\.datasourceId: is gone[\s\S]*make a new type instead/,
+  },
+  {
+    mistake: "a document that is not what the code says",
+    file: "domain/message-schemas.ts",
+    find: "A user was created.",
+    put: "A user came.",
+    step: "docs:check",
+    says: /docs\/events\.md: is stale; run npm run docs/,
+  },
 ] as const;
 
 describe("npm run check", () => {
