@@ -1,8 +1,8 @@
 import { type DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import { type EraseTask, parseIncomplete, parseRemoved, type Removed } from "../domain/erasure.ts";
 import { numberOf, textOf } from "../domain/parse.ts";
-import { itemVersion } from "./items.ts";
+import { itemVersion, readItem } from "./items.ts";
 import { erasureReportKey } from "./keys.ts";
 
 /** How far an erasure has come, for whoever follows it: counts, and nobody's id. */
@@ -39,7 +39,7 @@ export async function readReport(
   const Key = marshall(erasureReportKey(id));
   const { Item } = await client.send(new GetItemCommand({ TableName: tableName, Key, ConsistentRead: true }));
   if (Item === undefined) return undefined;
-  const item = unmarshall(Item);
+  const item = readItem(Item);
   return {
     step: textOf(item, "step"),
     isDone: item.isDone === true,

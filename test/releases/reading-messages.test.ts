@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseTokenSecret } from "../../adapters/token-secret.ts";
 import { readEnvelope, writeEnvelope } from "../../domain/envelope.ts";
+import { readEraseTask, writeEraseTask } from "../../domain/erasure.ts";
 import { readTaskText, writeTask } from "../../domain/tasks.ts";
 import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
 import { parseSettings } from "../../lib/settings.ts";
@@ -15,7 +16,7 @@ it("has samples of the release before this one", async () => {
 });
 
 describe.each(releases)("messages, secrets and settings of release $version", ({ samples }) => {
-  const { envelopes = {}, tasks = {}, secrets = {}, settings = {} } = samples;
+  const { envelopes = {}, tasks = {}, erasures = {}, secrets = {}, settings = {} } = samples;
   const secret = (name: string) => JSON.stringify(secrets[name]);
 
   it.each(Object.entries(envelopes))("the envelope with %s is understood whole", (_, envelope) => {
@@ -26,6 +27,11 @@ describe.each(releases)("messages, secrets and settings of release $version", ({
   it.each(Object.entries(tasks))("the task: %s, is understood whole", (_, task) => {
     const read = readTaskText(JSON.stringify(task));
     expect(takenAway(task, JSON.parse(writeTask(read)))).toEqual([]);
+  });
+
+  it.each(Object.entries(erasures))("the erasure, %s, is understood whole", (_, task) => {
+    const read = readEraseTask(JSON.stringify(task));
+    expect(takenAway(task, JSON.parse(writeEraseTask(read)))).toEqual([]);
   });
 
   it("a token is understood, set by hand or pending", () => {

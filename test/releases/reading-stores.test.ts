@@ -6,20 +6,35 @@ import { checkpoint } from "../../adapters/checkpoint.ts";
 import { dataClaims } from "../../adapters/claims.ts";
 import { digestOf } from "../../adapters/compressed.ts";
 import { contentOf, contentReader } from "../../adapters/content-store.ts";
+import { readErasureLog } from "../../adapters/erasure-log.ts";
+import { readReport } from "../../adapters/erasure-report.ts";
 import { eventTable } from "../../adapters/event-table.ts";
 import { keptPages } from "../../adapters/kept-pages.ts";
+import { tombstoneKey } from "../../adapters/keys.ts";
+import { letterArchive } from "../../adapters/letter-archive.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
 import { partitions } from "../../adapters/partitions.ts";
 import { refusalNote } from "../../adapters/refusal-note.ts";
 import { revisions } from "../../adapters/revisions.ts";
 import { sharedBreaker } from "../../adapters/shared-breaker.ts";
+import { findErased } from "../../adapters/tombstones.ts";
+import type { DeadLetter } from "../../domain/dead-letter.ts";
 import { fieldsOf, present } from "../../domain/parse.ts";
+import { nameOf } from "../../domain/subjects.ts";
 import { describeOnTables, startTestSystem, type TestSystem } from "../support/engines.ts";
 import { type LeftBehind, leaveBehind } from "./leave-behind.ts";
 import { releases } from "./sample-files.ts";
 import { event, income, noon, ranged, subject, user } from "./sample-subjects.ts";
 import { takenAway } from "./samples.ts";
-import { breakerSettings, callsPerMinute, claimSeconds, largeData, pages } from "./write-stores.ts";
+import {
+  breakerSettings,
+  callsPerMinute,
+  claimSeconds,
+  erasureDigest,
+  largeData,
+  letter,
+  pages,
+} from "./write-stores.ts";
 
 const now = () => noon;
 
@@ -35,7 +50,8 @@ await describeOnTables("items and objects", (tables) => {
     beforeAll(async () => {
       left = await leaveBehind(system, samples);
     });
-    const { items = {} } = samples;
+    const { items = {}, objects = {} } = samples;
+    const objectsIn = (prefix: string) => Object.keys(objects).filter((key) => key.startsWith(prefix));
     const itemsOf = (kind: string) =>
       Object.entries(items).flatMap(([key, item]) => (key.includes(` ${kind}`) ? [fieldsOf(item, key)] : []));
 
@@ -74,6 +90,27 @@ await describeOnTables("items and objects", (tables) => {
       expect((await read(subject, ranged))?.digest).toBe(contentOf(largeData).digest);
       const found = await keptPages(bucket).find(subject, income, digestOf(pages));
       expect(Buffer.from(found ?? [])).toEqual(Buffer.concat(pages));
+    });
+
+    it.each(itemsOf("TOMBSTONE"))("whom $pk stands for is erased, by item and by log", async ({ pk }) => {
+      const erased = findErased(system.dynamodb, left.table.name, () => erasureDigest(system));
+      expect(await erased([user])).toEqual(new Set([nameOf(user)]));
+      const digests = await readErasureLog(system.s3, left.bucket.name);
+      expect([...digests].map((digest) => tombstoneKey(digest).pk)).toEqual([pk]);
+    });
+
+    it.each(itemsOf("REPORT"))("a report of an erasure is understood", async () => {
+      const report = { step: "records", isDone: true, subjects: 0, removed: {}, incomplete: [] };
+      expect(await readReport(system.dynamodb, left.table.name, "id")).toEqual(report);
+    });
+
+    it.each(objectsIn("letters/"))("the archived letter %s is understood whole", async () => {
+      const shown: DeadLetter[] = [];
+      await letterArchive(system.s3, left.bucket.name).place("users")(async (letters) => {
+        shown.push(...letters);
+        return { done: [], isEnough: true };
+      });
+      expect(shown).toEqual([letter]);
     });
 
     it("claims, windows, the breaker, notes and the checkpoint are heeded", async () => {

@@ -1,7 +1,8 @@
 import { type Body, type Envelope, envelopeVersion, writeEnvelope } from "../../domain/envelope.ts";
-import { messageOfDataSet, messageOfState } from "../../domain/message.ts";
+import { eraseTask, writeEraseTask } from "../../domain/erasure.ts";
+import { messageOfDataSet, messageOfErasure, messageOfState } from "../../domain/message.ts";
 import { askTask, checkTask, readTask, startTask, type Task, writeTask } from "../../domain/tasks.ts";
-import { at, facts, income, known, noon, ranged, subject } from "./sample-subjects.ts";
+import { at, facts, income, known, noon, ranged, subject, user } from "./sample-subjects.ts";
 import type { Samples } from "./samples.ts";
 
 const bodies: Readonly<Record<Body["as"], Body>> = {
@@ -36,6 +37,15 @@ export function taskSamples(): Samples {
   return written(tasks, writeTask);
 }
 
+export function erasureSamples(): Samples {
+  const asked = eraseTask(user, "operator", [subject], "id");
+  const later = { pass: 2, next: "messages", erased: [user, subject], removed: { events: 3 } } as const;
+  return written(
+    { asked, "in its second pass": { ...asked, ...later, incomplete: ["fetch"] } },
+    writeEraseTask,
+  );
+}
+
 export function messageSamples(): Samples {
   const source = "urn:sample";
   return {
@@ -43,6 +53,7 @@ export function messageSamples(): Samples {
     "of an answer": messageOfState({ ...known.state, latest: { cause: "answer", at } }, source),
     "of an event of a range": messageOfDataSet(known.ranged, source),
     "of data": messageOfDataSet(known.fetched, source),
+    "of an erasure": messageOfErasure(user, at, source),
   };
 }
 

@@ -3,15 +3,22 @@ import { callWindow } from "../../adapters/call-window.ts";
 import { checkpoint } from "../../adapters/checkpoint.ts";
 import { dataClaims } from "../../adapters/claims.ts";
 import { contentOf, contentStore } from "../../adapters/content-store.ts";
+import { erasureLogWriter } from "../../adapters/erasure-log.ts";
+import { keepReport } from "../../adapters/erasure-report.ts";
 import { eventTable } from "../../adapters/event-table.ts";
 import { keptPages } from "../../adapters/kept-pages.ts";
+import { letterArchive } from "../../adapters/letter-archive.ts";
 import { linkTable } from "../../adapters/links.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
 import { refusalNote } from "../../adapters/refusal-note.ts";
 import { revisions } from "../../adapters/revisions.ts";
 import { sharedBreaker } from "../../adapters/shared-breaker.ts";
+import { subjectDigest } from "../../adapters/subject-digest.ts";
 import { setToken, tokenSecret } from "../../adapters/token-secret.ts";
+import { tombstones } from "../../adapters/tombstones.ts";
 import { webhookSecretStore } from "../../adapters/webhook-secret.ts";
+import type { DeadLetter } from "../../domain/dead-letter.ts";
+import { eraseTask } from "../../domain/erasure.ts";
 import { advance, startRun, turnPage } from "../../domain/reconciliation.ts";
 import type { TestBucket, TestSystem, TestTable } from "../support/engines.ts";
 import { at, event, income, known, noon, ranged, subject, user } from "./sample-subjects.ts";
@@ -22,6 +29,7 @@ export const breakerSettings = { failures: 1, baseSeconds: 60, maxSeconds: 600 }
 export const callsPerMinute = 6;
 export const largeData = JSON.stringify({ data: "x".repeat(380_001) });
 export const pages = [Buffer.from('{"id":1}'), Buffer.from('{"id":2}')];
+export const letter: DeadLetter = { messageId: "m", sentAt: noon, receives: 5, body: "{}", reason: "poison" };
 const now = () => noon;
 
 /** What the pipeline stores in a table, by its items' keys. */
@@ -54,17 +62,25 @@ export async function itemSamples(
   await refusalNote(dynamodb, table.name).note("refused");
   const run = turnPage(startRun(undefined, noon), { next: "cursor", pages: 1, mark: "mark" }, 1, noon);
   await checkpoint(dynamodb, table.name).save(advance(run, user.id, { listed: 1, missed: 1 }));
+  await tombstones(dynamodb, table.name, 90, now).place(await erasureDigest(system));
+  await keepReport(dynamodb, table.name, now)(eraseTask(user, "operator", [], "id"), true);
   const items = await table.all();
   return sorted(items.map((item) => [`${item.pk} ${item.sk}`, item]));
 }
 
 /** What it keeps in a bucket, by key, in base64. */
-export async function objectSamples(bucket: TestBucket): Promise<Samples> {
+export async function objectSamples(system: TestSystem, bucket: TestBucket): Promise<Samples> {
   await keptPages(overflowBucket(bucket.name)).keep(subject, income, pages);
+  await erasureLogWriter(system.s3, bucket.name)(await erasureDigest(system), at);
+  await letterArchive(system.s3, bucket.name).put("users", letter);
   const keys = await bucket.keys();
   const objects = keys.map(async (key) => [key, (await bucket.bytes(key)).toString("base64")] as const);
   return sorted(await Promise.all(objects));
 }
+
+/** What stands for the user who was erased, with a key that all releases share. */
+export const erasureDigest = ({ secretsManager, createSecret }: TestSystem): Promise<string> =>
+  subjectDigest(secretsManager, createSecret({ key: "erasure key" }))(user);
 
 /** What it keeps in secrets. */
 export async function secretSamples({ secretsManager, createSecret }: TestSystem): Promise<Samples> {

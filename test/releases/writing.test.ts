@@ -30,8 +30,8 @@ await describeOnTables("what this release writes", (tables) => {
   });
 
   it("carries a version, in every message and item", () => {
-    const { envelopes, tasks, items } = today;
-    const samples = Object.values({ ...envelopes, ...tasks, ...items });
+    const { envelopes, tasks, erasures, items } = today;
+    const samples = [envelopes, tasks, erasures, items].flatMap((sort) => Object.values(sort ?? {}));
     expect(samples.length).toBeGreaterThan(20);
     for (const sample of samples) expect(sample).toHaveProperty("schemaVersion", expect.any(Number));
   });
