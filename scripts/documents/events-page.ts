@@ -59,7 +59,7 @@ const changes = `## How this may change
 The type is the version ([why](adr/0034-the-type-is-the-version.md)): what a type promises today, it promises for good.
 
 Without notice there may come
-- new types: pass over what you do not know;
+- new types, with the attributes above: pass over what you do not know;
 - new attributes, and new fields in \`data\`: likewise. The schemas therefore allow fields that they do not name; what is
   sent today has none, and a test sees to it;
 - a field in every message of a type that was in some of them.
