@@ -7,29 +7,53 @@ import {
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { parseRun, type Run } from "../domain/reconciliation.ts";
 import { itemVersion, readItem } from "./items.ts";
-import { reconciliationKey } from "./keys.ts";
+import { type Key, reconciliationKey } from "./keys.ts";
 
-/** Keeps the run of reconciliation between two ticks. */
-export type Checkpoint = {
-  readonly load: () => Promise<Run | undefined>;
+/** Keeps how far some work has come, from one step to the next. */
+export type Checkpoint<T> = {
+  readonly load: () => Promise<T | undefined>;
   /**
    * Writes a step over the one before it.
-   * @returns the run as it was written; undefined where another tick has written its own step there
+   * @returns the step as it was written; undefined where another process has written its own there
    */
-  readonly save: (run: Run) => Promise<Run | undefined>;
+  readonly save: (step: T) => Promise<T | undefined>;
 };
 
-export function checkpoint(client: DynamoDBClient, tableName: string): Checkpoint {
+/** Where the steps are kept: in the attribute of one item. */
+export type Place<T> = {
+  readonly key: Key;
+  readonly attribute: string;
+  readonly parse: (value: unknown) => T;
+  /** Its time to live, in epoch seconds; absent: it stays. */
+  readonly expiresAt?: () => number;
+};
+
+/** The run of reconciliation between two ticks. */
+export function checkpoint(client: DynamoDBClient, tableName: string): Checkpoint<Run> {
+  return checkpointAt(client, tableName, { key: reconciliationKey, attribute: "run", parse: parseRun });
+}
+
+export function checkpointAt<T extends { readonly version: number }>(
+  client: DynamoDBClient,
+  tableName: string,
+  { key, attribute, parse, expiresAt }: Place<T>,
+): Checkpoint<T> {
   return {
     load: async () => {
       const { Item } = await client.send(
-        new GetItemCommand({ TableName: tableName, Key: marshall(reconciliationKey), ConsistentRead: true }),
+        new GetItemCommand({ TableName: tableName, Key: marshall(key), ConsistentRead: true }),
       );
-      return Item === undefined ? undefined : parseRun(readItem(Item).run);
+      return Item === undefined ? undefined : parse(readItem(Item)[attribute]);
     },
     save: async (step) => {
-      const run = { ...step, version: step.version + 1 };
-      const item = { ...reconciliationKey, schemaVersion: itemVersion, version: run.version, run };
+      const next = { ...step, version: step.version + 1 };
+      const item = {
+        ...key,
+        schemaVersion: itemVersion,
+        version: next.version,
+        [attribute]: next,
+        expiresAt: expiresAt?.(),
+      };
       try {
         await client.send(
           new PutItemCommand({
@@ -40,7 +64,7 @@ export function checkpoint(client: DynamoDBClient, tableName: string): Checkpoin
             ExpressionAttributeValues: marshall({ ":before": step.version }),
           }),
         );
-        return run;
+        return next;
       } catch (error) {
         if (error instanceof ConditionalCheckFailedException) return undefined;
         throw error;

@@ -82,3 +82,8 @@ export function subjectOfPartition(partition: string): Subject | undefined {
   }
   return undefined;
 }
+
+/** How far a replay has come. */
+export function replayKey(id: string): Key {
+  return { pk: "REPLAY", sk: id };
+}

@@ -1,12 +1,13 @@
-import { type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, GetItemCommand, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import type { Change } from "../domain/changes.ts";
+import type { IncomeEvent } from "../domain/events.ts";
 import { type Fields, textOf } from "../domain/parse.ts";
 import { checkSchemaVersion } from "../domain/schema-version.ts";
-import { type Subject, subjectOf } from "../domain/subjects.ts";
+import { ownerOf, type Subject, subjectOf } from "../domain/subjects.ts";
 import { changeOf } from "./change-stream.ts";
 import { itemVersion } from "./items.ts";
-import { dataSetPrefix, eventPrefix, type Key, linkPrefix, partitionOf, stateKey } from "./keys.ts";
+import { dataSetPrefix, eventKey, eventPrefix, type Key, linkPrefix, partitionOf, stateKey } from "./keys.ts";
 import { scanTable } from "./table-scan.ts";
 
 /** A stored event, state or data set, as the change that told of it if nothing had been there before. */
@@ -30,6 +31,8 @@ export type StoredChanges = {
    * its user is found by its account only where the account's state knows that user.
    */
   readonly of: (subject: Subject, after?: Key) => AsyncIterable<StoredPage>;
+  /** Whether an event's own item is still there. */
+  readonly has: (event: IncomeEvent) => Promise<boolean>;
 };
 
 /** As they follow each other in a partition. */
@@ -62,6 +65,16 @@ export function storedChanges(client: DynamoDBClient, TableName: string): Stored
           };
         }
       }
+    },
+    has: async (event) => {
+      const { Item } = await client.send(
+        new GetItemCommand({
+          TableName,
+          Key: marshall(eventKey(ownerOf(event), event.id)),
+          ProjectionExpression: "pk",
+        }),
+      );
+      return Item !== undefined;
     },
   };
 }

@@ -15,6 +15,7 @@ import { addMappingLearn } from "./commands/mapping-learn.ts";
 import { addMappingTry } from "./commands/mapping-try.ts";
 import { addRecordsShow } from "./commands/records-show.ts";
 import { addRepair } from "./commands/repair.ts";
+import { addReplay } from "./commands/replay.ts";
 import { addSecretRotate } from "./commands/secret-rotate.ts";
 import { addStatus } from "./commands/status.ts";
 import { addSubscribersList } from "./commands/subscribers-list.ts";
@@ -55,6 +56,7 @@ export function createProgram(): Command {
   addMapping(program.command("mapping").description("how a provider's webhooks become events"));
   const subscribers = program.command("subscribers").description("who gets the events");
   for (const add of [addSubscribersList, addSubscribersTest]) add(subscribers);
+  addReplay(program);
   addRepair(program);
   addCompletion(program);
   const letters = program.command("dlq").description("dead letters: what could not be processed");

@@ -1,9 +1,7 @@
 import type { Key } from "../adapters/keys.ts";
 import type { RelayChanges, Underived } from "../adapters/relay-invoker.ts";
-import type { Revisions } from "../adapters/revisions.ts";
 import type { StoredPage } from "../adapters/stored-changes.ts";
 import type { Change } from "../domain/changes.ts";
-import type { DataSet } from "../domain/data-set.ts";
 import { type IncomeEvent, subjectKindOf } from "../domain/events.ts";
 import { markOf, momentOf } from "../domain/latest.ts";
 import {
@@ -15,11 +13,12 @@ import {
   repairsOfState,
 } from "../domain/repair.ts";
 import type { State } from "../domain/state.ts";
-import { nameOf, type Subject, subjectOf } from "../domain/subjects.ts";
+import { subjectOf } from "../domain/subjects.ts";
+import { type KnownRecords, knownRecords } from "./known-records.ts";
 
 export type RepairPorts = {
   readonly pages: AsyncIterable<StoredPage>;
-  readonly revisions: Pick<Revisions, "loadState" | "loadDataSets">;
+  readonly revisions: KnownRecords;
   readonly relay: RelayChanges;
   /** Told after each page how many items were read so far, and how many of them were repaired. */
   readonly onPage: (examined: number, repaired: number) => void;
@@ -58,16 +57,15 @@ const countOf = { event: "events", state: "states", data: "dataSets" } as const;
 async function repairsOf(
   changes: readonly Change[],
   period: Period,
-  revisions: RepairPorts["revisions"],
+  revisions: KnownRecords,
 ): Promise<readonly Change[]> {
-  const stateOf = bySubject(revisions.loadState);
-  const dataSetsOf = bySubject(revisions.loadDataSets);
+  const records = knownRecords(revisions);
   const lists = changes.map(async (change) => {
     switch (change.of) {
       case "event":
-        return repairsOfEvent(change, await knownOf(change.event, stateOf, dataSetsOf), period);
+        return repairsOfEvent(change, await knownOf(change.event, records), period);
       case "state":
-        return repairsOfState(change.after, await isFetched(change.after, dataSetsOf));
+        return repairsOfState(change.after, await isFetched(change.after, records));
       case "data":
         return repairsOfDataSet(change.after);
     }
@@ -75,26 +73,16 @@ async function repairsOf(
   return (await Promise.all(lists)).flat();
 }
 
-function bySubject<T>(load: (subject: Subject) => Promise<T>): (subject: Subject) => Promise<T> {
-  const loaded = new Map<string, Promise<T>>();
-  return (subject) => {
-    const found = loaded.get(nameOf(subject)) ?? load(subject);
-    loaded.set(nameOf(subject), found);
-    return found;
-  };
-}
-
 async function knownOf(
   event: IncomeEvent,
-  stateOf: (subject: Subject) => Promise<State | undefined>,
-  dataSetsOf: (subject: Subject) => Promise<readonly DataSet[]>,
+  { loadState, loadDataSets }: KnownRecords,
 ): Promise<Known | undefined> {
   const subject = subjectOf(event);
   if (subjectKindOf(event.type) !== "endpoint") {
-    const state = await stateOf(subject);
+    const state = await loadState(subject);
     return state && { of: "state", state };
   }
-  const dataSets = await dataSetsOf(subject);
+  const dataSets = await loadDataSets(subject);
   // Which range of dates it is of is the relay's to tell: only what has judged it is known to be.
   const dataSet = dataSets.find(({ judged }) => judged.includes(markOf(event, 1)));
   return dataSet && { of: "data", dataSet };
@@ -103,9 +91,9 @@ async function knownOf(
 /** Whether there is nothing to start: the state is not connected, or its data was fetched since. */
 async function isFetched(
   { subject, connected, deleted, latest }: State,
-  dataSetsOf: (subject: Subject) => Promise<readonly DataSet[]>,
+  { loadDataSets }: KnownRecords,
 ): Promise<boolean> {
   if (connected !== true || deleted) return true;
   const since = momentOf(latest) ?? "";
-  return (await dataSetsOf(subject)).some(({ fetchedAt = "" }) => fetchedAt > since);
+  return (await loadDataSets(subject)).some(({ fetchedAt = "" }) => fetchedAt > since);
 }

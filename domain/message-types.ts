@@ -15,3 +15,8 @@ export type MessageType =
   | (typeof answerTypes)[number]
   | (typeof erasureTypes)[number]
   | "subscriber.test";
+
+/** Names a stage in its messages: CloudEvents' `source`. */
+export function messageSource(stage: string): string {
+  return `/income-events/${stage}`;
+}

@@ -2,6 +2,7 @@ import { CfnCondition, CfnParameter, Fn, RemovalPolicies, RemovalPolicy, Stack }
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Construct } from "constructs";
 import { kinds } from "../domain/events.ts";
+import { messageSource } from "../domain/message-types.ts";
 import { acknowledge, acknowledgements } from "./acknowledgements.ts";
 import { dataKeyOf } from "./encryption.ts";
 import { Eraser, Erasure } from "./erasure.ts";
@@ -80,7 +81,7 @@ export class IncomeEventsStack extends Stack {
     const fetching = new Fetching(this, "Fetch", { ...calling, refresh, overflow });
     const subscribers = new Subscribers(this, "Subscriber", settings);
     // A path, not a host: where it is deployed says nothing about who it is.
-    const eventSource = `/income-events/${stage}`;
+    const eventSource = messageSource(stage);
     const erasure = new Erasure(this, "Erasure", settings);
     const sending = { settings, defaults, eventSource, table, subscribers, erasure };
     const relay = new Relay(this, "Relay", { ...sending, fetching });

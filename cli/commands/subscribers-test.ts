@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { Command } from "commander";
 import { jsonText } from "../../domain/json-text.ts";
+import { messageSource } from "../../domain/message-types.ts";
 import { testMessage } from "../../domain/test-message.ts";
 import { addCommand, type Operation } from "../command.ts";
 import { subscriberNamed } from "../subscriber-named.ts";
@@ -24,7 +25,7 @@ export function addSubscribersTest(group: Command): void {
 async function test({ deployment, clients, terminal }: Operation, _: object, name = ""): Promise<void> {
   const { stage } = deployment;
   const { queueUrl } = subscriberNamed(deployment, name);
-  const message = testMessage(randomUUID(), name, `/income-events/${stage}`, new Date());
+  const message = testMessage(randomUUID(), name, messageSource(stage), new Date());
   await clients.sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: jsonText(message) }));
   terminal.result(
     { stage, subscriber: name, message },

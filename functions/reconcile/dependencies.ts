@@ -4,13 +4,14 @@ import type { Revisions } from "../../adapters/revisions.ts";
 import type { Send } from "../../adapters/sqs-sender.ts";
 import type { Search } from "../../domain/mapping.ts";
 import type { ReconcileSettings } from "../../domain/reconcile-settings.ts";
+import type { Run } from "../../domain/reconciliation.ts";
 import type { Log } from "../runtime/log.ts";
 import type { ProviderLists } from "./provider-lists.ts";
 
 export type ReconcilerDependencies = {
   readonly lists: ProviderLists;
   readonly search: Search;
-  readonly checkpoint: Checkpoint;
+  readonly checkpoint: Checkpoint<Run>;
   readonly revisions: Revisions;
   readonly partitions: Partitions;
   readonly send: Send;

@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import { type ReplayCheckpoint, replayRuns } from "../../adapters/replay-runs.ts";
+import { revisions } from "../../adapters/revisions.ts";
+import { sqsSender } from "../../adapters/sqs-sender.ts";
+import { storedChanges } from "../../adapters/stored-changes.ts";
+import { tableSize } from "../../adapters/table-size.ts";
+import { messageSource } from "../../domain/message-types.ts";
+import type { ReplayRun } from "../../domain/replay-run.ts";
+import { addCommand, type Operation } from "../command.ts";
+import { CommandError } from "../command-error.ts";
+import { pace } from "../pace.ts";
+import { oneLine } from "../printable.ts";
+import { type Replayed, replay } from "../replay.ts";
+import { type Deliver, replayDelivery } from "../replay-delivery.ts";
+import { planReplay, type ReplayFlags, resumeReplay } from "../replay-plan.ts";
+import { agreeOnScan, scanProgress } from "../scan-consent.ts";
+import { tableText } from "../table.ts";
+import { subscriberQueues } from "../work-queues.ts";
+
+type Flags = ReplayFlags & { readonly resume?: string; readonly dryRun?: boolean };
+
+export function addReplay(program: Command): void {
+  addCommand<Flags>(
+    program,
+    {
+      name: "replay",
+      summary:
+        "Sends messages to subscribers again, from what is stored: events, and what the data is. With the same ids, and the replay's own.",
+      examples: [
+        "npx income-events replay --subscriber ledger --since 7d --dry-run    only count",
+        "npx income-events replay --subscriber ledger    all there is, for a subscriber that was added today",
+        "npx income-events replay --subscriber ledger --user 1b9d6bcd --type data.updated",
+        "npx income-events replay --all-subscribers --type account.* --since 2026-03-01 --rate 10",
+        "npx income-events replay --resume 2026-03-01t120000-a1b2c3    goes on with one that was interrupted",
+      ],
+    },
+    run,
+  )
+    .option("--subscriber <name>", "one subscriber gets it")
+    .option("--all-subscribers", "all of them get it")
+    .option("--user <id>", "what is about a user, and about its accounts")
+    .option("--account <id>", "what is about an account")
+    .option("--company-account <id>", "what is about a company account")
+    .option("--type <type>", "messages of a type, or of all types that begin so: account.*")
+    .option("--since <time>", "what came since: a date, a date-time, or how long ago (90m, 24h, 7d)")
+    .option("--until <time>", "what came before; unless given, before now")
+    .option("--all-types", "also what a subscriber's own filter leaves out")
+    .option("--rate <count>", "so many messages in a second; 50 unless given")
+    .option("--resume <replay>", "go on with a replay that was interrupted, by its id, for seven days")
+    .option("--dry-run", "only count");
+}
+
+async function run(operation: Operation, flags: Flags): Promise<void> {
+  const { deployment, clients, terminal } = operation;
+  const { dryRun = false } = flags;
+  const replays = replayRuns(clients.dynamodb, deployment.output("TableName"), () => new Date());
+  const planned = await begin(operation, flags, replays);
+  const onPage = await consent(operation, planned, dryRun);
+  if (dryRun) return report(operation, await send(operation, planned, undefined, onPage), dryRun);
+  const { id } = planned;
+  const checkpoint = replays(id);
+  // Before anything is sent: from here on it can be gone on with, and an earlier process of it ends.
+  const started = await checkpoint.save(planned);
+  if (started === undefined)
+    throw new CommandError("failed", `Another process goes on with the replay ${id}.`);
+  terminal.progress(`This is the replay ${id}. If it is interrupted, go on with: replay --resume ${id}`);
+  const replayed = await send(operation, started, checkpoint, onPage);
+  await checkpoint.remove();
+  report(operation, replayed, dryRun);
+}
+
+async function begin(
+  { deployment }: Operation,
+  flags: Flags,
+  replays: (id: string) => ReplayCheckpoint,
+): Promise<ReplayRun> {
+  const { resume } = flags;
+  const names = subscriberQueues(deployment).map(({ name }) => name);
+  if (resume === undefined) return planReplay(flags, names, new Date());
+  const known = await replays(resume).load();
+  if (known !== undefined) return resumeReplay(known, flags, names);
+  throw new CommandError(
+    "usage",
+    `There is no interrupted replay ${resume}: it is done, or older than a week.`,
+  );
+}
+
+/** Says what a scan costs, and asks where all subscribers get it. @returns what is told of each page */
+async function consent(
+  { deployment, clients, terminal }: Operation,
+  { subject, subscribers }: ReplayRun,
+  dryRun: boolean,
+): Promise<(examined: number, messages: number) => void> {
+  if (subscribers.length > 1 && !dryRun) {
+    await terminal.confirm(
+      `${subscribers.length} subscribers of the stage ${deployment.stage} get messages again: ${subscribers.join(", ")}. Add --dry-run to count them first.`,
+    );
+  }
+  if (subject !== undefined) return () => undefined;
+  const size = await tableSize(clients.dynamodb, deployment.output("TableName"));
+  await agreeOnScan(size, terminal);
+  return scanProgress(size, terminal);
+}
+
+/** @param checkpoint undefined where nothing is to be sent */
+function send(
+  { deployment, clients }: Operation,
+  start: ReplayRun,
+  checkpoint: ReplayCheckpoint | undefined,
+  onPage: (examined: number, messages: number) => void,
+): Promise<Replayed> {
+  const { stage } = deployment;
+  const table = deployment.output("TableName");
+  const wait = (milliseconds: number) => sleep(milliseconds);
+  const none: Deliver = async () => undefined;
+  const deliver = replayDelivery(sqsSender(clients.sqs), pace(start.rate, Date.now, wait), wait);
+  const subscribers = subscriberQueues(deployment).filter(({ name }) => start.subscribers.includes(name));
+  return replay(start, subscribers, {
+    stored: storedChanges(clients.dynamodb, table),
+    revisions: revisions(clients.dynamodb, table),
+    deliver: checkpoint === undefined ? none : deliver,
+    save: async (step) => (checkpoint === undefined ? step : checkpoint.save(step)),
+    source: messageSource(stage),
+    onPage,
+  });
+}
+
+function report({ deployment: { stage }, terminal }: Operation, replayed: Replayed, dryRun: boolean): void {
+  const { run, unreadable } = replayed;
+  const { messages, pending, sent } = run.counts;
+  const rows = Object.entries(sent).map(([name, count]) => [name, count]);
+  const lines = [
+    dryRun
+      ? `The replay would tell ${messages} messages again. Nothing was sent.`
+      : `The replay ${run.id} told ${messages} messages again.`,
+    tableText(["SUBSCRIBER", "MESSAGES"], rows),
+    ...(pending === 0
+      ? []
+      : [
+          `${pending} events were left out: nothing has followed them yet, and their messages are still to come.`,
+        ]),
+  ];
+  const data = { ...(dryRun ? {} : { replayId: run.id }), messages, sent, pending, unreadable };
+  terminal.result({ stage, dryRun, ...data }, lines.join("\n"));
+  if (unreadable.length === 0) return;
+  const names = unreadable.map(({ pk, sk }) => oneLine(`${pk} ${sk}`)).join("\n  ");
+  throw new CommandError(
+    "failed",
+    `Of ${unreadable.length} items nothing could be told, this release can't read them:\n  ${names}`,
+  );
+}
