@@ -1,77 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { EventType } from "../../domain/events.ts";
 import { messageOfDataSet, messageOfState } from "../../domain/message.ts";
 import { retellData } from "../../domain/retell.ts";
-import { eventOf, minute } from "../domain/samples.ts";
-import { RepairWorld, type Truth } from "./repair-world.ts";
-
-type Step = {
-  readonly account: number;
-  readonly what: "create" | "connect" | "disconnect" | "update" | "delete" | "data";
-  readonly isTimed: boolean;
-  readonly hasUser: boolean;
-  readonly copies: number;
-};
-
-const step: fc.Arbitrary<Step> = fc.record({
-  account: fc.nat(1),
-  what: fc.constantFrom(
-    "create",
-    "connect",
-    "disconnect",
-    "update",
-    "data",
-    "connect",
-    "disconnect",
-    "delete",
-  ),
-  isTimed: fc.boolean(),
-  hasUser: fc.boolean(),
-  copies: fc.integer({ min: 1, max: 3 }),
-});
-const history = fc.array(step, { minLength: 1, maxLength: 14 });
-
-const types: Readonly<Record<Step["what"], EventType>> = {
-  create: "account.created",
-  connect: "account.connected",
-  disconnect: "account.disconnected",
-  update: "account.updated",
-  delete: "account.deleted",
-  data: "endpoint.updated",
-};
-
-/** The truth changes with each step; an event that happens after a deletion does not happen. */
-function play(world: RepairWorld, steps: readonly Step[], settles: () => boolean): void {
-  for (const [index, { account, what, isTimed, hasUser, copies }] of steps.entries()) {
-    const accountId = `account-${account}`;
-    const truth: Truth = world.truths.get(accountId) ?? { connected: false, deleted: false };
-    if (truth.deleted) continue;
-    if (what === "connect" || what === "disconnect") truth.connected = what === "connect";
-    if (what === "delete") truth.deleted = true;
-    world.truths.set(accountId, truth);
-    if (what === "data") world.contents.set(`account/${accountId}/income`, `content-${index}`);
-    for (let copy = 0; copy < copies; copy += 1) {
-      // The time of its receipt is no part of an event's identity: without a time of its own the same comes again.
-      world.receive({
-        ...eventOf(types[what], {
-          accountId,
-          ...(hasUser && { userId: `user-${account}` }),
-          ...(isTimed && { time: minute(index) }),
-          ...(what === "update" && { connected: truth.connected }),
-          ...(what === "data" && { endpoint: "income" }),
-        }),
-        receivedAt: minute(index),
-      });
-      if (settles()) world.settle();
-    }
-  }
-  world.settle();
-}
+import { history, play } from "./small-history.ts";
+import { SmallWorld, type Truth } from "./small-world.ts";
 
 const isLive = (truth: Truth | undefined) => truth?.connected === true && !truth.deleted;
 
-function factsOf(world: RepairWorld) {
+function factsOf(world: SmallWorld) {
   return {
     states: [...world.states]
       // What was last known of a deleted one depends on the order.
@@ -94,7 +30,7 @@ function factsOf(world: RepairWorld) {
 }
 
 /** The highest `sequence` of each subject tells what is known; what is there of data was told by its own name. */
-function expectAllTold(world: RepairWorld): void {
+function expectAllTold(world: SmallWorld): void {
   const ids = new Set(world.messages.map(({ id }) => id));
   expect([...world.events.keys()].filter((id) => !ids.has(id))).toEqual([]);
   for (const state of world.states.values()) {
@@ -127,11 +63,11 @@ describe("repair", () => {
         fc.infiniteStream(fc.boolean()),
         fc.nat(40),
         async (steps, settles, losses, lossless) => {
-          const complete = new RepairWorld(() => false);
+          const complete = new SmallWorld(() => false);
           play(complete, steps, () => true);
           let records = 0;
           // From some record on, any.
-          const world = new RepairWorld(() => records++ >= lossless && losses.next().value === true);
+          const world = new SmallWorld(() => records++ >= lossless && losses.next().value === true);
           play(world, steps, () => settles.next().value === true);
           lost += world.lost;
           await world.repair();

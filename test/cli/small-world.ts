@@ -1,4 +1,6 @@
-import type { StoredPage } from "../../adapters/stored-changes.ts";
+import { dataSetKey, eventKey, type Key, stateKey } from "../../adapters/keys.ts";
+import type { StoredChange, StoredChanges, StoredPage } from "../../adapters/stored-changes.ts";
+import type { KnownRecords } from "../../cli/known-records.ts";
 import { repair } from "../../cli/repair.ts";
 import { type Change, consequencesOf } from "../../domain/changes.ts";
 import { type DataName, nameOfData } from "../../domain/data-name.ts";
@@ -8,7 +10,7 @@ import { failureOf } from "../../domain/failures.ts";
 import type { Message } from "../../domain/message-schemas.ts";
 import type { Period } from "../../domain/repair.ts";
 import { judge, type State, settle } from "../../domain/state.ts";
-import { nameOf, type Subject } from "../../domain/subjects.ts";
+import { nameOf, ownerOf, type Subject } from "../../domain/subjects.ts";
 import type { Task } from "../../domain/tasks.ts";
 
 /** What the provider would say of an account. */
@@ -18,7 +20,7 @@ export type Truth = { connected: boolean; deleted: boolean };
  * Table, stream, relay, fetch queue and provider in small: the domain's own functions, moved by plain loops. Records of
  * the stream get lost as `isLost` says.
  */
-export class RepairWorld {
+export class SmallWorld {
   readonly events = new Map<string, { event: IncomeEvent; receipts: number }>();
   readonly states = new Map<string, State>();
   readonly dataSets = new Map<string, DataSet>();
@@ -93,11 +95,7 @@ export class RepairWorld {
     await repair(
       {
         pages: this.#pages(),
-        revisions: {
-          loadState: async (subject) => this.states.get(nameOf(subject)),
-          loadDataSets: async (subject) =>
-            [...this.dataSets.values()].filter((dataSet) => nameOf(dataSet.subject) === nameOf(subject)),
-        },
+        revisions: this.records(),
         relay: async (changes) => {
           for (const change of changes) this.relay(structuredClone(change));
           return [];
@@ -109,18 +107,45 @@ export class RepairWorld {
     this.settle();
   }
 
-  async *#pages(): AsyncGenerator<StoredPage> {
-    const changes: Change[] = [
-      ...[...this.states.values()].map((after) => ({ of: "state", before: undefined, after }) as const),
-      ...[...this.events.values()].map((stored) => ({ of: "event", ...stored }) as const),
-      ...[...this.dataSets.values()].map((after) => ({ of: "data", before: undefined, after }) as const),
-    ];
-    for (let start = 0; start < changes.length; start += 3) {
-      const found = changes.slice(start, start + 3).map((change) => ({ key: { pk: "", sk: "" }, change }));
+  /** Pages of a few items, in the order of their keys; the pipeline goes on between them. */
+  async *#pages(after?: Key): AsyncGenerator<StoredPage> {
+    const all = this.#items().filter(({ key }) => after === undefined || isBehind(key, after));
+    for (let start = 0; start < all.length; start += 3) {
+      const found = all.slice(start, start + 3);
       yield { found, unreadable: [], examined: found.length };
-      // The pipeline goes on meanwhile.
       this.settle();
     }
+  }
+
+  #items(): readonly StoredChange[] {
+    const items: StoredChange[] = [
+      ...[...this.states.values()].map((after) => ({
+        key: stateKey(after.subject),
+        change: { of: "state", before: undefined, after } as const,
+      })),
+      ...[...this.events.values()].map((stored) => ({
+        key: eventKey(ownerOf(stored.event), stored.event.id),
+        change: { of: "event", ...stored } as const,
+      })),
+      ...[...this.dataSets.values()].map((after) => ({
+        key: dataSetKey(after.subject, after),
+        change: { of: "data", before: undefined, after } as const,
+      })),
+    ];
+    return items.toSorted(({ key: one }, { key: other }) => (isBehind(one, other) ? 1 : -1));
+  }
+
+  stored(): StoredChanges {
+    const all = (after?: Key) => this.#pages(after);
+    return { all, of: (_, after) => all(after), has: async ({ id }) => this.events.has(id) };
+  }
+
+  records(): KnownRecords {
+    return {
+      loadState: async (subject) => this.states.get(nameOf(subject)),
+      loadDataSets: async (subject) =>
+        [...this.dataSets.values()].filter((dataSet) => nameOf(dataSet.subject) === nameOf(subject)),
+    };
   }
 
   #write(change: Change): void {
@@ -186,4 +211,8 @@ export class RepairWorld {
       case "check":
     }
   }
+}
+
+function isBehind(one: Key, other: Key): boolean {
+  return one.pk === other.pk ? one.sk > other.sk : one.pk > other.pk;
 }
