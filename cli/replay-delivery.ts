@@ -10,7 +10,7 @@ export type Deliver = (subscriber: SubscriberQueue, messages: readonly Message[]
 
 /** As many as one request takes. */
 const batchSize = 10;
-const mostTries = 4;
+const mostTries = 3;
 
 export function replayDelivery(
   send: Send,

@@ -4,26 +4,16 @@ import { changeRelay, type RelayAgain, relayInvoker } from "../../adapters/relay
 import { revisions } from "../../adapters/revisions.ts";
 import { storedChanges } from "../../adapters/stored-changes.ts";
 import { tableSize } from "../../adapters/table-size.ts";
-import { present } from "../../domain/parse.ts";
-import type { Period } from "../../domain/repair.ts";
-import type { Subject } from "../../domain/subjects.ts";
 import { addCommand, type Operation } from "../command.ts";
 import { CommandError } from "../command-error.ts";
-import { momentFlag, type SubjectFlags, subjectFlag } from "../flags.ts";
+
 import { type Repaired, repair } from "../repair.ts";
 import { repairFailures } from "../repair-failures.ts";
 import { repairReport } from "../repair-report.ts";
+import { type RepairScope, repairScope, type ScopeFlags } from "../repair-scope.ts";
 import { agreeOnScan, scanProgress } from "../scan-consent.ts";
 
-type Flags = SubjectFlags & {
-  readonly since?: string;
-  readonly until?: string;
-  readonly all?: boolean;
-  readonly failures?: boolean;
-  readonly dryRun?: boolean;
-};
-
-type Scope = { readonly subject: Subject | undefined; readonly period: Period };
+type Flags = ScopeFlags & { readonly dryRun?: boolean };
 
 export function addRepair(program: Command): void {
   addCommand<Flags>(
@@ -55,7 +45,7 @@ export function addRepair(program: Command): void {
 }
 
 async function run(operation: Operation, flags: Flags): Promise<void> {
-  const scope = parseScope(flags, new Date());
+  const scope = repairScope(flags, new Date());
   const { deployment, clients, terminal } = operation;
   const { dryRun = false } = flags;
   const nothing: RelayAgain = async () => [];
@@ -76,7 +66,7 @@ function repairBucket({ deployment, clients }: Operation, relay: RelayAgain, dry
 async function repairTable(
   { deployment, clients: { dynamodb }, terminal }: Operation,
   relay: RelayAgain,
-  { subject, period }: Scope,
+  { subject, period }: RepairScope,
 ): Promise<Repaired> {
   const table = deployment.output("TableName");
   const stored = storedChanges(dynamodb, table);
@@ -88,24 +78,4 @@ async function repairTable(
   }
   const pages = subject === undefined ? stored.all() : stored.of(subject);
   return repair({ pages, revisions: revisions(dynamodb, table), relay: changeRelay(relay), onPage }, period);
-}
-
-/** @returns undefined where the table is not to be read */
-function parseScope(flags: Flags, now: Date): Scope | undefined {
-  const subject = subjectFlag(flags);
-  const period = present<Period>({
-    since: momentFlag("--since", flags.since, now),
-    until: momentFlag("--until", flags.until, now),
-  });
-  const { all = false, failures = false } = flags;
-  const isNarrowed = subject !== undefined || period.since !== undefined || period.until !== undefined;
-  if (all && isNarrowed) {
-    throw new CommandError("usage", "--all is everything: leave out what narrows it, or leave out --all.");
-  }
-  if (all || isNarrowed) return { subject, period };
-  if (failures) return undefined;
-  throw new CommandError(
-    "usage",
-    "Say what to repair: --failures (what the relay gave up on), --since and --until (an outage), --user, --account or --company-account, or --all.",
-  );
 }

@@ -18,11 +18,25 @@ export type CommandOptions = {
   readonly program?: string;
 };
 
+/** A command under way. */
+export type RunningCommand = {
+  readonly ended: Promise<CommandResult>;
+  /** As `kill -9` does. */
+  readonly kill: () => void;
+  /** What it has said so far beside its result. */
+  readonly stderr: () => string;
+};
+
 /** Runs a command of the command line to its end, with an environment that has nothing of AWS unless it is given. */
-export function runCommand(
+export function runCommand(args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
+  return startCommand(args, options).ended;
+}
+
+/** Starts a command as `runCommand` does. */
+export function startCommand(
   args: readonly string[],
   { input = "", env = {}, program = "main.ts" }: CommandOptions = {},
-): Promise<CommandResult> {
+): RunningCommand {
   const child = spawn(process.execPath, [join(repository, "cli", program), ...args], {
     cwd: repository,
     // An empty home has no profile, and the service that tells virtual machines their role is not asked.
@@ -36,8 +50,9 @@ export function runCommand(
     heard.stderr += text;
   });
   child.stdin.end(input);
-  return new Promise((resolve, reject) => {
+  const ended = new Promise<CommandResult>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => resolve({ code, ...heard, json: () => JSON.parse(heard.stdout) }));
   });
+  return { ended, kill: () => child.kill("SIGKILL"), stderr: () => heard.stderr };
 }
