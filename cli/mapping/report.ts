@@ -1,4 +1,4 @@
-import { oneLine } from "../printable.ts";
+import { oneLine, printableJson } from "../printable.ts";
 import { tableText } from "../table.ts";
 import { textOfSource } from "./cover.ts";
 import type { Lesson } from "./learn.ts";
@@ -58,7 +58,7 @@ export function lessonText(lessons: readonly Lesson[]): string {
   );
   const notes = lessons.flatMap(({ kind, notes: list }) => list.map((note) => oneLine(`${kind}: ${note}`)));
   return [
-    JSON.stringify(settingsOf(lessons), null, 2).replace(/[\p{Cf}\p{Zl}\p{Zp}\u007f-\u009f]/gu, escaped),
+    printableJson(settingsOf(lessons), 2),
     "",
     tableText(["KIND", "FIELD", "WHERE", "CONFIDENCE", "BECAUSE"], rows),
     ...notes.map((note) => `\n${note}`),
@@ -68,9 +68,4 @@ export function lessonText(lessons: readonly Lesson[]): string {
 /** Settings with what was learned, as a stage's file has them. */
 export function settingsOf(lessons: readonly Lesson[]): { mapping: Readonly<Record<string, object>> } {
   return { mapping: Object.fromEntries(lessons.map(({ kind, mapping }) => [kind, mapping])) };
-}
-
-// Still the same JSON, and nothing that moves a terminal's cursor.
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
