@@ -26,8 +26,12 @@ process.on("disconnect", () => process.exit(0));
 
 let currentRequest: string | undefined;
 
-process.on("uncaughtException", (error) => failAndExit(describe(error), 129));
+process.on("uncaughtException", (error) => {
+  writePlatformLine("Uncaught Exception", error);
+  failAndExit(describe(error), 129);
+});
 process.on("unhandledRejection", (reason) => {
+  writePlatformLine("Unhandled Promise Rejection", reason);
   const { errorMessage, trace } = describe(reason);
   failAndExit({ errorType: "Runtime.UnhandledPromiseRejection", errorMessage, ...(trace && { trace }) }, 128);
 });
@@ -70,6 +74,7 @@ async function answer(handle: Handler, invocation: Invocation): Promise<void> {
     currentRequest = undefined;
     tell({ kind: "returned", requestId, payload, usage: usageSince(before) });
   } catch (error) {
+    writePlatformLine("Invoke Error", error);
     currentRequest = undefined;
     tell({ kind: "failed", requestId, error: describe(error) });
   }
@@ -107,6 +112,35 @@ function describe(error: unknown): FunctionError {
     errorMessage: error.message,
     trace: (error.stack ?? "").split("\n"),
   };
+}
+
+/**
+ * Lambda's runtime writes what a function throws into its log, all of its own properties among it, which can be more
+ * than its message says. Source: aws-lambda-nodejs-runtime-interface-client, src/Errors.js.
+ */
+function writePlatformLine(title: string, thrown: unknown): void {
+  const line = [
+    new Date().toISOString(),
+    currentRequest ?? "undefined",
+    "ERROR",
+    `${title} `,
+    jsonOf(thrown),
+  ];
+  process.stdout.write(`${line.join("\t")}\n`);
+}
+
+function jsonOf(thrown: unknown): string {
+  try {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    return JSON.stringify(error, (_, value: unknown) => (value instanceof Error ? withAll(value) : value));
+  } catch {
+    return JSON.stringify(describe(thrown));
+  }
+}
+
+function withAll(error: Error): object {
+  const { name: errorType, message: errorMessage, stack = "" } = error;
+  return { errorType, errorMessage, ...error, stack: stack.split("\n") };
 }
 
 function failAndExit(error: FunctionError, code: number): void {

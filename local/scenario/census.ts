@@ -174,7 +174,8 @@ async function maxReceiveCountOf(access: Access, QueueUrl: string): Promise<numb
   }
 }
 
-async function* drain(access: Access, queueUrl: string): AsyncGenerator<Message> {
+/** All messages of a queue, with their attributes; each is taken out of it. */
+export async function* drain(access: Access, queueUrl: string): AsyncGenerator<Message> {
   const client = new SQSClient(access);
   try {
     for (;;) {

@@ -66,6 +66,24 @@ describe("an invocation", () => {
     expect(work.host.counts()).toMatchObject({ invocations: 1, errors: 1, running: 0 });
   });
 
+  test("has what it throws in its log, with all that is in it, as Lambda's runtime writes it", async () => {
+    await using work = await hosted(
+      `export const handler = (event) => {
+         const error = Object.assign(new Error("refused"), { Item: { name: event.name } });
+         if (event.name === "later") setImmediate(() => { throw error; });
+         else throw error;
+         return new Promise(() => {}); };`,
+    );
+    for (const [name, title] of [
+      ["now", "Invoke Error"],
+      ["later", "Uncaught Exception"],
+    ]) {
+      await work.host.invoke(JSON.stringify({ name }));
+      const line = new RegExp(`\\tERROR\\t${title} .*"errorMessage":"refused","Item":{"name":"${name}"}`);
+      await vi.waitFor(() => expect(work.lines).toContainEqual(expect.stringMatching(line)));
+    }
+  });
+
   test("whose rejection nobody handles fails, and the process is replaced", async () => {
     await using work = await hosted(
       `let calls = 0;

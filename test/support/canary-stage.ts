@@ -1,0 +1,148 @@
+import { gunzipSync } from "node:zlib";
+import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { GetObjectCommand, paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { z } from "zod";
+import type { Fault } from "../../local/gateway/types.ts";
+import { outputOf } from "../../local/outputs.ts";
+import { drain } from "../../local/scenario/census.ts";
+import { type LocalStack, startStack } from "../../local/stack.ts";
+import { type Canaries, createCanaries } from "./canaries.ts";
+import { synthesizeProduct } from "./product-assembly.ts";
+import { type ProviderAnswer, type ProviderRequest, startTestProvider } from "./provider.ts";
+
+/** The product as it was synthesized, between a provider that a test speaks for and engines that fail when told. */
+export type CanaryStage = AsyncDisposable & {
+  readonly stack: LocalStack;
+  readonly canaries: Canaries;
+  /** Calls to the provider whose method and path match are answered so, until the result is called. */
+  answers(matching: RegExp, answer: (request: ProviderRequest) => ProviderAnswer): () => void;
+  /** Calls of a function to AWS fail, until the result is called; the message is a canary. */
+  fails(functionId: RegExp, action: string, fault: Partial<Fault>, resource?: string): () => void;
+  functionOf(logicalId: RegExp): LocalStack["functions"][number];
+  /** Every line that functions or Lambda's runtime wrote into a log. */
+  logged(): readonly string[];
+  /** How often a code was logged. */
+  count(code: string): number;
+  /** What lies in all queues, dead letters among them, with their attributes; reading takes it out. */
+  messages(): Promise<readonly string[]>;
+  items(): Promise<readonly string[]>;
+  /** Of all buckets, compressed ones unpacked. */
+  objects(): Promise<readonly string[]>;
+};
+
+const coded = z.object({ code: z.string() });
+
+export async function startCanaryStage(stage: string, changes: object): Promise<CanaryStage> {
+  const canaries = createCanaries();
+  const [product, provider] = await Promise.all([synthesizeProduct(stage, changes), startTestProvider()]);
+  const stack = await startStack({
+    assembly: product.directory,
+    parameters: { ProviderBaseUrl: provider.url },
+    maximumProcesses: 2,
+  });
+  const overrides: { matching: RegExp; answer: (request: ProviderRequest) => ProviderAnswer }[] = [];
+  provider.answer = (request) => {
+    const found = overrides.findLast(({ matching }) => matching.test(`${request.method} ${request.path}`));
+    return found?.answer(request) ?? usualAnswer(request, canaries);
+  };
+  const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
+  const functionOf: CanaryStage["functionOf"] = (logicalId) => {
+    const found = stack.functions.find((one) => logicalId.test(one.logicalId));
+    if (found === undefined) throw new Error(`no function ${logicalId}`);
+    return found;
+  };
+  const logged = () => stack.functions.flatMap(({ log }) => log());
+  return {
+    stack,
+    canaries,
+    functionOf,
+    logged,
+    answers: (matching, answer) => {
+      const override = { matching, answer };
+      overrides.push(override);
+      return () => void overrides.splice(overrides.indexOf(override), 1);
+    },
+    fails: (functionId, action, fault, resource) => {
+      const { name } = functionOf(functionId);
+      const message = canaries.plant(`AWS's message about ${action}`);
+      return stack.gateway.intercept(async (call, moment) => {
+        const isMet = moment === "before" && call.principal === name && call.action === action;
+        if (!isMet || (resource !== undefined && !call.resources.includes(resource))) return undefined;
+        return { status: 400, errorType: "ValidationException", message, ...fault };
+      });
+    },
+    count: (code) => logged().filter((line) => codeOf(line) === code).length,
+    messages: async () => {
+      const found: string[] = [];
+      const client = new SQSClient(access);
+      for (const { url } of stack.queues.values()) {
+        for await (const { Body, MessageAttributes } of drain(access, url)) {
+          found.push(JSON.stringify({ Body, MessageAttributes }));
+        }
+      }
+      client.destroy();
+      return found;
+    },
+    items: async () => {
+      const client = new DynamoDBClient(access);
+      const found: string[] = [];
+      for await (const { Items = [] } of paginateScan(
+        { client },
+        { TableName: outputOf(stack, "TableName") },
+      )) {
+        for (const item of Items) found.push(textOf(unmarshall(item)));
+      }
+      client.destroy();
+      return found;
+    },
+    objects: async () => {
+      const client = new S3Client({ ...access, forcePathStyle: true });
+      const found: string[] = [];
+      for (const { name: Bucket } of stack.buckets) {
+        for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket })) {
+          for (const { Key } of Contents) {
+            const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+            found.push(`${Key} ${unpacked((await Body?.transformToByteArray()) ?? new Uint8Array())}`);
+          }
+        }
+      }
+      client.destroy();
+      return found;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stack.close();
+      await provider.close();
+      await product[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function codeOf(line: string): string | undefined {
+  try {
+    return coded.safeParse(JSON.parse(line)).data?.code;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A provider that works; every text in its answers is a canary, of the headers too. */
+function usualAnswer({ method, path }: ProviderRequest, { plant }: Canaries): ProviderAnswer {
+  const headers = { "x-answer": plant("a header of the provider's answer") };
+  if (method !== "GET")
+    return { status: 202, headers, json: { said: plant("the answer to a start or registration") } };
+  const isState = /\/(accounts|users)\/[^/]+$/.test(path);
+  if (isState) return { headers, json: { connected: true, owner: plant("a state") } };
+  return { headers, json: { data: [{ name: plant("data") }], next: null } };
+}
+
+/** Contents are kept as compressed bytes. */
+function textOf(item: Record<string, unknown>): string {
+  return JSON.stringify(item, (_, value: unknown) => (value instanceof Uint8Array ? unpacked(value) : value));
+}
+
+function unpacked(bytes: Uint8Array): string {
+  const isCompressed = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  return Buffer.from(isCompressed ? gunzipSync(bytes) : bytes).toString("utf8");
+}
