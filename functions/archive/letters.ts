@@ -6,24 +6,27 @@ import { fieldsOf, numberOf, parseJson, textOf } from "../../domain/parse.ts";
 import { settlingInSeconds } from "../../domain/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
+import { withOwnReasons } from "../runtime/own-reasons.ts";
 import { archiver } from "./archiver.ts";
 
 const settings = readSettings();
 const queues = new SQSClient({});
 const urls = fieldsOf(parseJson(variable("DEAD_LETTER_QUEUES"), "DEAD_LETTER_QUEUES"), "DEAD_LETTER_QUEUES");
 
-export const handler = archiver({
-  places: (secondsLeft) => {
-    // What a run that was ended by force has hidden comes back when its time is over.
-    const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
-    return new Map(
-      Object.keys(urls).map((name) => [name, queueLetters(queues, textOf(urls, name), hiddenSeconds)]),
-    );
-  },
-  put: letterArchive(new S3Client({}), variable("ARCHIVE_BUCKET")).put,
-  retentionSeconds: numberOf(settings, "retentionSeconds"),
-  beforeEndSeconds: numberOf(settings, "beforeEndSeconds"),
-  settlingSeconds: settlingInSeconds(numberOf(settings, "timeoutSeconds")),
-  now: () => new Date(),
-  log,
-});
+export const handler = withOwnReasons(
+  archiver({
+    places: (secondsLeft) => {
+      // What a run that was ended by force has hidden comes back when its time is over.
+      const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
+      return new Map(
+        Object.keys(urls).map((name) => [name, queueLetters(queues, textOf(urls, name), hiddenSeconds)]),
+      );
+    },
+    put: letterArchive(new S3Client({}), variable("ARCHIVE_BUCKET")).put,
+    retentionSeconds: numberOf(settings, "retentionSeconds"),
+    beforeEndSeconds: numberOf(settings, "beforeEndSeconds"),
+    settlingSeconds: settlingInSeconds(numberOf(settings, "timeoutSeconds")),
+    now: () => new Date(),
+    log,
+  }),
+);

@@ -10,6 +10,7 @@ import { parseProviderSettings } from "../../domain/provider-settings.ts";
 import { parseReconcileSettings } from "../../domain/reconcile-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
+import { withOwnReasons } from "../runtime/own-reasons.ts";
 import { tokenCalls } from "../runtime/token-calls.ts";
 import { providerLists } from "./provider-lists.ts";
 import { reconciler } from "./reconciler.ts";
@@ -26,16 +27,18 @@ const tableName = variable("TABLE_NAME");
 const now = () => new Date();
 const { call } = tokenCalls(table, new SecretsManagerClient({}), provider, now, patienceInSeconds);
 
-export const handler = reconciler({
-  lists: providerLists(call, provider, reconcile),
-  search: jmespathSearch,
-  checkpoint: checkpoint(table, tableName),
-  revisions: revisions(table, tableName),
-  partitions: partitions(table, tableName),
-  send: sqsSender(new SQSClient({})),
-  queueUrls: { users: variable("USERS_QUEUE_URL"), accounts: variable("ACCOUNTS_QUEUE_URL") },
-  settings: reconcile,
-  longestCallInMillis: 1_000 * (patienceInSeconds + connectSeconds + headersSeconds + bodySeconds),
-  now,
-  log,
-});
+export const handler = withOwnReasons(
+  reconciler({
+    lists: providerLists(call, provider, reconcile),
+    search: jmespathSearch,
+    checkpoint: checkpoint(table, tableName),
+    revisions: revisions(table, tableName),
+    partitions: partitions(table, tableName),
+    send: sqsSender(new SQSClient({})),
+    queueUrls: { users: variable("USERS_QUEUE_URL"), accounts: variable("ACCOUNTS_QUEUE_URL") },
+    settings: reconcile,
+    longestCallInMillis: 1_000 * (patienceInSeconds + connectSeconds + headersSeconds + bodySeconds),
+    now,
+    log,
+  }),
+);

@@ -8,6 +8,7 @@ import { fieldsOf, numberOf } from "../../domain/parse.ts";
 import { parseProviderSettings } from "../../domain/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
+import { withOwnReasons } from "../runtime/own-reasons.ts";
 import { providerCalls } from "../runtime/provider-calls.ts";
 import { refresher } from "./refresher.ts";
 
@@ -20,17 +21,19 @@ const now = () => new Date();
 /** A schedule comes rarely: it rather waits for the rate than fails. */
 const patienceInSeconds = 20;
 
-export const handler = refresher({
-  secret: tokenSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN")),
-  refusals: refusalNote(table, variable("TABLE_NAME")),
-  call: providerCalls(table, provider, now, patienceInSeconds).call,
-  readLife: readTokenLife,
-  refreshPath: provider.paths.refresh,
-  proofPath: shortestPage(provider.paths.users, provider.paging),
-  refresh: {
-    marginFraction: numberOf(token, "marginFraction"),
-    refreshEveryMinutes: numberOf(token, "refreshEveryMinutes"),
-  },
-  now,
-  log,
-});
+export const handler = withOwnReasons(
+  refresher({
+    secret: tokenSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN")),
+    refusals: refusalNote(table, variable("TABLE_NAME")),
+    call: providerCalls(table, provider, now, patienceInSeconds).call,
+    readLife: readTokenLife,
+    refreshPath: provider.paths.refresh,
+    proofPath: shortestPage(provider.paths.users, provider.paging),
+    refresh: {
+      marginFraction: numberOf(token, "marginFraction"),
+      refreshEveryMinutes: numberOf(token, "refreshEveryMinutes"),
+    },
+    now,
+    log,
+  }),
+);

@@ -5,6 +5,7 @@ import { isFields, numberOf, optionalBoolean, textOf } from "../../domain/parse.
 import { parseProviderSettings, parseWebhookPaths } from "../../domain/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
+import { withOwnReasons } from "../runtime/own-reasons.ts";
 import { tokenCalls } from "../runtime/token-calls.ts";
 import { listWebhooks } from "./list-webhooks.ts";
 import { registrar } from "./registrar.ts";
@@ -35,5 +36,6 @@ const register = registrar({
 });
 
 /** An event `{"list": true}` changes nothing; any other registers. */
-export const handler = async (event: unknown) =>
-  isFields(event) && event.list === true ? listWebhooks(shared) : register(event);
+export const handler = withOwnReasons(async (event: unknown) =>
+  isFields(event) && event.list === true ? listWebhooks(shared) : register(event),
+);

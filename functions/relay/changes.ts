@@ -11,6 +11,7 @@ import { parseReadByRange } from "../../domain/provider-settings.ts";
 import { parseSubscribers } from "../../domain/subscribers.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
+import { withOwnReasons } from "../runtime/own-reasons.ts";
 import { joinQueues, publisher } from "../runtime/subscriber-queues.ts";
 import { outbox } from "./outbox.ts";
 import { relay } from "./relay.ts";
@@ -24,17 +25,19 @@ const send = sqsSender(new SQSClient({}));
 const tableName = variable("TABLE_NAME");
 const digestOf = subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN"));
 
-export const handler = relay({
-  revisions: revisions(table, tableName),
-  link: linkTable(table, tableName),
-  findErased: findErased(table, tableName, digestOf),
-  outbox: outbox(
-    send,
-    { fetch: variable("FETCH_QUEUE_URL"), erase: variable("ERASE_QUEUE_URL") },
-    publisher(send, subscribers, log),
-  ),
-  readByRange: parseReadByRange(settings.readByRange),
-  erasesOnDeletion: settings.erasesOnDeletion === true,
-  eventSource: textOf(settings, "eventSource"),
-  log,
-});
+export const handler = withOwnReasons(
+  relay({
+    revisions: revisions(table, tableName),
+    link: linkTable(table, tableName),
+    findErased: findErased(table, tableName, digestOf),
+    outbox: outbox(
+      send,
+      { fetch: variable("FETCH_QUEUE_URL"), erase: variable("ERASE_QUEUE_URL") },
+      publisher(send, subscribers, log),
+    ),
+    readByRange: parseReadByRange(settings.readByRange),
+    erasesOnDeletion: settings.erasesOnDeletion === true,
+    eventSource: textOf(settings, "eventSource"),
+    log,
+  }),
+);

@@ -3,6 +3,7 @@ import type { Send } from "../../adapters/sqs-sender.ts";
 import { type Failure, failureOf } from "../../domain/failures.ts";
 import { present } from "../../domain/parse.ts";
 import type { Log } from "./log.ts";
+import { withOwnReasons } from "./own-reasons.ts";
 
 /** A message whose handling failed. */
 export type Failed = { readonly record: SQSRecord; readonly failure: Failure };
@@ -29,12 +30,12 @@ export function sqsBatch(
       return [{ record, failure: failureOf(error) }];
     }
   };
-  return async ({ Records }) => {
+  return withOwnReasons(async ({ Records }) => {
     const failed = (await Promise.all(Records.map(attempt))).flat();
     const isSafe = failed.length === 0 ? [] : await settle(failed);
     const left = failed.filter((_, index) => isSafe[index] !== true);
     return { batchItemFailures: left.map(({ record }) => ({ itemIdentifier: record.messageId })) };
-  };
+  });
 }
 
 /** Permanent failures go to the dead-letter queue with their reason; all else SQS delivers again. */

@@ -4,6 +4,7 @@ import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { reconciliationKey } from "../../adapters/keys.ts";
+import { eraseTask, writeEraseTask } from "../../domain/erasure.ts";
 import { askTask, writeTask } from "../../domain/tasks.ts";
 import { type LogCode, logCodes } from "../../functions/runtime/log.ts";
 import { outputOf } from "../../local/outputs.ts";
@@ -15,6 +16,7 @@ const settings = {
   webhooks: { secretCacheSeconds: 1, maxBodyBytes: 1_000_000 },
   mapping: { accounts: { eventId: { header: "ce-id" } } },
   // The signs of an outage come and go with the answers below.
+  functions: { store: { timeoutSeconds: 2 }, fetch: { timeoutSeconds: 4 }, relay: { timeoutSeconds: 4 } },
   fetch: { maxConcurrency: 4, readAfterSeconds: 1, retry: { baseSeconds: 1, maxSeconds: 2 } },
 };
 const patience = { timeout: 60_000, interval: 100 };
@@ -137,6 +139,17 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
     );
     client.destroy();
   };
+  const enqueue = async (queue: string, MessageBody: string) => {
+    const { gatewayUrl: endpointUrl, region, operator: credentials } = stage.stack;
+    const client = new SQSClient({ endpoint: endpointUrl, region, credentials });
+    await client.send(new SendMessageCommand({ QueueUrl: output(queue), MessageBody }));
+    client.destroy();
+  };
+  const erased = randomUUID();
+  const erase = async (id: string) => {
+    await provoke("EVENT_STORED", () => send("accounts", account("update_account", { user_id: id })));
+    await enqueue("EraseQueueUrl", writeEraseTask(eraseTask({ kind: "user", id }, "operator")));
+  };
   const reconcile = async () => {
     await forgetReconciliation();
     return invoke(/^Reconcil/);
@@ -222,13 +235,7 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
       await during(end, "MESSAGE_FAILED", () => send("accounts", account("update_account")));
     },
     TASK_DONE: () => send("endpoints", endpoint()),
-    TASK_VOID: async () => {
-      const { gatewayUrl: endpointUrl, region, operator: credentials } = stage.stack;
-      const client = new SQSClient({ endpoint: endpointUrl, region, credentials });
-      const MessageBody = writeTask(askTask({ kind: "account", id: randomUUID() }, 7));
-      await client.send(new SendMessageCommand({ QueueUrl: output("FetchQueueUrl"), MessageBody }));
-      client.destroy();
-    },
+    TASK_VOID: () => enqueue("FetchQueueUrl", writeTask(askTask({ kind: "account", id: randomUUID() }, 7))),
     START_UNANSWERED: () => send("accounts", account("connect_account", { connected: true })),
     TASK_POSTPONED: async () => {
       for (const answer of [
@@ -386,6 +393,9 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
       const end = stage.answers(/users(\?|$)/, () => ({ json: { data: [listed()], next: null } }));
       await during(end, "RECONCILED", reconcile);
     },
+    ERASED: () => erase(erased),
+    ARRIVED_LATE: () => send("accounts", account("update_account", { user_id: erased })),
+    ERASED_AGAIN: () => erase(randomUUID()),
     ARCHIVING_FAILED: async () => {
       await during(
         stage.fails(/^.*Archive/, "s3:PutObject", { status: 403, errorType: "AccessDenied" }),
@@ -418,6 +428,23 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
         send("endpoints", endpoint()),
       );
     }
+  });
+
+  it.each([
+    [/Refresh/, "secretsmanager:GetSecretValue"],
+    [/^Regist/, "secretsmanager:GetSecretValue"],
+    [/^Regist/, "dynamodb:UpdateItem"],
+    [/^Reconcil/, "dynamodb:GetItem"],
+    [/^Reconcil/, "dynamodb:PutItem"],
+    [/Archive/, "sqs:ReceiveMessage"],
+  ])("a function whose call to AWS fails, fails with a reason of its own: %s %s", async (id, action) => {
+    await forgetReconciliation();
+    stage.functionOf(id).kill();
+    const end = stage.fails(id, action, { errorType: "AccessDeniedException" });
+    const outcome = await invoke(id);
+    end();
+    expect(outcome).toMatchObject({ kind: "failed" });
+    expect(stage.canaries.foundIn(JSON.stringify(outcome))).toEqual([]);
   });
 
   it("a function that is killed in its work, or throws, writes no more than its own reasons", async () => {
