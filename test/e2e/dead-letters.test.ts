@@ -19,9 +19,11 @@ const settings = {
   archive: { everyMinutes: 1_440 },
   subscribers: [{ name: "everything" }],
 };
-const patience = { timeout: 60_000, interval: 200 };
+/** Of a test, and of the start: the stage is synthesized in it. */
+const limit = 240_000;
+const patience = { timeout: 90_000, interval: 200 };
 
-describe("dead letters, from the command line", { timeout: 120_000 }, () => {
+describe("dead letters, from the command line", { timeout: limit }, () => {
   let operated: OperatedStage;
   let secret: string;
   let sqs: SQSClient;
@@ -32,7 +34,7 @@ describe("dead letters, from the command line", { timeout: 120_000 }, () => {
     secret = await webhookSecretOf(stack);
     sqs = new SQSClient(access);
     s3 = new S3Client({ ...access, forcePathStyle: true });
-  });
+  }, limit);
   afterAll(async () => {
     for (const client of [sqs, s3]) client.destroy();
     await operated[Symbol.asyncDispose]();
