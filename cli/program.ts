@@ -11,6 +11,7 @@ import { addEraseApplyLog } from "./commands/erase-apply-log.ts";
 import { addEventsList } from "./commands/events-list.ts";
 import { addEventsShow } from "./commands/events-show.ts";
 import { addEventsTail } from "./commands/events-tail.ts";
+import { addLocalForward } from "./commands/local-forward.ts";
 import { addMappingLearn } from "./commands/mapping-learn.ts";
 import { addMappingTry } from "./commands/mapping-try.ts";
 import { addRecordsShow } from "./commands/records-show.ts";
@@ -59,6 +60,7 @@ export function createProgram(): Command {
   addReplay(program);
   addRepair(program);
   addCompletion(program);
+  addLocalForward(program.command("local").description("a deployed stage's events, on your own machine"));
   const letters = program.command("dlq").description("dead letters: what could not be processed");
   for (const add of [addDlqList, addDlqShow, addDlqRedrive, addDlqPurge]) add(letters);
   const erase = program.command("erase").description("users and accounts, for good");

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { outputOf } from "../../local/outputs.ts";
+import { outputOf, subscribersOf } from "../../local/outputs.ts";
 import { settle } from "../../local/settle.ts";
 import type { System } from "../../local/system.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
@@ -34,6 +37,12 @@ const record = z.object({
   data: z.array(z.looseObject({ endpoint: z.string(), data: z.unknown() })).optional(),
 });
 
+const subscribers = [
+  { name: "everything" },
+  { name: "accounts", types: ["account.*"] },
+  { name: "local", types: ["user.*"] },
+];
+
 describe("looking up, on the running stack", { timeout: 120_000 }, () => {
   let operated: OperatedStage;
   let system: System;
@@ -42,7 +51,7 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
   let other: string;
   let company: string;
   beforeAll(async () => {
-    operated = await startOperatedStage("looking-up", {}, { delivery: { firstRetryMs: 200 } });
+    operated = await startOperatedStage("looking-up", { subscribers }, { delivery: { firstRetryMs: 200 } });
     ({ system } = operated);
     const { users, accounts, companyAccounts } = await system.sandbox.createUsers(2, { companyAccounts: 1 });
     [user = "", other = ""] = users;
@@ -292,6 +301,85 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
       ]);
       tail.signal("SIGINT");
       expect(await tail.ended).toBe(0);
+    });
+  });
+
+  describe("local forward", () => {
+    const depthOf = async (name: string) => {
+      const QueueUrl = subscribersOf(system.stack).find((one) => one.name === name)?.queueUrl;
+      const client = new SQSClient(system.access);
+      const { Attributes = {} } = await client.send(
+        new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }),
+      );
+      client.destroy();
+      return {
+        waiting: Number(Attributes.ApproximateNumberOfMessages),
+        inFlight: Number(Attributes.ApproximateNumberOfMessagesNotVisible),
+      };
+    };
+
+    it("posts what waited and what comes to an address of this machine, and empties the queue, until Ctrl-C", async () => {
+      const got: { id: string; type: string; subject: string }[] = [];
+      const server = createServer(async (request, response) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of request) chunks.push(chunk);
+        got.push(JSON.parse(Buffer.concat(chunks).toString()));
+        response.writeHead(200).end();
+      }).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const { port } = z.object({ port: z.number() }).parse(server.address());
+      const told = async () =>
+        (await storedEvents())
+          .filter(({ event }) => event.type.startsWith("user."))
+          .map(({ event }) => event.id)
+          .toSorted();
+      const before = await told();
+      expect(before.length).toBeGreaterThan(1);
+      expect((await depthOf("local")).waiting).toBe(before.length);
+
+      const to = `http://127.0.0.1:${port}/events`;
+      await using command = runProgram("cli/main.ts", [
+        "local",
+        "forward",
+        "--to",
+        to,
+        "--stage",
+        "looking-up",
+      ]);
+      await expect.poll(() => got.map(({ id }) => id).toSorted(), { timeout: patience }).toEqual(before);
+      const { users } = await system.sandbox.createUsers(1);
+      await expect
+        .poll(() => got.map(({ subject }) => subject), { timeout: patience })
+        .toContain(`user/${users[0]}`);
+      await settle(system, patience);
+      await expect.poll(() => depthOf("local"), { timeout: patience }).toEqual({ waiting: 0, inFlight: 0 });
+      expect(got.map(({ id }) => id).toSorted()).toEqual(await told());
+      expect(command.output()).toContain("replay --subscriber local --since");
+
+      command.signal("SIGINT");
+      expect(await command.ended).toBe(0);
+      expect(command.output()).toContain(`Forwarded ${got.length} messages`);
+      server.close();
+    });
+
+    it("takes nothing from a subscriber with readers of its own, unless that is confirmed", async () => {
+      const before = await depthOf("everything");
+      const args = ["local", "forward", "--to", "http://127.0.0.1:1/", "--subscriber", "everything"];
+      expect(await operated.run(args)).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringMatching(/takes the messages of the subscriber everything away[\s\S]*--yes/),
+      });
+      expect(await depthOf("everything")).toEqual(before);
+    });
+
+    it.each([
+      [["--to", "localhost:3000"], "--to"],
+      [["--to", "http://127.0.0.1:1/", "--subscriber", "nobody"], "There is no subscriber nobody"],
+      [[], "--to"],
+    ])("refuses %s", async (flags, reason) => {
+      const result = await operated.run(["local", "forward", ...flags]);
+      expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(reason) });
     });
   });
 

@@ -1,0 +1,89 @@
+import type { Command } from "commander";
+import { queueDepth } from "../../adapters/queue-depth.ts";
+import { addCommand, type Operation } from "../command.ts";
+import { CommandError } from "../command-error.ts";
+import { forward } from "../forward/forward.ts";
+import { parseTarget, postTo } from "../forward/target.ts";
+import { awaitInterruption, waitUnlessAborted } from "../interruption.ts";
+import { spanText } from "../spans.ts";
+import { subscriberNamed } from "../subscriber-named.ts";
+import { type SubscriberQueue, subscriberQueues } from "../work-queues.ts";
+
+type Flags = { readonly to: string; readonly subscriber: string };
+
+/** A subscriber that is there for developers: nobody misses what is taken from its queue. */
+const ownSubscriber = "local";
+
+const timeoutInSeconds = 20;
+
+export function addLocalForward(group: Command): void {
+  addCommand<Flags>(
+    group,
+    {
+      name: "forward",
+      summary:
+        "Forwards the messages of a subscriber to an address on this machine, until Ctrl-C: each is posted as a CloudEvent in JSON, and deleted from the queue once it is answered with 2xx. What came while nobody forwarded waits in the queue, for as long as that keeps it.",
+      examples: [
+        "npx income-events local forward --to http://localhost:3000/events --outputs outputs.json",
+        "npx income-events local forward --to http://localhost:3000/events --subscriber local-ada    one of several developers",
+        "npx income-events replay --subscriber local --since 30d    before it: also what its queue no longer has",
+      ],
+    },
+    run,
+  )
+    .requiredOption("--to <url>", "the address that gets a POST for each message")
+    .option(
+      "--subscriber <name>",
+      "whose messages: one named local or local-…, else it is asked for",
+      ownSubscriber,
+    );
+}
+
+async function run({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
+  const target = parseTarget(flags.to);
+  const { name, queueUrl } = chooseSubscriber(deployment, flags.subscriber);
+  if (!isForDevelopers(name)) await terminal.confirm(consequence(name));
+  using interruption = awaitInterruption();
+  const { signal } = interruption;
+  const { waiting, retentionSeconds } = await queueDepth(clients.sqs, queueUrl);
+  terminal.progress(
+    `Forwarding the messages of the subscriber ${name} of the stage ${deployment.stage} to ${target.href}. ` +
+      `About ${waiting} wait; its queue keeps them for ${spanText(retentionSeconds)}.\n` +
+      `What is older comes again with: npx income-events replay --subscriber ${name} --since TIME\n` +
+      "Ctrl-C ends it.",
+  );
+  const result = await forward({
+    sqs: clients.sqs,
+    queueUrl,
+    post: postTo(target, timeoutInSeconds, signal),
+    signal,
+    wait: (seconds) => waitUnlessAborted(seconds, signal),
+    tell: terminal.progress,
+  });
+  terminal.result(
+    { stage: deployment.stage, subscriber: name, ...result },
+    `Forwarded ${result.forwarded} messages; what was held is back in the queue.`,
+  );
+}
+
+function isForDevelopers(name: string): boolean {
+  return name === ownSubscriber || name.startsWith(`${ownSubscriber}-`);
+}
+
+function chooseSubscriber(deployment: Operation["deployment"], name: string): SubscriberQueue {
+  const isThere = subscriberQueues(deployment).some((subscriber) => subscriber.name === name);
+  if (isThere || name !== ownSubscriber) return subscriberNamed(deployment, name);
+  throw new CommandError(
+    "usage",
+    `The stage ${deployment.stage} has no subscriber named ${ownSubscriber}. Add one to its settings and deploy:\n` +
+      `  "subscribers": [{ "name": "${ownSubscriber}" }, …]\n` +
+      "Or name one with --subscriber, whose messages are then taken from it.",
+  );
+}
+
+function consequence(name: string): string {
+  return (
+    `This takes the messages of the subscriber ${name} away from whoever reads its queue: each goes to this machine,\n` +
+    `and is deleted once it is answered. For yourself add a subscriber named ${ownSubscriber} to the stage's settings.`
+  );
+}

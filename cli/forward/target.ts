@@ -1,0 +1,49 @@
+import { CommandError } from "../command-error.ts";
+
+/** What became of a message that was posted. `unreachable`: nobody is there to answer, whatever the message. */
+export type Posted =
+  | { readonly outcome: "accepted"; readonly status: number }
+  | { readonly outcome: "refused"; readonly reason: string }
+  | { readonly outcome: "unreachable"; readonly reason: string };
+
+export type Post = (body: string) => Promise<Posted>;
+
+/** @throws CommandError naming the flag */
+export function parseTarget(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "")
+    return url;
+  throw new CommandError(
+    "usage",
+    `--to ${JSON.stringify(text)} is no address to post to: write one such as http://localhost:3000/events, without a password.`,
+  );
+}
+
+/** Posts CloudEvents in JSON, as they lie in the queue. @param signal ends what is under way */
+export function postTo(url: URL, timeoutInSeconds: number, signal: AbortSignal): Post {
+  return async (body) => {
+    const timeout = AbortSignal.timeout(timeoutInSeconds * 1000);
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/cloudevents+json" },
+        body,
+        redirect: "manual",
+        signal: AbortSignal.any([signal, timeout]),
+      });
+      await response.body?.cancel();
+      const { ok, status } = response;
+      return ok ? { outcome: "accepted", status } : { outcome: "refused", reason: `answered ${status}` };
+    } catch (error) {
+      if (timeout.aborted) return { outcome: "refused", reason: `no answer in ${timeoutInSeconds} s` };
+      return { outcome: "unreachable", reason: reasonOf(error) };
+    }
+  };
+}
+
+/** What fetch throws says little itself. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (cause instanceof Error && "code" in cause && typeof cause.code === "string") return cause.code;
+  return cause instanceof Error ? cause.message : String(cause);
+}
