@@ -7,6 +7,7 @@ import { newMark } from "../../../cli/smoke/mark.ts";
 import { type PlannedEvent, planEvents, unreadableBody } from "../../../cli/smoke/plan.ts";
 import { identify } from "../../../domain/identify.ts";
 import { wants } from "../../../domain/subscribers.ts";
+import { exampleOf } from "../../../scripts/documents/examples.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
 let system: TestSystem;
@@ -20,16 +21,10 @@ const events = planEvents(mark);
 const failedIn = (checks: readonly Check[]) =>
   checks.filter(({ passed }) => !passed).map(({ name, seen }) => `${name}: ${seen}`);
 
-const messageOf = ({ subject, type }: PlannedEvent, changes: object = {}) => ({
-  specversion: "1.0",
+const messageOf = ({ subject, type }: PlannedEvent) => ({
+  ...exampleOf(type),
   id: `id of ${subject}`,
-  source: "/income-events/test",
-  type,
   subject,
-  time: "2030-01-01T00:00:00.000Z",
-  sequence: "00000000000000000001",
-  data: {},
-  ...changes,
 });
 
 describe("a subscriber's queue", () => {
@@ -75,12 +70,12 @@ describe("a subscriber's queue", () => {
     ["source", "elsewhere"],
     ["time", "noon"],
     ["data", "text"],
-  ])("fails where a message's %s is no CloudEvent's", async (field, value) => {
+  ])("fails where a message's %s is not what the contract says", async (field, value) => {
     const [changed, ...rest] = whole.map((message) => ({ ...message }));
     const told = await failures([{ ...changed, [field]: value }, ...rest]);
     expect(told).toEqual([
       expect.stringContaining("5 of 6"),
-      expect.stringContaining(`no CloudEvent: ${field}`),
+      expect.stringContaining(`no message of the contract: ${field}: `),
     ]);
   });
 });
