@@ -13,10 +13,14 @@ export type WorkQueue = {
 
 export type SubscriberQueue = Subscriber & Pick<WorkQueue, "queueUrl" | "deadLetterQueueUrl">;
 
+/** The queues that functions of the stage itself read, in the order of the data's way. */
+export const ownQueues = [...kinds, "fetch", "erase"] as const;
+type OwnQueue = Kind | "fetch" | "erase";
+
 type Outputs = Pick<Deployment, "output">;
 
 /** What the names of a queue's outputs begin with. */
-const outputPrefixes: Readonly<Record<Kind | "fetch" | "erase", string>> = {
+const outputPrefixes: Readonly<Record<OwnQueue, string>> = {
   users: "Users",
   accounts: "Accounts",
   endpoints: "Endpoints",
@@ -32,13 +36,10 @@ export function workQueues(deployment: Outputs): readonly WorkQueue[] {
     queueUrl,
     deadLetterQueueUrl,
   }));
-  return [
-    ...[...kinds, "fetch" as const, "erase" as const].map((name) => workQueue(deployment, name)),
-    ...subscribers,
-  ];
+  return [...ownQueues.map((name) => workQueue(deployment, name)), ...subscribers];
 }
 
-export function workQueue({ output }: Outputs, name: Kind | "fetch" | "erase"): WorkQueue {
+export function workQueue({ output }: Outputs, name: OwnQueue): WorkQueue {
   const prefix = outputPrefixes[name];
   return {
     name,
@@ -48,7 +49,7 @@ export function workQueue({ output }: Outputs, name: Kind | "fetch" | "erase"): 
 }
 
 /** For what AWS knows by the ARN alone, such as event sources. */
-export function workQueueArn({ output }: Outputs, name: Kind | "fetch"): string {
+export function workQueueArn({ output }: Outputs, name: OwnQueue): string {
   return output(`${outputPrefixes[name]}QueueArn`);
 }
 

@@ -2,6 +2,7 @@ import { CommandError, exitCodes } from "../command-error.ts";
 import { isGone } from "../explain.ts";
 import { alarmCheck } from "./alarm-check.ts";
 import { clockCheck } from "./clock-check.ts";
+import { failuresCheck } from "./failures-check.ts";
 import { type Check, deployAgain, type Examination, type Finding } from "./finding.ts";
 import { eventSourceCheck, functionCheck } from "./function-checks.ts";
 import { deadLetterCheck, readerCheck } from "./queue-checks.ts";
@@ -22,6 +23,7 @@ const checks: readonly Check[] = [
   deadLetterCheck,
   eventSourceCheck,
   functionCheck,
+  failuresCheck,
   tokenCheck,
   readerCheck,
   alarmCheck,

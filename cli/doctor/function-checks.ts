@@ -1,7 +1,6 @@
 import { GetFunctionConfigurationCommand } from "@aws-sdk/client-lambda";
 import { type EventSource, eventSources } from "../../adapters/event-sources.ts";
-import { kinds } from "../../domain/events.ts";
-import { workQueueArn } from "../work-queues.ts";
+import { ownQueues, workQueueArn } from "../work-queues.ts";
 import { type Check, deployAgain, type Finding } from "./finding.ts";
 
 /** Outputs that name functions; of those that are not there the settings leave the part out. */
@@ -10,6 +9,7 @@ const functionOutputs = [
   "RefreshFunctionName",
   "RegisterFunctionName",
   "ReconcileFunctionName",
+  "ArchiveFunctionName",
 ] as const;
 
 export const functionCheck: Check = {
@@ -38,7 +38,7 @@ export const eventSourceCheck: Check = {
   name: "event sources",
   examine: async ({ deployment, clients: { lambda } }) => {
     const { stage, client } = deployment;
-    const queues = [...kinds, "fetch" as const].map(async (name) => {
+    const queues = ownQueues.map(async (name) => {
       const found = await eventSources(lambda, { EventSourceArn: workQueueArn(deployment, name) });
       return judgeSources(`the queue ${name}`, found, stage, client.region);
     });

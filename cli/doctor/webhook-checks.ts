@@ -1,8 +1,8 @@
 import { webhookSecretStore } from "../../adapters/webhook-secret.ts";
-import type { Registration } from "../../domain/registrations.ts";
+import { type Registration, webhookUrlOf } from "../../domain/registrations.ts";
 import { oneLine } from "../printable.ts";
 import { type RegistrationStatus, registrationStatus } from "../status/registration-status.ts";
-import type { Check, Finding } from "./finding.ts";
+import { type Check, deployAgain, type Finding } from "./finding.ts";
 
 export const webhookSecretCheck: Check = {
   name: "the webhook secret",
@@ -21,8 +21,13 @@ const emptySecret: Finding = {
 
 export const registrationCheck: Check = {
   name: "the webhooks at the provider",
-  examine: async ({ deployment, clients }) =>
-    judgeRegistrations(await registrationStatus(deployment, clients)),
+  examine: async ({ deployment, clients }) => {
+    const status = await registrationStatus(deployment, clients);
+    return [
+      ...judgeRegistrations(status),
+      ...judgeAddress(status, deployment.output("WebhooksUrl"), deployment.stage),
+    ];
+  },
 };
 
 export function judgeRegistrations(status: RegistrationStatus): readonly Finding[] {
@@ -36,6 +41,20 @@ export function judgeRegistrations(status: RegistrationStatus): readonly Finding
     const finding = findingOf(webhook);
     return finding === undefined ? [] : [finding];
   });
+}
+
+/** The function that registers knows the address from its deployment, a person from the outputs. */
+export function judgeAddress(
+  status: RegistrationStatus,
+  webhooksUrl: string,
+  stage: string,
+): readonly Finding[] {
+  if (!("webhooks" in status)) return [];
+  const other = status.webhooks.find(({ kind, deployed }) => deployed !== webhookUrlOf(webhooksUrl, kind));
+  if (other === undefined) return [];
+  const what = `The stage registers ${other.deployed}, and the outputs tell ${webhookUrlOf(webhooksUrl, other.kind)}.`;
+  const why = "The outputs are not those of the last deployment: commands may work on what is not in use.";
+  return [{ what, why, mend: deployAgain(stage) }];
 }
 
 function findingOf(webhook: Registration): Finding | undefined {

@@ -5,7 +5,7 @@ import type { Finding } from "../../cli/doctor/finding.ts";
 import { judgeSources } from "../../cli/doctor/function-checks.ts";
 import { judgeDeadLetters, judgeReader } from "../../cli/doctor/queue-checks.ts";
 import { judgeToken } from "../../cli/doctor/token-check.ts";
-import { judgeRegistrations } from "../../cli/doctor/webhook-checks.ts";
+import { judgeAddress, judgeRegistrations } from "../../cli/doctor/webhook-checks.ts";
 import type { QueueStatus } from "../../cli/status/queue-status.ts";
 import type { TokenStatus } from "../../cli/status/token-status.ts";
 
@@ -72,6 +72,15 @@ describe("the webhooks at the provider", () => {
       `The webhooks of users go to https://api.example/old, and not to ${deployed}. npx income-events webhooks register`,
     ]);
     expect(at("https://other.example/users")[0]).toMatch(/npx income-events webhooks register --take-over$/);
+  });
+
+  test("that are registered at another address than the outputs tell are a finding", () => {
+    const status = { webhooks: [{ ...known, is: "here" }] } as const;
+    expect(judgeAddress(status, "https://api.example/webhooks", "prod")).toEqual([]);
+    expect(words(judgeAddress(status, "https://older.example/webhooks", "prod"))).toEqual([
+      `The stage registers ${deployed}, and the outputs tell https://older.example/webhooks/users. npx cdk deploy -c stage=prod --outputs-file outputs.json`,
+    ]);
+    expect(judgeAddress({ isLeftToAnother: true }, "https://older.example", "prod")).toEqual([]);
   });
 
   test("that nobody has registered, or the provider can't tell of, are findings", () => {

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DeleteObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import {
   DeleteMessageCommand,
@@ -24,6 +25,7 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
   let operated: OperatedStage;
   let system: System;
   let sqs: SQSClient;
+  let s3: S3Client;
   let secrets: SecretsManagerClient;
   let directory: string;
   beforeAll(async () => {
@@ -32,10 +34,12 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
     ({ system } = operated);
     const { gatewayUrl: endpoint, region, operator: credentials } = system.stack;
     sqs = new SQSClient({ endpoint, region, credentials });
+    s3 = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
     secrets = new SecretsManagerClient({ endpoint, region, credentials });
   }, 300_000);
   afterAll(async () => {
     sqs.destroy();
+    s3.destroy();
     secrets.destroy();
     await operated[Symbol.asyncDispose]();
     await rm(directory, { recursive: true });
@@ -72,6 +76,7 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
       expect(queues.map(({ name }: { name: string }) => name)).toEqual([
         ...webhookKinds,
         "fetch",
+        "erase",
         "subscriber/everything",
         "subscriber/accounts",
       ]);
@@ -271,6 +276,7 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
         "dead letters",
         "event sources",
         "functions",
+        "what the relay gave up on",
         "the provider's token",
         "subscribers' readers",
         "alarms",
@@ -288,6 +294,8 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
       const QueueUrl = output("FetchDeadLetterQueueUrl");
       await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}" }));
       await operated.run(["token", "refresh"]);
+      const failures = { Bucket: output("FailuresBucketName"), Key: "aws/lambda/batch" };
+      await s3.send(new PutObjectCommand({ ...failures, Body: "{}" }));
 
       const { findings } = await examine();
       const mends = new Map(findings.map(({ what, mend }) => [what, mend]));
@@ -300,6 +308,10 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
         [
           expect.stringMatching(/^fetch has 1 dead letter, the oldest for \d+\w+\.$/),
           "npx income-events dlq show fetch --stage status",
+        ],
+        [
+          expect.stringContaining("they wait in the failures bucket"),
+          "npx income-events repair --failures --stage status",
         ],
         ["No token of the provider is set.", "npx income-events token set --stage status < token.txt"],
       ]);
@@ -321,6 +333,7 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
       const misdirected = [...mends.keys()].find((what) => what.startsWith("The webhooks of users")) ?? "";
       expect(await type(mends.get(misdirected) ?? "")).toMatchObject({ code: 0 });
       await sqs.send(new PurgeQueueCommand({ QueueUrl }));
+      await s3.send(new DeleteObjectCommand(failures));
       expect((await examine()).findings.filter((finding) => !isAlarm(finding))).toEqual([]);
       expect(system.sandbox.webhook("users")?.url).toBe(`${output("WebhooksUrl")}/users`);
     }, 180_000);
