@@ -62,15 +62,22 @@ describe("repair", () => {
         fc.infiniteStream(fc.boolean()),
         fc.infiniteStream(fc.boolean()),
         fc.nat(40),
-        async (steps, settles, losses, lossless) => {
+        fc.nat(4),
+        async (steps, settles, losses, lossless, late) => {
           const complete = new SmallWorld(() => false);
           play(complete, steps, () => true);
           let records = 0;
           // From some record on, any.
           const world = new SmallWorld(() => records++ >= lossless && losses.next().value === true);
-          play(world, steps, () => settles.next().value === true);
+          const early = steps.slice(0, Math.max(1, steps.length - late));
+          play(world, early, () => settles.next().value === true);
           lost += world.lost;
+          // The others happen while it is repaired.
+          for (const [index, step] of steps.slice(early.length).entries()) {
+            world.meanwhile.push(() => play(world, [step], () => true, early.length + index));
+          }
           await world.repair();
+          for (const happens of world.meanwhile) happens();
           expect(factsOf(world)).toEqual(factsOf(complete));
           expectAllTold(world);
           for (const [name, { connected, deleted }] of world.states) {

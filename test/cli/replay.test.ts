@@ -151,6 +151,29 @@ describe("a replay", () => {
     );
   });
 
+  it("beside live messages leaves a reader that goes by `sequence` with what is known", async () => {
+    await fc.assert(
+      fc.asyncProperty(history, fc.nat(6), async (steps, late) => {
+        const world = calm();
+        const early = steps.slice(0, Math.max(1, steps.length - late));
+        play(world, early, () => true);
+        for (const [index, step] of steps.slice(early.length).entries()) {
+          world.meanwhile.push(() => play(world, [step], () => true, early.length + index));
+        }
+        const { messages } = await replayAll(world);
+        const newest = new Map<string, Message>();
+        for (const each of [...world.messages, ...messages]) {
+          if (each.sequence >= (newest.get(each.subject)?.sequence ?? "")) newest.set(each.subject, each);
+        }
+        for (const [name, { connected, deleted, unconfirmed }] of world.states) {
+          const known = { deleted, unconfirmed, ...(connected !== undefined && { connected }) };
+          expect(newest.get(name)?.data).toMatchObject(known);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it("tells what is selected by type and time alone", async () => {
     const world = calm();
     const step = { account: 0, isTimed: true, hasUser: false, copies: 1 };

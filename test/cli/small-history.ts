@@ -39,9 +39,13 @@ const types: Readonly<Record<Step["what"], EventType>> = {
   data: "endpoint.updated",
 };
 
-/** The truth changes with each step; an event that happens after a deletion does not happen. */
-export function play(world: SmallWorld, steps: readonly Step[], settles: () => boolean): void {
-  for (const [index, { account, what, isTimed, hasUser, copies }] of steps.entries()) {
+/**
+ * The truth changes with each step; what happens after a deletion does not happen.
+ * @param begin how many steps there were before: each has its own time
+ */
+export function play(world: SmallWorld, steps: readonly Step[], settles: () => boolean, begin = 0): void {
+  for (const [place, { account, what, isTimed, hasUser, copies }] of steps.entries()) {
+    const index = begin + place;
     const accountId = `account-${account}`;
     const truth: Truth = world.truths.get(accountId) ?? { connected: false, deleted: false };
     if (truth.deleted) continue;

@@ -30,7 +30,8 @@ export class SmallWorld {
   readonly truths = new Map<string, Truth>();
   /** What an endpoint's data is now, by the name of the data set. */
   readonly contents = new Map<string, string>();
-  calls = 0;
+  /** What happens between the pages of a scan, one after the other. */
+  readonly meanwhile: (() => void)[] = [];
   lost = 0;
   readonly #stream: Change[] = [];
   readonly #tasks: Task[] = [];
@@ -107,12 +108,17 @@ export class SmallWorld {
     this.settle();
   }
 
-  /** Pages of a few items, in the order of their keys; the pipeline goes on between them. */
+  /** Pages of a few items as they are when they are read, in the order of keys; the pipeline goes on between them. */
   async *#pages(after?: Key): AsyncGenerator<StoredPage> {
-    const all = this.#items().filter(({ key }) => after === undefined || isBehind(key, after));
-    for (let start = 0; start < all.length; start += 3) {
-      const found = all.slice(start, start + 3);
+    for (let last = after; ; ) {
+      const behind = last;
+      const found = this.#items()
+        .filter(({ key }) => behind === undefined || isBehind(key, behind))
+        .slice(0, 3);
+      if (found.length === 0) return;
+      last = found.at(-1)?.key;
       yield { found, unreadable: [], examined: found.length };
+      this.meanwhile.shift()?.();
       this.settle();
     }
   }
@@ -187,7 +193,6 @@ export class SmallWorld {
         return;
       case "ask": {
         if (this.states.get(nameOf(subject))?.version !== task.version) return;
-        this.calls += 1;
         const { connected, deleted } = this.truths.get(subject.id) ?? { connected: false, deleted: false };
         const answer = deleted ? ({ found: false } as const) : ({ found: true, connected } as const);
         try {
@@ -202,7 +207,6 @@ export class SmallWorld {
         const key = `${nameOf(subject)}/${nameOfData(task, "/")}`;
         const known = this.dataSets.get(key);
         if (known === undefined || task.wanted <= known.done) return;
-        this.calls += 1;
         this.#reviseDataSet(subject, task, (current) =>
           current === undefined ? undefined : fetched(current, known.wanted, this.contents.get(key), at),
         );
