@@ -1,4 +1,5 @@
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -50,7 +51,7 @@ describe("the release before this one, beside this one", () => {
       () => undefined,
       traffic.observe,
     );
-  }, patience);
+  }, 2 * patience);
   afterAll(async () => {
     await system.close();
     await before[Symbol.asyncDispose]();
@@ -86,6 +87,17 @@ describe("the release before this one, beside this one", () => {
     );
   };
 
+  async function kindsOfObjects(): Promise<ReadonlySet<string | undefined>> {
+    const client = new S3Client({ ...system.access, forcePathStyle: true });
+    const list = { Bucket: outputOf(system.stack, "OverflowBucketName") };
+    const keys: string[] = [];
+    for await (const { Contents = [] } of paginateListObjectsV2({ client }, list)) {
+      keys.push(...Contents.map(({ Key = "" }) => Key));
+    }
+    client.destroy();
+    return new Set(keys.map((key) => key.split("/")[0]));
+  }
+
   async function findAll(): Promise<Omit<Found, "messages">> {
     const { access, stack } = system;
     const table = await readTable(access, outputOf(stack, "TableName"));
@@ -119,6 +131,8 @@ describe("the release before this one, beside this one", () => {
       expect(untold.filter(([, { reconciled }]) => !reconciled)).toEqual([]);
       expect(untold.length).toBeGreaterThanOrEqual(missed.users.length + missed.accounts.length);
       expect(problemsOf(stack)).toEqual([]);
+      // Lists were read in parts, by one function and then another.
+      expect(await kindsOfObjects()).toEqual(new Set(["bodies", "data", "pages"]));
     },
     2 * patience,
   );

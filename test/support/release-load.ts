@@ -11,7 +11,10 @@ const mostRounds = 20;
 /** What one round brings: new users, lost webhooks, repeats of what came before, large bodies, a provider that fails. */
 export async function bringRound(system: System, round: number): Promise<void> {
   const { sandbox } = system;
-  sandbox.fault({ path: "^/api/v0.4/accounts/", method: "GET", status: 503, times: 3 });
+  const failing = { path: "^/api/v0.4/accounts/", method: "GET", status: 503 } as const;
+  // Now and then, which is in the middle of lists too; then in a row, which opens the breaker.
+  sandbox.fault({ ...failing, share: 1 / 4, times: 10 });
+  if (round % 2 === 1) sandbox.fault({ ...failing, times: 5 });
   const { users, accounts } = await sandbox.createUsers(2, { companyAccounts: 1, pictures: round % 3 });
   const [userId, accountId] = [users[0] ?? "", accounts[0] ?? ""];
   sandbox.fireEvent("users", { action: "update_user", data: { id: userId }, padding });
