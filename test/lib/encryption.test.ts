@@ -17,6 +17,18 @@ const encryptionOf: Readonly<Record<string, (properties: Resource["Properties"])
   "AWS::Logs::LogGroup": ({ KmsKeyId }) => KmsKeyId,
 };
 
+/** They keep nothing of what comes in: rules, code, ways and permissions. A type that keeps something is listed above. */
+const keepingNothing = [
+  "AWS::ApiGatewayV2::",
+  "AWS::CloudWatch::Alarm",
+  "AWS::Events::Rule",
+  "AWS::IAM::Role",
+  "AWS::Lambda::",
+  "AWS::Logs::MetricFilter",
+  "AWS::S3::BucketPolicy",
+  "AWS::SQS::QueuePolicy",
+];
+
 /** How all resources of a type are encrypted: the one way, or each that there is. */
 function encrypted(stack: Synthesized, type: string): unknown {
   const ways = stack.ofType(type).map(({ Properties }) => JSON.stringify(encryptionOf[type]?.(Properties)));
@@ -40,6 +52,13 @@ describe("data at rest", () => {
     expect(stack.withId("EventsTable").Properties).not.toHaveProperty("SSESpecification");
     expect(stack.text).not.toContain("KmsKeyId");
     expect(stack.outputs).not.toHaveProperty("KeyPolicyStatements");
+  });
+
+  it("lies in resources whose encryption is looked at here, and in no others", () => {
+    const { resources } = synthesized(productionSettings);
+    const types = new Set(resources.map(({ Type }) => Type));
+    const unknown = [...types].filter((type) => !keepingNothing.some((known) => type.startsWith(known)));
+    expect(unknown.toSorted()).toEqual(Object.keys(encryptionOf).toSorted());
   });
 
   const own = synthesized({ ...productionSettings, encryption: { keyArn } });
