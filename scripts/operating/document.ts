@@ -1,0 +1,36 @@
+import type { Task } from "./tasks.ts";
+import type { Recorded } from "./transcript.ts";
+
+const head = [
+  "# Operating it, ten times",
+  "",
+  "The tasks that come up most, as a terminal showed them. `npm run docs:operating` made this page: it starts the",
+  "system of `npm start` with three sample users of the sandbox, runs each command, and writes down what it printed.",
+  "Against a stage in AWS add `--outputs outputs.json`; every command has `--help` with examples.",
+  "",
+].join("\n");
+
+/** The page of what was recorded. */
+export function operatingPage(
+  recorded: readonly { readonly task: Pick<Task, "title" | "text">; readonly runs: readonly Recorded[] }[],
+): string {
+  const sections = recorded.map(({ task, runs }, index) =>
+    [
+      `## ${index + 1}. ${task.title}`,
+      "",
+      task.text,
+      "",
+      fence("console"),
+      ...runs.map(printed),
+      fence(""),
+    ].join("\n"),
+  );
+  return `${[head, ...sections.map((section) => `${section}\n`)].join("\n")}`;
+}
+
+const fence = (language: string) => `\`\`\`${language}`;
+
+function printed({ command, output, code }: Recorded): string {
+  const end = code === 0 ? [] : [`(exit code ${code})`];
+  return [`$ npx income-events ${command}`, output.trimEnd(), ...end].join("\n");
+}
