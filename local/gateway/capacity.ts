@@ -1,8 +1,6 @@
 import type { Answer } from "./answer.ts";
 import { asObject, asString, type JsonObject, parseJsonObject } from "./operation.ts";
-
-/** Capacity units of DynamoDB, as it bills them on demand. */
-export type Capacity = { readonly readUnits: number; readonly writeUnits: number };
+import type { Capacity } from "./types.ts";
 
 /** Counts the capacity that calls consume, as the engine tells it. */
 export type CapacityBook = {

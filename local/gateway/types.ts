@@ -1,6 +1,5 @@
 import type { Decision } from "../iam/evaluate.ts";
 import type { Policy } from "../iam/policy.ts";
-import type { Capacity } from "./capacity.ts";
 
 /** A caller with credentials of its own. `policies: "all"` is the operator, who may do everything. */
 export type Principal = {
@@ -53,6 +52,9 @@ export type Denial = {
   readonly resource: string;
   readonly reason: string;
 };
+
+/** Capacity units of DynamoDB, as it bills them on demand. */
+export type Capacity = { readonly readUnits: number; readonly writeUnits: number };
 
 export type Gateway = {
   /** Origin without a trailing slash, for `AWS_ENDPOINT_URL`. */
