@@ -16,19 +16,19 @@ export function checkEventId(begins: string): void {
 }
 
 /**
- * Finds the one event whose id begins so.
+ * Finds the one event whose id begins so; undefined where none is stored.
  * @param subject whose event it is; absent: anybody's, which reads the whole table
- * @throws CommandError where there is none, or more than one
+ * @throws CommandError where there are more than one
  */
 export async function findEvent(
   begins: string,
   subject: Subject | undefined,
   ports: FindPorts,
-): Promise<StoredEvent> {
+): Promise<StoredEvent | undefined> {
   const found = subject === undefined ? await scan(begins, ports) : await eventsOf(subject, ports);
   const [event, ...others] = found.filter(({ event: { id } }) => id.startsWith(begins));
-  if (event === undefined) throw new CommandError("usage", unknown(begins, subject));
-  if (others.length > 0) throw new CommandError("usage", ambiguous(begins, [event, ...others]));
+  if (event !== undefined && others.length > 0)
+    throw new CommandError("usage", ambiguous(begins, [event, ...others]));
   return event;
 }
 
@@ -43,9 +43,13 @@ async function scan(begins: string, { stored, onScanned }: FindPorts): Promise<r
   return found;
 }
 
-function unknown(begins: string, subject: Subject | undefined): string {
+/** An end for an id that names nothing. */
+export function noSuchEvent(begins: string, subject: Subject | undefined): CommandError {
   const whose = subject === undefined ? "No event" : `No event of ${nameOf(subject)}`;
-  return `${whose} is stored whose <id> begins with ${begins}. What can't be stored is among the dead letters: dlq list.`;
+  return new CommandError(
+    "usage",
+    `${whose} is stored whose <id> begins with ${begins}, and no such one is among the dead letters of webhooks.`,
+  );
 }
 
 const mostNamed = 5;

@@ -3,6 +3,7 @@ import { dataSetOf, progressOf, type SubjectRecords } from "../domain/event-prog
 import { type IncomeEvent, subjectKindOf } from "../domain/events.ts";
 import { nameOf, ownerOf, subjectOf } from "../domain/subjects.ts";
 import { type Subscriber, wants } from "../domain/subscribers.ts";
+import type { EventLetter } from "./event-letters.ts";
 
 /** One step of an event's way; `done` is absent where it can't be told any more. */
 export type Step = { readonly step: string; readonly done?: boolean; readonly detail: string };
@@ -13,6 +14,7 @@ export function wayOf(
   details: EventDetails | undefined,
   records: SubjectRecords,
   subscribers: readonly Subscriber[],
+  letters: readonly EventLetter[],
 ): readonly Step[] {
   const { event } = stored;
   const until = details === undefined ? "" : `, kept until ${details.keptUntil.toISOString()}`;
@@ -21,7 +23,12 @@ export function wayOf(
     { step: "stored", done: true, detail: `with ${nameOf(ownerOf(event))}${until}` },
     ...stepsOfSubject(event, records),
     publishedStep(event, records, subscribers),
+    ...letters.map(letterStep),
   ];
+}
+
+function letterStep({ queue, what, reason = "no reason was given", sentAt }: EventLetter): Step {
+  return { step: "dead letter", done: false, detail: `of ${queue}: ${what} of ${sentAt}, ${reason}` };
 }
 
 function receivedDetail({ event, receipts }: StoredEvent): string {

@@ -3,9 +3,10 @@ import { bodyText } from "../../adapters/body-text.ts";
 import { overflowBucket } from "../../adapters/overflow-bucket.ts";
 import type { Body } from "../../domain/envelope.ts";
 import type { IncomeEvent } from "../../domain/events.ts";
-import { nameOf, subjectOf } from "../../domain/subjects.ts";
+import { nameOf, type Subject, subjectOf } from "../../domain/subjects.ts";
 import { addCommand, type Operation } from "../command.ts";
-import { checkEventId, findEvent } from "../event-find.ts";
+import { checkEventId, findEvent, noSuchEvent } from "../event-find.ts";
+import { letterPortsFor, lettersOfEvent, lettersOfUnstored } from "../event-letters.ts";
 import { lookupPorts, recordsOf } from "../event-lookup.ts";
 import { type Step, wayOf } from "../event-way.ts";
 import { type SubjectFlags, subjectFlag } from "../flags.ts";
@@ -37,27 +38,37 @@ export function addEventsShow(group: Command): void {
     .option("--reveal", "show the body as it came, with personal data");
 }
 
-async function show(
-  { deployment, clients, terminal }: Operation,
-  { reveal = false, ...flags }: Flags,
-  id = "",
-): Promise<void> {
+async function show(operation: Operation, { reveal = false, ...flags }: Flags, id = ""): Promise<void> {
   checkEventId(id);
   const subject = subjectFlag(flags);
-  const { dynamodb, s3 } = clients;
+  const { deployment, clients, terminal } = operation;
   const table = deployment.output("TableName");
-  const overflow = overflowBucket(deployment.output("OverflowBucketName"), s3);
-  const ports = lookupPorts(dynamodb, table);
-  const onScanned = subject === undefined ? await agreeToScan(dynamodb, table, terminal) : () => undefined;
+  const ports = lookupPorts(clients.dynamodb, table);
+  const onScanned =
+    subject === undefined ? await agreeToScan(clients.dynamodb, table, terminal) : () => undefined;
   const stored = await findEvent(id, subject, { ...ports, onScanned });
+  if (stored === undefined) return showUnstored(operation, id, subject);
   const { event, receipts } = stored;
-  const [details, records] = await Promise.all([
+  const [details, records, letters] = await Promise.all([
     ports.stored.detailsOf(event),
     recordsOf(subjectOf(event), ports.revisions),
+    lettersOfEvent(event, letterPortsFor(operation, event)),
   ]);
-  const way = wayOf(stored, details, records, subscriberQueues(deployment));
+  const way = wayOf(stored, details, records, subscriberQueues(deployment), letters);
+  const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);
   const body = details && (await shownBody(event, details.body, overflow, reveal));
   terminal.result({ stage: deployment.stage, event, receipts, way, body }, textOf(event, way, body, reveal));
+}
+
+/** An event that could not be stored has no subject yet: nobody knows whose it is. */
+async function showUnstored(operation: Operation, id: string, subject: Subject | undefined): Promise<void> {
+  const letters = await lettersOfUnstored(id, letterPortsFor(operation, undefined));
+  if (letters.length === 0) throw noSuchEvent(id, subject);
+  const rows = letters.map(({ queue, sentAt, reason, id: whole }) => [queue, sentAt, reason, whole]);
+  operation.terminal.result(
+    { stage: operation.deployment.stage, event: null, letters },
+    `It is not stored, but among the dead letters (dlq show):\n\n${tableText(["QUEUE", "SENT", "REASON", "ID"], rows)}`,
+  );
 }
 
 async function shownBody(

@@ -6,6 +6,7 @@ import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { identify } from "../../domain/identify.ts";
 import { outputOf, subscribersOf } from "../../local/outputs.ts";
 import { settle } from "../../local/settle.ts";
 import type { System } from "../../local/system.ts";
@@ -18,6 +19,7 @@ const eventItem = z.looseObject({
   pk: z.string(),
   event: z.looseObject({ id: z.string(), type: z.string(), receivedAt: z.string() }),
   receipts: z.number(),
+  body: z.unknown(),
 });
 const listed = z.object({
   events: z.array(
@@ -58,21 +60,25 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
     [account = ""] = accounts;
     [company = ""] = companyAccounts;
     await settle(system, patience);
-    tellEndpoint(randomUUID());
+    tellEndpoint();
     await settle(system, patience);
   }, 240_000);
   afterAll(() => operated[Symbol.asyncDispose]());
 
-  /** An event that tells no user: it lies with the account. */
-  const tellEndpoint = (requestId: string, facts: object = {}) =>
-    system.sandbox.fireEvent("endpoints", {
-      event: "update_endpoint",
-      request_id: requestId,
-      account_id: account,
-      endpoint: "income",
-      data_available: true,
-      ...facts,
-    });
+  /**
+   * An event that tells no user: it lies with the account. Its id does not begin with "-", which a command line takes for
+   * an option.
+   */
+  const tellEndpoint = (facts: object = {}) => {
+    for (;;) {
+      const requestId = randomUUID();
+      const ids = { event: "update_endpoint", request_id: requestId, account_id: account };
+      const body = JSON.stringify({ ...ids, endpoint: "income", data_available: true, ...facts });
+      if (identify("endpoints", Buffer.from(body)).startsWith("-")) continue;
+      system.sandbox.fireEvent("endpoints", body);
+      return requestId;
+    }
+  };
   /** What lies in the table, read with the SDK. */
   const items = async () => {
     const client = new DynamoDBClient(system.access);
@@ -133,8 +139,7 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
     it("lists by state: what is still to be fetched, until it is", async () => {
       expect((await list("--state", "fetching")).ids).toEqual([]);
       system.sandbox.fault({ path: `/${account}/employment`, status: 503, share: 1 });
-      const requestId = randomUUID();
-      tellEndpoint(requestId, { endpoint: "employment" });
+      const requestId = tellEndpoint({ endpoint: "employment" });
       const fetching = async () => (await list("--state", "fetching")).ids;
       await expect.poll(fetching, { timeout: patience }).toHaveLength(1);
       const [told] = (await storedEvents()).filter(({ event }) => event.eventId === requestId);
@@ -178,16 +183,16 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
       return { ...shown.parse(result.json()), ...result };
     };
     const someEvent = async (type: string) => {
-      const found = (await storedEvents()).find(
-        ({ event }) => event.type === type && event.accountId === account,
-      );
+      const events = (await storedEvents()).filter(({ event }) => !event.id.startsWith("-"));
+      const found = events.findLast(({ event }) => event.type === type);
       if (found === undefined) throw new Error(`no ${type} is stored`);
-      return found;
+      const owner = z.looseObject({ accountId: z.string() }).parse(found.event).accountId;
+      return { ...found, owner };
     };
 
     it("shows an event by the beginning of its id, with its way through the stages", async () => {
-      const { event, pk } = await someEvent("endpoint.updated");
-      const { way, event: found, stderr } = await show(event.id.slice(0, 12), "--user", user);
+      const { event, pk, owner } = await someEvent("endpoint.updated");
+      const { way, event: found, stderr } = await show(event.id.slice(0, 12), "--account", owner);
       expect(found).toEqual(event);
       expect(stderr).toBe("");
       expect(way.map(({ step, done }) => [step, done])).toEqual([
@@ -212,14 +217,13 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
     });
 
     it("tells where an event stands while nothing has followed", async () => {
-      const requestId = randomUUID();
       const release = system.stack.gateway.intercept(async ({ principal, action }, moment) =>
         moment === "before" && principal.includes("Relay") && action === "dynamodb:PutItem"
           ? { status: 503, errorType: "ServiceUnavailable", message: "injected by the test" }
           : undefined,
       );
       try {
-        tellEndpoint(requestId, { endpoint: "bonuses" });
+        const requestId = tellEndpoint({ endpoint: "bonuses" });
         const told = async () => (await storedEvents()).find(({ event }) => event.eventId === requestId);
         await expect.poll(told, { timeout: patience }).toBeDefined();
         const id = (await told())?.event.id ?? "";
@@ -234,19 +238,50 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
     });
 
     it("masks the body, but for ids, until it is to be revealed", async () => {
-      const { event, body } = await someEvent("account.created");
+      const { event, body, owner } = await someEvent("account.created");
       const { text } = z.object({ text: z.string() }).parse(body);
       const ids = [event.userId, event.accountId, event.datasourceId];
-      const hidden = await show(event.id, "--account", account);
+      const hidden = await show(event.id, "--account", owner);
       for (const leaf of leavesOf(JSON.parse(text))) {
         if (typeof leaf !== "string" || ids.includes(leaf)) continue;
         expect(JSON.stringify(hidden.body)).not.toContain(leaf);
       }
-      expect(JSON.stringify(hidden.body)).toContain(account);
-      const revealed = await show(event.id, "--account", account, "--reveal");
+      expect(JSON.stringify(hidden.body)).toContain(owner);
+      const revealed = await show(event.id, "--account", owner, "--reveal");
       expect(revealed.body).toEqual(JSON.parse(text));
-      const { stdout } = await operated.run(["events", "show", event.id, "--account", account]);
+      const { stdout } = await operated.run(["events", "show", event.id, "--account", owner]);
       expect(stdout).toContain("Body, masked (--reveal shows it):");
+    });
+
+    it("tells in which dead-letter queue something of an event waits, and leaves it there", async () => {
+      system.sandbox.fault({ path: `/${account}/wallet`, status: 422, share: 1 });
+      const requestId = tellEndpoint({ endpoint: "wallet" });
+      await settle(system, patience);
+      system.sandbox.clearFaults();
+      const told = (await storedEvents()).find(({ event }) => event.eventId === requestId);
+      for (const _ of ["once", "again"]) {
+        const { way } = await show(told?.event.id ?? "", "--account", account);
+        expect(way.filter(({ done }) => done === false)).toEqual([
+          { step: "fetched", done: false, detail: expect.stringContaining("wanted 1, done 0") },
+          { step: "dead letter", done: false, detail: expect.stringMatching(/^of fetch: read task .*422/) },
+        ]);
+      }
+    });
+
+    it("finds an event that could not be stored among the dead letters of its kind", async () => {
+      const bodies = Array.from({ length: 2 }, () =>
+        JSON.stringify({ action: "surprise", data: { id: randomUUID() } }),
+      );
+      for (const body of bodies) system.sandbox.fireEvent("users", body);
+      await settle(system, patience);
+      const ids = bodies.map((body) => identify("users", Buffer.from(body)));
+      const id = ids.find((each) => !each.startsWith("-")) ?? "";
+      const { code, json } = await operated.run(["events", "show", id, "--json", "--user", user]);
+      expect(code).toBe(0);
+      expect(json()).toMatchObject({
+        event: null,
+        letters: [{ queue: "users", id, reason: expect.any(String) }],
+      });
     });
 
     it("refuses an id that nothing has, that several have, or that nothing can have", async () => {
@@ -258,7 +293,7 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
       expect(await refused("x".repeat(43), "--user", user)).toContain(`No event of user/${user} is stored`);
       expect(await refused("y".repeat(43))).toContain("No event is stored");
       // Of 65 events two begin alike.
-      for (let count = 0; count < 65; count += 1) tellEndpoint(randomUUID(), { data_available: false });
+      for (let count = 0; count < 65; count += 1) tellEndpoint({ data_available: false });
       await settle(system, patience);
       const firsts = (await storedEvents())
         .map(({ event }) => event.id.charAt(0))
@@ -284,8 +319,7 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
       );
       await tail.printed("ProvisionedThroughputExceededException: it goes on by itself.");
       throttle();
-      const requestId = randomUUID();
-      tellEndpoint(requestId, { endpoint: "profile" });
+      const requestId = tellEndpoint({ endpoint: "profile" });
       await tail.printed(`account/${account}/profile",`);
       await settle(system, patience);
       const told = (await storedEvents()).find(({ event }) => event.eventId === requestId);
