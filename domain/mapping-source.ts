@@ -29,7 +29,7 @@ export function valueAt(
   if (source === undefined) return undefined;
   if (typeof source === "string") return search(source, body) ?? undefined;
   const name = source.header.toLowerCase();
-  return Object.hasOwn(headers, name) ? headerText(name, headers[name] ?? "") : undefined;
+  return Object.hasOwn(headers, name) ? headers[name] : undefined;
 }
 
 /** CloudEvents in binary mode escape what a header can't hold as a URL does; other headers are as they are. */
@@ -50,7 +50,7 @@ export function headersRead(sources: readonly unknown[]): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-/** Of a request's headers those with the names. */
+/** Of a request's headers those with the names, as texts: an id is then found in an envelope as it is. */
 export function pickHeaders(
   names: readonly string[],
   headers: Readonly<Record<string, string | undefined>>,
@@ -58,7 +58,7 @@ export function pickHeaders(
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
-      return value === undefined ? [] : [[name, value]];
+      return value === undefined ? [] : [[name, headerText(name, value)]];
     }),
   );
 }

@@ -4,7 +4,7 @@ import { jmespathSearch } from "../../adapters/jmespath-search.ts";
 import { kinds } from "../../domain/events.ts";
 import { failureOf } from "../../domain/failures.ts";
 import { headersOf, type KindMapping, mapPayload, parseMapping } from "../../domain/mapping.ts";
-import { mayHoldCredential } from "../../domain/mapping-source.ts";
+import { mayHoldCredential, pickHeaders } from "../../domain/mapping-source.ts";
 import { ownerOf, subjectOf } from "../../domain/subjects.ts";
 import { defaultMapping } from "../../lib/default-mapping.ts";
 
@@ -275,7 +275,7 @@ describe("a mapping that reads headers", () => {
     "ce-time": "2026-03-01T12:00:00Z",
   };
   const read = (given: Readonly<Record<string, string>>, body: unknown = { data: { user: "u-1" } }) =>
-    mapPayload(mapping, body, jmespathSearch, given);
+    mapPayload(mapping, body, jmespathSearch, pickHeaders(headersOf(mapping), given));
 
   it("takes fields from them and from the body, and undoes the escapes of CloudEvents", () => {
     expect(read(headers)).toEqual({
