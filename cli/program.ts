@@ -20,6 +20,7 @@ import { addReplay } from "./commands/replay.ts";
 import { addSecretRotate } from "./commands/secret-rotate.ts";
 import { addStatus } from "./commands/status.ts";
 import { addSubscribersList } from "./commands/subscribers-list.ts";
+import { addSubscribersTail } from "./commands/subscribers-tail.ts";
 import { addSubscribersTest } from "./commands/subscribers-test.ts";
 import { addTokenRefresh } from "./commands/token-refresh.ts";
 import { addTokenSet } from "./commands/token-set.ts";
@@ -56,7 +57,7 @@ export function createProgram(): Command {
   addEvents(program.command("events").description("the events that are stored"));
   addMapping(program.command("mapping").description("how a provider's webhooks become events"));
   const subscribers = program.command("subscribers").description("who gets the events");
-  for (const add of [addSubscribersList, addSubscribersTest]) add(subscribers);
+  for (const add of [addSubscribersList, addSubscribersTail, addSubscribersTest]) add(subscribers);
   addReplay(program);
   addRepair(program);
   addCompletion(program);

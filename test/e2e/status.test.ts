@@ -12,10 +12,12 @@ import {
 } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { outputOf } from "../../local/outputs.ts";
+import { settle } from "../../local/settle.ts";
 import type { System } from "../../local/system.ts";
 import { webhookKinds } from "../../sandbox/webhooks.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
 import { webhookSecretOf } from "../support/operator.ts";
+import { runProgram } from "../support/program.ts";
 
 /** A rotation of the secret takes twice the time that receivers keep it. */
 const changes = { register: { readsFirst: true }, webhooks: { secretCacheSeconds: 1 } };
@@ -63,6 +65,19 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
       new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 20 }),
     );
     return message;
+  };
+
+  const receiveAll = async (QueueUrl: string) => {
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({
+        QueueUrl,
+        MaxNumberOfMessages: 10,
+        WaitTimeSeconds: 1,
+        VisibilityTimeout: 600,
+        MessageSystemAttributeNames: ["ApproximateReceiveCount"],
+      }),
+    );
+    return Messages;
   };
 
   describe("status", () => {
@@ -243,6 +258,42 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
       const { queues } = await json("status");
       expect(queues.at(-2)).toMatchObject({ name: "subscriber/everything", waiting: 0 });
     });
+
+    it("tail shows what one is sent, as it is sent, and leaves its queue alone, until Ctrl-C", async () => {
+      const QueueUrl = output("SubscriberAccountsQueueUrl");
+      await sqs.send(new PurgeQueueCommand({ QueueUrl }));
+      const args = ["subscribers", "tail", "accounts", "--stage", "status", "--json"];
+      await using tail = runProgram("cli/main.ts", args);
+      await tail.printed("Following what accounts is sent");
+      const { accounts } = await system.sandbox.createUsers(1);
+      await settle(system, 240_000);
+
+      const sent: unknown[] = [];
+      for (let some = await receiveAll(QueueUrl); some.length > 0; some = await receiveAll(QueueUrl)) {
+        for (const { Body = "", Attributes } of some) {
+          // Nobody has received it before.
+          expect(Attributes).toMatchObject({ ApproximateReceiveCount: "1" });
+          sent.push(JSON.parse(Body));
+        }
+      }
+      expect(sent.length).toBeGreaterThan(0);
+      const shown = () =>
+        tail
+          .output()
+          .split("\n")
+          .filter((line) => line.startsWith("{"))
+          .map((line): unknown => JSON.parse(line));
+      await expect.poll(() => shown().length, { timeout: 60_000 }).toBeGreaterThanOrEqual(sent.length);
+      expect(shown()).toEqual(expect.arrayContaining(sent));
+      for (const message of shown()) {
+        expect(message).toMatchObject({
+          type: expect.stringMatching(/^account\./),
+          subject: `account/${accounts[0]}`,
+        });
+      }
+      tail.signal("SIGINT");
+      expect(await tail.ended).toBe(0);
+    }, 360_000);
 
     it("test refuses a name that nobody has, naming those there are", async () => {
       expect(await operated.run(["subscribers", "test", "nobody"])).toMatchObject({
