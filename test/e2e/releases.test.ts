@@ -22,6 +22,11 @@ const patience = 240_000;
 /** An update of all functions, and its rollback. */
 const phases = ["before", "both", "after", "both", "before"] as const;
 
+it("says what to do where the history lacks a release", async () => {
+  const synthesis = synthesizeCommit("0".repeat(40), "local", {});
+  await expect(synthesis).rejects.toThrow("git fetch --unshallow");
+});
+
 /** On the resources of this release, which an update makes before it changes a function. */
 describe("the release before this one, beside this one", () => {
   const traffic = recordTraffic();
