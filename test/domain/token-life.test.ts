@@ -42,8 +42,10 @@ describe("a refresh is due", () => {
         (clockSkew, refreshEveryMinutes, marginFraction, phase) => {
           const every = refreshEveryMinutes * minute;
           const end = every * 10;
-          // Runs by our clock, which differs from the provider's by the skew; the first one comes at any time.
-          const runs = Array.from({ length: 12 }, (_, index) => (index + phase) * every);
+          // Runs by our clock, which differs from the provider's by the skew; the first one comes at any second (whole
+          // ones: sums of fractions are rounded, and a run would slip over the end).
+          const first = Math.floor(phase * every);
+          const runs = Array.from({ length: 12 }, (_, index) => first + index * every);
           const due = runs.filter((time) =>
             isRefreshDue({ issuedAt: 0, expiresAt: end }, at(time + clockSkew), {
               marginFraction,
