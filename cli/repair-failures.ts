@@ -16,6 +16,7 @@ export async function repairFailures(
   batches: AsyncIterable<FailedBatch>,
   relay: RelayAgain,
   dryRun: boolean,
+  onBatch: (batches: number) => void,
 ): Promise<RepairedFailures> {
   const kept: { key: string; reason: string }[] = [];
   let count = 0;
@@ -34,6 +35,7 @@ export async function repairFailures(
     if (!dryRun) await remove();
     count += 1;
     changes += records.length;
+    onBatch(count);
   }
   return { batches: count, changes, kept };
 }

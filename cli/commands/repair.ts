@@ -7,6 +7,7 @@ import { tableSize } from "../../adapters/table-size.ts";
 import { addCommand, type Operation } from "../command.ts";
 import { CommandError } from "../command-error.ts";
 
+import { milestones } from "../milestones.ts";
 import { type Repaired, repair } from "../repair.ts";
 import { repairFailures } from "../repair-failures.ts";
 import { repairReport } from "../repair-report.ts";
@@ -58,9 +59,10 @@ async function run(operation: Operation, flags: Flags): Promise<void> {
   throw new CommandError("failed", "Not all could be repaired: see above. Mend why, then run it again.");
 }
 
-function repairBucket({ deployment, clients }: Operation, relay: RelayAgain, dryRun: boolean) {
+function repairBucket({ deployment, clients, terminal }: Operation, relay: RelayAgain, dryRun: boolean) {
   const batches = failedBatches(clients.s3, deployment.output("FailuresBucketName"));
-  return repairFailures(batches, relay, dryRun);
+  const onBatch = milestones(100, (count) => terminal.progress(`${count} batches are done.`));
+  return repairFailures(batches, relay, dryRun, onBatch);
 }
 
 async function repairTable(

@@ -9,6 +9,7 @@ import { messageSource } from "../../domain/message-types.ts";
 import type { ReplayRun } from "../../domain/replay-run.ts";
 import { addCommand, type Operation } from "../command.ts";
 import { CommandError } from "../command-error.ts";
+import { milestones } from "../milestones.ts";
 import { pace } from "../pace.ts";
 import { oneLine } from "../printable.ts";
 import { type Replayed, replay } from "../replay.ts";
@@ -105,7 +106,7 @@ async function consent(
 
 /** @param checkpoint undefined where nothing is to be sent */
 function send(
-  { deployment, clients }: Operation,
+  { deployment, clients, terminal }: Operation,
   start: ReplayRun,
   checkpoint: ReplayCheckpoint | undefined,
   onPage: (examined: number, messages: number) => void,
@@ -114,13 +115,18 @@ function send(
   const table = deployment.output("TableName");
   const wait = (milliseconds: number) => sleep(milliseconds);
   const none: Deliver = async () => undefined;
+  const onStep = milestones(500, (count) => terminal.progress(`Told ${count} messages.`));
   const deliver = replayDelivery(sqsSender(clients.sqs), pace(start.rate, Date.now, wait), wait);
   const subscribers = subscriberQueues(deployment).filter(({ name }) => start.subscribers.includes(name));
   return replay(start, subscribers, {
     stored: storedChanges(clients.dynamodb, table),
     revisions: revisions(clients.dynamodb, table),
     deliver: checkpoint === undefined ? none : deliver,
-    save: async (step) => (checkpoint === undefined ? step : checkpoint.save(step)),
+    save: async (step) => {
+      if (checkpoint === undefined) return step;
+      onStep(step.counts.messages);
+      return checkpoint.save(step);
+    },
     source: messageSource(stage),
     onPage,
   });

@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { DeleteObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { writeChange } from "../../adapters/change-stream.ts";
 import { outputOf, subscribersOf } from "../../local/outputs.ts";
 import { readSubscriber, readTable } from "../../local/scenario/census.ts";
 import { settle } from "../../local/settle.ts";
 import type { System } from "../../local/system.ts";
+import { eventOf } from "../domain/samples.ts";
 import { startCommand } from "../support/command-line.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
 
@@ -66,6 +68,14 @@ describe("repair and replay, on the running stack", { timeout: 120_000 }, () => 
     );
     return Contents.map(({ Key = "" }) => Key);
   };
+  const putBatch = (name: string, body: object) =>
+    s3.send(
+      new PutObjectCommand({
+        Bucket: output("FailuresBucketName"),
+        Key: `aws/lambda/0/${name}`,
+        Body: JSON.stringify(body),
+      }),
+    );
   /** The relay gets nothing done: each call of its function's is refused, but for what Lambda makes in its name. */
   const breakRelay = (isBucketGone: boolean) =>
     system.stack.gateway.intercept(async ({ principal, action }, moment) => {
@@ -159,17 +169,9 @@ describe("repair and replay, on the running stack", { timeout: 120_000 }, () => 
     await settled();
     mend();
     const [batch = ""] = await failedBatches();
-    const put = (name: string, body: object) =>
-      s3.send(
-        new PutObjectCommand({
-          Bucket: output("FailuresBucketName"),
-          Key: `aws/lambda/0/${name}`,
-          Body: JSON.stringify(body),
-        }),
-      );
     const record = { dynamodb: { SequenceNumber: "1", NewImage: { pk: { S: "x" }, sk: { S: "STATE" } } } };
-    await put("poison", { payload: JSON.stringify({ Records: [record] }) });
-    await put("metadata", { DDBStreamBatchInfo: { batchSize: 1 } });
+    await putBatch("poison", { payload: JSON.stringify({ Records: [record] }) });
+    await putBatch("metadata", { DDBStreamBatchInfo: { batchSize: 1 } });
 
     const { code, stderr, result: done } = await repair("--failures");
     expect(code).toBe(1);
@@ -179,7 +181,11 @@ describe("repair and replay, on the running stack", { timeout: 120_000 }, () => 
       { what: "batch", name: "aws/lambda/0/metadata", reason: "payload: expected a text" },
       { what: "batch", name: "aws/lambda/0/poison", reason: expect.stringContaining("1 of 1 changes") },
     ]);
-    expect(await failedBatches()).not.toContain(batch);
+    const left = await failedBatches();
+    expect(left).not.toContain(batch);
+    for (const Key of left) {
+      await s3.send(new DeleteObjectCommand({ Bucket: output("FailuresBucketName"), Key }));
+    }
   });
 
   const queueOf = (name: string) =>
@@ -349,6 +355,16 @@ describe("repair and replay, on the running stack", { timeout: 120_000 }, () => 
       const subjects = (await drain("everything")).map(({ subject }) => subject);
       expect(subjects).toContain(`user/${user}`);
       expect(subjects).not.toContain(`user/${other}`);
+    });
+
+    it("repairs nothing of whoever was erased", async () => {
+      const told = { userId: other, kind: "users", receivedAt: new Date().toISOString() } as const;
+      const change = { of: "event", event: eventOf("user.updated", told), receipts: 1 } as const;
+      await putBatch("erased", { payload: JSON.stringify({ Records: [writeChange(change, "1")] }) });
+      expect(await repair("--failures")).toMatchObject({ result: { failures: { changes: 1 } } });
+      await settled();
+      expect((await table()).users).not.toContain(other);
+      expect((await drain("everything")).map(({ type }) => type)).not.toContain("user.updated");
     });
 
     it("refuses what it can't do, before anything is done", async () => {
