@@ -14,7 +14,7 @@ export const eraseCauses = ["operator", "deleted", "arrived late", "restored"] a
 export type EraseCause = (typeof eraseCauses)[number];
 
 /** What an erasure does, in this order; each step can be done again. */
-export const eraseSteps = ["records", "dead letters", "given-up changes", "messages"] as const;
+export const eraseSteps = ["subjects", "records", "dead letters", "given-up changes", "messages"] as const;
 export type EraseStep = (typeof eraseSteps)[number];
 
 /** What is to be erased, and what of it is done. */
@@ -29,8 +29,10 @@ export type EraseTask = {
   /** The second pass removes what functions in flight wrote during the first. */
   readonly pass: 1 | 2;
   readonly next: EraseStep;
-  /** All that is erased: the subject and what was found to be its own. Empty before the records were looked at. */
+  /** All that is erased: the subject and what was found to be its own. Empty before these were looked for. */
   readonly erased: readonly Subject[];
+  /** Whether dead letters and given-up changes are looked through, too. */
+  readonly isThorough: boolean;
   /** What was removed, by kind. */
   readonly removed: Removed;
   /** Queues with more dead letters than could be looked at. */
@@ -53,8 +55,9 @@ export function eraseTask(
     cause,
     ...(id === undefined ? {} : { id }),
     pass: 1,
-    next: "records",
+    next: "subjects",
     erased: [],
+    isThorough: false,
     removed: {},
     incomplete: [],
   };
@@ -152,6 +155,7 @@ export function readEraseTask(text: string): EraseTask {
     pass: fields.pass === 2 ? 2 : 1,
     next,
     erased: subjectsOf(fields, "erased"),
+    isThorough: fields.isThorough === true,
     removed: parseRemoved(fields.removed),
     incomplete: parseIncomplete(fields.incomplete),
   };

@@ -5,6 +5,7 @@ import { deadLetterPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
 import { removeDeadLetters } from "./dead-letters.ts";
 import type { EraserDependencies, StepDependencies } from "./dependencies.ts";
 import { removeGivenUpChanges } from "./given-up-changes.ts";
+import { markErased } from "./mark-erased.ts";
 import { removeRecords } from "./records.ts";
 import { tell } from "./tell.ts";
 
@@ -44,6 +45,8 @@ async function goOn(task: EraseTask, dependencies: StepDependencies): Promise<vo
 /** @returns what is to be done next; undefined where all is done */
 async function perform(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask | undefined> {
   switch (task.next) {
+    case "subjects":
+      return markErased(task, dependencies);
     case "records":
       return removeRecords(task, dependencies);
     case "dead letters":
@@ -52,7 +55,7 @@ async function perform(task: EraseTask, dependencies: StepDependencies): Promise
       return removeGivenUpChanges(task, dependencies);
     case "messages":
       await tell(task, dependencies);
-      return task.pass === 1 ? { ...task, pass: 2, next: "records" } : undefined;
+      return task.pass === 1 ? { ...task, pass: 2, next: "subjects" } : undefined;
   }
 }
 

@@ -26,7 +26,7 @@ export async function eraseUser({ sandbox, stack, access }: System, patience: nu
       cause: "operator",
       id: "scenario",
       pass: 1,
-      next: "records",
+      next: "subjects",
       erased: [],
       removed: {},
     });

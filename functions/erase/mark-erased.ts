@@ -1,0 +1,35 @@
+import type { EraseTask } from "../../domain/erasure.ts";
+import { nameOf, type Subject } from "../../domain/subjects.ts";
+import type { StepDependencies } from "./dependencies.ts";
+import { findOwn } from "./find-own.ts";
+
+/**
+ * Places tombstones for a subject and its accounts: from then on nothing of them leaves the table, and what comes is
+ * erased. Writes them into the log, so that a restore knows of it. Nothing is removed before all are in the next
+ * message: their records alone tell whose they are.
+ */
+export async function markErased(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
+  const { digestOf, tombstones, writeLog, records } = dependencies;
+  const mark = async (subject: Subject) => {
+    const digest = await digestOf(subject);
+    const { erasedAt, isTold } = await tombstones.place(digest);
+    await writeLog(digest, erasedAt);
+    return isTold;
+  };
+  // Before its accounts are looked for: one that becomes known later is found by the relay.
+  const told = [await mark(task.subject)];
+  const { own, users } = await findOwn(task, records);
+  for (const subject of own) told.push(await mark(subject));
+  return {
+    ...task,
+    erased: merge([task.subject, ...task.erased, ...own]),
+    namedWith: merge([...task.namedWith, ...users]),
+    // What came late of those who were erased before: dead letters have been looked through for them.
+    isThorough: task.cause !== "arrived late" || !told.every(Boolean) || task.isThorough,
+    next: "records",
+  };
+}
+
+function merge(subjects: readonly Subject[]): readonly Subject[] {
+  return [...new Map(subjects.map((subject) => [nameOf(subject), subject])).values()];
+}
