@@ -66,10 +66,10 @@ function reportText(
   incomplete: readonly string[],
 ): string {
   const others = subjects - 1;
-  const accounts = kind === "user" ? ` and ${others} ${others === 1 ? "account" : "accounts"} of it` : "";
+  const accounts = `, and ${others} ${others === 1 ? "account" : "accounts"} of it`;
   const rows = Object.entries(removed).map(([what, count]) => [what, count] as const);
   return [
-    `The ${kind} ${id}${accounts} are erased. A second pass follows by itself, for what functions were writing meanwhile.`,
+    `The ${kind} ${id} is erased${kind === "user" ? accounts : ""}. A second pass follows by itself, for what functions were writing meanwhile.`,
     rows.length === 0 ? "There was nothing to remove." : tableText(["removed", "count"], rows),
     ...(incomplete.length === 0
       ? []

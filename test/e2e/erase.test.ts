@@ -1,0 +1,190 @@
+import { randomUUID } from "node:crypto";
+import { PutItemCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
+import { ListObjectsV2Command } from "@aws-sdk/client-s3";
+import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { outputOf, subscribersOf } from "../../local/outputs.ts";
+import { settle } from "../../local/settle.ts";
+import { operatorClients } from "../local/stack/operator-clients.ts";
+import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
+
+const limit = 240_000;
+
+describe("erase, against the running stack", { timeout: limit }, () => {
+  let operated: OperatedStage;
+  let clients: ReturnType<typeof operatorClients>;
+  beforeAll(async () => {
+    operated = await startOperatedStage("erase", { erasure: { onDeletion: true } });
+    clients = operatorClients(operated.system.stack);
+    const { users, accounts } = await operated.system.sandbox.createUsers(6, { pictures: 6 });
+    await settled();
+    connected.push(...users.map((userId, index) => ({ userId, accountId: accounts[index] ?? "" })));
+  }, limit);
+  afterAll(async () => {
+    clients[Symbol.dispose]();
+    await operated[Symbol.asyncDispose]();
+  });
+
+  const output = (name: string) => outputOf(operated.system.stack, name);
+  const settled = () => settle(operated.system, limit);
+  /** Users with an account each, all of whose data is fetched; each test takes its own. */
+  const connected: { readonly userId: string; readonly accountId: string }[] = [];
+  const connectedUser = () => connected.pop() ?? { userId: "", accountId: "" };
+  const remaining = () => connected[0] ?? { userId: "", accountId: "" };
+  const items = async () => {
+    const { Items = [] } = await clients.dynamodb.send(
+      new ScanCommand({ TableName: output("TableName"), ConsistentRead: true }),
+    );
+    return Items.map((item) => unmarshall(item));
+  };
+  const objects = async () => {
+    const { Contents = [] } = await clients.s3.send(
+      new ListObjectsV2Command({ Bucket: output("OverflowBucketName") }),
+    );
+    return Contents.flatMap(({ Key = "" }) => Key);
+  };
+  /** What table and bucket hold of some ids. */
+  const remains = async (...ids: readonly string[]) =>
+    [...(await items()).map((item) => JSON.stringify(item)), ...(await objects())].filter((text) =>
+      ids.some((id) => text.includes(id)),
+    );
+  const waitingIn = async (QueueUrl: string) => {
+    const { Attributes = {} } = await clients.sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["ApproximateNumberOfMessages"] }),
+    );
+    return Number(Attributes.ApproximateNumberOfMessages);
+  };
+  /** The messages of the subscriber of everything since it was looked at last, of one type. */
+  const received = async (type: string) => {
+    const [subscriber] = subscribersOf(operated.system.stack);
+    const found: { type: string; data: object }[] = [];
+    for (;;) {
+      const { Messages = [] } = await clients.sqs.send(
+        new ReceiveMessageCommand({ QueueUrl: subscriber?.queueUrl, MaxNumberOfMessages: 10 }),
+      );
+      if (Messages.length === 0) return found.filter((message) => message.type === type);
+      found.push(...Messages.map(({ Body = "" }) => JSON.parse(Body)));
+    }
+  };
+
+  it("erases a user with all accounts, says what was removed, and tells subscribers", async () => {
+    const { userId, accountId } = connectedUser();
+    const stays = remaining();
+    const deadLetters = output("FetchDeadLetterQueueUrl");
+    await clients.sqs.send(
+      new SendMessageCommand({ QueueUrl: deadLetters, MessageBody: JSON.stringify({ of: accountId }) }),
+    );
+
+    const result = await operated.run(["erase", "user", userId, "--yes", "--json"]);
+
+    expect(result).toMatchObject({ code: 0, stderr: expect.stringContaining("Removed so far") });
+    expect(await remains(userId, accountId)).toEqual([]);
+    expect(result.json()).toMatchObject({
+      stage: "erase",
+      subject: { kind: "user", id: userId },
+      subjects: 2,
+      removed: {
+        events: expect.any(Number),
+        states: 2,
+        "data sets": expect.any(Number),
+        links: 1,
+        data: expect.any(Number),
+        "dead letters of fetch": 1,
+      },
+    });
+    expect(await waitingIn(deadLetters)).toBe(0);
+    expect(await received("user.erased")).toMatchObject([{ data: { userId } }]);
+    expect(await remains(stays.userId, stays.accountId)).not.toEqual([]);
+  });
+
+  it("lets what the provider still tells die on arrival, without a message or a call", async () => {
+    const { userId, accountId } = connectedUser();
+    expect((await operated.run(["erase", "user", userId, "--yes"])).code).toBe(0);
+    await received("");
+    const calls = operated.system.sandbox.calls().length;
+
+    operated.system.sandbox.fetchData(accountId, ["income"]);
+    operated.system.sandbox.disconnectAccount(accountId);
+    await settled();
+
+    expect(await remains(userId, accountId)).toEqual([]);
+    expect(await received("account.disconnected")).toEqual([]);
+    const later = operated.system.sandbox.calls().slice(calls);
+    expect(later.filter(({ path }) => path.includes(accountId))).toEqual([]);
+  });
+
+  it("erases an account, and leaves its user", async () => {
+    const { userId, accountId } = connectedUser();
+    const result = await operated.run(["erase", "account", accountId, "--yes"]);
+    expect(result).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        new RegExp(`^The account ${accountId} is erased\\.[^]*\\nremoved +count\\n`),
+      ),
+    });
+    expect(await remains(accountId)).toEqual([]);
+    expect((await items()).map(({ pk, sk }) => `${pk} ${sk}`)).toContain(`USER#${userId} STATE`);
+  });
+
+  it("asks first, and does nothing unless that is confirmed", async () => {
+    const { userId } = remaining();
+    expect(await operated.run(["erase", "user", userId])).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(/with all accounts of it: [^]*Confirm it with --yes/),
+    });
+    expect(await remains(userId)).not.toEqual([]);
+    expect(await operated.run(["erase", "user"])).toMatchObject({ code: 2 });
+    expect(await operated.run(["erase", "endpoint", "x", "--yes"])).toMatchObject({ code: 2 });
+  });
+
+  it("says that there was nothing of somebody who is not known", async () => {
+    const result = await operated.run(["erase", "user", randomUUID(), "--yes"]);
+    expect(result).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("There was nothing to remove."),
+    });
+  });
+
+  it("follows a deletion at the provider, where the setting says so", async () => {
+    const { userId, accountId } = connectedUser();
+    operated.system.sandbox.deleteUser(userId);
+    await settled();
+    expect(await remains(userId, accountId)).toEqual([]);
+    expect(await received("user.erased")).toContainEqual(expect.objectContaining({ data: { userId } }));
+  });
+
+  describe("apply-log", () => {
+    it("erases again who came back with a restore, and nobody else", async () => {
+      const { userId, accountId } = connectedUser();
+      const stays = remaining();
+      const before = (await items()).filter((item) => JSON.stringify(item).includes(userId));
+      await operated.run(["erase", "user", userId, "--yes"]);
+      await settled();
+      // Without its stream's consequences it would come back as it was; an item of no consequence shows more.
+      const content = { pk: `ACCOUNT#${accountId}`, sk: "CONTENT#income", content: "{}" };
+      for (const item of [...before.filter(({ sk }) => String(sk).startsWith("ACCOUNT#")), content]) {
+        await clients.dynamodb.send(
+          new PutItemCommand({ TableName: output("TableName"), Item: marshall(item) }),
+        );
+      }
+      expect(await operated.run(["erase", "apply-log"])).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/2 users and accounts of the stage erase were erased[^]*--yes/),
+      });
+      expect(await remains(accountId)).not.toEqual([]);
+
+      const result = await operated.run(["erase", "apply-log", "--yes", "--json"]);
+
+      expect(result.code).toBe(0);
+      expect(result.json()).toMatchObject({ erased: 2, removed: { links: 1, contents: 1 } });
+      expect(await remains(userId, accountId)).toEqual([]);
+      expect(await remains(stays.userId)).not.toEqual([]);
+      expect(await operated.run(["erase", "apply-log"])).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^Of \d+ who were erased nobody is in the table\.\n$/),
+      });
+    });
+  });
+});
