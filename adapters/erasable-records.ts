@@ -73,7 +73,8 @@ function readRecord(item: Readonly<Record<string, unknown>>): ErasableRecord {
   return { key, kind, named: namedBy(key, item), ...(bodyObject === undefined ? {} : { bodyObject }) };
 }
 
-function namedBy({ sk }: Key, item: Readonly<Record<string, unknown>>): readonly Subject[] {
+/** Whom an item names: its own user, or accounts. */
+export function namedBy({ sk }: Key, item: Readonly<Record<string, unknown>>): readonly Subject[] {
   const linked = sk.startsWith(linkPrefix) ? sk.slice(linkPrefix.length) : undefined;
   const ids = {
     user: [

@@ -69,6 +69,10 @@ export function tombstoneKey(digest: string): Key {
   return { pk: `ERASED#${digest}`, sk: "TOMBSTONE" };
 }
 
+export function isTombstone({ sk }: Key): boolean {
+  return sk === tombstoneKey("").sk;
+}
+
 /** How far an erasure that somebody follows has come. */
 export function erasureReportKey(id: string): Key {
   return { pk: `ERASURE#${id}`, sk: "REPORT" };

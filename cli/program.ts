@@ -17,6 +17,7 @@ import { addMappingTry } from "./commands/mapping-try.ts";
 import { addRecordsShow } from "./commands/records-show.ts";
 import { addRepair } from "./commands/repair.ts";
 import { addReplay } from "./commands/replay.ts";
+import { addRestore } from "./commands/restore.ts";
 import { addSecretRotate } from "./commands/secret-rotate.ts";
 import { addStatus } from "./commands/status.ts";
 import { addSubscribersList } from "./commands/subscribers-list.ts";
@@ -66,6 +67,7 @@ export function createProgram(): Command {
   for (const add of [addDlqList, addDlqShow, addDlqRedrive, addDlqPurge]) add(letters);
   const erase = program.command("erase").description("users and accounts, for good");
   for (const add of [addErase, addEraseApplyLog]) add(erase);
+  addRestore(program);
   return program;
 }
 

@@ -1,17 +1,13 @@
-import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { readErasureLog } from "../../adapters/erasure-log.ts";
-import { readReport } from "../../adapters/erasure-report.ts";
-import { sqsSender } from "../../adapters/sqs-sender.ts";
 import { subjectDigest } from "../../adapters/subject-digest.ts";
 import { scanSubjects } from "../../adapters/subject-scan.ts";
-import { addRemoved, eraseTask, type Removed } from "../../domain/erasure.ts";
+import { addRemoved, type Removed } from "../../domain/erasure.ts";
 import { addCommand, type Operation } from "../command.ts";
-import { followErasures } from "../erasure.ts";
+import { eraseAgain } from "../erase-again.ts";
 import { findReturned } from "../erasure-log.ts";
+import { agreeToScan } from "../scan-consent.ts";
 import { tableText } from "../table.ts";
-import { workQueue } from "../work-queues.ts";
 
 export function addEraseApplyLog(group: Command): void {
   addCommand(
@@ -27,29 +23,20 @@ export function addEraseApplyLog(group: Command): void {
 
 async function applyLog({ deployment, clients, terminal }: Operation): Promise<void> {
   const { stage } = deployment;
-  const { dynamodb, s3, secretsManager, sqs } = clients;
+  const { dynamodb, s3, secretsManager } = clients;
   const table = deployment.output("TableName");
   const log = await readErasureLog(s3, deployment.output("ErasureLogBucketName"));
-  terminal.progress(`The log names ${log.size} users and accounts. Looking for them in the whole table.`);
+  terminal.progress(`The log names ${log.size} users and accounts.`);
+  const onScanned = await agreeToScan(dynamodb, table, terminal);
   const digestOf = subjectDigest(secretsManager, deployment.output("ErasureKeyArn"));
-  const returned = await findReturned(log, scanSubjects(dynamodb, table), digestOf, terminal);
+  const returned = await findReturned(log, scanSubjects(dynamodb, table), digestOf, onScanned);
   if (returned.length > 0) {
     await terminal.confirm(
       `${returned.length} users and accounts of the stage ${stage} were erased, and are in the table again.\n` +
         "This erases them for good, with all accounts of these users.",
     );
   }
-  const tasks = returned.map((subject) => {
-    const id = randomUUID();
-    return { ...eraseTask(subject, "restored", [], id), id };
-  });
-  const reports = await followErasures(tasks, {
-    send: sqsSender(sqs),
-    queueUrl: workQueue(deployment, "erase").queueUrl,
-    readReport: (id) => readReport(dynamodb, table, id),
-    sleep,
-    terminal,
-  });
+  const reports = await eraseAgain({ deployment, clients, terminal }, returned);
   const removed = reports.reduce<Removed>((sum, report) => addRemoved(sum, report.removed), {});
   const text =
     returned.length === 0

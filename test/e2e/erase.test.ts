@@ -120,7 +120,7 @@ describe("erase, against the running stack", { timeout: limit }, () => {
     expect(result).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        new RegExp(`^The account ${accountId} is erased\\.[^]*\\nremoved +count\\n`),
+        new RegExp(`^The account ${accountId} is erased\\.[sS]*\\nremoved +count\\n`),
       ),
     });
     expect(await remains(accountId)).toEqual([]);
@@ -132,7 +132,7 @@ describe("erase, against the running stack", { timeout: limit }, () => {
     expect(await operated.run(["erase", "user", userId])).toMatchObject({
       code: 2,
       stdout: "",
-      stderr: expect.stringMatching(/with all accounts of it: [^]*Confirm it with --yes/),
+      stderr: expect.stringMatching(/with all accounts of it: [\s\S]*Confirm it with --yes/),
     });
     expect(await remains(userId)).not.toEqual([]);
     expect(await operated.run(["erase", "user"])).toMatchObject({ code: 2 });
@@ -171,7 +171,7 @@ describe("erase, against the running stack", { timeout: limit }, () => {
       }
       expect(await operated.run(["erase", "apply-log"])).toMatchObject({
         code: 2,
-        stderr: expect.stringMatching(/2 users and accounts of the stage erase were erased[^]*--yes/),
+        stderr: expect.stringMatching(/2 users and accounts of the stage erase were erased[\s\S]*--yes/),
       });
       expect(await remains(accountId)).not.toEqual([]);
 
@@ -184,6 +184,23 @@ describe("erase, against the running stack", { timeout: limit }, () => {
       expect(await operated.run(["erase", "apply-log"])).toMatchObject({
         code: 0,
         stdout: expect.stringMatching(/^Of \d+ who were erased nobody is in the table\.\n$/),
+      });
+    });
+  });
+
+  describe("restore", () => {
+    it("refuses the stage's own table, and one that is not there, before anything is done", async () => {
+      expect(await operated.run(["restore", output("TableName"), "--yes"])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("That is the stage's own table."),
+      });
+      expect(await operated.run(["restore", "no-such-table", "--yes"])).toMatchObject({
+        code: 3,
+        stdout: "",
+      });
+      expect(await operated.run(["restore", "no-such-table"])).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/subscribers get messages again[\s\S]*--yes/),
       });
     });
   });

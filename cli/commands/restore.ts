@@ -1,0 +1,58 @@
+import type { Command } from "commander";
+import { readErasureLog } from "../../adapters/erasure-log.ts";
+import { subjectDigest } from "../../adapters/subject-digest.ts";
+import { copyItem, restoredItems } from "../../adapters/table-copy.ts";
+import { addCommand, type Operation } from "../command.ts";
+import { CommandError } from "../command-error.ts";
+import { eraseAgain } from "../erase-again.ts";
+import { restore } from "../restore.ts";
+
+export function addRestore(program: Command): void {
+  addCommand(
+    program,
+    {
+      name: "restore <table>",
+      summary:
+        "Copies what the stage's table lacks from a table that was restored from a backup, without whom was erased since.",
+      examples: ["npx income-events restore income-events-restored"],
+    },
+    (operation, _flags, source = "") => restoreFrom(operation, source),
+  );
+}
+
+async function restoreFrom({ deployment, clients, terminal }: Operation, source: string): Promise<void> {
+  const { stage } = deployment;
+  const { dynamodb, s3, secretsManager } = clients;
+  const table = deployment.output("TableName");
+  if (source === table) {
+    throw new CommandError(
+      "usage",
+      "That is the stage's own table. Name the one that a backup was restored into.",
+    );
+  }
+  const erased = await readErasureLog(s3, deployment.output("ErasureLogBucketName"));
+  await terminal.confirm(consequences(source, stage));
+  const restored = await restore({
+    read: () => restoredItems(dynamodb, source, new Date()),
+    copy: (item) => copyItem(dynamodb, table, item),
+    erased,
+    digestOf: subjectDigest(secretsManager, deployment.output("ErasureKeyArn")),
+    terminal,
+  });
+  // For their tombstones, which the table may have lost with the rest.
+  await eraseAgain({ deployment, clients, terminal }, restored.erased);
+  const { copied, kept, left } = restored;
+  terminal.result(
+    { stage, copied, kept, left, erased: restored.erased.length },
+    `${copied} items are restored; ${kept} were there already, and stay as they are. ${left} were left out: they are of ` +
+      `${restored.erased.length} users and accounts who were erased since.\nDelete the table ${source} when you need it no more: it holds personal data, and nothing in it expires.`,
+  );
+}
+
+function consequences(source: string, stage: string): string {
+  return (
+    `This copies what the table of the stage ${stage} lacks from ${source}, which is read twice. Each item passes the stream\n` +
+    "as any write does: subscribers get messages again, with the ids that these had, and the data of connected accounts is\n" +
+    "fetched anew, within the provider's rate."
+  );
+}
