@@ -1,7 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { GetObjectCommand, paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
-import { SQSClient } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { z } from "zod";
 import type { Fault } from "../../local/gateway/types.ts";
@@ -26,11 +25,13 @@ export type CanaryStage = AsyncDisposable & {
   /** How often a code was logged. */
   count(code: string): number;
   /** What lies in all queues, dead letters among them, with their attributes; reading takes it out. */
-  messages(): Promise<readonly string[]>;
+  messages(): Promise<readonly StoredMessage[]>;
   items(): Promise<readonly string[]>;
   /** Of all buckets, compressed ones unpacked. */
   objects(): Promise<readonly string[]>;
 };
+
+export type StoredMessage = { readonly body: string; readonly attributes: string };
 
 const coded = z.object({ code: z.string() });
 
@@ -75,14 +76,12 @@ export async function startCanaryStage(stage: string, changes: object): Promise<
     },
     count: (code) => logged().filter((line) => codeOf(line) === code).length,
     messages: async () => {
-      const found: string[] = [];
-      const client = new SQSClient(access);
+      const found: StoredMessage[] = [];
       for (const { url } of stack.queues.values()) {
-        for await (const { Body, MessageAttributes } of drain(access, url)) {
-          found.push(JSON.stringify({ Body, MessageAttributes }));
+        for await (const { Body = "", MessageAttributes = {} } of drain(access, url)) {
+          found.push({ body: Body, attributes: JSON.stringify(MessageAttributes) });
         }
       }
-      client.destroy();
       return found;
     },
     items: async () => {
