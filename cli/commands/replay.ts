@@ -11,12 +11,11 @@ import { addCommand, type Operation } from "../command.ts";
 import { CommandError } from "../command-error.ts";
 import { milestones } from "../milestones.ts";
 import { pace } from "../pace.ts";
-import { oneLine } from "../printable.ts";
 import { type Replayed, replay } from "../replay.ts";
 import { type Deliver, replayDelivery } from "../replay-delivery.ts";
 import { planReplay, type ReplayFlags, resumeReplay } from "../replay-plan.ts";
+import { replayReport } from "../replay-report.ts";
 import { agreeOnScan, scanProgress } from "../scan-consent.ts";
-import { tableText } from "../table.ts";
 import { subscriberQueues } from "../work-queues.ts";
 
 type Flags = ReplayFlags & { readonly resume?: string; readonly dryRun?: boolean };
@@ -133,26 +132,7 @@ function send(
 }
 
 function report({ deployment: { stage }, terminal }: Operation, replayed: Replayed, dryRun: boolean): void {
-  const { run, unreadable } = replayed;
-  const { messages, pending, sent } = run.counts;
-  const rows = Object.entries(sent).map(([name, count]) => [name, count]);
-  const lines = [
-    dryRun
-      ? `The replay would tell ${messages} messages again. Nothing was sent.`
-      : `The replay ${run.id} told ${messages} messages again.`,
-    tableText(["SUBSCRIBER", "MESSAGES"], rows),
-    ...(pending === 0
-      ? []
-      : [
-          `${pending} events were left out: nothing has followed them yet, and their messages are still to come.`,
-        ]),
-  ];
-  const data = { ...(dryRun ? {} : { replayId: run.id }), messages, sent, pending, unreadable };
-  terminal.result({ stage, dryRun, ...data }, lines.join("\n"));
-  if (unreadable.length === 0) return;
-  const names = unreadable.map(({ pk, sk }) => oneLine(`${pk} ${sk}`)).join("\n  ");
-  throw new CommandError(
-    "failed",
-    `Of ${unreadable.length} items nothing could be told, this release can't read them:\n  ${names}`,
-  );
+  const { data, text, problem } = replayReport(replayed, dryRun);
+  terminal.result({ stage, dryRun, ...data }, text);
+  if (problem !== undefined) throw new CommandError("failed", problem);
 }

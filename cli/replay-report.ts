@@ -1,0 +1,27 @@
+import { oneLine } from "./printable.ts";
+import type { Replayed } from "./replay.ts";
+import { tableText } from "./table.ts";
+
+export type ReplayReport = { readonly data: object; readonly text: string; readonly problem?: string };
+
+/** What a replay told, or with `dryRun` what it would tell; `problem` where something could not be told. */
+export function replayReport({ run, unreadable }: Replayed, dryRun: boolean): ReplayReport {
+  const { messages, pending, sent } = run.counts;
+  const lines = [
+    dryRun
+      ? `The replay would tell ${messages} messages again. Nothing was sent.`
+      : `The replay ${run.id} told ${messages} messages again.`,
+    tableText(["SUBSCRIBER", "MESSAGES"], Object.entries(sent)),
+    ...(pending === 0
+      ? []
+      : [
+          `${pending} events were left out: nothing has followed them yet, and their messages are still to come.`,
+        ]),
+  ];
+  const data = { ...(dryRun ? {} : { replayId: run.id }), messages, sent, pending, unreadable };
+  const text = lines.join("\n");
+  if (unreadable.length === 0) return { data, text };
+  const names = unreadable.map(({ pk, sk }) => oneLine(`${pk} ${sk}`)).join("\n  ");
+  const problem = `Nothing was told of ${unreadable.length} items that this release can't read:\n  ${names}`;
+  return { data, text, problem };
+}
