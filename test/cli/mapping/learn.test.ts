@@ -137,6 +137,14 @@ describe("what is learned", () => {
     expect(findings(lesson)).toMatchObject({ type: '"event.type"', accountId: '"account-id"' });
   });
 
+  it("proposes no name that every object has: the evaluator can't compile it", () => {
+    for (const name of ["toString", "constructor", "__proto__"]) {
+      const body = `{"${name}":"linked","account_id":"a-1"}`;
+      const lesson = learnFrom("accounts", [parseSample("a.json", Buffer.from(body))]);
+      expect(findings(lesson)).toEqual({ accountId: "account_id" });
+    }
+  });
+
   it("proposes no header that may hold a credential", () => {
     const headers = "x-event-type: linked\nx-account-token-id: a-1\nauthorization: a-2\n\n{}";
     const lesson = learnFrom("accounts", [parseSample("a.http", Buffer.from(headers))]);
