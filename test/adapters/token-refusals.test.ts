@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type RefusalNote, refusalNote } from "../../adapters/refusal-note.ts";
+import { type RefusalNote, refusalNote, refusalOf } from "../../adapters/refusal-note.ts";
 import { tokenRefusals } from "../../adapters/token-refusals.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../support/engines.ts";
 
@@ -51,6 +51,23 @@ await describeOnTables("refused tokens", (tables) => {
     expect(asked).toBe(1);
     await report("v2");
     expect(asked).toBe(2);
+  });
+
+  test("an operator is told of a version whether it was refused, and whether that is the end of it", async () => {
+    const known = () => refusalOf(system.dynamodb, table.name, "v1");
+    expect(await known()).toBe("none");
+    await note.note("v1");
+    expect(await known()).toBe("noted");
+    await note.conclude("v1", true);
+    expect(await known()).toBe("ended");
+    // The provider takes it for others: that a call was refused was the matter of its path.
+    await note.conclude("v1", false);
+    expect(await known()).toBe("none");
+    await note.note("v2");
+    expect(await known()).toBe("none");
+    const before = writes();
+    await known();
+    expect(writes()).toBe(before);
   });
 
   test("a refresh that can't be asked for is left to the next scheduled run, which reads the note", async () => {

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { loadSettings, parseSettings } from "../../lib/settings.ts";
+import { loadSettings, parseSettings, settingsDigest } from "../../lib/settings.ts";
+import { productionSettings } from "./synthesized.ts";
 
 const stages = join(import.meta.dirname, "../../stages");
 
@@ -496,5 +497,25 @@ describe("settings files", () => {
     const file = join(directory, "broken.json");
     writeFileSync(file, "{");
     expect(messageOf(() => loadSettings("dev", stages, file))).toContain(`${file}: not JSON`);
+  });
+});
+
+describe("the digest of settings", () => {
+  const digestOf = (settings: object) =>
+    settingsDigest(parseSettings({ ...productionSettings, ...settings }, "test"));
+
+  it("is the same for the same settings, whether a default is written or not", () => {
+    expect(digestOf({})).toBe(digestOf({}));
+    expect(digestOf({ token: { refreshEveryMinutes: 15 } })).toBe(digestOf({}));
+  });
+
+  it("is another where anything differs", () => {
+    const others = [
+      { token: { refreshEveryMinutes: 16 } },
+      { startEndpoints: ["profile"] },
+      { subscribers: [] },
+    ];
+    const digests = [{}, ...others].map(digestOf);
+    expect(new Set(digests).size).toBe(digests.length);
   });
 });

@@ -507,6 +507,7 @@ describe("outputs", () => {
     const others = [
       "WebhooksUrl",
       "Subscribers",
+      "SettingsDigest",
       "TableName",
       "TokenSecretArn",
       "WebhookSecretArn",
