@@ -2,7 +2,7 @@ import { DeleteItemCommand, type DynamoDBClient, paginateQuery } from "@aws-sdk/
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { isFields, optionalText } from "../domain/parse.ts";
 import type { Subject } from "../domain/subjects.ts";
-import { type Key, linkPrefix, partitionOf } from "./keys.ts";
+import { type Key, linkPrefix, partitionOf, replayKey } from "./keys.ts";
 
 /** An item of a subject's partition, as an erasure sees it. */
 export type ErasableRecord = {
@@ -18,7 +18,9 @@ export type ErasableRecord = {
 export type ErasableRecords = {
   /** All of a partition, a page at a time. */
   readonly pagesOf: (subject: Subject) => AsyncIterable<readonly ErasableRecord[]>;
-  readonly remove: (record: ErasableRecord) => Promise<void>;
+  readonly remove: (record: Pick<ErasableRecord, "key">) => Promise<void>;
+  /** Replays that are to be gone on with, as texts: they name their subject, and the item that they have come to. */
+  readonly replays: () => Promise<readonly { readonly key: Key; readonly text: string }[]>;
 };
 
 const kindsByPrefix = {
@@ -46,6 +48,20 @@ const projection = {
 
 export function erasableRecords(client: DynamoDBClient, tableName: string): ErasableRecords {
   return {
+    replays: async () => {
+      const found: { key: Key; text: string }[] = [];
+      const query = {
+        TableName: tableName,
+        KeyConditionExpression: "pk = :pk",
+        ExpressionAttributeValues: marshall({ ":pk": replayKey("").pk }),
+        ConsistentRead: true,
+      };
+      for await (const { Items = [] } of paginateQuery({ client }, query)) {
+        for (const item of Items.map((raw) => unmarshall(raw)))
+          found.push({ key: keyOf(item), text: JSON.stringify(item) });
+      }
+      return found;
+    },
     pagesOf: async function* (subject) {
       const query = {
         TableName: tableName,
@@ -66,7 +82,7 @@ export function erasableRecords(client: DynamoDBClient, tableName: string): Eras
 
 /** Nothing is refused here: what can't be read must go all the same. */
 function readRecord(item: Readonly<Record<string, unknown>>): ErasableRecord {
-  const key = { pk: String(item.pk), sk: String(item.sk) };
+  const key = keyOf(item);
   const [, kind = "others"] =
     Object.entries(kindsByPrefix).find(([prefix]) => key.sk.startsWith(prefix)) ?? [];
   const bodyObject = textAt(item, "body", "key");
@@ -88,6 +104,10 @@ export function namedBy({ sk }: Key, item: Readonly<Record<string, unknown>>): r
   return (["user", "account", "company-account"] as const).flatMap((kind) =>
     ids[kind].filter((id) => id !== undefined).map((id) => ({ kind, id })),
   );
+}
+
+function keyOf({ pk, sk }: Readonly<Record<string, unknown>>): Key {
+  return { pk: String(pk), sk: String(sk) };
 }
 
 function textAt(value: unknown, ...path: readonly string[]): string | undefined {

@@ -1,13 +1,23 @@
 import type { ErasableRecord } from "../../adapters/erasable-records.ts";
 import { addRemoved, type EraseTask, type Removed } from "../../domain/erasure.ts";
+import { mentions } from "../../domain/mentions.ts";
 import { nameOf, type Subject } from "../../domain/subjects.ts";
 import type { StepDependencies } from "./dependencies.ts";
 
 /** Removes all that the table and the bucket hold of those who are erased. */
 export async function removeRecords(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
   const { removed, isComplete } = await removeAll(task, dependencies);
-  const after = { ...task, removed: addRemoved(task.removed, removed) };
+  const replays = await removeReplays(task, dependencies);
+  const after = { ...task, removed: addRemoved(addRemoved(task.removed, removed), counts({ replays })) };
   return isComplete ? { ...after, next: task.isThorough ? "dead letters" : "messages" } : after;
+}
+
+/** A replay of somebody who is erased has nothing to tell; of others it is begun anew. */
+async function removeReplays({ erased }: EraseTask, { records }: StepDependencies): Promise<number> {
+  const isNamed = mentions(erased.map(({ id }) => id));
+  const named = (await records.replays()).filter(({ text }) => isNamed(text));
+  for (const replay of named) await records.remove(replay);
+  return named.length;
 }
 
 type Progress = { readonly removed: Removed; readonly isComplete: boolean };

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { ChangeMessageVisibilityCommand, DeleteMessageCommand } from "@aws-sdk/client-sqs";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { dataClaims } from "../../adapters/claims.ts";
 import { contentOf } from "../../adapters/content-store.ts";
@@ -423,6 +425,19 @@ await describeOnTables("the eraser", (tables) => {
       expect((await failures.bytes("aws/lambda/others")).toString()).toBe(givenUp("somebody"));
       expect((await report())?.removed).toEqual({ "given-up changes": 4 });
     });
+  });
+
+  test("replays that name the user or have come to the user's records are removed", async () => {
+    const put = (sk: string, replay: object) =>
+      system.dynamodb.send(
+        new PutItemCommand({ TableName: world.table.name, Item: marshall({ pk: "REPLAY", sk, replay }) }),
+      );
+    await put("of-the-user", { subject: user });
+    await put("come-so-far", { after: { pk: `USER#${user.id}`, sk: "STATE" } });
+    await put("of-another", { subject: other });
+    await erase(user);
+    expect((await world.table.items("REPLAY")).map(({ sk }) => sk)).toEqual(["of-another"]);
+    expect((await report())?.removed).toEqual({ replays: 2 });
   });
 
   describe("killed at any of its calls", () => {

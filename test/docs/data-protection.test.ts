@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import {
+  breakerKey,
+  callWindowKey,
+  claimKey,
+  contentKey,
+  dataSetKey,
+  erasureReportKey,
+  eventKey,
+  linkKey,
+  reconciliationKey,
+  refusalNoteKey,
+  replayKey,
+  stateKey,
+  tombstoneKey,
+} from "../../adapters/keys.ts";
+import { nameOf, productionSettings, type Resource, synthesized } from "../lib/synthesized.ts";
+
+const page = readFileSync(join(import.meta.dirname, "../../docs/data-protection.md"), "utf8");
+const rows = page.split("\n").filter((line) => /^\| `/.test(line));
+const stack = synthesized(productionSettings);
+const day = 86_400;
+
+/** The rows that name something; `…` stands for any letters. */
+function rowsOf(name: string): readonly string[] {
+  return rows.filter((row) => {
+    const named = [...(row.match(/^\|[^|]*\|/)?.[0] ?? "").matchAll(/`([^`]+)`/g)].map(
+      ([, text = ""]) => text,
+    );
+    return named.some((text) =>
+      new RegExp(`^${text.replace("…", "[A-Za-z]+").replace("#", "\\#?")}$`).test(name),
+    );
+  });
+}
+
+const names = (type: string) =>
+  stack.ofType(type).map((resource): [string, Resource] => [nameOf(resource.id), resource]);
+const rules = z.object({
+  Rules: z.array(z.object({ Prefix: z.string().optional(), ExpirationInDays: z.number().optional() })),
+});
+
+describe("the page on data protection", () => {
+  it.each(names("AWS::SQS::Queue"))("tells how long messages stay: %s", (name, { Properties }) => {
+    const [row, ...others] = rowsOf(name);
+    expect(others).toEqual([]);
+    expect(row).toContain(`${Number(Properties.MessageRetentionPeriod) / day} days`);
+  });
+
+  it.each(names("AWS::S3::Bucket"))("tells how long objects stay: %s", (name, { Properties }) => {
+    const found = rowsOf(name);
+    expect(found.length).toBeGreaterThan(0);
+    for (const { Prefix, ExpirationInDays } of rules.parse(Properties.LifecycleConfiguration).Rules) {
+      if (ExpirationInDays === undefined) continue;
+      const row = found.find((each) => Prefix === undefined || each.includes(`\`${Prefix}\``));
+      expect(row, Prefix).toContain(`${ExpirationInDays} days`);
+    }
+  });
+
+  it.each(names("AWS::Logs::LogGroup"))("tells how long entries stay: %s", (name, { Properties }) => {
+    expect(rowsOf(name)).toEqual([expect.stringContaining(`${Properties.RetentionInDays} days`)]);
+  });
+
+  it.each([...names("AWS::SecretsManager::Secret")])("names the secret: %s", (name) => {
+    expect(rowsOf(name)).toHaveLength(1);
+  });
+
+  it.each(names("AWS::DynamoDB::Table"))("names the table: %s", (name) => {
+    expect(page).toContain(`## The table (\`${name}\`)`);
+  });
+
+  const account = { kind: "account", id: "a" } as const;
+  const name = { endpoint: "income" };
+  it.each([
+    eventKey(account, "e").sk,
+    stateKey(account).sk,
+    dataSetKey(account, name).sk,
+    contentKey(account, name).sk,
+    claimKey(account, name).sk,
+    linkKey("u", "a").sk,
+    tombstoneKey("d").sk,
+    erasureReportKey("r").sk,
+    replayKey("r").pk,
+    reconciliationKey.pk,
+    callWindowKey(0).pk,
+    breakerKey.pk,
+    refusalNoteKey.pk,
+  ])("names the kind of item: %s", (key) => {
+    expect(rows.filter((row) => row.startsWith(`| \`${key.replace(/#.*/, "#")}\``))).toHaveLength(1);
+  });
+
+  it("tells the days of what expires in the table as the functions get them", () => {
+    const days = (entry: string, field: string) =>
+      Number(z.record(z.string(), z.unknown()).parse(stack.bundles.get(entry))[field]);
+    const rowOf = (key: string) => rows.find((row) => row.startsWith(`| \`${key}\``));
+    expect(rowOf("EVENT#")).toContain(`${days("functions/store/users.ts", "retentionDays")} days`);
+    expect(rowOf("TOMBSTONE")).toContain(`${days("functions/erase/subjects.ts", "tombstoneDays")} days`);
+  });
+
+  it("names nothing that the stack does not have", () => {
+    const types = ["Table", "Queue", "Bucket", "Secret", "LogGroup"];
+    const all = stack.resources.filter(({ Type }) => types.some((type) => Type.endsWith(`::${type}`)));
+    const known = all.map(({ id }) => nameOf(id));
+    const named = [
+      ...page.matchAll(/`([A-Z][A-Za-z]*(?:Queue|DeadLetters|Bucket|Secret|Logs?|Key|Failures|Table))`/g),
+    ];
+    for (const [, text = ""] of named) expect(known).toContain(text);
+    expect(named.length).toBeGreaterThan(15);
+  });
+});
