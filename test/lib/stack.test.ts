@@ -426,6 +426,8 @@ describe("functions", () => {
       readByRange: ["account"],
       subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
     });
+    const { bundles: erasing } = synthesized({ ...productionSettings, erasure: { onDeletion: true } });
+    expect(erasing.get("functions/relay/changes.ts")).toMatchObject({ erasesOnDeletion: true });
     expect(bundles.get("functions/erase/subjects.ts")).toEqual({
       eventSource: "/income-events/local",
       // The provider's 3 days, 28 in two queues, 90 as a failed change, and 28 in queues again.
