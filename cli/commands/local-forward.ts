@@ -26,7 +26,7 @@ export function addLocalForward(group: Command): void {
       examples: [
         "npx income-events local forward --to http://localhost:3000/events --outputs outputs.json",
         "npx income-events local forward --to http://localhost:3000/events --subscriber local-ada    one of several developers",
-        "npx income-events replay --subscriber local --since 30d    before it: also what its queue no longer has",
+        "npx income-events local forward --to http://localhost:3000/events --stage dev --outputs outputs.json --json",
       ],
     },
     run,
