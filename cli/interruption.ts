@@ -1,7 +1,9 @@
+import type { EventEmitter } from "node:events";
+
 /** Ends what has no end of its own: aborted by Ctrl-C, and where nobody reads the output any more. */
 export type Interruption = Disposable & { readonly signal: AbortSignal };
 
-export function awaitInterruption({ stdout } = process): Interruption {
+export function awaitInterruption({ stdout }: { readonly stdout: EventEmitter } = process): Interruption {
   const controller = new AbortController();
   const abort = () => controller.abort();
   const onOutputError = (error: NodeJS.ErrnoException) => {

@@ -13,14 +13,18 @@ const credentials = { accessKeyId: "AKIATEST000000000000", secretAccessKey: "tes
 const region = "eu-central-1";
 
 /** Collects the sort keys of new items until it is stopped. */
-function follow(client: DynamoDBStreamsClient, stream: string) {
+function follow(
+  client: DynamoDBStreamsClient,
+  stream: string,
+  wait = () => new Promise<void>((resolve) => void setTimeout(resolve, 5)),
+) {
   const ending = new AbortController();
   const ready = Promise.withResolvers<void>();
   const seen: string[] = [];
   const troubles: string[] = [];
   const records = followStream(client, stream, {
     signal: ending.signal,
-    wait: () => new Promise((resolve) => setTimeout(resolve, 5)),
+    wait,
     onReady: ready.resolve,
     onTrouble: (reason) => void troubles.push(reason),
   });
@@ -119,6 +123,7 @@ await describeOnTables("following a table's stream", (tables) => {
 describe("following a stream whose shards end", () => {
   let server: Server;
   let client: DynamoDBStreamsClient;
+  let isDropped = false;
   const open = new Set(["parent"]);
   const shards = [
     { id: "old", records: ["long ago"] },
@@ -140,6 +145,7 @@ describe("following a stream whose shards end", () => {
     GetShardIterator: ({ ShardId = "", ShardIteratorType }) => {
       const end = shards.find(({ id }) => id === ShardId)?.records.length ?? 0;
       read.set(ShardId, ShardIteratorType === "LATEST" ? end : 0);
+      if (ShardIteratorType === "TRIM_HORIZON") isDropped = false;
       return { ShardIterator: ShardId };
     },
     GetRecords: ({ ShardIterator: id = "" }) => {
@@ -157,7 +163,11 @@ describe("following a stream whose shards end", () => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
       const operation = String(request.headers["x-amz-target"]).split(".")[1] ?? "";
-      response.end(JSON.stringify(answers[operation]?.(JSON.parse(Buffer.concat(chunks).toString()))));
+      const input = JSON.parse(Buffer.concat(chunks).toString());
+      const isRefused = operation === "GetRecords" && isDropped;
+      if (isRefused) response.statusCode = 400;
+      const answer = isRefused ? { __type: "TrimmedDataAccessException" } : answers[operation]?.(input);
+      response.end(JSON.stringify(answer));
     }).listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as AddressInfo;
@@ -169,13 +179,38 @@ describe("following a stream whose shards end", () => {
   });
 
   it("reads what an open one still gets, then its children from their beginning, and none that had ended", async () => {
-    const { seen, ready, stop, ended } = follow(client, "arn:stream");
-    await ready;
+    const rounds: (() => void)[] = [];
+    const next = async () => {
+      await expect.poll(() => rounds.length, { timeout: 15_000 }).toBe(1);
+      rounds.shift()?.();
+    };
+    const waitForNext = () => new Promise<void>((resolve) => void rounds.push(resolve));
+    const { seen, stop, ended } = follow(client, "arn:stream", waitForNext);
+    await next();
     shards[1]?.records.push("last of the parent");
     shards.push({ id: "child", records: ["first of the child"] });
     open.add("child");
     open.delete("parent");
-    await expect.poll(() => seen, { timeout: 15_000 }).toEqual(["last of the parent", "first of the child"]);
+    // One in which the parent ends, one that reads the child.
+    await next();
+    await next();
+    await expect.poll(() => rounds.length, { timeout: 15_000 }).toBe(1);
+    expect(seen).toEqual(["last of the parent", "first of the child"]);
+    stop();
+    rounds.shift()?.();
+    await ended;
+  });
+
+  it("goes on at its beginning, where the stream has dropped what comes next", async () => {
+    shards.splice(0, shards.length, { id: "only", records: [] });
+    open.add("only");
+    const { seen, ready, stop, ended } = follow(client, "arn:stream");
+    await ready;
+    shards[0]?.records.push("read");
+    await expect.poll(() => seen, { timeout: 15_000 }).toEqual(["read"]);
+    isDropped = true;
+    shards[0]?.records.splice(0, 1, "kept");
+    await expect.poll(() => seen, { timeout: 15_000 }).toEqual(["read", "kept"]);
     stop();
     await ended;
   });
