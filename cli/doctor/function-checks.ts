@@ -1,5 +1,9 @@
-import { GetFunctionConfigurationCommand } from "@aws-sdk/client-lambda";
+import {
+  GetFunctionConfigurationCommand,
+  type GetFunctionConfigurationCommandOutput,
+} from "@aws-sdk/client-lambda";
 import { type EventSource, eventSources } from "../../adapters/event-sources.ts";
+import { oneLine } from "../printable.ts";
 import { ownQueues, workQueueArn } from "../work-queues.ts";
 import { type Check, deployAgain, type Finding } from "./finding.ts";
 
@@ -16,22 +20,34 @@ export const functionCheck: Check = {
   name: "functions",
   examine: async ({ deployment, clients }) => {
     const names = functionOutputs.flatMap((output) => deployment.optionalOutput(output) ?? []);
-    const found = names.map(async (FunctionName) => {
-      const {
-        State,
-        LastUpdateStatus,
-        StateReason = LastUpdateStatus,
-      } = await clients.lambda.send(new GetFunctionConfigurationCommand({ FunctionName }));
-      const isWell = State === "Active" && LastUpdateStatus !== "Failed";
-      return isWell ? [] : [brokenFunction(FunctionName, `${State}: ${StateReason}`, deployment.stage)];
-    });
+    const found = names.map(async (FunctionName) =>
+      judgeFunction(
+        FunctionName,
+        await clients.lambda.send(new GetFunctionConfigurationCommand({ FunctionName })),
+        deployment.stage,
+      ),
+    );
     return (await Promise.all(found)).flat();
   },
 };
 
-function brokenFunction(name: string, state: string, stage: string): Finding {
-  const why = "It does nothing until it is deployed again.";
-  return { what: `The function ${name} is not in order (${state}).`, why, mend: deployAgain(stage) };
+type FunctionState = Pick<
+  GetFunctionConfigurationCommandOutput,
+  "State" | "StateReason" | "LastUpdateStatus" | "LastUpdateStatusReason"
+>;
+
+/** One that is `Pending` or `Inactive` comes to work by itself. */
+export function judgeFunction(
+  name: string,
+  { State, StateReason, LastUpdateStatus, LastUpdateStatusReason }: FunctionState,
+  stage: string,
+): readonly Finding[] {
+  const why = "It does not work as it is deployed.";
+  const broken = (reason = "no reason is told") => [
+    { what: `The function ${name} has failed: ${oneLine(reason)}.`, why, mend: deployAgain(stage) },
+  ];
+  if (State === "Failed") return broken(StateReason);
+  return LastUpdateStatus === "Failed" ? broken(LastUpdateStatusReason) : [];
 }
 
 export const eventSourceCheck: Check = {

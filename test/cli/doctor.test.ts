@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { judgeAlarm } from "../../cli/doctor/alarm-check.ts";
 import { judgeClock } from "../../cli/doctor/clock-check.ts";
 import type { Finding } from "../../cli/doctor/finding.ts";
-import { judgeSources } from "../../cli/doctor/function-checks.ts";
+import { judgeFunction, judgeSources } from "../../cli/doctor/function-checks.ts";
 import { judgeDeadLetters, judgeReader } from "../../cli/doctor/queue-checks.ts";
 import { judgeToken } from "../../cli/doctor/token-check.ts";
 import { judgeAddress, judgeRegistrations } from "../../cli/doctor/webhook-checks.ts";
@@ -151,6 +151,19 @@ describe("event sources", () => {
       "No function is called for the queue users. npx cdk deploy -c stage=prod --outputs-file outputs.json",
     ]);
   });
+});
+
+test("a function that can't work as it is deployed is a finding, with Lambda's reason", () => {
+  const mend = "npx cdk deploy -c stage=prod --outputs-file outputs.json";
+  for (const State of ["Active", "Pending", "Inactive"] as const) {
+    expect(judgeFunction("relay", { State, LastUpdateStatus: "Successful" }, "prod")).toEqual([]);
+  }
+  expect(
+    words(judgeFunction("relay", { State: "Failed", StateReason: "The key is disabled" }, "prod")),
+  ).toEqual([`The function relay has failed: The key is disabled. ${mend}`]);
+  expect(words(judgeFunction("relay", { State: "Active", LastUpdateStatus: "Failed" }, "prod"))).toEqual([
+    `The function relay has failed: no reason is told. ${mend}`,
+  ]);
 });
 
 test("an alarm that is on is a finding, which says what its description does, and what to type", () => {
