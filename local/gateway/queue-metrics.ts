@@ -1,10 +1,12 @@
 import type { Answer } from "./answer.ts";
 import type { EngineClient } from "./engine-client.ts";
-import { createMinuteCounts } from "./minute-counts.ts";
+import { beginOf, createMinuteCounts } from "./minute-counts.ts";
 import { asObject, type Operation, parseJsonObject } from "./operation.ts";
 
 /** Metrics of the namespace AWS/SQS that are measured here; every one has the dimension QueueName. */
 const counted = ["NumberOfMessagesSent", "NumberOfMessagesReceived", "NumberOfEmptyReceives"] as const;
+/** So long a call may be under way. */
+const momentInSeconds = 120;
 const age = "ApproximateAgeOfOldestMessage";
 export const queueMetricNames = [...counted, age] as const;
 export type QueueMetricName = (typeof queueMetricNames)[number];
@@ -37,9 +39,11 @@ export function createQueueMetrics(sqs: EngineClient, now: () => number): QueueM
     values: async (queueName, metric, { from, to, period }) => {
       if (metric !== age) return counts.sums(`${queueName} ${metric}`, from, to, period);
       const sent = await oldestSent(sqs, queueName);
-      const at = Math.floor(now() / 1000 / period) * period;
-      // The age of this moment only: what it was before is not kept.
-      if (sent === undefined || at < from || at >= to) return new Map();
+      const seconds = now() / 1000;
+      // The age of this moment only: what it was before is not kept. A range that a caller lets end now has ended
+      // a moment ago.
+      const at = beginOf(Math.min(seconds, to - 0.001), period);
+      if (sent === undefined || at < from || seconds - to > momentInSeconds) return new Map();
       return new Map([[at, Math.max(0, Math.floor((now() - sent) / 1000))]]);
     },
   };

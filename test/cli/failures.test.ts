@@ -71,7 +71,8 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
     const file = join(directory, "outputs.json");
     await writeFile(file, JSON.stringify({ "income-events-failures": await planned(aws.url) }));
     outputs = ["--outputs", file, "--yes"];
-  });
+    // The first one synthesizes the product.
+  }, 240_000);
   afterAll(async () => {
     await aws[Symbol.asyncDispose]();
     await rm(directory, { recursive: true });

@@ -134,6 +134,27 @@ describe("metrics of queues", () => {
     expect((await age())[0]).toBeGreaterThanOrEqual(1);
   });
 
+  test("tell the age of now where the range ended a moment ago, in another minute, and none of the past", async () => {
+    const QueueUrl = await createQueue("between");
+    const { sqs, cloudwatch } = clients(system, system.operator);
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
+    const Dimensions = [{ Name: "QueueName", Value: "between" }];
+    const Metric = { Namespace: "AWS/SQS", MetricName: "ApproximateAgeOfOldestMessage", Dimensions };
+    const timesUntil = async (EndTime: Date) => {
+      const { MetricDataResults: [result] = [] } = await cloudwatch.send(
+        new GetMetricDataCommand({
+          MetricDataQueries: [{ Id: "age", MetricStat: { Metric, Stat: "Maximum", Period: 60 } }],
+          StartTime: new Date(EndTime.getTime() - 600_000),
+          EndTime,
+        }),
+      );
+      return result?.Timestamps ?? [];
+    };
+    const thisMinute = Math.floor(Date.now() / 60_000) * 60_000;
+    expect(await timesUntil(new Date(thisMinute))).toEqual([new Date(thisMinute - 60_000)]);
+    expect(await timesUntil(new Date(thisMinute - 300_000))).toEqual([]);
+  });
+
   test("forget a message that was deleted", async () => {
     const QueueUrl = await createQueue("emptied");
     const { sqs } = clients(system, system.operator);
