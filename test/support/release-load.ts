@@ -1,7 +1,10 @@
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { fieldsOf } from "../../domain/parse.ts";
 import { outputOf } from "../../local/outputs.ts";
 import type { LocalFunction } from "../../local/stack.ts";
 import type { System } from "../../local/system.ts";
 import { webhookKinds } from "../../sandbox/webhooks.ts";
+import { envelopeSamples, taskSamples } from "../releases/write-messages.ts";
 
 /** Too large for a message or an item, so that it goes through the bucket. */
 const padding = "x".repeat(400_000);
@@ -13,7 +16,7 @@ export async function bringRound(system: System, round: number): Promise<void> {
   const { sandbox } = system;
   const failing = { path: "^/api/v0.4/accounts/", method: "GET", status: 503 } as const;
   // Now and then, which is in the middle of lists too; then in a row, which opens the breaker.
-  sandbox.fault({ ...failing, share: 1 / 4, times: 10 });
+  sandbox.fault({ ...failing, share: 1 / 3, times: 12 });
   if (round % 2 === 1) sandbox.fault({ ...failing, times: 5 });
   const { users, accounts } = await sandbox.createUsers(2, { companyAccounts: 1, pictures: round % 3 });
   const [userId, accountId] = [users[0] ?? "", accounts[0] ?? ""];
@@ -28,6 +31,25 @@ export async function bringRound(system: System, round: number): Promise<void> {
   }
   await invokeScheduled(system);
   await sandbox.quiet();
+}
+
+/** Sends each form of a task, and what reconciliation tells, as this release writes it; the task is about a real account. */
+export async function sendWrittenToday({ sandbox, stack, access }: System): Promise<void> {
+  const [account] = sandbox.snapshot().accounts.filter(({ connected, company }) => connected && !company);
+  const subject = { kind: "account", id: account?.id };
+  const tasks = Object.values(taskSamples()).map((task) => {
+    const { since, ...rest } = fieldsOf(task, "task");
+    // What failed for days is given up with the next failure.
+    return { ...rest, subject, ...(since !== undefined && { since: new Date().toISOString() }) };
+  });
+  const client = new SQSClient(access);
+  const send = (queue: string, message: unknown) =>
+    client.send(
+      new SendMessageCommand({ QueueUrl: outputOf(stack, queue), MessageBody: JSON.stringify(message) }),
+    );
+  for (const task of tasks) await send("FetchQueueUrl", task);
+  await send("AccountsQueueUrl", envelopeSamples().facts);
+  client.destroy();
 }
 
 /** What the schedules would invoke; what fails, for the provider is down, the next one does. */
