@@ -4,7 +4,11 @@ import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "../outputs.ts";
 import { settle } from "../settle.ts";
+import { queueDepth } from "../sources/queue-depth.ts";
 import type { System } from "../system.ts";
+
+/** Where a dead letter lies that names nobody who is erased: it is looked at and left. */
+const othersLetters = "UsersDeadLetterQueueUrl";
 
 /** A user of whom nothing may be left. */
 export type Erased = { readonly userId: string; readonly accountIds: readonly string[] };
@@ -30,6 +34,8 @@ export async function eraseUser({ sandbox, stack, access }: System, patience: nu
       erased: [],
       removed: {},
     });
+    const others = { QueueUrl: outputOf(stack, othersLetters), MessageBody: "of somebody else" };
+    await sqs.send(new SendMessageCommand(others));
     await sqs.send(new SendMessageCommand({ QueueUrl: outputOf(stack, "EraseQueueUrl"), MessageBody }));
   } finally {
     sqs.destroy();
@@ -40,12 +46,13 @@ export async function eraseUser({ sandbox, stack, access }: System, patience: nu
   return { userId, accountIds: accounts };
 }
 
-/** What is left of an erased user in the table and the bucket, in words. */
+/** What is left of an erased user in the table and the bucket, and what was taken of somebody else, in words. */
 export async function findRemains({ stack, access }: System, erased: Erased): Promise<readonly string[]> {
   const ids = [erased.userId, ...erased.accountIds];
   const names = (text: string) => ids.some((id) => text.includes(id));
   const remains: string[] = [];
   const dynamodb = new DynamoDBClient(access);
+  const sqs = new SQSClient(access);
   const s3 = new S3Client({ ...access, forcePathStyle: true });
   try {
     const scan = { TableName: outputOf(stack, "TableName"), ConsistentRead: true };
@@ -58,8 +65,12 @@ export async function findRemains({ stack, access }: System, erased: Erased): Pr
       const left = Contents.flatMap(({ Key = "" }) => (names(Key) ? [Key] : []));
       remains.push(...left.map((key) => `the erased user is still in the bucket: ${key}`));
     }
+    if ((await queueDepth(sqs, outputOf(stack, othersLetters))) === 0) {
+      remains.push("the erasure took a dead letter of somebody else");
+    }
   } finally {
     dynamodb.destroy();
+    sqs.destroy();
     s3.destroy();
   }
   return remains;
