@@ -61,6 +61,6 @@ describe("npm start -- --once", () => {
       // An unreadable and an unmappable body of each kind, and an unreadable task.
       expect(counted.deadLetters).toBe(4 * 2 + 1);
     },
-    120_000,
+    360_000,
   );
 });
