@@ -1,4 +1,5 @@
 import {
+  BatchGetItemCommand,
   BatchWriteItemCommand,
   ConditionalCheckFailedException,
   CreateTableCommand,
@@ -140,6 +141,23 @@ describe.each(engines)("tables on %s", (engine) => {
     await expect(
       dynamodb.send(new BatchWriteItemCommand({ RequestItems: { Facts: requests, Others: requests } })),
     ).rejects.toThrow(`dynamodb:BatchWriteItem on resource: ${otherArn}`);
+  });
+
+  test("a batch read needs its own permission on every table, and answers for the keys that are there", async () => {
+    await clients(system, system.operator).dynamodb.send(
+      new PutItemCommand({ TableName: "Facts", Item: { pk: { S: "read" } } }),
+    );
+    const caller = system.caller("batchreader", ["dynamodb:BatchGetItem", tableArn]);
+    const { dynamodb } = clients(system, caller);
+    const request = { Keys: [{ pk: { S: "read" } }, { pk: { S: "none" } }], ConsistentRead: true };
+    const { Responses, UnprocessedKeys } = await dynamodb.send(
+      new BatchGetItemCommand({ RequestItems: { Facts: request } }),
+    );
+    expect(Responses).toEqual({ Facts: [{ pk: { S: "read" } }] });
+    expect(UnprocessedKeys).toEqual({});
+    await expect(
+      dynamodb.send(new BatchGetItemCommand({ RequestItems: { Facts: request, Others: request } })),
+    ).rejects.toThrow(`dynamodb:BatchGetItem on resource: ${otherArn}`);
   });
 
   test("the engine's own errors reach the client unchanged", async () => {
