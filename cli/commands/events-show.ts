@@ -35,7 +35,9 @@ export function addEventsShow(group: Command): void {
     .option("--user <id>", "it is one of this user, or of its accounts")
     .option("--account <id>", "it is one of this account")
     .option("--company-account <id>", "it is one of this company account")
-    .option("--reveal", "show the body as it came, with personal data");
+    .option("--reveal", "show the body as it came, with personal data")
+    // One id in 64 begins with "-". An option that is none is still refused: it is an argument too many, or no id.
+    .allowUnknownOption();
 }
 
 async function show(operation: Operation, { reveal = false, ...flags }: Flags, id = ""): Promise<void> {
