@@ -270,7 +270,7 @@ test("parameters given by the caller reach the functions", async () => {
     },
     { parameters: { Base: "http://127.0.0.1:9" } },
   );
-  expect(await running.stack.functions[0]?.invoke("{}")).toEqual({
+  expect(await running.stack.functions[0]?.invoke("{}")).toMatchObject({
     kind: "returned",
     payload: '"http://127.0.0.1:9"',
   });
@@ -324,8 +324,8 @@ export async function handler(InvocationType) {
   });
   const { stack } = running;
   const asked = stack.functions.find(({ name }) => name === "Ask");
-  expect(await asked?.invoke('"RequestResponse"')).toEqual({ kind: "returned", payload: '[200,"7"]' });
-  expect(await asked?.invoke('"Event"')).toEqual({ kind: "returned", payload: '[202,""]' });
+  expect(await asked?.invoke('"RequestResponse"')).toMatchObject({ kind: "returned", payload: '[200,"7"]' });
+  expect(await asked?.invoke('"Event"')).toMatchObject({ kind: "returned", payload: '[202,""]' });
   await stack.drained({ deadline: 10_000 });
   expect(stack.functions.find(({ name }) => name === "Other")?.log()).toEqual(["hello", "hello"]);
   expect(stack.problems().denials).toEqual([]);
