@@ -54,7 +54,9 @@ async function startWork(settings: Settings) {
   });
   const clients = operatorClients(stack);
   const url = (name: string): string => stack.queues.get(name)?.url ?? "";
-  const log = (): readonly string[] => stack.functions[0]?.log() ?? [];
+  // Without what the runtime writes of a handler that throws.
+  const log = (): readonly string[] =>
+    (stack.functions[0]?.log() ?? []).filter((line) => !line.includes("\tERROR\t"));
   return {
     stack,
     clients,
