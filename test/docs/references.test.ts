@@ -2,6 +2,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { createProgram } from "../../cli/program.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const pages = ["*.md", "bench/*.md", "docs/**/*.md", "subscriber/*.md"].flatMap((pattern) =>
@@ -22,6 +23,19 @@ describe("the documents", () => {
   it.each(pages)("name only scripts that exist: %s", (page) => {
     const named = [...textOf(page).matchAll(/npm run ([\w:-]+)/g)].map(([, name = ""]) => name);
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+  });
+});
+
+describe("the page of commands", () => {
+  const page = textOf(join("docs", "commands.md"));
+  const commands = createProgram().commands.flatMap((group) =>
+    group.commands.length === 0
+      ? [group.name()]
+      : group.commands.map((command) => `${group.name()} ${command.name()}`),
+  );
+
+  it.each(commands)("tells of each: %s", (command) => {
+    expect(page).toContain(`\`${command}`);
   });
 });
 
