@@ -9,8 +9,8 @@ export function replayReport({ run, unreadable }: Replayed, dryRun: boolean): Re
   const { messages, pending, sent } = run.counts;
   const lines = [
     dryRun
-      ? `The replay would tell ${messages} messages again. Nothing was sent.`
-      : `The replay ${run.id} told ${messages} messages again.`,
+      ? `Of ${messages} messages each subscriber would get what its filter takes. Nothing was sent.`
+      : `The replay ${run.id} is done. Of ${messages} messages each subscriber got what its filter takes.`,
     tableText(["SUBSCRIBER", "MESSAGES"], Object.entries(sent)),
     ...(pending === 0
       ? []

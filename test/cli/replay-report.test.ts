@@ -15,7 +15,7 @@ describe("the report of a replay", () => {
       unreadable: [],
     });
     expect(text).toMatch(
-      /^The replay r1 told 3 messages again\.\nSUBSCRIBER +MESSAGES\nledger +3\nmailer +1$/,
+      /^The replay r1 is done\. Of 3 messages each subscriber got what its filter takes\.\nSUBSCRIBER +MESSAGES\nledger +3\nmailer +1$/,
     );
     expect(problem).toBeUndefined();
   });
@@ -23,7 +23,9 @@ describe("the report of a replay", () => {
   it("says that nothing was sent where it only counted", () => {
     const { data, text } = replayReport({ run, unreadable: [] }, true);
     expect(data).not.toHaveProperty("replayId");
-    expect(text).toContain("would tell 3 messages again. Nothing was sent.");
+    expect(text).toContain(
+      "Of 3 messages each subscriber would get what its filter takes. Nothing was sent.",
+    );
   });
 
   it("says what was left out, and why", () => {
