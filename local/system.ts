@@ -5,6 +5,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from "../sandbox/serv
 import type { Exchange } from "./api/http-api.ts";
 import type { StartOptions } from "./options.ts";
 import { outputOf } from "./outputs.ts";
+import { problemsOf } from "./problems.ts";
 import type { Access } from "./scenario/census.ts";
 import { type LocalStack, startStack } from "./stack.ts";
 import { synthesize } from "./synthesize.ts";
@@ -73,7 +74,8 @@ export async function invoke(stack: LocalStack, name: string): Promise<void> {
   const outcome = await target.invoke("{}");
   if (outcome.kind === "returned") return;
   const why = outcome.kind === "failed" ? outcome.error.errorMessage : "throttled";
-  throw new Error(`The function ${target.logicalId} failed: ${why}`);
+  // A function tells of an error of AWS by its name only: what was refused is known here.
+  throw new Error([`The function ${target.logicalId} failed: ${why}`, ...problemsOf(stack)].join("\n"));
 }
 
 async function synthesizeAside(
