@@ -127,6 +127,20 @@ describe("erase, against the running stack", { timeout: limit }, () => {
     expect((await items()).map(({ pk, sk }) => `${pk} ${sk}`)).toContain(`USER#${userId} STATE`);
   });
 
+  it("erases a company account, and leaves its user", async () => {
+    const created = await operated.system.sandbox.createUsers(1, { companyAccounts: 1 });
+    const [[userId = ""], [companyId = ""]] = [created.users, created.companyAccounts];
+    await settled();
+    expect(await remains(companyId)).not.toEqual([]);
+
+    const result = await operated.run(["erase", "company-account", companyId, "--yes", "--json"]);
+
+    expect(result.code).toBe(0);
+    expect(result.json()).toMatchObject({ subject: { kind: "company-account", id: companyId } });
+    expect(await remains(companyId)).toEqual([]);
+    expect((await items()).map(({ pk, sk }) => `${pk} ${sk}`)).toContain(`USER#${userId} STATE`);
+  });
+
   it("asks first, and does nothing unless that is confirmed", async () => {
     const { userId } = remaining();
     expect(await operated.run(["erase", "user", userId])).toMatchObject({
