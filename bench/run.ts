@@ -20,7 +20,7 @@ const examples = `
 Each line: name, ours over theirs, goal, ok or short. bench/README.md says how to read them.
 
 Examples:
-  npm run bench -- --quick                 the rows that fit into a minute
+  npm run bench -- --quick                 fewer rounds, without the rows that need a long run
   npm run bench -- --json results.json     all rows, and every figure as JSON
   npm run bench -- --document              all rows, written into bench/README.md and bench/results/`;
 
@@ -32,7 +32,7 @@ const {
   document = false,
 } = new Command("npm run bench --")
   .description("Measures this pipeline beside what a user would write instead, in one run on this machine.")
-  .option("--quick", "fewer rounds, and only the rows that fit into a minute")
+  .option("--quick", "fewer rounds, without the rows that need a long run")
   .option("--json <file>", "write all figures to a file")
   .option("--document", "write the results into bench/README.md, with a plot")
   .addHelpText("after", examples)
