@@ -1,5 +1,5 @@
 /**
- * Proves that each action of each role is needed: takes them out of a copy of the assembly, one at a time, and runs
+ * Proves that each action of each role is needed on each of its resources: takes them out of a copy of the assembly, one at a time, and runs
  * the scenario, which must fail and name the action. Slow: a run for each. `npm run permissions:sweep`, or with the
  * beginnings of roles' names for these only: `npm run permissions:sweep -- Fetch Refresh`
  */
@@ -16,15 +16,15 @@ function isNoticed({ directory }: ProductAssembly, action: string): boolean {
 await using product = await synthesizeProduct();
 const wanted = process.argv.slice(2);
 const isWanted = (roleId: string) => wanted.length === 0 || wanted.some((name) => roleId.startsWith(name));
-const actions = (await product.actionsOfRoles()).filter(({ roleId }) => isWanted(roleId));
+const permissions = (await product.permissionsOfRoles()).filter(({ roleId }) => isWanted(roleId));
 let missed = 0;
-for (const [index, { roleId, action }] of actions.entries()) {
+for (const [index, { roleId, action, resource }] of permissions.entries()) {
   await using changed = await product.copy();
-  await changed.removeAction(new RegExp(`^${roleId}$`), action);
+  await changed.removeAction(new RegExp(`^${roleId}$`), action, resource);
   const noticed = isNoticed(changed, action);
   if (!noticed) missed += 1;
   const result = noticed ? "needed" : "NOT NOTICED";
-  process.stdout.write(`${index + 1}/${actions.length} ${result}: ${roleId} ${action}\n`);
+  process.stdout.write(`${index + 1}/${permissions.length} ${result}: ${roleId} ${action} on ${resource}\n`);
 }
-process.stdout.write(`${actions.length} actions, ${missed} not noticed\n`);
+process.stdout.write(`${permissions.length} permissions, ${missed} not noticed\n`);
 process.exitCode = missed === 0 ? 0 : 1;

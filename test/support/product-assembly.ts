@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { z } from "zod";
 import { synthesize } from "../../lib/app.ts";
 
-const statement = z.looseObject({ Action: z.union([z.string(), z.array(z.string())]) });
+const statement = z.looseObject({
+  Action: z.union([z.string(), z.array(z.string())]),
+  Resource: z.unknown(),
+});
 const resource = z.looseObject({
   Type: z.string(),
   Properties: z.record(z.string(), z.unknown()).optional(),
@@ -19,16 +22,21 @@ const repository = join(import.meta.dirname, "..", "..");
 
 type Resource = z.output<typeof resource>;
 
+export type Permission = { readonly roleId: string; readonly action: string; readonly resource: string };
+
 /** The product's own stack, synthesized; copies of it can be changed as a careless hand would. */
 export type ProductAssembly = AsyncDisposable & {
   readonly directory: string;
   copy(): Promise<ProductAssembly>;
   /** Changes the properties of the resources whose logical ids match. @throws where none does */
   change(logicalId: RegExp, how: (properties: Record<string, unknown>) => void): Promise<void>;
-  /** Every action of every role. */
-  actionsOfRoles(): Promise<readonly { readonly roleId: string; readonly action: string }[]>;
-  /** Takes an action out of the role of a function, whose logical id matches. @throws where it is not there */
-  removeAction(roleId: RegExp, action: string): Promise<void>;
+  /** Every action of every role, on each resource (as JSON of the template) that it is allowed on. */
+  permissionsOfRoles(): Promise<readonly Permission[]>;
+  /**
+   * Takes an action out of the role of a function, whose logical id matches.
+   * @param resource JSON of the template: on this one only @throws where it is not there
+   */
+  removeAction(roleId: RegExp, action: string, resource?: string): Promise<void>;
   /** Puts a source text in the place of the bundle of the function whose logical id matches. */
   replaceBundle(functionId: RegExp, source: string): Promise<void>;
 };
@@ -65,30 +73,40 @@ export function productAssembly(directory: string): ProductAssembly {
       return productAssembly(target);
     },
     change,
-    actionsOfRoles: async () => {
-      const found: { roleId: string; action: string }[] = [];
+    permissionsOfRoles: async () => {
+      const found = new Map<string, Permission>();
       await edit((resources) => {
         for (const [roleId, { Type, Properties }] of resources) {
           if (Type !== "AWS::IAM::Role") continue;
           const statements = role
             .parse(Properties)
             .Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
-          const actions = new Set(statements.flatMap(({ Action }) => [Action].flat()));
-          for (const action of actions) found.push({ roleId, action });
+          for (const { Action, Resource } of statements)
+            for (const action of [Action].flat())
+              for (const each of [Resource].flat()) {
+                const permission = { roleId, action, resource: JSON.stringify(each) };
+                found.set(JSON.stringify(permission), permission);
+              }
         }
       });
-      return found;
+      return [...found.values()];
     },
-    removeAction: (roleId, action) =>
+    removeAction: (roleId, action, onlyOn) =>
       change(roleId, (properties) => {
         let removed = 0;
         const { Policies } = role.parse(properties);
         for (const { PolicyDocument } of Policies) {
           PolicyDocument.Statement = PolicyDocument.Statement.flatMap((entry) => {
             const actions = [entry.Action].flat();
-            const left = actions.filter((name) => name !== action);
-            removed += actions.length - left.length;
-            return left.length === 0 ? [] : [{ ...entry, Action: left }];
+            const resources = [entry.Resource].flat();
+            const kept = resources.filter((each) => onlyOn !== undefined && JSON.stringify(each) !== onlyOn);
+            if (!actions.includes(action) || kept.length === resources.length) return [entry];
+            removed += 1;
+            const others = actions.filter((name) => name !== action);
+            return [
+              ...(others.length === 0 ? [] : [{ ...entry, Action: others }]),
+              ...(kept.length === 0 ? [] : [{ ...entry, Action: [action], Resource: kept }]),
+            ];
           });
         }
         if (removed === 0) throw new Error(`no statement of ${roleId} has ${action}`);
