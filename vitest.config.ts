@@ -5,6 +5,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     // Hosts the table engines of the run; they start when a test first asks for them.
     globalSetup: ["test/support/table-engine-host.ts"],
+    setupFiles: ["test/support/repeat-laws.ts"],
     // End-to-end tests mostly wait for time-outs of queues: two at once fit two cores.
     maxWorkers: 2,
     testTimeout: 20_000,

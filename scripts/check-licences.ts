@@ -15,8 +15,14 @@ const allowed: ReadonlySet<string> = new Set([
   "Unlicense",
 ]);
 
-/** Also good for tools, which are used as they are and reach no bundle. */
-const allowedForTools: ReadonlySet<string> = new Set([...allowed, "MPL-2.0", "PSF-2.0", "Python-2.0"]);
+/** Also good for tools, and for the data that they carry, which are used as they are and reach no bundle. */
+const allowedForTools: ReadonlySet<string> = new Set([
+  ...allowed,
+  "CC-BY-4.0",
+  "MPL-2.0",
+  "PSF-2.0",
+  "Python-2.0",
+]);
 
 const lockfile = z.object({
   packages: z.record(z.string(), z.object({ license: z.string().optional(), dev: z.boolean().optional() })),

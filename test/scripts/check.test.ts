@@ -45,6 +45,14 @@ const planted = [
     says: /would be replaced/,
   },
   {
+    mistake: "a package whose version is left open",
+    file: "package.json",
+    find: '"zod": "',
+    put: '"zod": "^',
+    step: "lockfile",
+    says: /zod is asked for as \^[\d.]+; write the exact version/,
+  },
+  {
     mistake: "a field of messages that is gone, which subscribers rely on",
     file: "domain/message-schemas.ts",
     find: "{ ...known, reconciled }",

@@ -2,7 +2,7 @@ import { announce } from "../../local/announce.ts";
 import type { System } from "../../local/system.ts";
 import type { SandboxOptions } from "../../sandbox/server.ts";
 import { type CommandOptions, type CommandResult, runCommand } from "./command-line.ts";
-import { startProduct } from "./running-product.ts";
+import { type RunnerOptions, startProduct } from "./running-product.ts";
 
 /** A running product that commands find by themselves, as they find what `npm start` keeps up. */
 export type OperatedStage = AsyncDisposable & {
@@ -20,8 +20,9 @@ export async function startOperatedStage(
   stage: string,
   changes: object = {},
   sandbox: SandboxOptions = {},
+  runner: RunnerOptions = {},
 ): Promise<OperatedStage> {
-  const product = await startProduct(stage, changes, sandbox);
+  const product = await startProduct(stage, changes, sandbox, runner);
   const { system } = product;
   const endAnnouncement = announce(system.stack);
   const { gatewayUrl, region, operator } = system.stack;

@@ -1,0 +1,35 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { Message } from "../../domain/message-schemas.ts";
+import { addressesOf } from "../../local/addresses.ts";
+import { subscribersOf } from "../../local/outputs.ts";
+import type { System } from "../../local/system.ts";
+import { readMessages } from "./subscriber-messages.ts";
+
+const codedLine = z.looseObject({ code: z.string(), function: z.string() });
+
+/** A webhook that a test sends as the provider does, and the id by which it is followed. */
+export async function sendFollowed(system: System, kind: string, payload: object): Promise<string> {
+  const { endpoints, webhookHeaders } = addressesOf(system);
+  const body = JSON.stringify(payload);
+  const headers = { ...webhookHeaders, "content-type": "application/json" };
+  const answer = await fetch(`${endpoints.api}/webhooks/${kind}`, { method: "POST", headers, body });
+  if (answer.status !== 202) throw new Error(`the webhook was answered ${answer.status}`);
+  return createHash("sha256").update(`${kind}\n${body}`).digest("base64url");
+}
+
+/** `function code` of each line, of all functions, that an operator finds by looking for an id. */
+export function linesWith({ stack }: System, id: string): readonly string[] {
+  return stack.functions
+    .flatMap(({ log }) => log())
+    .filter((line) => line.includes(id))
+    .map((line) => codedLine.parse(JSON.parse(line)))
+    .map((line) => `${line.function} ${line.code}`);
+}
+
+/** The messages with a correlation id, of the subscriber that gets everything; reading takes all out of its queue. */
+export async function messagesWith({ stack, access }: System, id: string): Promise<readonly Message[]> {
+  const everything = subscribersOf(stack).find(({ name }) => name === "everything");
+  const messages = await readMessages(access, everything?.queueUrl ?? "");
+  return messages.filter(({ correlationid }) => correlationid === id);
+}

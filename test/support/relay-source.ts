@@ -1,0 +1,21 @@
+import {
+  LambdaClient,
+  ListEventSourceMappingsCommand,
+  UpdateEventSourceMappingCommand,
+} from "@aws-sdk/client-lambda";
+import { outputOf } from "../../local/outputs.ts";
+import type { LocalStack } from "../../local/stack.ts";
+
+/** Enables or disables what hands the table's changes to the relay, as an operator would, by mistake or to stop it. */
+export async function enableRelay(stack: LocalStack, Enabled: boolean): Promise<void> {
+  const { gatewayUrl: endpoint, region, operator: credentials } = stack;
+  const client = new LambdaClient({ endpoint, region, credentials });
+  try {
+    const FunctionName = outputOf(stack, "RelayFunctionName");
+    const list = new ListEventSourceMappingsCommand({ FunctionName });
+    const { EventSourceMappings: [source] = [] } = await client.send(list);
+    await client.send(new UpdateEventSourceMappingCommand({ UUID: source?.UUID, Enabled }));
+  } finally {
+    client.destroy();
+  }
+}
