@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   ConditionalCheckFailedException,
   type DynamoDBClient,
@@ -22,19 +23,26 @@ export type CallWindow = {
 /** Those who wait for the next window come back over a minute: each takes its share, and few come in vain. */
 const spreadInSeconds = 60;
 const keptForInSeconds = 3600;
+/** The callers of a batch come one after the other, each with its claim: so long the first waits for the others. */
+const gatheredForInMillis = 10;
+/** A lease that is late once is nearly always in time in the next window: who waited instead would wait a minute. */
+const mostLeases = 3;
 
 type Table = { readonly client: DynamoDBClient; readonly tableName: string };
+type Leased = { readonly window: number; readonly usable: number };
 type Caller = { readonly go: () => void; readonly refuse: (error: unknown) => void };
 
 /**
  * Paces calls to the provider: all callers together never make more than `requestsPerMinute` calls in any minute.
- * The calls that an environment wants at the same time are leased as one lot from the window's counter.
+ * The calls that an environment wants at about the same time are leased as one lot from the window's counter.
+ * @param gathered resolves when a lot is leased that was begun
  */
 export function callWindow(
   client: DynamoDBClient,
   tableName: string,
   requestsPerMinute: number,
   now: () => Date,
+  gathered: () => Promise<unknown> = () => sleep(gatheredForInMillis),
 ): CallWindow {
   const { windowInSeconds, callsPerWindow } = windowsOf(requestsPerMinute);
   const length = windowInSeconds * 1000;
@@ -49,17 +57,21 @@ export function callWindow(
   };
 
   const leaseLot = async (lot: readonly Caller[]): Promise<void> => {
-    const window = windowNow();
-    const begin = Math.round(window * length);
-    const granted = await lease({ client, tableName }, begin, lot.length, callsPerWindow);
-    // A lease that came too late is lost: calls of one window that leave in the next would be too many there.
-    const usable = windowNow() === window ? granted : 0;
+    const { window, usable } = await leaseInTime(lot.length);
     for (const { go } of lot.slice(0, usable)) go();
     const refused = lot.slice(usable);
     if (refused.length === 0) return;
     usedUp = window;
     const failure = failureUntilEndOf(window);
     for (const { refuse } of refused) refuse(failure);
+  };
+
+  // A lease that came too late is lost: calls of one window that leave in the next would be too many there.
+  const leaseInTime = async (wanted: number, tries = mostLeases): Promise<Leased> => {
+    const window = windowNow();
+    const granted = await lease({ client, tableName }, Math.round(window * length), wanted, callsPerWindow);
+    if (windowNow() === window) return { window, usable: granted };
+    return tries > 1 ? leaseInTime(wanted, tries - 1) : { window, usable: 0 };
   };
 
   const leaseForAll = async () => {
@@ -78,8 +90,7 @@ export function callWindow(
         callers.push({ go, refuse });
         if (isLeasing) return;
         isLeasing = true;
-        // On the next tick, so that the callers of a batch share one lot.
-        setImmediate(leaseForAll);
+        void gathered().then(leaseForAll);
       }),
     gate: () => {
       if (usedUp === windowNow()) throw failureUntilEndOf(usedUp);

@@ -1,7 +1,7 @@
-import { Agent, request } from "undici";
 import { FailureError, permanent, retryable } from "../domain/failures.ts";
 import { isPrivateHost } from "../domain/private-addresses.ts";
 import { longestCallInSeconds, type ProviderSettings } from "../domain/provider-settings.ts";
+import { requestSender } from "./http-request.ts";
 import { privateAddressReason, publicLookup, type ResolveAll } from "./public-lookup.ts";
 import { discard, readText } from "./response-body.ts";
 
@@ -36,9 +36,6 @@ export class Unauthorized extends Error {
   override name = "Unauthorized";
 }
 
-// Kept short: an environment of a function can be frozen, and its connections end unseen.
-const keepAlive = { keepAliveTimeout: 10_000, keepAliveMaxTimeout: 60_000 } as const;
-
 /** @param resolve gives all addresses of the provider's name */
 export function providerApi(
   baseUrl: string,
@@ -46,8 +43,13 @@ export function providerApi(
   now: () => Date,
   resolve?: ResolveAll,
 ): CallWithToken {
-  const { maxResponseBytes, allowPrivateAddresses } = limits;
-  const dispatcher = dispatcherWith(limits, resolve);
+  const { timeouts, maxResponseBytes, allowPrivateAddresses } = limits;
+  const send = requestSender(
+    new URL(baseUrl).protocol,
+    { connect: timeouts.connectSeconds * 1000, headers: timeouts.headersSeconds * 1000 },
+    allowPrivateAddresses ? undefined : publicLookup(resolve),
+  );
+  const bodyLimits = { maxBytes: maxResponseBytes, silenceInMillis: timeouts.bodySeconds * 1000 };
   const longest = longestCallInSeconds(limits) * 1000;
   // An address in place of a name is never looked up.
   const isRefused = !allowPrivateAddresses && isPrivateHost(new URL(baseUrl).hostname);
@@ -55,27 +57,25 @@ export function providerApi(
     if (isRefused) throw permanent(privateAddressReason);
     const url = urlOf(baseUrl, path, link);
     const signal = AbortSignal.timeout(Math.max(0, Math.ceil(Math.min(longest, timeLeft?.() ?? longest))));
-    const response = await request(url, {
+    const response = await send(url, {
       method,
       headers: headersFor(token, body),
-      body: body === undefined ? null : JSON.stringify(body),
-      dispatcher,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
       signal,
     }).catch((error: unknown) => {
       throw failureOfCall("the provider could not be reached", error, signal);
     });
-    const { statusCode, headers, body: content } = response;
+    const { statusCode = 0, headers } = response;
     if (statusCode >= 200 && statusCode < 300) {
-      const read = readText(content, headers["content-length"], maxResponseBytes);
-      const text = await read.catch((error: unknown) => {
+      const text = await readText(response, bodyLimits).catch((error: unknown) => {
         throw failureOfCall("the provider's answer broke off", error, signal);
       });
       return { found: true, text };
     }
     // Any other status speaks for itself, whatever page comes with it.
-    await discard(content);
-    if (statusCode < 400) throw redirected(statusCode, headerOf(headers.location), baseUrl);
-    return judgeStatus(statusCode, headerOf(headers["retry-after"]), now());
+    await discard(response);
+    if (statusCode < 400) throw redirected(statusCode, headers.location, baseUrl);
+    return judgeStatus(statusCode, headers["retry-after"], now());
   };
 }
 
@@ -88,18 +88,6 @@ function urlOf(baseUrl: string, path: string, link: string | undefined): URL {
     throw permanent("an answer's link leads to another origin; see provider.baseUrls and provider.paging");
   }
   return url;
-}
-
-function dispatcherWith({ timeouts, allowPrivateAddresses }: ApiLimits, resolve?: ResolveAll): Agent {
-  const timeout = timeouts.connectSeconds * 1000;
-  return new Agent({
-    connect: allowPrivateAddresses ? { timeout } : { timeout, lookup: publicLookup(resolve) },
-    headersTimeout: timeouts.headersSeconds * 1000,
-    bodyTimeout: timeouts.bodySeconds * 1000,
-    // Of HTTP/1.1 alone it is tested that these time-outs hold.
-    allowH2: false,
-    ...keepAlive,
-  });
 }
 
 function headersFor(token: string, body: unknown): Readonly<Record<string, string>> {
@@ -139,10 +127,6 @@ function secondsUntil(retryAfter: string | undefined, now: Date): number {
     ? Number(retryAfter)
     : Math.ceil((Date.parse(retryAfter) - now.getTime()) / 1000);
   return Number.isFinite(seconds) ? Math.max(0, seconds) : 0;
-}
-
-function headerOf(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
 }
 
 function codeOf(error: unknown): string {

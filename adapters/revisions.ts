@@ -1,7 +1,6 @@
 import {
   ConditionalCheckFailedException,
   type DynamoDBClient,
-  GetItemCommand,
   PutItemCommand,
   paginateQuery,
 } from "@aws-sdk/client-dynamodb";
@@ -14,14 +13,35 @@ import { parseState, type State } from "../domain/state.ts";
 import type { Subject } from "../domain/subjects.ts";
 import { itemVersion, readItem } from "./items.ts";
 import { dataSetKey, dataSetsOf, type Key, stateKey } from "./keys.ts";
+import { nameOf, sharedReads } from "./shared-reads.ts";
 
 /** Gives the next revision of what is known, or undefined where nothing changes. */
 export type Change<T> = (known: T | undefined) => T | undefined;
 
-/** Reads and revises records that carry a version: a revision is written only over the one that it was made of. */
-export type Revisions = {
-  readonly state: (subject: Subject, change: Change<State>) => Promise<void>;
-  readonly dataSet: (subject: Subject, name: DataName, change: Change<DataSet>) => Promise<void>;
+/**
+ * Revises records that carry a version: a revision is written only over the one that it was made of.
+ * @param known the record as it was read before, to try first; absent: it is read
+ */
+export type Revise = {
+  readonly state: (subject: Subject, change: Change<State>, known?: State) => Promise<void>;
+  readonly dataSet: (
+    subject: Subject,
+    name: DataName,
+    change: Change<DataSet>,
+    known?: DataSet,
+  ) => Promise<void>;
+};
+
+/** A state; with a name a data set. */
+export type RecordName = { readonly subject: Subject; readonly name?: DataName };
+
+/** Reads and revises records. */
+export type Revisions = Revise & {
+  /**
+   * Reads records with one request, to be revised soon and one after the other: each revision is tried over what was
+   * read, or was written here since. What can't be read ahead is read in its turn.
+   */
+  readonly readAhead: (records: readonly RecordName[]) => Promise<Revise>;
   readonly loadState: (subject: Subject) => Promise<State | undefined>;
   readonly loadDataSet: (subject: Subject, name: DataName) => Promise<DataSet | undefined>;
   /** All that is known of a subject's data, each range by itself. */
@@ -31,6 +51,11 @@ export type Revisions = {
 /** Writers of one record are few (its events, its fetch): a loser reads again, and rarely loses twice. */
 const mostTries = 8;
 
+/** Where a record's item holds it, and how it is read. */
+type Kind<T> = { readonly attribute: string; readonly parse: (value: unknown) => T };
+const states: Kind<State> = { attribute: "state", parse: parseState };
+const dataSets: Kind<DataSet> = { attribute: "data", parse: parseDataSet };
+
 const isAbsent = { ConditionExpression: "attribute_not_exists(pk)" };
 const isStill = (version: number) => ({
   ConditionExpression: "#version = :before",
@@ -39,12 +64,7 @@ const isStill = (version: number) => ({
 });
 
 export function revisions(client: DynamoDBClient, tableName: string): Revisions {
-  const load = async (key: Key): Promise<Fields | undefined> => {
-    const { Item } = await client.send(
-      new GetItemCommand({ TableName: tableName, Key: marshall(key), ConsistentRead: true }),
-    );
-    return Item === undefined ? undefined : readItem(Item);
-  };
+  const read = sharedReads(client, tableName);
 
   const save = async (key: Key, attribute: string, next: { version: number }): Promise<boolean> => {
     const item = { ...key, schemaVersion: itemVersion, version: next.version, [attribute]: next };
@@ -63,25 +83,45 @@ export function revisions(client: DynamoDBClient, tableName: string): Revisions 
     }
   };
 
-  const revise = async <T extends { version: number }>(
-    key: Key,
-    attribute: string,
-    read: () => Promise<T | undefined>,
-    change: Change<T>,
-  ): Promise<void> => {
-    for (let tries = 0; tries < mostTries; tries += 1) {
-      const next = change(await read());
-      if (next === undefined || (await save(key, attribute, next))) return;
-    }
-    throw retryable("record contended", 1);
+  /** @param ahead what was read ahead, by key; it is kept as it is written */
+  const revising = (ahead: Map<string, Fields | undefined>): Revise => {
+    const revise = async <T extends { version: number }>(
+      key: Key,
+      { attribute, parse }: Kind<T>,
+      change: Change<T>,
+      given: T | undefined,
+    ): Promise<void> => {
+      const name = nameOf(key);
+      const load = async () => {
+        const item = ahead.has(name) ? ahead.get(name) : await read(key);
+        return item === undefined ? undefined : parse(item[attribute]);
+      };
+      let known = given ?? (await load());
+      for (let tries = 0; tries < mostTries; tries += 1) {
+        const next = change(known);
+        if (next === undefined) return;
+        if (await save(key, attribute, next)) {
+          if (ahead.has(name)) ahead.set(name, { [attribute]: next });
+          return;
+        }
+        // Another was faster.
+        ahead.delete(name);
+        known = await load();
+      }
+      throw retryable("record contended", 1);
+    };
+    return {
+      state: (subject, change, known) => revise(stateKey(subject), states, change, known),
+      dataSet: (subject, name, change, known) => revise(dataSetKey(subject, name), dataSets, change, known),
+    };
   };
 
   const loadState = async (subject: Subject) => {
-    const item = await load(stateKey(subject));
+    const item = await read(stateKey(subject));
     return item === undefined ? undefined : parseState(item.state);
   };
   const loadDataSet = async (subject: Subject, name: DataName) => {
-    const item = await load(dataSetKey(subject, name));
+    const item = await read(dataSetKey(subject, name));
     return item === undefined ? undefined : parseDataSet(item.data);
   };
   const loadDataSets = async (subject: Subject) => {
@@ -92,18 +132,25 @@ export function revisions(client: DynamoDBClient, tableName: string): Revisions 
       ExpressionAttributeValues: marshall({ ":pk": pk, ":sk": sk }),
       ConsistentRead: true,
     };
-    const dataSets: DataSet[] = [];
+    const found: DataSet[] = [];
     for await (const { Items = [] } of paginateQuery({ client }, query)) {
-      dataSets.push(...Items.map((item) => parseDataSet(readItem(item).data)));
+      found.push(...Items.map((item) => parseDataSet(readItem(item).data)));
     }
-    return dataSets;
+    return found;
   };
   return {
     loadState,
     loadDataSet,
     loadDataSets,
-    state: (subject, change) => revise(stateKey(subject), "state", () => loadState(subject), change),
-    dataSet: (subject, name, change) =>
-      revise(dataSetKey(subject, name), "data", () => loadDataSet(subject, name), change),
+    readAhead: async (records) => {
+      const ahead = new Map<string, Fields | undefined>();
+      const keys = records.map(({ subject, name }) =>
+        name === undefined ? stateKey(subject) : dataSetKey(subject, name),
+      );
+      const reads = keys.map(async (key) => void ahead.set(nameOf(key), await read(key)));
+      await Promise.allSettled(reads);
+      return revising(ahead);
+    },
+    ...revising(new Map()),
   };
 }

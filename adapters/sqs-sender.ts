@@ -1,4 +1,4 @@
-import { SendMessageBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { type BatchResultErrorEntry, SendMessageBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { type Failure, failureOf } from "../domain/failures.ts";
 
 /**
@@ -38,31 +38,50 @@ export function sqsSender(client: SQSClient): Send {
   };
 }
 
+/** Messages of one request by the id that each has in it. */
+type Batch = ReadonlyMap<string, Outgoing>;
+
+/** Why a message was not taken; `isPassing` where the fault is SQS's own, and of this message alone. */
+type Refusal = { readonly failure: Failure; readonly isPassing: boolean };
+
+/** The SDK sends a request that fails again. What SQS fails to take of one, by its own fault, is sent again here, once. */
 async function sendBatch(
   client: SQSClient,
   queueUrl: string,
-  batch: readonly Outgoing[],
+  messages: readonly Outgoing[],
 ): Promise<readonly (Failure | undefined)[]> {
+  const batch: Batch = new Map(messages.map((message, index) => [String(index), message]));
+  const refused = await requestBatch(client, queueUrl, batch);
+  const passing = new Map([...batch].filter(([id]) => refused.get(id)?.isPassing));
+  const again = passing.size === 0 ? undefined : await requestBatch(client, queueUrl, passing);
+  const refusalOf = (id: string) => (again !== undefined && passing.has(id) ? again : refused).get(id);
+  return [...batch.keys()].map((id) => refusalOf(id)?.failure);
+}
+
+async function requestBatch(
+  client: SQSClient,
+  queueUrl: string,
+  batch: Batch,
+): Promise<ReadonlyMap<string, Refusal>> {
+  const Entries = [...batch].map(([id, message]) => entryOf(id, message));
   try {
-    const { Failed = [] } = await client.send(
-      new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: batch.map(entryOf) }),
-    );
-    const failed = new Map(Failed.map(({ Id, Code }) => [Id, Code ?? "unknown"]));
-    return batch.map((_, index) => {
-      const code = failed.get(String(index));
-      return code === undefined
-        ? undefined
-        : { kind: "retryable", reason: `SQS: ${code}`, delayInSeconds: 0 };
-    });
+    const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+    return new Map(Failed.map(({ Id = "", ...entry }) => [Id, refusalOfEntry(entry)]));
   } catch (error) {
-    return batch.map(() => failureOf(error));
+    const refusal = { failure: failureOf(error), isPassing: false };
+    return new Map([...batch.keys()].map((id) => [id, refusal]));
   }
 }
 
-function entryOf(message: Outgoing, index: number) {
+function refusalOfEntry({ Code = "unknown", SenderFault }: Omit<BatchResultErrorEntry, "Id">): Refusal {
+  const failure: Failure = { kind: "retryable", reason: `SQS: ${Code}`, delayInSeconds: 0 };
+  return { failure, isPassing: SenderFault === false };
+}
+
+function entryOf(Id: string, message: Outgoing) {
   const { body, delayInSeconds } = message;
   return {
-    Id: String(index),
+    Id,
     MessageBody: body,
     ...(delayInSeconds === undefined ? {} : { DelaySeconds: delayInSeconds }),
     ...attributesOf(message),

@@ -5,6 +5,8 @@ export type StackAlarm = {
   readonly name: string;
   readonly description: string;
   readonly isOn: boolean;
+  /** Whether anybody is told when it goes off. */
+  readonly isTold: boolean;
   /** Since when it is so. */
   readonly since: Date | undefined;
 };
@@ -21,6 +23,7 @@ export async function stackAlarms(client: CloudWatchClient, stack: string): Prom
     for (const {
       AlarmName = "",
       AlarmDescription = "",
+      AlarmActions = [],
       StateValue,
       StateTransitionedTimestamp,
     } of MetricAlarms) {
@@ -30,6 +33,7 @@ export async function stackAlarms(client: CloudWatchClient, stack: string): Prom
         name: AlarmName,
         description: AlarmDescription,
         isOn,
+        isTold: AlarmActions.length > 0,
         since: StateTransitionedTimestamp,
       });
     }

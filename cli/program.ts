@@ -83,14 +83,14 @@ function addEvents(group: Command): void {
 }
 
 /** Runs a command line. @returns the exit code; what went wrong was told on the standard error */
-export async function runProgram(args: readonly string[]): Promise<number> {
+export async function runProgram(args: readonly string[], program = createProgram()): Promise<number> {
   const [first, ...words] = args;
   if (first === completeWord) {
-    process.stdout.write(completionLines(createProgram(), words));
+    process.stdout.write(completionLines(program, words));
     return 0;
   }
   try {
-    await createProgram().parseAsync(args, { from: "user" });
+    await program.parseAsync(args, { from: "user" });
     return 0;
   } catch (error) {
     // Told by commander already; a help that was asked for is no error.

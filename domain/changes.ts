@@ -2,7 +2,7 @@ import type { DataSet } from "./data-set.ts";
 import type { EraseTask } from "./erasure.ts";
 import { type IncomeEvent, subjectKindOf } from "./events.ts";
 import { permanent } from "./failures.ts";
-import { type Latest, tellSame } from "./latest.ts";
+import { correlationOf, type Latest, tellSame } from "./latest.ts";
 import { messageOfDataSet, messageOfState } from "./message.ts";
 import type { Message } from "./message-schemas.ts";
 import type { State } from "./state.ts";
@@ -53,6 +53,11 @@ export function consequencesOf(change: Change, source: string): readonly Consequ
   }
 }
 
+/** The id of what led to a change; see `correlationOf`. */
+export function correlationOfChange(change: Change): string | undefined {
+  return change.of === "event" ? change.event.id : correlationOf(change.after.latest);
+}
+
 function ofEvent(event: IncomeEvent, receipts: number): Consequence {
   const subject = subjectOf(event);
   if (subjectKindOf(event.type) !== "endpoint") return { do: "judge", subject, event, receipts };
@@ -63,25 +68,26 @@ function ofEvent(event: IncomeEvent, receipts: number): Consequence {
 function ofState(before: State | undefined, after: State, source: string): readonly Consequence[] {
   if (before?.version === after.version)
     return isRetold(before, after) ? publish([], messageOfState(after, source)) : [];
-  const { subject, version, userId } = after;
+  const { subject, version, userId, latest } = after;
+  const correlationId = correlationOf(latest);
   const list: Consequence[] = [];
   if (subject.kind === "account" && userId !== undefined && before?.userId === undefined) {
     list.push({ do: "link", userId, accountId: subject.id });
   }
   if (subject.kind !== "user" && isConnected(after) && before?.connected !== true) {
-    list.push({ do: "call", task: startTask(subject, version) });
+    list.push({ do: "call", task: startTask(subject, version, correlationId) });
   }
-  if (after.unconfirmed) list.push({ do: "call", task: askTask(subject, version) });
+  if (after.unconfirmed) list.push({ do: "call", task: askTask(subject, version, correlationId) });
   return publish(list, messageOfState(after, source));
 }
 
 function ofData(before: DataSet | undefined, after: DataSet, source: string): readonly Consequence[] {
   if (before?.version === after.version)
     return isRetold(before, after) ? publish([], messageOfDataSet(after, source)) : [];
-  const { subject, wanted } = after;
+  const { subject, wanted, latest } = after;
   const isWantedMore = wanted > (before?.wanted ?? 0);
-  const list: Consequence[] = isWantedMore ? [{ do: "call", task: readTask(subject, after, wanted) }] : [];
-  return publish(list, messageOfDataSet(after, source));
+  const task = readTask(subject, after, wanted, correlationOf(latest));
+  return publish(isWantedMore ? [{ do: "call", task }] : [], messageOfDataSet(after, source));
 }
 
 /**

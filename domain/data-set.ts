@@ -21,10 +21,12 @@ export type DataSet = DataName & {
   /** When the last fetch was answered, ISO 8601, whether it brought data or none. */
   readonly fetchedAt?: string;
   /** Which version told subscribers of `content`, and when, ISO 8601: whoever tells it again names that one. */
-  readonly announced?: { readonly version: number; readonly at: string };
+  readonly announced?: Announced;
   readonly judged: Judged;
   readonly latest: Latest;
 };
+
+type Announced = { readonly version: number; readonly at: string; readonly correlationId?: string };
 
 /** @throws permanent failure naming the field */
 export function parseDataSet(value: unknown): DataSet {
@@ -43,8 +45,9 @@ export function parseDataSet(value: unknown): DataSet {
   });
 }
 
-function parseAnnounced(fields: Fields): { version: number; at: string } {
-  return { version: numberOf(fields, "version"), at: textOf(fields, "at") };
+function parseAnnounced(fields: Fields): Announced {
+  const correlation = present({ correlationId: optionalText(fields, "correlationId") });
+  return { version: numberOf(fields, "version"), at: textOf(fields, "at"), ...correlation };
 }
 
 function nothingKnown(subject: Subject, { endpoint, range }: DataName): DataSet {
@@ -75,12 +78,15 @@ export function want(
     version: before.version + 1,
     wanted: before.wanted + raise,
     judged: remember(before.judged, mark),
-    latest: isAgain ? { cause: "again" } : { cause: "event", event, outcome: "applied" },
+    latest: isAgain
+      ? { cause: "again", correlationId: event.id }
+      : { cause: "event", event, outcome: "applied" },
   };
 }
 
 /**
  * Wants an endpoint's data for another reason than an event, told by `mark`: the same reason wants it once.
+ * @param correlationId of what led to it
  * @returns undefined where that reason was counted before
  */
 export function wantFor(
@@ -88,6 +94,7 @@ export function wantFor(
   subject: Subject,
   name: DataName,
   mark: string,
+  correlationId?: string,
 ): DataSet | undefined {
   const before = known ?? nothingKnown(subject, name);
   if (before.judged.includes(mark)) return undefined;
@@ -96,7 +103,7 @@ export function wantFor(
     version: before.version + 1,
     wanted: before.wanted + 1,
     judged: remember(before.judged, mark),
-    latest: { cause: "again" },
+    latest: { cause: "again", ...present({ correlationId }) },
   };
 }
 
@@ -115,6 +122,7 @@ export function wantedOf(dataSets: readonly DataSet[], endpoint: string): number
 /**
  * Notes that what was wanted up to `noted` has been fetched.
  * @param content digest of the data, undefined where the provider has none (404, 410)
+ * @param correlationId of what led to the call
  * @returns undefined where a later fetch was faster
  */
 export function fetched(
@@ -122,10 +130,12 @@ export function fetched(
   noted: number,
   content: string | undefined,
   at: Date,
+  correlationId?: string,
 ): DataSet | undefined {
   if (noted <= known.done) return undefined;
   const { content: before, ...rest } = known;
   const version = known.version + 1;
+  const correlation = present({ correlationId });
   const common = {
     ...rest,
     ...present({ content }),
@@ -133,7 +143,7 @@ export function fetched(
     fetchedAt: at.toISOString(),
     version,
   };
-  if (content === before) return { ...common, latest: { cause: "again" } };
-  const announced = { version, at: at.toISOString() };
-  return { ...common, announced, latest: { cause: "answer", at: announced.at } };
+  if (content === before) return { ...common, latest: { cause: "again", ...correlation } };
+  const announced = { version, at: at.toISOString(), ...correlation };
+  return { ...common, announced, latest: { cause: "answer", at: announced.at, ...correlation } };
 }

@@ -1,7 +1,7 @@
 import type { Change } from "./changes.ts";
 import { permanent } from "./failures.ts";
 import { jsonText } from "./json-text.ts";
-import { type Fields, fieldsOf, isFields, numberOf, optionalText, parseJson } from "./parse.ts";
+import { type Fields, fieldsOf, isFields, numberOf, optionalText, parseJson, present } from "./parse.ts";
 import { checkSchemaVersion } from "./schema-version.ts";
 import type { State } from "./state.ts";
 import { nameOf, ownerOf, parseSubject, type Subject, subjectOf } from "./subjects.ts";
@@ -26,6 +26,8 @@ export type EraseTask = {
   readonly cause: EraseCause;
   /** Under which its report is kept; absent: nobody follows it. */
   readonly id?: string;
+  /** Of the change that led to it; absent for an operator's, whose `id` stands for it. */
+  readonly correlationId?: string;
   /** The second pass removes what functions in flight wrote during the first. */
   readonly pass: 1 | 2;
   readonly next: EraseStep;
@@ -61,6 +63,11 @@ export function eraseTask(
     removed: {},
     incomplete: [],
   };
+}
+
+/** Under which an erasure is found in logs, and its messages at subscribers. */
+export function correlationOfErasure({ correlationId, id }: EraseTask): string | undefined {
+  return correlationId ?? id;
 }
 
 export function addRemoved(before: Removed, more: Removed): Removed {
@@ -145,13 +152,13 @@ export function readEraseTask(text: string): EraseTask {
   if (cause === undefined) throw permanent(`cause: expected one of ${eraseCauses.join(", ")}`);
   const next = eraseSteps.find((known) => known === fields.next);
   if (next === undefined) throw permanent(`next: expected one of ${eraseSteps.join(", ")}`);
-  const id = optionalText(fields, "id");
+  const ids = { id: optionalText(fields, "id"), correlationId: optionalText(fields, "correlationId") };
   return {
     schemaVersion: eraseTaskVersion,
     subject: parseSubject(fields.subject),
     namedWith: subjectsOf(fields, "namedWith"),
     cause,
-    ...(id === undefined ? {} : { id }),
+    ...present(ids),
     pass: fields.pass === 2 ? 2 : 1,
     next,
     erased: subjectsOf(fields, "erased"),

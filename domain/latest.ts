@@ -1,6 +1,6 @@
 import { type IncomeEvent, parseEvent } from "./events.ts";
 import { permanent } from "./failures.ts";
-import { type Fields, fieldsOf, textOf } from "./parse.ts";
+import { type Fields, fieldsOf, optionalText, present, textOf } from "./parse.ts";
 
 /**
  * How an event was judged: `applied`, `agreed` (nothing new), `stale` (older than what is known), or
@@ -9,27 +9,39 @@ import { type Fields, fieldsOf, textOf } from "./parse.ts";
 export const outcomes = ["applied", "agreed", "stale", "unconfirmed"] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** Why a record stands at its present version: what the relay publishes is read from here alone. */
+/**
+ * Why a record stands at its present version: what the relay publishes is read from here alone. `correlationId` is the
+ * id of what led to it, see `correlationOf`; absent where an earlier release wrote it.
+ */
 export type Latest =
   | { readonly cause: "event"; readonly event: IncomeEvent; readonly outcome: Outcome }
   /** Bytes received again, or something else that has no message of its own. */
-  | { readonly cause: "again" }
+  | { readonly cause: "again"; readonly correlationId?: string }
   /** The provider's answer, ISO 8601. */
-  | { readonly cause: "answer"; readonly at: string };
+  | { readonly cause: "answer"; readonly at: string; readonly correlationId?: string };
 
 /** @throws permanent failure naming the field */
 export function parseLatest(value: unknown): Latest {
   const fields = fieldsOf(value, "latest");
+  const correlation = present({ correlationId: optionalText(fields, "correlationId") });
   switch (fields.cause) {
     case "event":
       return { cause: "event", event: parseEvent(fields.event), outcome: parseOutcome(fields.outcome) };
     case "again":
-      return { cause: "again" };
+      return { cause: "again", ...correlation };
     case "answer":
-      return { cause: "answer", at: textOf(fields, "at") };
+      return { cause: "answer", at: textOf(fields, "at"), ...correlation };
     default:
       throw permanent("latest.cause: expected event, again or answer");
   }
+}
+
+/**
+ * The id under which all that follows from one cause is found, in logs and in subscribers' messages: that of the event,
+ * or of the run of reconciliation, which made the record what it is.
+ */
+export function correlationOf(latest: Latest): string | undefined {
+  return latest.cause === "event" ? latest.event.id : latest.correlationId;
 }
 
 /** When a record was told what it tells of; undefined where it tells nothing. */

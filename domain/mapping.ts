@@ -124,9 +124,9 @@ export function typeOf(mapping: KindMapping, name: unknown): EventType {
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 // Ids and endpoint names become parts of keys: 200 characters of UTF-8 fit a sort key (1,024 bytes) with its prefix.
 const longestText = 200;
-// SQS refuses the two non-characters in the messages that carry a text on; control characters name nothing.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-const refusedCharacters = /[\u0000-\u001F\u007F\uFFFE\uFFFF]/;
+// SQS refuses the two non-characters in the messages that carry a text on. Control characters and line separators name
+// nothing, and would begin a line of their own in some log or terminal.
+const refusedCharacters = /[\p{Cc}\p{Zl}\p{Zp}\uFFFE\uFFFF]/u;
 
 /** A short text or a whole number as text; undefined where there is none. @throws permanent failure */
 export function textAt(field: string, value: unknown): string | undefined {

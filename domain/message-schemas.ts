@@ -40,7 +40,14 @@ export const attributes = object(
       description: "Of two messages of one `subject` the higher one, compared as text, is the newer.",
     },
   },
-  { replayid: text("A replay sent the message, by this id; absent in what the pipeline sends by itself.") },
+  {
+    replayid: text("A replay sent the message, by this id; absent in what the pipeline sends by itself."),
+    correlationid: text(
+      "The id of what led to the message, the same in the pipeline's logs: of the event, also where the provider was " +
+        "asked or data was read because of it; of the erasure; of the comparison with the provider. Absent in a test, " +
+        "and where an earlier release recorded it.",
+    ),
+  },
 );
 
 const userId = text("The provider's id of the user.");

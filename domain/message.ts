@@ -11,16 +11,17 @@ import { nameOf, type Subject } from "./subjects.ts";
 /** The message of a state's present version; undefined where it has none of its own. */
 export function messageOfState(state: State, source: string): Message | undefined {
   const { latest, subject } = state;
+  const told = { source, subject: nameOf(subject), version: state.version };
   switch (latest.cause) {
     case "again":
       return undefined;
     case "event": {
       const { id } = latest.event;
-      return ofEvent(state, latest, attributesOf(source, state, id, timeOf(latest.event), nameOf(subject)));
+      return ofEvent(state, latest, attributesOf(told, id, timeOf(latest.event), id));
     }
     case "answer": {
-      const name = nameOf(subject);
-      return ofAnswer(state, attributesOf(source, state, `${name}.${state.version}`, latest.at, name));
+      const id = `${told.subject}.${state.version}`;
+      return ofAnswer(state, attributesOf(told, id, latest.at, latest.correlationId));
     }
   }
 }
@@ -81,7 +82,11 @@ function ofAnswer(state: State, attributes: Attributes): Message {
 /** The message of a data set's present version; undefined where it has none of its own. */
 export function messageOfDataSet(dataSet: DataSet, source: string): Message | undefined {
   const { latest, subject, endpoint, range, content } = dataSet;
-  const name = `${nameOf(subject)}/${nameOfData(dataSet, "/")}`;
+  const told = {
+    source,
+    subject: `${nameOf(subject)}/${nameOfData(dataSet, "/")}`,
+    version: dataSet.version,
+  };
   const known = { ...accountIdOf(subject), endpoint };
   switch (latest.cause) {
     case "again":
@@ -89,7 +94,7 @@ export function messageOfDataSet(dataSet: DataSet, source: string): Message | un
     case "event": {
       const { event, outcome } = latest;
       const { id, userId, dataAvailable } = event;
-      const attributes = attributesOf(source, dataSet, id, timeOf(event), name);
+      const attributes = attributesOf(told, id, timeOf(event), id);
       const dates = datesOf(rangeOf(event));
       const data = present<DataOf<"endpoint.updated">>({
         ...known,
@@ -101,8 +106,8 @@ export function messageOfDataSet(dataSet: DataSet, source: string): Message | un
       return { ...attributes, type: "endpoint.updated", data };
     }
     case "answer": {
-      const id = `${name}.${dataSet.announced?.version ?? dataSet.version}`;
-      const attributes = attributesOf(source, dataSet, id, latest.at, name);
+      const id = `${told.subject}.${dataSet.announced?.version ?? dataSet.version}`;
+      const attributes = attributesOf(told, id, latest.at, latest.correlationId);
       const data = present<DataOf<"data.updated">>({ ...known, ...datesOf(range), content });
       return { ...attributes, type: "data.updated", data };
     }
@@ -112,12 +117,20 @@ export function messageOfDataSet(dataSet: DataSet, source: string): Message | un
 /** Twenty digits that no version reaches: nothing of a subject is newer than its erasure. */
 const lastOfAll = "9".repeat(20);
 
-/** Tells that a subject was erased, and when first (ISO 8601); the same each time it is sent. */
-export function messageOfErasure(subject: Subject, erasedAt: string, source: string): Message {
+/**
+ * Tells that a subject was erased, and when first (ISO 8601); the same each time it is sent.
+ * @param correlationId of what led to the erasure
+ */
+export function messageOfErasure(
+  subject: Subject,
+  erasedAt: string,
+  source: string,
+  correlationId?: string,
+): Message {
   const { kind, id } = subject;
-  const name = nameOf(subject);
+  const told = { source, subject: nameOf(subject), version: 0 };
   const attributes = {
-    ...attributesOf(source, { version: 0 }, `${name}.erased.${erasedAt}`, erasedAt, name),
+    ...attributesOf(told, `${told.subject}.erased.${erasedAt}`, erasedAt, correlationId),
     sequence: lastOfAll,
   };
   switch (kind) {
@@ -141,11 +154,14 @@ function datesOf(range: DateRange | undefined): { readonly dateStart?: string; r
 type Attributes = Omit<Message, "type" | "data">;
 
 function attributesOf(
-  source: string,
-  { version }: { readonly version: number },
+  {
+    source,
+    subject,
+    version,
+  }: { readonly source: string; readonly subject: string; readonly version: number },
   id: string,
   time: string,
-  subject: string,
+  correlationId: string | undefined,
 ): Attributes {
   return {
     specversion: "1.0",
@@ -156,6 +172,7 @@ function attributesOf(
     datacontenttype: "application/json",
     // Twenty digits, so that it compares as text (CloudEvents' `sequence` extension).
     sequence: String(version).padStart(20, "0"),
+    ...present({ correlationid: correlationId }),
   };
 }
 

@@ -48,6 +48,11 @@ export type Run = {
   readonly counts: Counts;
 };
 
+/** What data that a run had read again is told under; what was missed is told under its event's id. */
+export function correlationOfRun(startedAt: string): string {
+  return `reconciliation.${startedAt}`;
+}
+
 /** Whether there is something to do now: a run that has not ended, or the time for the next one. */
 export function isDue(run: Run | undefined, everyHours: number, now: Date): boolean {
   if (run?.endedAt === undefined) return true;

@@ -1,7 +1,8 @@
 import type { Change } from "./changes.ts";
 import type { DataSet } from "./data-set.ts";
 import { type IncomeEvent, isWeak } from "./events.ts";
-import { type Judged, type Latest, markOf, momentOf } from "./latest.ts";
+import { correlationOf, type Judged, type Latest, markOf, momentOf } from "./latest.ts";
+import { present } from "./parse.ts";
 import { retellData, retellDataSet, retellState } from "./retell.ts";
 import type { State } from "./state.ts";
 
@@ -105,7 +106,10 @@ function retold(known: Known | undefined, event: IncomeEvent): readonly Change[]
 
 /** Whatever it tells of, a version that tells of something else follows as news. */
 function silent<T extends { readonly latest: Latest }>(record: T): T {
-  return { ...record, latest: { cause: "again" } };
+  return {
+    ...record,
+    latest: { cause: "again", ...present({ correlationId: correlationOf(record.latest) }) },
+  };
 }
 
 function untold<T extends { readonly latest: Latest }>(record: T): T {

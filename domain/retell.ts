@@ -1,6 +1,7 @@
 import type { DataSet } from "./data-set.ts";
 import type { IncomeEvent } from "./events.ts";
 import type { Latest, Outcome } from "./latest.ts";
+import { present } from "./parse.ts";
 import { claimOf, type State } from "./state.ts";
 
 /**
@@ -28,7 +29,9 @@ export function retellData(dataSet: DataSet): DataSet | undefined {
   if (latest.cause === "answer") return dataSet;
   // Data that a release fetched which did not note the version that told of it.
   const at = announced?.at ?? (content && fetchedAt);
-  return at === undefined ? undefined : { ...dataSet, latest: { cause: "answer", at } };
+  if (at === undefined) return undefined;
+  const correlation = present({ correlationId: announced?.correlationId });
+  return { ...dataSet, latest: { cause: "answer", at, ...correlation } };
 }
 
 export function isLatest(latest: Latest, event: IncomeEvent): boolean {

@@ -76,17 +76,24 @@ export function judge(state: State | undefined, event: IncomeEvent, receipts: nu
     ...apply(before, event, outcome),
     version: before.version + 1,
     judged: remember(before.judged, mark),
-    latest: isAgain ? { cause: "again" } : { cause: "event", event, outcome },
+    latest: isAgain ? { cause: "again", correlationId: event.id } : { cause: "event", event, outcome },
   };
 }
 
 /**
  * Writes the provider's answer into the state that asked for it.
+ * @param correlationId of what led to the question
  * @returns undefined where the state has moved on since version `asked`: a later ask will answer
  * @throws retryable failure where the provider knows nobody though no event told a deletion: it may lag, or its
  * path may be wrong, and a deletion is final
  */
-export function settle(state: State | undefined, asked: number, answer: Answer, at: Date): State | undefined {
+export function settle(
+  state: State | undefined,
+  asked: number,
+  answer: Answer,
+  at: Date,
+  correlationId?: string,
+): State | undefined {
   if (state === undefined || state.version !== asked || state.deleted) return undefined;
   if (!answer.found && state.deletionTold !== true) {
     throw retryable("the provider does not know the subject, and no event told its deletion");
@@ -98,7 +105,7 @@ export function settle(state: State | undefined, asked: number, answer: Answer, 
     deleted: !answer.found,
     unconfirmed: false,
     version: state.version + 1,
-    latest: { cause: "answer", at: at.toISOString() },
+    latest: { cause: "answer", at: at.toISOString(), ...present({ correlationId }) },
   };
 }
 

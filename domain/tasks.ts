@@ -28,6 +28,8 @@ export type Task = {
   readonly attempts: number;
   /** Since when the provider has failed it, ISO 8601; absent while nothing has failed. */
   readonly since?: string;
+  /** Of what led to it, see `correlationOf`; absent where an earlier release wrote it. */
+  readonly correlationId?: string;
 } & (
   | { readonly task: "start"; readonly subject: Subject; readonly version: number }
   | ({
@@ -46,17 +48,22 @@ type Unanswered = { readonly wanted: Readonly<Record<string, number>>; readonly 
 /** The tasks of one kind. */
 export type TaskOf<Name extends Task["task"]> = Extract<Task, { task: Name }>;
 
-export function startTask(subject: Subject, version: number): Task {
-  return { schemaVersion: taskVersion, attempts: 0, task: "start", subject, version };
+export function startTask(subject: Subject, version: number, correlationId?: string): Task {
+  return { ...newTask(correlationId), task: "start", subject, version };
 }
 
-export function readTask(subject: Subject, { endpoint, range }: DataName, wanted: number): Task {
+export function readTask(
+  subject: Subject,
+  { endpoint, range }: DataName,
+  wanted: number,
+  correlationId?: string,
+): Task {
   const name = range === undefined ? { endpoint } : { endpoint, range };
-  return { schemaVersion: taskVersion, attempts: 0, task: "read", subject, ...name, wanted };
+  return { ...newTask(correlationId), task: "read", subject, ...name, wanted };
 }
 
-export function askTask(subject: Subject, version: number): Task {
-  return { schemaVersion: taskVersion, attempts: 0, task: "ask", subject, version };
+export function askTask(subject: Subject, version: number, correlationId?: string): Task {
+  return { ...newTask(correlationId), task: "ask", subject, version };
 }
 
 /** Checks, when it is due, the start that was called for a state's version. */
@@ -65,9 +72,13 @@ export function checkTask(
   version: number,
   wanted: Readonly<Record<string, number>>,
   due: Date,
+  correlationId?: string,
 ): Task {
-  const check = { task: "check", subject, version, wanted, due: due.toISOString() } as const;
-  return { schemaVersion: taskVersion, attempts: 0, ...check };
+  return { ...newTask(correlationId), task: "check", subject, version, wanted, due: due.toISOString() };
+}
+
+function newTask(correlationId: string | undefined) {
+  return { schemaVersion: taskVersion, attempts: 0, ...present({ correlationId }) } as const;
 }
 
 /** A task as if it had never been tried: redriven, it is not given up at once. */
@@ -87,7 +98,10 @@ export function readTaskText(text: string): Task {
   const common = {
     schemaVersion: taskVersion,
     attempts: numberOf(fields, "attempts"),
-    ...present({ since: optionalText(fields, "since") }),
+    ...present({
+      since: optionalText(fields, "since"),
+      correlationId: optionalText(fields, "correlationId"),
+    }),
     subject,
   } as const;
   switch (fields.task) {

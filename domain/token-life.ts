@@ -19,11 +19,33 @@ const runsWithinMargin = 3;
  * three runs and the clocks' skew need, where that is more. Without an end that can be read: on every run.
  */
 export function isRefreshDue(life: TokenLife, now: Date, settings: RefreshSettings): boolean {
+  const remaining = remainingInSeconds(life, now);
+  return remaining === undefined || remaining <= marginInSeconds(life, settings);
+}
+
+/**
+ * Whether so little is left of a token that refreshes of it must have failed: half of the margin is gone, and two runs
+ * at least have seen it due.
+ */
+export function isNearEnd(life: TokenLife, now: Date, settings: RefreshSettings): boolean {
   const { issuedAt, expiresAt } = life;
-  if (expiresAt === undefined) return true;
-  const share = issuedAt === undefined ? 0 : (expiresAt - issuedAt) * settings.marginFraction;
+  const remaining = remainingInSeconds(life, now);
+  if (remaining === undefined || expiresAt === undefined) return false;
+  const lifetime = issuedAt === undefined ? Infinity : expiresAt - issuedAt;
+  const dueFrom = Math.min(lifetime, marginInSeconds(life, settings));
+  return remaining <= dueFrom / 2 && dueFrom - remaining > 2 * settings.refreshEveryMinutes * 60;
+}
+
+/** What is left of a token's life, below 0 where it has ended; undefined where its end can't be read. */
+export function remainingInSeconds({ expiresAt }: TokenLife, now: Date): number | undefined {
+  return expiresAt === undefined ? undefined : expiresAt - now.getTime() / 1000;
+}
+
+function marginInSeconds({ issuedAt, expiresAt }: TokenLife, settings: RefreshSettings): number {
+  const isKnown = issuedAt !== undefined && expiresAt !== undefined;
+  const share = isKnown ? (expiresAt - issuedAt) * settings.marginFraction : 0;
   const least = runsWithinMargin * settings.refreshEveryMinutes * 60 + clockSkewInSeconds;
-  return expiresAt - now.getTime() / 1000 <= Math.max(share, least);
+  return Math.max(share, least);
 }
 
 /** Whether a token can end between two runs, whenever it is refreshed. */

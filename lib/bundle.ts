@@ -8,8 +8,6 @@ export type Bundle = {
   readonly files: ReadonlyMap<string, Uint8Array>;
   /** Source files that went into the bundle, relative to the repository. */
   readonly inputs: readonly string[];
-  /** Whether it holds CommonJS code that requires Node's own modules. */
-  readonly requiresBuiltIns: boolean;
 };
 
 // Never written to: sources in the source maps are relative to it, so that a bundle is the same wherever the
@@ -36,14 +34,14 @@ const options = {
   external: ["#lazy/*"],
 } satisfies BuildOptions;
 
-/** Lambda gives credentials in the environment; the SDK's chain that looks for others costs a third of a start. */
-const environmentCredentials = {
+/**
+ * What in a function takes the place of a module that makes its start long. Lambda gives credentials in the environment,
+ * and the SDK's chain that looks for others costs a third of a start.
+ */
+const lighter = {
   "@aws-sdk/credential-provider-node": "./adapters/environment-credentials.ts",
+  "node:process": "./adapters/process-object.ts",
 };
-
-// ESM has no `require`; CommonJS packages such as undici call it for Node's own modules.
-const requireBanner =
-  'import{createRequire as bundleRequire}from"node:module";const require=bundleRequire(import.meta.url);';
 
 /** Where Node finds what is imported lazily, in a bundle as in the repository. */
 const packageFile = JSON.stringify({ type: "module", imports: { "#lazy/*": "./lazy/*.mjs" } });
@@ -51,40 +49,60 @@ const packageFile = JSON.stringify({ type: "module", imports: { "#lazy/*": "./la
 /**
  * Bundles one entry file with all that it imports, the SDK included; what it imports as `#lazy/…` is bundled beside it.
  * @param entry the entry file, relative to `repository`
- * @throws with esbuild's messages where something can't be resolved or parsed
+ * @param standIns files that take the place of packages
+ * @throws with esbuild's messages where something can't be resolved or parsed; where CommonJS code asks for Node's own
+ * modules, which it could not when it runs
  */
-export function bundle(repository: string, entry: string): Bundle {
-  const main = buildFile(repository, entry, "index");
-  const lazy = main.lazyImports.map((name) =>
-    buildFile(repository, `adapters/lazy/${name}.ts`, `lazy/${name}`),
-  );
+export function bundle(
+  repository: string,
+  entry: string,
+  standIns: Readonly<Record<string, string>> = {},
+): Bundle {
+  const alias = { ...lighter, ...standIns };
+  const build = (file: string, output: string) => buildFile(repository, file, output, nameOf(entry), alias);
+  const main = build(entry, "index");
+  const lazy = main.lazyImports.map((name) => build(`adapters/lazy/${name}.ts`, `lazy/${name}`));
   const built = [main, ...lazy];
   const files = new Map(built.flatMap((each) => each.files));
   if (lazy.length > 0) files.set("package.json", Buffer.from(packageFile));
   return {
     files,
     inputs: built.flatMap(({ inputs }) => inputs),
-    requiresBuiltIns: built.some(({ needsRequire }) => needsRequire),
   };
 }
 
-/** @param name of the file that is written, without its ending */
-function buildFile(repository: string, entry: string, name: string) {
-  const build = (banner?: BuildOptions["banner"]) =>
-    buildSync({
-      ...options,
-      ...(banner && { banner }),
-      alias: environmentCredentials,
-      absWorkingDir: repository,
-      entryPoints: { [name]: join(repository, entry) },
-    });
-  const plain = build();
-  const needsRequire = importsOf(plain.metafile).some(({ kind }) => kind === "require-call");
-  const { outputFiles, metafile } = needsRequire ? build({ js: requireBanner }) : plain;
+/** As log lines call a function: `store/users` for `functions/store/users.ts`. */
+function nameOf(entry: string): string {
+  return entry.replace(/^functions\/|\.ts$/g, "");
+}
+
+/**
+ * @param name of the file that is written, without its ending
+ * @param functionName what the code finds in the place of `process.env.FUNCTION_NAME`
+ */
+function buildFile(
+  repository: string,
+  entry: string,
+  name: string,
+  functionName: string,
+  alias: Readonly<Record<string, string>>,
+) {
+  const { outputFiles, metafile } = buildSync({
+    ...options,
+    alias,
+    define: { "process.env.FUNCTION_NAME": JSON.stringify(functionName) },
+    absWorkingDir: repository,
+    entryPoints: { [name]: join(repository, entry) },
+  });
+  const required = importsOf(metafile).find(({ kind }) => kind === "require-call");
+  if (required !== undefined) {
+    throw new Error(
+      `${entry}: CommonJS code requires ${required.path}, which ESM can't; import another package`,
+    );
+  }
   return {
     files: outputFiles.map((file) => nameAndContents(repository, file)),
     inputs: Object.keys(metafile.inputs),
-    needsRequire,
     lazyImports: importsOf(metafile)
       .filter(({ path }) => path.startsWith("#lazy/"))
       .map(({ path }) => path.slice("#lazy/".length)),

@@ -28,3 +28,17 @@ export function every(period: Duration): events.Schedule {
     Duration.minutes(Math.max(1, Math.round(period.toMinutes({ integral: false })))),
   );
 }
+
+const units = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+] as const;
+
+/** A time for people, rounded to half of its largest unit: "10 minutes", "3.5 days". */
+export function inWords(time: Duration): string {
+  const seconds = time.toSeconds({ integral: false });
+  const [name, length] = units.find(([, each]) => seconds >= each) ?? ["second", 1];
+  const count = Math.round((2 * seconds) / length) / 2;
+  return `${count} ${name}${count === 1 ? "" : "s"}`;
+}

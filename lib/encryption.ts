@@ -43,6 +43,9 @@ const askedOfKey: Readonly<Record<string, readonly string[]>> = {
   "secretsmanager:PutSecretValue": [...writing, ...reading],
   "secretsmanager:UpdateSecretVersionStage": [],
   "lambda:InvokeFunction": [],
+  // Traces are encrypted with X-Ray's own key.
+  "xray:PutTelemetryRecords": [],
+  "xray:PutTraceSegments": [],
 };
 
 /**

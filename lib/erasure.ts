@@ -4,6 +4,7 @@ import type * as s3 from "aws-cdk-lib/aws-s3";
 import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import { dataKeyOf } from "./encryption.ts";
+import { ErasureAlarms } from "./erasure-alarms.ts";
 import type { EventTable } from "./event-table.ts";
 import type { LetterArchive } from "./letter-archive.ts";
 import { longestInQueuesInDays, type OverflowStorage } from "./overflow-storage.ts";
@@ -39,6 +40,7 @@ export class Erasure extends Construct {
       },
       ...(encryptionKey && { encryptionKey }),
     });
+    new ErasureAlarms(this, "Alarms", this.work);
     this.log = privateBucket(this, "Log", [], encryptionKey, { versioned: settings.production });
   }
 }

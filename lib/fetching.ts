@@ -1,6 +1,8 @@
+import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import type { EventTable } from "./event-table.ts";
+import { FetchAlarms } from "./fetch-alarms.ts";
 import type { OverflowStorage } from "./overflow-storage.ts";
 import { allow, consumeQueue } from "./permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
@@ -23,16 +25,20 @@ export type FetchingProps = {
 /** Calls to the provider's API: a queue of its own, so that a slow provider never holds up storing. */
 export class Fetching extends Construct {
   readonly work: WorkQueue;
+  readonly fetch: PipelineFunction;
+  /** How often the provider was found down. */
+  readonly down: Metric;
 
   constructor(scope: Construct, id: string, props: FetchingProps) {
     super(scope, id);
     const { settings } = props;
     const visibilityTimeout = visibilityFor(settings.functions.fetch.timeoutSeconds);
     this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout });
-    const fetch = this.#addFunction(props);
-    new ProviderAlarm(this, "Alarms", fetch, settings);
+    this.fetch = this.#addFunction(props);
+    this.down = new ProviderAlarm(this, "Alarms", this.fetch, settings).down;
+    new FetchAlarms(this, "Backlog", this.work, settings);
     new lambda.EventSourceMapping(this, "Source", {
-      target: fetch.lambda,
+      target: this.fetch.lambda,
       eventSourceArn: this.work.queue.queueArn,
       batchSize: 10,
       maxConcurrency: settings.fetch.maxConcurrency,
@@ -69,7 +75,13 @@ export class Fetching extends Construct {
         allow([...consumeQueue, "sqs:ChangeMessageVisibility"], [queue.queueArn]),
         allow(["sqs:SendMessage"], [queue.queueArn, deadLetterQueue.queueArn]),
         allow(
-          ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"],
+          [
+            "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
+            "dynamodb:PutItem",
+            "dynamodb:Query",
+            "dynamodb:UpdateItem",
+          ],
           [table.table.tableArn],
         ),
         allow(["s3:PutObject"], [overflow.data, overflow.pages]),

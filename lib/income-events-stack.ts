@@ -4,6 +4,8 @@ import type { Construct } from "constructs";
 import { kinds } from "../domain/events.ts";
 import { messageSource } from "../domain/message-types.ts";
 import { acknowledge, acknowledgements } from "./acknowledgements.ts";
+import { AlarmTopic } from "./alarm-topic.ts";
+import { Dashboard } from "./dashboard.ts";
 import { dataKeyOf } from "./encryption.ts";
 import { Eraser, Erasure } from "./erasure.ts";
 import { EventTable } from "./event-table.ts";
@@ -14,12 +16,14 @@ import { addOutputs } from "./outputs.ts";
 import { OverflowStorage } from "./overflow-storage.ts";
 import type { FunctionDefaults } from "./pipeline-function.ts";
 import { baseUrlForm, baseUrlPattern } from "./provider-schema.ts";
+import { ReceivingAlarms } from "./receiving-alarms.ts";
 import { Reconciliation } from "./reconciliation.ts";
 import { Relay } from "./relay.ts";
 import { TokenSecret, WebhookSecret } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
 import { selectedBaseUrl } from "./settings-schema.ts";
 import { Subscribers } from "./subscribers.ts";
+import { ThrottleAlarms } from "./throttle-alarms.ts";
 import { TokenRefresh } from "./token-refresh.ts";
 import { WebhookKind } from "./webhook-kind.ts";
 import { WebhookRegistration } from "./webhook-registration.ts";
@@ -55,6 +59,8 @@ export class IncomeEventsStack extends Stack {
     const defaults: FunctionDefaults = {
       codeOf,
       logRetentionInDays: settings.retention.logsDays,
+      logsInvocations: settings.logs.invocations,
+      tracing: settings.tracing,
       dataKey: dataKeyOf(this, settings),
     };
     const providerBaseUrl = this.#addProviderBaseUrl(settings);
@@ -76,6 +82,7 @@ export class IncomeEventsStack extends Stack {
         return [kind, new WebhookKind(this, pascalCase(kind), props)] as const;
       }),
     );
+    const receipts = new ReceivingAlarms(this, "Receiving", { settings, api, apiStage, receiving });
     const calling = { settings, defaults, providerBaseUrl, token, table };
     const refresh = new TokenRefresh(this, "Refresh", calling);
     const fetching = new Fetching(this, "Fetch", { ...calling, refresh, overflow });
@@ -100,6 +107,14 @@ export class IncomeEventsStack extends Stack {
     // Of its own dead letters none is swept: each is an erasure that is still to be done.
     new Eraser(this, "Erase", { ...sending, overflow, relay, archive, works });
 
+    const throttles = new ThrottleAlarms(this, "Throttles", { receiving, fetching, relay, table });
+    const topic = new AlarmTopic(this, "Alarms", settings);
+    topic.hearsOf(this);
+    if (settings.dashboard ?? settings.production) {
+      const shown = { api, apiStage, receiving, receipts, relay, fetching, refresh, subscribers, erasure };
+      new Dashboard(this, "Dashboard", { ...shown, reconciliation, throttles });
+    }
+
     addOutputs(this, {
       settings,
       webhooksUrl,
@@ -117,6 +132,7 @@ export class IncomeEventsStack extends Stack {
       registration,
       reconciliation,
       archive,
+      topic,
     });
 
     const policy = settings.production ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;

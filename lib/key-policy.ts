@@ -5,9 +5,9 @@ import { principalArnOf } from "./subscribers.ts";
 /**
  * The statements that the policy of the customer's key needs for those who are no roles of this account: the
  * stack can't change the policy of a key that it is given. Sources: CloudWatch Logs user guide, "Encrypt log
- * data"; SQS developer guide, "Key management".
+ * data"; SQS and SNS developer guides, "Key management".
  */
-export function keyPolicyStatements(stack: Stack, { subscribers }: Settings): readonly object[] {
+export function keyPolicyStatements(stack: Stack, { subscribers, alarms }: Settings): readonly object[] {
   const { partition, region, account } = stack;
   const logGroups = `arn:${partition}:logs:${region}:${account}:log-group:*`;
   const readers = new Set(subscribers.flatMap(({ principals }) => principals));
@@ -20,6 +20,18 @@ export function keyPolicyStatements(stack: Stack, { subscribers }: Settings): re
       Resource: "*",
       Condition: { ArnLike: { "kms:EncryptionContext:aws:logs:arn": logGroups } },
     },
+    ...(alarms.emails === undefined
+      ? []
+      : [
+          {
+            Sid: "AlarmsOfIncomeEvents",
+            Effect: "Allow",
+            Principal: { Service: "cloudwatch.amazonaws.com" },
+            Action: ["kms:Decrypt", "kms:GenerateDataKey*"],
+            Resource: "*",
+            Condition: { StringEquals: { "aws:SourceAccount": account } },
+          },
+        ]),
     ...(readers.size === 0
       ? []
       : [

@@ -4,7 +4,9 @@ import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
-import { every, wholeDays } from "./durations.ts";
+import { Alarm } from "./alarm.ts";
+import { tailOf } from "./alarm-metrics.ts";
+import { every, inWords, wholeDays } from "./durations.ts";
 import { allow } from "./permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
 import { privateBucket } from "./private-bucket.ts";
@@ -28,7 +30,7 @@ export class LetterArchive extends Construct {
     const rules = [{ expiration: wholeDays(settings.retention.archiveDays) }];
     this.bucket = privateBucket(this, "Bucket", rules, defaults.dataKey);
     const queues = [...works].map(([name, { deadLetterQueue }]) => [name, deadLetterQueue] as const);
-    this.lambda = new PipelineFunction(this, "Letters", {
+    const archive = new PipelineFunction(this, "Letters", {
       ...defaults,
       entry: "functions/archive/letters.ts",
       description: "Archives dead letters that near their end",
@@ -53,7 +55,19 @@ export class LetterArchive extends Construct {
       ],
       // The schedule comes again, long before the letters' end.
       retryAttempts: 0,
-    }).lambda;
+    });
+    this.lambda = archive.lambda;
+    new Alarm(this, "Failing", {
+      entry: "archiving-failing",
+      metric: this.lambda.metricErrors({ statistic: "Sum" }),
+      impact:
+        "Dead letters that near their end could not be archived in two of the last three runs: should this go on for " +
+        `${inWords(Duration.hours(settings.archive.beforeEndHours))}, they are lost.`,
+      remedy: `To see the reason: ${tailOf(archive, "1d")}`,
+      period: Duration.minutes(settings.archive.everyMinutes),
+      breaching: 2,
+      outOf: 3,
+    });
     new events.Rule(this, "Schedule", {
       description: "Looks for dead letters that near their end",
       schedule: every(Duration.minutes(settings.archive.everyMinutes)),

@@ -1,5 +1,6 @@
 import { CfnOutput, type Stack } from "aws-cdk-lib";
 import type { Kind } from "../domain/events.ts";
+import type { AlarmTopic } from "./alarm-topic.ts";
 import type { Erasure } from "./erasure.ts";
 import type { EventTable } from "./event-table.ts";
 import type { Fetching } from "./fetching.ts";
@@ -37,6 +38,7 @@ type OutputParts = {
   readonly registration: WebhookRegistration | undefined;
   readonly reconciliation: Reconciliation;
   readonly archive: LetterArchive;
+  readonly topic: AlarmTopic;
 };
 
 /** Names every address and queue that a person or a program needs next. The names of outputs are an interface. */
@@ -86,6 +88,7 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
   );
   add("ArchiveBucketName", parts.archive.bucket.bucketName, "Dead letters that would have expired");
   add("ArchiveFunctionName", parts.archive.lambda.functionName, "Archives dead letters that near their end");
+  if (parts.topic.topicArn !== undefined) add("AlarmTopicArn", parts.topic.topicArn, "Where alarms go");
   if (parts.registration === undefined) return;
   const { lambda, rotation } = parts.registration;
   add("RegisterFunctionName", lambda.functionName, "Registers webhooks when invoked");

@@ -25,6 +25,12 @@ export const resourceWildcards: readonly ResourceWildcard[] = [
     reason: "The action lists streams and knows no resource; Lambda refuses the event source without it.",
   },
   {
+    resource: "*",
+    actions: ["xray:PutTelemetryRecords", "xray:PutTraceSegments"],
+    reason:
+      "Traces have no resource that could be named: both actions write to the account's and read nothing.",
+  },
+  {
     resource: "/bodies/*",
     actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
     reason: "Each large body is an object of its own, named by its digest.",

@@ -7,12 +7,17 @@ import { Construct } from "constructs";
 import { acknowledgeWildcard } from "./acknowledgements.ts";
 import { keyPermissions } from "./encryption.ts";
 import { allow, wildcardsOf } from "./permissions.ts";
+import type { Settings } from "./settings.ts";
+import { sendTraces } from "./tracing.ts";
 
 /** What all functions of a stack share. */
 export type FunctionDefaults = {
   /** The code of an entry file (relative to the repository), with the settings that it reads beside it. */
   readonly codeOf: (entry: string, settings: unknown) => lambda.Code;
   readonly logRetentionInDays: logs.RetentionDays;
+  /** Whether Lambda's own lines about each invocation are in the log, not those about failures only. */
+  readonly logsInvocations: boolean;
+  readonly tracing: Settings["tracing"];
   /** The customer's key that the stage's data is encrypted with; undefined: keys of AWS's own. */
   readonly dataKey: kms.IKey | undefined;
 };
@@ -50,17 +55,19 @@ export class PipelineFunction extends Construct {
       retention: props.logRetentionInDays,
       ...(props.dataKey && { encryptionKey: props.dataKey }),
     });
+    const isTraced = props.tracing === "service";
+    const permissions = isTraced ? [...props.permissions, sendTraces()] : props.permissions;
     const writeLogs = allow(["logs:CreateLogStream", "logs:PutLogEvents"], [this.logGroup.logGroupArn]);
     // In the role itself: an event source mapping then never meets a role whose policy is still to come.
     const role = new iam.Role(this, "Role", {
       assumedBy: new iam.ServicePrincipal("lambda.amazonaws.com"),
       inlinePolicies: {
         permissions: new iam.PolicyDocument({
-          statements: [...props.permissions, ...keyPermissions(props.permissions, props.dataKey), writeLogs],
+          statements: [...permissions, ...keyPermissions(permissions, props.dataKey), writeLogs],
         }),
       },
     });
-    for (const { resource, reason } of props.permissions.flatMap(wildcardsOf)) {
+    for (const { resource, reason } of permissions.flatMap(wildcardsOf)) {
       acknowledgeWildcard(role, resource, reason);
     }
     this.lambda = new lambda.Function(this, "Function", {
@@ -76,8 +83,13 @@ export class PipelineFunction extends Construct {
       }),
       environment: { ...props.environment },
       logGroup: this.logGroup,
+      loggingFormat: lambda.LoggingFormat.JSON,
+      // Metrics are made of what is logged as INFO: a higher level would silence their alarms.
+      applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
+      systemLogLevelV2: props.logsInvocations ? lambda.SystemLogLevel.INFO : lambda.SystemLogLevel.WARN,
       ...(props.retryAttempts !== undefined && { retryAttempts: props.retryAttempts }),
-      role,
+      // The role has what tracing needs already: CDK would add it once more, as a policy beside the role.
+      ...(isTraced ? { tracing: lambda.Tracing.ACTIVE, role: role.withoutPolicyUpdates() } : { role }),
     });
   }
 }

@@ -1,22 +1,28 @@
 import { Duration } from "aws-cdk-lib";
+import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { Construct } from "constructs";
 import { Alarm } from "./alarm.ts";
+import { tailOf } from "./alarm-metrics.ts";
 import { metricOfLog } from "./log-metric.ts";
 import type { PipelineFunction } from "./pipeline-function.ts";
 import type { Settings } from "./settings.ts";
 
 /** Tells the operator once that the provider is down, however long that lasts. */
 export class ProviderAlarm extends Construct {
+  readonly down: Metric;
+
   constructor(scope: Construct, id: string, fetch: PipelineFunction, settings: Settings) {
     super(scope, id);
     const { longestOutageHours } = settings.fetch;
+    this.down = metricOfLog(fetch, "PROVIDER_DOWN");
     new Alarm(this, "Down", {
-      metric: metricOfLog(fetch, "PROVIDER_DOWN"),
-      description:
+      entry: "provider-down",
+      metric: this.down,
+      impact:
         "The provider fails call after call: no new income data is fetched until it is back. Tasks wait, and nothing is " +
         `lost within ${longestOutageHours} hours; then they go to the dead-letter queue (fetch.longestOutageHours). It ` +
-        "catches up by itself. To see how it fails: " +
-        `aws logs tail ${fetch.logGroup.logGroupName} --since 1h`,
+        "catches up by itself.",
+      remedy: `To see how it fails: ${tailOf(fetch, "1h")}`,
       // While it is down it is probed at least so often; one failed probe alone may be a moment's trouble.
       period: Duration.seconds(3 * settings.provider.breaker.maxSeconds),
       threshold: 2,

@@ -1,11 +1,13 @@
 import { Duration } from "aws-cdk-lib";
+import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import * as events from "aws-cdk-lib/aws-events";
 import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import type { Kind } from "../domain/events.ts";
 import { Alarm } from "./alarm.ts";
-import { every } from "./durations.ts";
+import { tailOf } from "./alarm-metrics.ts";
+import { every, inWords } from "./durations.ts";
 import type { EventTable } from "./event-table.ts";
 import { metricOfLog } from "./log-metric.ts";
 import { allow } from "./permissions.ts";
@@ -27,6 +29,8 @@ export type ReconciliationProps = {
 /** Compares the provider's list of users with the table, again and again: for what no webhook ever told. */
 export class Reconciliation extends Construct {
   readonly lambda: lambda.Function;
+  /** What the table lacked or had wrong, by run. */
+  readonly gap: Metric;
 
   constructor(scope: Construct, id: string, props: ReconciliationProps) {
     super(scope, id);
@@ -53,7 +57,13 @@ export class Reconciliation extends Construct {
       },
       permissions: [
         allow(
-          ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query"],
+          [
+            "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
+            "dynamodb:PutItem",
+            "dynamodb:UpdateItem",
+            "dynamodb:Query",
+          ],
           [table.table.tableArn],
         ),
         allow(["sqs:SendMessage"], [users.queueArn, accounts.queueArn]),
@@ -63,15 +73,29 @@ export class Reconciliation extends Construct {
       retryAttempts: 0,
     });
     this.lambda = compare.lambda;
-    metricOfLog(compare, "RECONCILED", { field: "gap", name: "ReconciliationGap" });
+    this.gap = metricOfLog(compare, "RECONCILED", { field: "gap", name: "ReconciliationGap" });
+    // Until the next run; CloudWatch sums up a day at most.
+    const untilNextRun = Duration.hours(Math.min(24, settings.reconcile.everyHours));
     new Alarm(this, "Failed", {
+      entry: "reconciliation-failed",
       metric: metricOfLog(compare, "RECONCILIATION_FAILED"),
-      description:
+      impact:
         "The comparison with the provider's list of users ended early: what no webhook told stays unknown. The settings " +
-        "reconcile, provider.paths and provider.paging say how the list is read. To see the reason: " +
-        `aws logs tail ${compare.logGroup.logGroupName} --since 2d`,
-      // Until the next run; CloudWatch sums up a day at most.
-      period: Duration.hours(Math.min(24, settings.reconcile.everyHours)),
+        "reconcile, provider.paths and provider.paging say how the list is read.",
+      remedy: `To see the reason: ${tailOf(compare, "2d")}`,
+      period: untilNextRun,
+      breaching: 1,
+      outOf: 1,
+    });
+    new Alarm(this, "Gap", {
+      entry: "webhooks-missed",
+      metric: this.gap,
+      impact:
+        "The provider lists users or accounts that no webhook told of: webhooks get lost, and their income data came up " +
+        `to ${inWords(Duration.hours(settings.reconcile.everyHours))} late. What was found is taken up by itself.`,
+      remedy: "To see where webhooks go: npx income-events webhooks list",
+      period: untilNextRun,
+      threshold: settings.alarms.reconciliationGap,
       breaching: 1,
       outOf: 1,
     });

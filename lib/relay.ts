@@ -1,7 +1,9 @@
 import { Duration } from "aws-cdk-lib";
+import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
+import { ofEventSource } from "./alarm-metrics.ts";
 import { divided, wholeDays } from "./durations.ts";
 import type { Erasure } from "./erasure.ts";
 import type { EventTable } from "./event-table.ts";
@@ -9,6 +11,7 @@ import type { Fetching } from "./fetching.ts";
 import { allow } from "./permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "./pipeline-function.ts";
 import { privateBucket } from "./private-bucket.ts";
+import { RelayAlarms } from "./relay-alarms.ts";
 import type { Settings } from "./settings.ts";
 import type { Subscribers } from "./subscribers.ts";
 
@@ -50,27 +53,35 @@ export class Relay extends Construct {
   /** Whole records that the relay gave up on. */
   readonly failures: s3.Bucket;
   readonly lambda: lambda.Function;
+  /** The changes that were handed to the relay. */
+  readonly relayed: Metric;
 
   constructor(scope: Construct, id: string, props: RelayProps) {
     super(scope, id);
     const { settings, table } = props;
     const rules = [{ expiration: wholeDays(settings.retention.failuresDays) }];
     this.failures = privateBucket(this, "Failures", rules, props.defaults.dataKey);
-    this.lambda = this.#addFunction(props).lambda;
-    new lambda.EventSourceMapping(this, "Source", {
+    const relay = this.#addFunction(props);
+    this.lambda = relay.lambda;
+    const maxRecordAge = divided(longestRecordAge, settings);
+    const source = new lambda.EventSourceMapping(this, "Source", {
       target: this.lambda,
       eventSourceArn: table.streamArn,
       startingPosition: lambda.StartingPosition.TRIM_HORIZON,
       batchSize: settings.relay.batchSize,
       bisectBatchOnError: true,
       retryAttempts: settings.relay.retryAttempts,
-      maxRecordAge: divided(longestRecordAge, settings),
+      maxRecordAge,
+      // What was given up is counted there only.
+      metricsConfig: { metrics: [lambda.MetricType.EVENT_COUNT] },
       reportBatchItemFailures: true,
       filters: changesWithConsequences.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
       // A queue would get metadata only, which no longer tell the record once the stream has dropped it. Not the
       // ready-made S3 destination: it would let the relay read and delete what it gave up on.
       onFailure: { bind: () => ({ destination: this.failures.bucketArn }) },
     });
+    this.relayed = ofEventSource(source.eventSourceMappingId, "InvokedEventCount");
+    new RelayAlarms(this, "Alarms", { relay, source, maxRecordAge });
   }
 
   #addFunction({ settings, defaults, eventSource, table, fetching, subscribers, erasure }: RelayProps) {
@@ -111,7 +122,9 @@ export class Relay extends Construct {
         allow(["dynamodb:ListStreams"], ["*"]),
         allow(["s3:PutObject"], [this.failures.arnForObjects("*")]),
         allow(["s3:ListBucket"], [this.failures.bucketArn]),
-        allow(["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem"], [table.table.tableArn]),
+        allow(["dynamodb:BatchGetItem", "dynamodb:PutItem"], [table.table.tableArn]),
+        // Of the release before (0.1.0), whose relay runs with this role while it is replaced: docs/adr/0029.
+        allow(["dynamodb:GetItem"], [table.table.tableArn]),
         allow(["secretsmanager:GetSecretValue"], [erasure.key.secretArn]),
         allow(
           ["sqs:SendMessage"],

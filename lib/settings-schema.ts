@@ -4,11 +4,13 @@ import { headersOf } from "../domain/mapping.ts";
 import { answerTypes, erasureTypes } from "../domain/message-types.ts";
 import { longestCallInSeconds, settlingInSeconds } from "../domain/provider-settings.ts";
 import { wants } from "../domain/subscribers.ts";
+import { alarmsSchema } from "./alarms-schema.ts";
 import { encryptionSchema } from "./encryption-schema.ts";
 import { mappingSchema } from "./mapping-schema.ts";
 import { isPlaceholder, isPrivate, providerSchema } from "./provider-schema.ts";
 import { reconcileSchema } from "./reconcile-schema.ts";
 import {
+  choice,
   flag,
   listOf,
   remedyOf,
@@ -171,6 +173,12 @@ const stageSchema = section({
     archiveDays: waitingTime(14, 3_650).default(90),
     logsDays: z.literal(logDays, { error: remedyOf(`set it to one of: ${logDays.join(", ")}`) }).default(30),
   }).prefault({}),
+  logs: section({
+    /** Whether Lambda writes a line at the start and at the end of each invocation. */
+    invocations: flag().default(false),
+  }).prefault({}),
+  /** `service`: AWS X-Ray traces the functions. */
+  tracing: choice(["off", "service"]).default("off"),
   erasure: section({
     /** Whether a user who was deleted at the provider is erased here as well. */
     onDeletion: flag().default(false),
@@ -179,6 +187,9 @@ const stageSchema = section({
   /** The quota of the account and region: Lambda's "Concurrent executions". A new account has 10. */
   accountConcurrency: wholeNumber(1, 1_000_000).default(10),
   encryption: encryptionSchema,
+  alarms: alarmsSchema,
+  /** Whether the stage has the dashboard; unset: in production. */
+  dashboard: flag().exactOptional(),
   /** Every waiting time of the stack is divided by this, to live through days in minutes: see docs/adr/0020. */
   divideDurationsBy: wholeNumber(1, 10_000).default(1),
 });
@@ -250,6 +261,15 @@ const crossChecks: readonly CrossCheck[] = [
       `is reserved for each of ${kinds.length} receivers, which is over accountConcurrency less the ` +
       `${alwaysUnreserved} that Lambda leaves unreserved; lower it, leave it out, or have the quota raised and set ` +
       "accountConcurrency to it",
+  },
+  {
+    reads: ["production", "alarms"],
+    holds: ({ production, alarms }) =>
+      !production || alarms.topicArn !== undefined || alarms.emails !== undefined,
+    path: ["alarms"],
+    error:
+      "tell nobody, which a production stage can't afford; write " +
+      '{"emails": ["on-call@your.company"]}, or {"topicArn": "arn:aws:sns:…"} for a topic that is there',
   },
   {
     reads: ["encryption", "subscribers"],

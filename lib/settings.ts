@@ -52,7 +52,21 @@ function orExplain<T>(result: z.ZodSafeParseResult<T>, file: string): T {
 function linesOf(issue: z.core.$ZodIssue): string[] {
   const keys =
     issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
-  return keys.map((path) => `${path.map(String).join(".") || "the settings"}: ${issue.message}`);
+  return keys.map((path) => onOneLine(`${path.map(nameOf).join(".") || "the settings"}: ${issue.message}`));
+}
+
+/** A name that is no plain one stands in quotes: else a blank at its end could not be seen. */
+function nameOf(key: PropertyKey): string {
+  const name = String(key);
+  return /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
+}
+
+/** Names and expressions of a file can hold anything; a line of the refusal is a setting's. */
+function onOneLine(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 function readJson(file: string, stage: string): unknown {

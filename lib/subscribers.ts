@@ -4,6 +4,7 @@ import { Construct } from "constructs";
 import { wholeSeconds } from "./durations.ts";
 import { pascalCase } from "./names.ts";
 import type { Settings } from "./settings.ts";
+import { SubscriberAlarms } from "./subscriber-alarms.ts";
 import { WorkQueue } from "./work-queue.ts";
 
 type SubscriberSettings = Settings["subscribers"][number];
@@ -46,6 +47,7 @@ export class Subscribers extends Construct {
       visibilityTimeout: Duration.seconds(visibilityTimeoutSeconds),
       retention: wholeSeconds(Duration.days(retentionDays)),
     });
+    new SubscriberAlarms(work, "Alarms", name, work);
     if (principals.length === 0) return work;
     work.queue.addToResourcePolicy(
       new iam.PolicyStatement({

@@ -1,4 +1,5 @@
 import { Duration } from "aws-cdk-lib";
+import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import * as events from "aws-cdk-lib/aws-events";
 import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
@@ -22,6 +23,8 @@ export type TokenRefreshProps = {
 /** Renews the token on a schedule, well before its end, and when callers were refused with it. */
 export class TokenRefresh extends Construct {
   readonly lambda: lambda.Function;
+  /** What is left of the token's life, in seconds. */
+  readonly remaining: Metric;
 
   constructor(
     scope: Construct,
@@ -57,7 +60,7 @@ export class TokenRefresh extends Construct {
       retryAttempts: 0,
     });
     this.lambda = refresh.lambda;
-    new TokenAlarms(this, "Alarms", refresh, refreshEveryMinutes);
+    this.remaining = new TokenAlarms(this, "Alarms", refresh, refreshEveryMinutes).remaining;
     new events.Rule(this, "Schedule", {
       description: "Refreshes the provider's token",
       schedule: every(Duration.minutes(refreshEveryMinutes)),

@@ -25,13 +25,16 @@ export type WebhookKindProps = {
 /** One kind of webhook, from its route to the table: receiver, queue with DLQ, and consumer. */
 export class WebhookKind extends Construct {
   readonly work: WorkQueue;
+  readonly receive: PipelineFunction;
+  readonly store: PipelineFunction;
 
   constructor(scope: Construct, id: string, props: WebhookKindProps) {
     super(scope, id);
     const visibilityTimeout = visibilityFor(props.settings.functions.store.timeoutSeconds);
     this.work = new WorkQueue(this, "Work", { settings: props.settings, visibilityTimeout });
-    this.#addRoutes(props, this.#addReceiver(props));
-    this.#addConsumer(props);
+    this.receive = this.#addReceiver(props);
+    this.#addRoutes(props, this.receive);
+    this.store = this.#addConsumer(props);
   }
 
   #addReceiver({ kind, settings, defaults, secret, overflow }: WebhookKindProps): PipelineFunction {
@@ -72,7 +75,7 @@ export class WebhookKind extends Construct {
     });
   }
 
-  #addConsumer({ kind, settings, defaults, overflow, table }: WebhookKindProps): void {
+  #addConsumer({ kind, settings, defaults, overflow, table }: WebhookKindProps): PipelineFunction {
     const { queue, deadLetterQueue } = this.work;
     const store = new PipelineFunction(this, "Store", {
       ...defaults,
@@ -98,5 +101,6 @@ export class WebhookKind extends Construct {
       batchSize: 10,
       reportBatchItemFailures: true,
     });
+    return store;
   }
 }

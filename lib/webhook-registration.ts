@@ -67,11 +67,12 @@ export class WebhookRegistration extends Construct {
       targets: [new targets.LambdaFunction(register.lambda)],
     });
     new Alarm(this, "Failing", {
+      entry: "registration-failing",
       metric: register.lambda.metricErrors({ statistic: "Sum" }),
-      description:
+      impact:
         "The webhooks could not be registered with the provider. Those that are registered still come, but what has " +
-        "changed since, such as a rotated secret, is not told to the provider. To see why, and to try again: " +
-        "npx income-events webhooks register",
+        "changed since, such as a rotated secret, is not told to the provider.",
+      remedy: "To see why, and to try again: npx income-events webhooks register",
       // A scheduled run that fails is tried twice more, after one minute and after two.
       period: Duration.minutes(15),
       threshold: 3,

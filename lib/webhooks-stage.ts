@@ -1,8 +1,10 @@
 import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
+import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { dataKeyOf } from "./encryption.ts";
+import { metricOfLines } from "./log-metric.ts";
 import type { Settings } from "./settings.ts";
 
 /** What is logged of each request: no header, no body, no address below a route. */
@@ -22,6 +24,8 @@ export type WebhooksStageProps = { readonly api: apigateway.HttpApi; readonly se
 /** The API's one stage: each route throttled by itself, each request logged without its content. */
 export class WebhooksStage extends Construct {
   readonly stage: apigateway.HttpStage;
+  /** Requests that were over the throttle: API Gateway has no metric of them. */
+  readonly throttled: Metric;
 
   constructor(scope: Construct, id: string, { api, settings }: WebhooksStageProps) {
     super(scope, id);
@@ -31,6 +35,7 @@ export class WebhooksStage extends Construct {
       retention: settings.retention.logsDays,
       ...(encryptionKey && { encryptionKey }),
     });
+    this.throttled = metricOfLines(this, logGroup, { field: "status", text: "429" }, "WebhookThrottled");
     this.stage = new apigateway.HttpStage(this, "Stage", {
       httpApi: api,
       stageName: "$default",

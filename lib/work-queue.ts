@@ -26,10 +26,14 @@ export type WorkQueueProps = {
 export class WorkQueue extends Construct {
   readonly queue: sqs.Queue;
   readonly deadLetterQueue: sqs.Queue;
+  readonly visibilityTimeout: Duration;
+  readonly retention: Duration;
 
   constructor(scope: Construct, id: string, { settings, visibilityTimeout, retention }: WorkQueueProps) {
     super(scope, id);
     const longest = deadLetterRetention(settings);
+    this.visibilityTimeout = visibilityTimeout;
+    this.retention = retention ?? longest;
     const common = { ...encryptionOf(this, settings), enforceSSL: true };
     this.deadLetterQueue = new sqs.Queue(this, "DeadLetters", {
       ...common,
@@ -38,7 +42,7 @@ export class WorkQueue extends Construct {
     this.queue = new sqs.Queue(this, "Queue", {
       ...common,
       visibilityTimeout,
-      retentionPeriod: retention ?? longest,
+      retentionPeriod: this.retention,
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount },
     });
   }

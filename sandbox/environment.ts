@@ -11,7 +11,7 @@ import { type Branding, checkBranding } from "./connect/branding.ts";
 import { createSignIns } from "./connect/sign-ins.ts";
 import { idSource } from "./data/random.ts";
 import { type Datasource, standardDatasources } from "./datasources.ts";
-import { createDeliveryEngine, type DeliveryEngine } from "./delivery/engine.ts";
+import { type Attempt, createDeliveryEngine, type DeliveryEngine } from "./delivery/engine.ts";
 import { type Delivery, type DeliveryQuery, openDeliveryQueue } from "./delivery/queue.ts";
 import { createSender } from "./delivery/send.ts";
 import { type EndpointName, isEndpointName } from "./endpoint-names.ts";
@@ -36,6 +36,8 @@ export type DeliveryOptions = {
   readonly giveUpAfterMs?: number;
   /** Calls at once; default 16. */
   readonly concurrency?: number;
+  /** Is told of each call to a webhook, with what came of it. */
+  readonly onAttempt?: (attempt: Attempt) => void;
 };
 
 export type EnvironmentOptions = {
@@ -283,6 +285,7 @@ function startDeliveries(
     webhooks,
     queue: openDeliveryQueue(store),
     sender: createSender(concurrency, options.timeoutMs ?? 10_000),
+    onAttempt: options.onAttempt ?? (() => undefined),
     policy: {
       firstRetryMs: options.firstRetryMs ?? 30_000,
       maxRetryMs: options.maxRetryMs ?? 3_600_000,

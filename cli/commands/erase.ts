@@ -47,7 +47,7 @@ async function erase({ deployment, clients, terminal }: Operation, subject: Subj
   });
   const { subjects = 0, removed = {}, incomplete = [] } = report ?? {};
   terminal.result(
-    { stage, subject, subjects, removed, incomplete },
+    { stage, subject, subjects, removed, incomplete, correlationId: id },
     reportText(subject, subjects, removed, incomplete),
   );
 }

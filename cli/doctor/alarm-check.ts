@@ -1,13 +1,31 @@
 import { type StackAlarm, stackAlarms } from "../../adapters/stack-alarms.ts";
 import { oneLine } from "../printable.ts";
 import { fromNow } from "../spans.ts";
-import type { Check, Finding } from "./finding.ts";
+import { type Check, deployAgain, type Finding } from "./finding.ts";
 
 export const alarmCheck: Check = {
   name: "alarms",
-  examine: async ({ deployment, clients, now }) =>
-    (await stackAlarms(clients.cloudWatch, deployment.stack)).flatMap((alarm) => judgeAlarm(alarm, now)),
+  examine: async ({ deployment, clients, now }) => {
+    const alarms = await stackAlarms(clients.cloudWatch, deployment.stack);
+    const on = alarms.flatMap((alarm) => judgeAlarm(alarm, now));
+    // What runs on this machine tells its terminal.
+    const isInAws = deployment.client.endpoint === undefined;
+    return isInAws ? [...judgeTelling(alarms, deployment.stage), ...on] : on;
+  },
 };
+
+/** Alarms that tell nobody are seen by those only who look. */
+export function judgeTelling(alarms: readonly StackAlarm[], stage: string): readonly Finding[] {
+  const silent = alarms.filter(({ isTold }) => !isTold);
+  if (silent.length === 0) return [];
+  return [
+    {
+      what: `${silent.length} of ${alarms.length} alarms tell nobody.`,
+      why: "What goes wrong is seen by those only who look. The settings alarms.emails and alarms.topicArn say who is told.",
+      mend: deployAgain(stage),
+    },
+  ];
+}
 
 /** An alarm's description says what it means, and ends with what to type. */
 export function judgeAlarm({ name, description, isOn, since }: StackAlarm, now: Date): readonly Finding[] {

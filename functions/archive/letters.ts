@@ -5,7 +5,7 @@ import { queueLetters } from "../../adapters/queue-letters.ts";
 import { fieldsOf, numberOf, parseJson, textOf } from "../../domain/parse.ts";
 import { settlingInSeconds } from "../../domain/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
-import { log } from "../runtime/log.ts";
+import { log, logged } from "../runtime/log.ts";
 import { withOwnReasons } from "../runtime/own-reasons.ts";
 import { archiver } from "./archiver.ts";
 
@@ -13,7 +13,7 @@ const settings = readSettings();
 const queues = new SQSClient({});
 const urls = fieldsOf(parseJson(variable("DEAD_LETTER_QUEUES"), "DEAD_LETTER_QUEUES"), "DEAD_LETTER_QUEUES");
 
-export const handler = withOwnReasons(
+const handle = withOwnReasons(
   archiver({
     places: (secondsLeft) => {
       // What a run that was ended by force has hidden comes back when its time is over.
@@ -30,3 +30,5 @@ export const handler = withOwnReasons(
     log,
   }),
 );
+
+export const handler = logged(handle);

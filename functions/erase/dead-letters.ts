@@ -1,4 +1,4 @@
-import { bodyText } from "../../adapters/body-text.ts";
+import { bodyText, type WebhookBody } from "../../adapters/body-text.ts";
 import type { DeadLetter, LetterPlace } from "../../domain/dead-letter.ts";
 import { type Body, readEnvelope } from "../../domain/envelope.ts";
 import { addRemoved, type EraseTask } from "../../domain/erasure.ts";
@@ -6,12 +6,16 @@ import { retryable } from "../../domain/failures.ts";
 import { mentions } from "../../domain/mentions.ts";
 import type { StepDependencies } from "./dependencies.ts";
 
-type Sweep = StepDependencies & { readonly isNamed: (text: string) => boolean };
+type Sweep = StepDependencies & {
+  readonly isNamed: (text: string) => boolean;
+  /** By the object that a body lies in: whether it names somebody. Several letters may point to one, which goes once. */
+  readonly decided: Map<string, Promise<boolean>>;
+};
 type Swept = { readonly queue: string; readonly deleted: number; readonly isComplete: boolean };
 
 /** Deletes the dead letters, in queues and in their archive, that name somebody who is erased. */
 export async function removeDeadLetters(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
-  const sweep = { ...dependencies, isNamed: mentions(task.erased.map(({ id }) => id)) };
+  const sweep = { ...dependencies, isNamed: mentions(task.erased.map(({ id }) => id)), decided: new Map() };
   const swept = await Promise.all(
     dependencies
       .deadLetters(dependencies.secondsLeft)
@@ -44,11 +48,21 @@ async function isNamedIn({ body: text }: DeadLetter, sweep: Sweep): Promise<bool
   if (sweep.isNamed(text)) return true;
   const body = bodyIn(text);
   if (body === undefined || body.as === "facts" || body.as === "withheld") return false;
-  const { find } = sweep.bodies;
-  const get = async (key: string) => (await find(key)) ?? new Uint8Array();
-  if (!sweep.isNamed(await bodyText(body, { get }))) return false;
-  if (body.as === "object") await sweep.objects.remove(body.key);
-  return true;
+  if (body.as !== "object") return isNamedBody(body, sweep);
+  const decided = sweep.decided.get(body.key) ?? removeIfNamed(body, sweep);
+  sweep.decided.set(body.key, decided);
+  return decided;
+}
+
+async function removeIfNamed(body: Extract<Body, { as: "object" }>, sweep: Sweep): Promise<boolean> {
+  const isNamed = await isNamedBody(body, sweep);
+  if (isNamed) await sweep.objects.remove(body.key);
+  return isNamed;
+}
+
+async function isNamedBody(body: WebhookBody, { bodies, isNamed }: Sweep): Promise<boolean> {
+  const get = async (key: string) => (await bodies.find(key)) ?? new Uint8Array();
+  return isNamed(await bodyText(body, { get }));
 }
 
 /** What is no envelope says all in its own text. */

@@ -1,5 +1,5 @@
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
-import { type EraseTask, readEraseTask, writeEraseTask } from "../../domain/erasure.ts";
+import { correlationOfErasure, type EraseTask, readEraseTask, writeEraseTask } from "../../domain/erasure.ts";
 import { FailureError } from "../../domain/failures.ts";
 import { deadLetterPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
 import { removeDeadLetters } from "./dead-letters.ts";
@@ -39,7 +39,11 @@ async function goOn(task: EraseTask, dependencies: StepDependencies): Promise<vo
   // The report last: whoever follows it may rely on the second pass.
   if (next !== undefined) await sendNext(next, task, dependencies);
   await keepReport(isDone ? task : next, isDone);
-  if (isDone) log(task.pass === 1 ? "ERASED" : "ERASED_AGAIN", { count: task.erased.length });
+  if (isDone)
+    log(task.pass === 1 ? "ERASED" : "ERASED_AGAIN", {
+      correlationId: correlationOfErasure(task),
+      count: task.erased.length,
+    });
 }
 
 /** @returns what is to be done next; undefined where all is done */

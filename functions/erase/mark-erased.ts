@@ -1,4 +1,4 @@
-import type { EraseTask } from "../../domain/erasure.ts";
+import { correlationOfErasure, type EraseTask } from "../../domain/erasure.ts";
 import { nameOf, type Subject } from "../../domain/subjects.ts";
 import type { StepDependencies } from "./dependencies.ts";
 import { findOwn } from "./find-own.ts";
@@ -12,7 +12,7 @@ export async function markErased(task: EraseTask, dependencies: StepDependencies
   const { digestOf, tombstones, writeLog, records } = dependencies;
   const mark = async (subject: Subject) => {
     const digest = await digestOf(subject);
-    const { erasedAt, isTold } = await tombstones.place(digest);
+    const { erasedAt, isTold } = await tombstones.place(digest, correlationOfErasure(task));
     await writeLog(digest, erasedAt);
     return isTold;
   };

@@ -16,7 +16,7 @@ import { tombstones } from "../../adapters/tombstones.ts";
 import { numberOf, textOf } from "../../domain/parse.ts";
 import { parseSubscribers } from "../../domain/subscribers.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
-import { log } from "../runtime/log.ts";
+import { log, logged } from "../runtime/log.ts";
 import { joinQueues, publisher } from "../runtime/subscriber-queues.ts";
 import { eraser } from "./eraser.ts";
 import { queuesBeside } from "./queues-beside.ts";
@@ -33,7 +33,7 @@ const places = queuesBeside(queueUrl, variable("QUEUE_NAMES"));
 const subscribers = joinQueues(parseSubscribers(settings.subscribers), places.subscribers);
 const archive = letterArchive(buckets, variable("ARCHIVE_BUCKET"));
 
-export const handler = eraser({
+const handle = eraser({
   digestOf: subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN")),
   tombstones: tombstones(table, tableName, numberOf(settings, "tombstoneDays"), now),
   writeLog: erasureLogWriter(buckets, variable("ERASURE_LOG_BUCKET")),
@@ -58,3 +58,5 @@ export const handler = eraser({
   eventSource: textOf(settings, "eventSource"),
   log,
 });
+
+export const handler = logged(handle);

@@ -1,23 +1,23 @@
-import type { EraseTask } from "../../domain/erasure.ts";
+import { correlationOfErasure, type EraseTask } from "../../domain/erasure.ts";
 import { FailureError } from "../../domain/failures.ts";
 import { messageOfErasure } from "../../domain/message.ts";
 import type { StepDependencies } from "./dependencies.ts";
 
 /** Tells subscribers of each that was erased, unless they know; killed in between, they are told once more. */
 export async function tell(
-  { erased }: EraseTask,
+  task: EraseTask,
   { digestOf, tombstones, publish, eventSource }: StepDependencies,
 ): Promise<void> {
   const marked = await Promise.all(
-    erased.map(async (subject) => {
+    task.erased.map(async (subject) => {
       const digest = await digestOf(subject);
-      return { subject, digest, ...(await tombstones.place(digest)) };
+      return { subject, digest, ...(await tombstones.place(digest, correlationOfErasure(task))) };
     }),
   );
   const untold = marked.filter(({ isTold }) => !isTold);
-  const messages = untold.map(({ subject, erasedAt }, index) => ({
+  const messages = untold.map(({ subject, erasedAt, correlationId }, index) => ({
     index,
-    message: messageOfErasure(subject, erasedAt, eventSource),
+    message: messageOfErasure(subject, erasedAt, eventSource, correlationId),
   }));
   const [failed] = await publish(messages);
   if (failed !== undefined) throw new FailureError(failed.failure);

@@ -2,7 +2,7 @@ import type { ApiAnswer } from "../../adapters/provider-api.ts";
 import { permanent } from "../../domain/failures.ts";
 import { isFields, optionalBoolean, parseJson } from "../../domain/parse.ts";
 import { fillPath, type ProviderSettings } from "../../domain/provider-settings.ts";
-import { type Answer, settle } from "../../domain/state.ts";
+import { type Answer, type State, settle } from "../../domain/state.ts";
 import type { Subject } from "../../domain/subjects.ts";
 import type { TaskOf } from "../../domain/tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
@@ -12,13 +12,15 @@ import type { FetcherDependencies } from "./dependencies.ts";
  * @returns whether the provider was called; false where the state has moved on
  */
 export async function ask(task: TaskOf<"ask">, dependencies: FetcherDependencies): Promise<boolean> {
-  const { subject, version } = task;
+  const { subject, version, correlationId } = task;
   const { call, revisions, provider, now } = dependencies;
   const known = await revisions.loadState(subject);
   const path = pathOfState(subject, provider);
   if (known?.version !== version || path === undefined) return false;
   const answer = await call({ method: "GET", path: fillPath(path, subject) });
-  await revisions.state(subject, (state) => settle(state, version, answerOf(subject, answer), now()));
+  const settled = (state: State | undefined) =>
+    settle(state, version, answerOf(subject, answer), now(), correlationId);
+  await revisions.state(subject, settled, known);
   return true;
 }
 

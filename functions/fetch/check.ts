@@ -12,7 +12,7 @@ import { wantStarted } from "./start.ts";
  * @throws a failure that waits while the start can still be answered
  */
 export async function check(task: TaskOf<"check">, dependencies: FetcherDependencies): Promise<boolean> {
-  const { subject, version, wanted, due } = task;
+  const { subject, wanted, due, correlationId } = task;
   const { revisions, now, log } = dependencies;
   const state = await revisions.loadState(subject);
   // An account that was disconnected has no data to come; connected again, it has a start of its own.
@@ -21,8 +21,8 @@ export async function check(task: TaskOf<"check">, dependencies: FetcherDependen
   if (wait > 0) throw waiting("the start can still be answered", wait, 0);
   const dataSets = await revisions.loadDataSets(subject);
   const unanswered = Object.keys(wanted).filter((name) => wantedOf(dataSets, name) === wanted[name]);
-  for (const endpoint of unanswered) await wantStarted(subject, endpoint, version, dependencies);
+  for (const endpoint of unanswered) await wantStarted(task, endpoint, dependencies);
   if (unanswered.length === 0) return false;
-  log("START_UNANSWERED", { subject: nameOf(subject), count: unanswered.length });
+  log("START_UNANSWERED", { subject: nameOf(subject), correlationId, count: unanswered.length });
   return true;
 }

@@ -17,7 +17,7 @@ import {
 } from "../../domain/provider-settings.ts";
 import { parseRetrySettings } from "../../domain/retry.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
-import { log } from "../runtime/log.ts";
+import { log, logged } from "../runtime/log.ts";
 import { tokenCalls } from "../runtime/token-calls.ts";
 import { fetcher } from "./fetcher.ts";
 
@@ -32,7 +32,7 @@ const overflow = overflowBucket(variable("OVERFLOW_BUCKET"));
 const timeoutSeconds = numberOf(settings, "timeoutSeconds");
 
 const wakeRefresher = backgroundInvoker(variable("REFRESH_FUNCTION_NAME"));
-export const handler = fetcher({
+const handle = fetcher({
   revisions: revisions(table, tableName),
   claimData: dataClaims(table, tableName, timeoutSeconds, now),
   storeContent: contentStore(table, tableName, overflow),
@@ -55,3 +55,5 @@ export const handler = fetcher({
   random: Math.random,
   log,
 });
+
+export const handler = logged(handle);

@@ -33,7 +33,12 @@ export function fetcher(
 
 async function perform(task: Task, dependencies: TimedDependencies): Promise<void> {
   const isDone = await dispatch(task, dependencies);
-  dependencies.log(isDone ? "TASK_DONE" : "TASK_VOID", { task: task.task, subject: nameOf(task.subject) });
+  const { task: name, subject, correlationId } = task;
+  dependencies.log(isDone ? "TASK_DONE" : "TASK_VOID", {
+    task: name,
+    subject: nameOf(subject),
+    correlationId,
+  });
 }
 
 /** @returns whether there was anything to do; false where the task was overtaken */

@@ -33,10 +33,11 @@ async function hideAll(
   { hide, queueUrl, log }: FetcherDependencies,
 ): Promise<Safe> {
   const failures = await hide(queueUrl, verdicts);
-  for (const [index, { messageId, reason, seconds }] of verdicts.entries()) {
+  for (const [index, { messageId, correlationId, reason, seconds }] of verdicts.entries()) {
     const failure = failures[index];
-    if (failure === undefined) log("TASK_POSTPONED", { messageId, reason, delayInSeconds: seconds });
-    else log("MESSAGE_FAILED", { messageId, reason: failure.reason });
+    const ids = { messageId, correlationId };
+    if (failure === undefined) log("TASK_POSTPONED", { ...ids, reason, delayInSeconds: seconds });
+    else log("MESSAGE_FAILED", { ...ids, reason: failure.reason });
   }
   return [];
 }
@@ -53,13 +54,14 @@ async function sendAllAgain(
       ...present({ returns }),
     })),
   );
-  return verdicts.flatMap(({ messageId, reason, task, seconds }, index) => {
+  return verdicts.flatMap(({ messageId, correlationId, reason, task, seconds }, index) => {
     const failure = failures[index];
+    const ids = { messageId, correlationId };
     if (failure !== undefined) {
-      log("MESSAGE_FAILED", { messageId, reason: failure.reason });
+      log("MESSAGE_FAILED", { ...ids, reason: failure.reason });
       return [];
     }
-    log("TASK_POSTPONED", { messageId, reason, attempts: task.attempts, delayInSeconds: seconds });
+    log("TASK_POSTPONED", { ...ids, reason, attempts: task.attempts, delayInSeconds: seconds });
     return [messageId];
   });
 }

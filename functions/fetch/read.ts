@@ -1,5 +1,5 @@
 import type { Revisions } from "../../adapters/revisions.ts";
-import { fetched } from "../../domain/data-set.ts";
+import { type DataSet, fetched } from "../../domain/data-set.ts";
 import type { TaskOf } from "../../domain/tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 import { type PagesDependencies, readPages } from "./read-pages.ts";
@@ -25,7 +25,7 @@ export async function read(task: TaskOf<"read">, dependencies: ReadDependencies)
   const giveBack = await claimData(subject, task, known.wanted, lookedAt);
   const noted = task.progress?.noted ?? known.wanted;
   try {
-    await fetchData(task, noted, dependencies);
+    await fetchData(task, known, noted, dependencies);
     // What was wanted while a list was read is another task's, which need not wait for the claim's end.
     if (noted < known.wanted) await giveBack();
   } catch (error) {
@@ -35,15 +35,23 @@ export async function read(task: TaskOf<"read">, dependencies: ReadDependencies)
   return true;
 }
 
-/** @param noted what was wanted before the call: what is wanted during it may be news that the answer lacks */
-async function fetchData(task: TaskOf<"read">, noted: number, dependencies: ReadDependencies): Promise<void> {
+/**
+ * @param known the data set as it was before the call; mostly it still is
+ * @param noted what was wanted before the call: what is wanted during it may be news that the answer lacks
+ */
+async function fetchData(
+  task: TaskOf<"read">,
+  known: DataSet,
+  noted: number,
+  dependencies: ReadDependencies,
+): Promise<void> {
   const { subject } = task;
   const { revisions, storeContent, now } = dependencies;
   const content = await readPages({ ...dependencies, task, noted });
   // The data first, what is known of it after: a crash between the two fetches again, and forgets nothing. Stored
   // even where the digest is known already: a slower fetch may have put older data there since it was noted.
   await storeContent(subject, task, noted, content);
-  await revisions.dataSet(subject, task, (current) =>
-    current === undefined ? undefined : fetched(current, noted, content?.digest, now()),
-  );
+  const done = (current: DataSet | undefined) =>
+    current === undefined ? undefined : fetched(current, noted, content?.digest, now(), task.correlationId);
+  await revisions.dataSet(subject, task, done, known);
 }

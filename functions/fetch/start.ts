@@ -2,7 +2,6 @@ import type { ApiAnswer } from "../../adapters/provider-api.ts";
 import { wantedOf, wantFor } from "../../domain/data-set.ts";
 import { FailureError, failureOf } from "../../domain/failures.ts";
 import { fillBody, fillPath } from "../../domain/provider-settings.ts";
-import type { Subject } from "../../domain/subjects.ts";
 import { checkTask, type Task, type TaskOf, writeTask } from "../../domain/tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 
@@ -15,13 +14,13 @@ const longestDelayInSeconds = 900;
  * @returns whether the provider was called; false, too, where nothing is known of the account any more
  */
 export async function start(task: TaskOf<"start">, dependencies: FetcherDependencies): Promise<boolean> {
-  const { subject, version } = task;
+  const { subject, version, correlationId } = task;
   const { call, provider, startEndpoints, revisions } = dependencies;
   // Who was erased since has no state: nothing is called for, and nothing wanted.
   if ((await revisions.loadState(subject)) === undefined) return false;
   const fetchStart = provider.paths.start;
   if (fetchStart === undefined || subject.kind !== "account") {
-    for (const endpoint of startEndpoints) await wantStarted(subject, endpoint, version, dependencies);
+    for (const endpoint of startEndpoints) await wantStarted(task, endpoint, dependencies);
     return false;
   }
   // Before the call: an event can answer before the call itself does.
@@ -34,19 +33,21 @@ export async function start(task: TaskOf<"start">, dependencies: FetcherDependen
   const wanted = startEndpoints.map((endpoint) => [endpoint, wantedOf(dataSets, endpoint)] as const);
   const { now, readAfterSeconds } = dependencies;
   const due = new Date(now().getTime() + readAfterSeconds * 1000);
-  await sendLater(checkTask(subject, version, Object.fromEntries(wanted), due), dependencies);
+  const check = checkTask(subject, version, Object.fromEntries(wanted), due, correlationId);
+  await sendLater(check, dependencies);
   return true;
 }
 
 /** Wants an endpoint of an account that became connected with a version of its state, once. */
 export async function wantStarted(
-  subject: Subject,
+  { subject, version, correlationId }: TaskOf<"start" | "check">,
   endpoint: string,
-  version: number,
   { revisions }: Pick<FetcherDependencies, "revisions">,
 ): Promise<void> {
   const mark = `start.${version}`;
-  await revisions.dataSet(subject, { endpoint }, (known) => wantFor(known, subject, { endpoint }, mark));
+  await revisions.dataSet(subject, { endpoint }, (known) =>
+    wantFor(known, subject, { endpoint }, mark, correlationId),
+  );
 }
 
 /**

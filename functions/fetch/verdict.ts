@@ -1,5 +1,7 @@
 import type { SQSRecord } from "aws-lambda";
+import { correlationIdIn } from "../../domain/correlation.ts";
 import type { Failure } from "../../domain/failures.ts";
+import { present } from "../../domain/parse.ts";
 import { delayInSeconds, type RetrySettings } from "../../domain/retry.ts";
 import { anew, readTaskText, type Task, writeTask } from "../../domain/tasks.ts";
 import { type Failed, returnsOf } from "../runtime/sqs-batch.ts";
@@ -8,6 +10,7 @@ import { type Failed, returnsOf } from "../runtime/sqs-batch.ts";
 export type Verdict = {
   readonly messageId: string;
   readonly reason: string;
+  readonly correlationId?: string;
   /** Of the message; what is sent in its place carries it on. */
   readonly returns?: string;
 } & (
@@ -42,7 +45,8 @@ export function verdictOn(
   random: number,
 ): Verdict {
   const { messageId, receiptHandle, body } = record;
-  const common = { messageId, reason: failure.reason, ...returnsOf(record) };
+  const correlation = present({ correlationId: correlationIdIn(body) });
+  const common = { messageId, reason: failure.reason, ...correlation, ...returnsOf(record) };
   if (failure.kind === "permanent") return { ...common, do: "give up", body };
   const receives = Number(record.attributes.ApproximateReceiveCount);
   if (failure.waitsFor === "release") {

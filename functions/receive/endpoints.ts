@@ -1,4 +1,5 @@
+import { logged } from "../runtime/log.ts";
 import { liveDependencies } from "./live.ts";
 import { receiver } from "./receiver.ts";
 
-export const handler = receiver("endpoints", liveDependencies());
+export const handler = logged(receiver("endpoints", liveDependencies()));

@@ -12,7 +12,7 @@ import {
 import type { Kind } from "../../domain/events.ts";
 import { FailureError, failureOf } from "../../domain/failures.ts";
 import { identify } from "../../domain/identify.ts";
-import { pickHeaders } from "../../domain/mapping-source.ts";
+import { type MappedHeaders, pickHeaders } from "../../domain/mapping-source.ts";
 import { inspectPayload } from "../../domain/payload.ts";
 import type { Log } from "../runtime/log.ts";
 import {
@@ -51,10 +51,24 @@ export function receiver(kind: Kind, dependencies: ReceiverDependencies) {
 }
 
 async function accept(kind: Kind, event: Event, dependencies: ReceiverDependencies): Promise<Result> {
-  const { send, queueUrl, deadLetterQueueUrl, mappedHeaders, now, log } = dependencies;
   const raw = rawBodyOf(event);
-  const headers = pickHeaders(mappedHeaders, event.headers);
+  const headers = pickHeaders(dependencies.mappedHeaders, event.headers);
   const id = identify(kind, raw, headers);
+  try {
+    return await makeDurable(kind, id, raw, headers, dependencies);
+  } catch (error) {
+    return tryAgain(kind, error, dependencies.log, id);
+  }
+}
+
+async function makeDurable(
+  kind: Kind,
+  id: string,
+  raw: Buffer,
+  headers: MappedHeaders,
+  dependencies: ReceiverDependencies,
+): Promise<Result> {
+  const { send, queueUrl, deadLetterQueueUrl, now, log } = dependencies;
   const payload = inspectPayload(kind, raw, headers);
   const body = payload.ok ? bodyOf(payload.bytes) : unreadable(kind, raw, payload.error);
   const carried = Object.keys(headers).length === 0 ? {} : { headers };
@@ -66,7 +80,7 @@ async function accept(kind: Kind, event: Event, dependencies: ReceiverDependenci
     ? await send(queueUrl, [{ body: message }])
     : await send(deadLetterQueueUrl, [{ body: message, reason: payload.error }]);
   if (failure !== undefined) throw new FailureError(failure);
-  log(payload.ok ? "WEBHOOK_ACCEPTED" : "WEBHOOK_UNREADABLE", { kind, id });
+  log(payload.ok ? "WEBHOOK_ACCEPTED" : "WEBHOOK_UNREADABLE", { kind, correlationId: id });
   return { statusCode: 202 };
 }
 
@@ -94,8 +108,13 @@ async function serialize(envelope: Envelope, { overflow }: ReceiverDependencies)
 function answerFailures(kind: Kind, log: Log): middy.MiddlewareObj<Event, Result> {
   return {
     onError: (request) => {
-      log("WEBHOOK_FAILED", { kind, reason: failureOf(request.error).reason });
-      request.response = answer(503, "try again", { "retry-after": "30" });
+      request.response = tryAgain(kind, request.error, log);
     },
   };
+}
+
+/** @param correlationId of the event; absent where it failed before there was one */
+function tryAgain(kind: Kind, error: unknown, log: Log, correlationId?: string): Result {
+  log("WEBHOOK_FAILED", { kind, correlationId, reason: failureOf(error).reason });
+  return answer(503, "try again", { "retry-after": "30" });
 }

@@ -1,6 +1,7 @@
 import { FailureError } from "../../domain/failures.ts";
 import {
   advance,
+  correlationOfRun,
   endRun,
   gapOfRun,
   isDue,
@@ -43,7 +44,8 @@ export function reconciler(dependencies: ReconcilerDependencies) {
       log("RECONCILIATION_FAILED", { reason: failure.reason });
       throw error;
     }
-    if (run.endedAt !== undefined) log("RECONCILED", { ...run.counts, gap: gapOfRun(run) });
+    const correlationId = correlationOfRun(run.startedAt);
+    if (run.endedAt !== undefined) log("RECONCILED", { correlationId, ...run.counts, gap: gapOfRun(run) });
   };
 }
 

@@ -1,4 +1,5 @@
 import { isFetchedBefore, wantFor } from "../../domain/data-set.ts";
+import { correlationOfRun } from "../../domain/reconciliation.ts";
 import type { Subject } from "../../domain/subjects.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 
@@ -19,7 +20,7 @@ export async function rereadOld(
     let isWanted = false;
     await revisions.dataSet(subject, name, (known) => {
       if (known === undefined || !isFetchedBefore(known, oldest)) return undefined;
-      const next = wantFor(known, subject, name, `reread.${startedAt}`);
+      const next = wantFor(known, subject, name, `reread.${startedAt}`, correlationOfRun(startedAt));
       isWanted = next !== undefined;
       return next;
     });

@@ -9,7 +9,7 @@ import { sqsSender } from "../../adapters/sqs-sender.ts";
 import { parseProviderSettings } from "../../domain/provider-settings.ts";
 import { parseReconcileSettings } from "../../domain/reconcile-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
-import { log } from "../runtime/log.ts";
+import { log, logged } from "../runtime/log.ts";
 import { withOwnReasons } from "../runtime/own-reasons.ts";
 import { tokenCalls } from "../runtime/token-calls.ts";
 import { providerLists } from "./provider-lists.ts";
@@ -27,7 +27,7 @@ const tableName = variable("TABLE_NAME");
 const now = () => new Date();
 const { call } = tokenCalls(table, new SecretsManagerClient({}), provider, now, patienceInSeconds);
 
-export const handler = withOwnReasons(
+const handle = withOwnReasons(
   reconciler({
     lists: providerLists(call, provider, reconcile),
     search: jmespathSearch,
@@ -42,3 +42,5 @@ export const handler = withOwnReasons(
     log,
   }),
 );
+
+export const handler = logged(handle);

@@ -3,7 +3,14 @@ import type { RefusalNote } from "../../adapters/refusal-note.ts";
 import type { StoredToken, TokenSecret } from "../../adapters/token-secret.ts";
 import { isFields } from "../../domain/parse.ts";
 import type { RefreshOutcome } from "../../domain/refresh-outcomes.ts";
-import { isRefreshDue, isShortLived, type RefreshSettings, type TokenLife } from "../../domain/token-life.ts";
+import {
+  isNearEnd,
+  isRefreshDue,
+  isShortLived,
+  type RefreshSettings,
+  remainingInSeconds,
+  type TokenLife,
+} from "../../domain/token-life.ts";
 import { succeeds, type TokenVersion } from "../../domain/token-succession.ts";
 import type { Log, LogCode } from "../runtime/log.ts";
 import { isTaken, refreshedToken } from "./ask-provider.ts";
@@ -56,10 +63,29 @@ async function run(isAskedFor: boolean, dependencies: RefresherDependencies): Pr
   const healed = await healPending(current, dependencies);
   if (healed !== undefined) return healed;
   const life = readLife(current.token);
+  const remaining = remainingInSeconds(life, now());
+  if (remaining !== undefined) log("TOKEN_LIFE", { remainingInSeconds: Math.floor(remaining) });
   if (isShortLived(life, refresh)) log("TOKEN_SHORT_LIVED");
   const isRefused = await isRefusedByProvider(current, current.token, dependencies);
   if (!isRefused && !isAskedFor && !isRefreshDue(life, now(), refresh)) return "kept";
-  return replace(current, current.token, isRefused, dependencies);
+  const replaced = replace(current, current.token, isRefused, dependencies);
+  return warnUnlessReplaced(replaced, isNearEnd(life, now(), refresh), log);
+}
+
+/** A token near its end whose run changes nothing, or fails, is what an operator should know. */
+async function warnUnlessReplaced(
+  outcome: Promise<RefreshOutcome>,
+  isNear: boolean,
+  log: Log,
+): Promise<RefreshOutcome> {
+  let isReplaced = false;
+  try {
+    const came = await outcome;
+    isReplaced = came === "refreshed" || came === "overtaken";
+    return came;
+  } finally {
+    if (isNear && !isReplaced) log("TOKEN_NEAR_END");
+  }
 }
 
 /**

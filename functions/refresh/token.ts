@@ -7,7 +7,7 @@ import { shortestPage } from "../../domain/paging.ts";
 import { fieldsOf, numberOf } from "../../domain/parse.ts";
 import { parseProviderSettings } from "../../domain/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
-import { log } from "../runtime/log.ts";
+import { log, logged } from "../runtime/log.ts";
 import { withOwnReasons } from "../runtime/own-reasons.ts";
 import { providerCalls } from "../runtime/provider-calls.ts";
 import { refresher } from "./refresher.ts";
@@ -21,7 +21,7 @@ const now = () => new Date();
 /** A schedule comes rarely: it rather waits for the rate than fails. */
 const patienceInSeconds = 20;
 
-export const handler = withOwnReasons(
+const handle = withOwnReasons(
   refresher({
     secret: tokenSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN")),
     refusals: refusalNote(table, variable("TABLE_NAME")),
@@ -37,3 +37,5 @@ export const handler = withOwnReasons(
     log,
   }),
 );
+
+export const handler = logged(handle);

@@ -4,7 +4,7 @@ import { webhookSecretStore } from "../../adapters/webhook-secret.ts";
 import { isFields, numberOf, optionalBoolean, textOf } from "../../domain/parse.ts";
 import { parseProviderSettings, parseWebhookPaths } from "../../domain/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
-import { log } from "../runtime/log.ts";
+import { log, logged } from "../runtime/log.ts";
 import { withOwnReasons } from "../runtime/own-reasons.ts";
 import { tokenCalls } from "../runtime/token-calls.ts";
 import { listWebhooks } from "./list-webhooks.ts";
@@ -36,6 +36,8 @@ const register = registrar({
 });
 
 /** An event `{"list": true}` changes nothing; any other registers. */
-export const handler = withOwnReasons(async (event: unknown) =>
+const handle = withOwnReasons(async (event: unknown) =>
   isFields(event) && event.list === true ? listWebhooks(shared) : register(event),
 );
+
+export const handler = logged(handle);

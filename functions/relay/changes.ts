@@ -10,7 +10,7 @@ import { parseJson, textOf } from "../../domain/parse.ts";
 import { parseReadByRange } from "../../domain/provider-settings.ts";
 import { parseSubscribers } from "../../domain/subscribers.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
-import { log } from "../runtime/log.ts";
+import { log, logged } from "../runtime/log.ts";
 import { withOwnReasons } from "../runtime/own-reasons.ts";
 import { joinQueues, publisher } from "../runtime/subscriber-queues.ts";
 import { outbox } from "./outbox.ts";
@@ -25,7 +25,7 @@ const send = sqsSender(new SQSClient({}));
 const tableName = variable("TABLE_NAME");
 const digestOf = subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN"));
 
-export const handler = withOwnReasons(
+const handle = withOwnReasons(
   relay({
     revisions: revisions(table, tableName),
     link: linkTable(table, tableName),
@@ -41,3 +41,5 @@ export const handler = withOwnReasons(
     log,
   }),
 );
+
+export const handler = logged(handle);

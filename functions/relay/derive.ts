@@ -1,13 +1,25 @@
 import { readChange, type StreamRecord } from "../../adapters/change-stream.ts";
 import type { FindErased } from "../../adapters/tombstones.ts";
-import { type Change, type Consequence, consequencesOf } from "../../domain/changes.ts";
-import { erasureOnDeletion, lateArrival, subjectsIn, writeEraseTask } from "../../domain/erasure.ts";
+import { type Change, type Consequence, consequencesOf, correlationOfChange } from "../../domain/changes.ts";
+import {
+  type EraseTask,
+  erasureOnDeletion,
+  lateArrival,
+  subjectsIn,
+  writeEraseTask,
+} from "../../domain/erasure.ts";
 import { type Failure, failureOf } from "../../domain/failures.ts";
+import { present } from "../../domain/parse.ts";
 import type { Subject } from "../../domain/subjects.ts";
 import type { Log } from "../runtime/log.ts";
 
 /** A record of the batch on its way: what it leads to, and what has failed, if anything. */
-export type Step = { readonly consequences: readonly Consequence[]; failure: Failure | undefined };
+export type Step = {
+  readonly consequences: readonly Consequence[];
+  /** Undefined where the record can't be read, or an earlier release wrote it. */
+  readonly correlationId: string | undefined;
+  failure: Failure | undefined;
+};
 
 export type DeriveDependencies = {
   readonly findErased: FindErased;
@@ -21,6 +33,7 @@ export type DeriveDependencies = {
 /** A change that was read, with whom it speaks of and what follows unless one of them is erased. */
 type Derived = {
   readonly change: Change;
+  readonly correlationId: string | undefined;
   readonly subjects: readonly Subject[];
   readonly consequences: readonly Consequence[];
 };
@@ -34,7 +47,9 @@ export async function derive(
   const subjects = all.flatMap((each) => ("kind" in each ? [] : each.subjects));
   // One read for the whole batch. Without its answer nothing is relayed: it all comes again.
   const erased = await dependencies.findErased(subjects).catch(failureOf);
-  if ("kind" in erased) return all.map(() => failed(erased));
+  if ("kind" in erased) {
+    return all.map((each) => failed(erased, "kind" in each ? undefined : each.correlationId));
+  }
   const late = new Set<string>();
   return all.map((each) =>
     "kind" in each ? failed(each) : unlessErased(each, erased, late, dependencies.log),
@@ -44,34 +59,41 @@ export async function derive(
 function deriveOne(record: StreamRecord, { erasesOnDeletion, eventSource }: DeriveDependencies): Derived {
   const change = readChange(record);
   const erasure = erasesOnDeletion ? erasureOnDeletion(change) : undefined;
+  const correlationId = correlationOfChange(change);
   return {
     change,
+    correlationId,
     subjects: subjectsIn(change),
     consequences: [
       ...consequencesOf(change, eventSource),
-      ...(erasure === undefined ? [] : [{ do: "erase", task: erasure } as const]),
+      ...(erasure === undefined ? [] : [erase(erasure, correlationId)]),
     ],
   };
 }
 
 /** @param sent tasks of records before it, so that a batch asks for each erasure once */
 function unlessErased(
-  { change, consequences }: Derived,
+  { change, correlationId, consequences: usual }: Derived,
   erased: ReadonlySet<string>,
   sent: Set<string>,
   log: Log,
 ): Step {
   const task = lateArrival(change, erased);
-  if (task === undefined) return { consequences, failure: undefined };
-  log("ARRIVED_LATE");
+  if (task === undefined) return { correlationId, consequences: usual, failure: undefined };
+  log("ARRIVED_LATE", { correlationId });
   const text = writeEraseTask(task);
   const isSent = sent.has(text);
   sent.add(text);
-  return { consequences: isSent ? [] : [{ do: "erase", task }], failure: undefined };
+  const consequences = isSent ? [] : [erase(task, correlationId)];
+  return { correlationId, consequences, failure: undefined };
 }
 
-function failed(failure: Failure): Step {
-  return { consequences: [], failure };
+function erase(task: EraseTask, correlationId: string | undefined): Consequence {
+  return { do: "erase", task: { ...task, ...present({ correlationId }) } };
+}
+
+function failed(failure: Failure, correlationId?: string): Step {
+  return { correlationId, consequences: [], failure };
 }
 
 function attempt<T>(run: () => T): T | Failure {

@@ -2,7 +2,7 @@ import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
 import type { StreamRecord } from "../../adapters/change-stream.ts";
 import { partitionOf } from "../../adapters/keys.ts";
 import type { Link } from "../../adapters/links.ts";
-import type { Revisions } from "../../adapters/revisions.ts";
+import type { RecordName, Revise, Revisions } from "../../adapters/revisions.ts";
 import type { Consequence } from "../../domain/changes.ts";
 import { type DataName, rangeOf } from "../../domain/data-name.ts";
 import { want } from "../../domain/data-set.ts";
@@ -15,7 +15,7 @@ import { type DeriveDependencies, derive, type Step } from "./derive.ts";
 import type { Outbox } from "./outbox.ts";
 
 export type RelayDependencies = DeriveDependencies & {
-  readonly revisions: Revisions;
+  readonly revisions: Pick<Revisions, "readAhead">;
   readonly link: Link;
   readonly outbox: Outbox;
   /** The kinds of subjects whose data is read by the dates that its events tell. */
@@ -26,7 +26,7 @@ type Inside = Extract<Consequence, { do: "judge" | "want" | "link" }>;
 type Outgoing = Exclude<Consequence, Inside>;
 
 /**
- * Relays the table's changes: writes what follows inside the table (in order within a partition), then sends
+ * Relays the table's changes: writes what follows inside the table (read ahead at once, in order within a partition), then sends
  * what leaves it. The first record that failed is told to Lambda, which hands over all from it on again.
  */
 export function relay(dependencies: RelayDependencies) {
@@ -40,6 +40,7 @@ export function relay(dependencies: RelayDependencies) {
         if (step !== undefined) step.failure ??= failure;
       },
     );
+    tellRelayed(steps, dependencies.log);
     return firstFailed(Records, steps, dependencies.log);
   };
 }
@@ -54,14 +55,18 @@ function isInside(consequence: Consequence): consequence is Inside {
 }
 
 async function writeInside(steps: readonly Step[], dependencies: RelayDependencies): Promise<void> {
+  const inside = steps.flatMap((step) =>
+    step.consequences.filter(isInside).map((consequence) => ({ step, consequence })),
+  );
+  if (inside.length === 0) return;
+  const records = inside.flatMap(({ consequence }) => recordOf(consequence, dependencies));
+  const revise = await dependencies.revisions.readAhead(records);
   const partitions = new Map<string, Write[]>();
-  for (const step of steps) {
-    for (const consequence of step.consequences.filter(isInside)) {
-      const partition = partitionOf(subjectOf(consequence));
-      const writes = partitions.get(partition) ?? [];
-      writes.push({ step, run: () => write(consequence, dependencies) });
-      partitions.set(partition, writes);
-    }
+  for (const { step, consequence } of inside) {
+    const partition = partitionOf(subjectOf(consequence));
+    const writes = partitions.get(partition) ?? [];
+    writes.push({ step, run: () => write(consequence, revise, dependencies) });
+    partitions.set(partition, writes);
   }
   await Promise.all([...partitions.values()].map(inOrder));
 }
@@ -90,21 +95,59 @@ function subjectOf(consequence: Inside): Subject {
   return consequence.do === "link" ? { kind: "account", id: consequence.accountId } : consequence.subject;
 }
 
-function write(consequence: Inside, { revisions, link, readByRange }: RelayDependencies): Promise<void> {
+/** The record that a consequence revises, if any. */
+function recordOf(consequence: Inside, dependencies: Pick<RelayDependencies, "readByRange">): RecordName[] {
+  switch (consequence.do) {
+    case "judge":
+      return [{ subject: consequence.subject }];
+    case "want":
+      return [{ subject: consequence.subject, name: dataNameOf(consequence, dependencies) }];
+    case "link":
+      return [];
+  }
+}
+
+function dataNameOf(
+  { subject, endpoint, event }: Extract<Inside, { do: "want" }>,
+  { readByRange }: Pick<RelayDependencies, "readByRange">,
+): DataName {
+  const range = readByRange.includes(subject.kind) ? rangeOf(event) : undefined;
+  return present<DataName>({ endpoint, range });
+}
+
+function write(consequence: Inside, revise: Revise, dependencies: RelayDependencies): Promise<void> {
   switch (consequence.do) {
     case "judge": {
       const { subject, event, receipts } = consequence;
-      return revisions.state(subject, (state) => judge(state, event, receipts));
+      return revise.state(subject, (state) => judge(state, event, receipts));
     }
     case "want": {
-      const { subject, endpoint, event, receipts } = consequence;
-      const range = readByRange.includes(subject.kind) ? rangeOf(event) : undefined;
-      const name = present<DataName>({ endpoint, range });
-      return revisions.dataSet(subject, name, (known) => want(known, subject, name, event, receipts));
+      const { subject, event, receipts } = consequence;
+      const name = dataNameOf(consequence, dependencies);
+      return revise.dataSet(subject, name, (known) => want(known, subject, name, event, receipts));
     }
     case "link":
-      return link(consequence.userId, consequence.accountId);
+      return dependencies.link(consequence.userId, consequence.accountId);
   }
+}
+
+/**
+ * One line for the invocation, with the ids of all: a line for each change would cost more than the change. From the first
+ * that failed on, all come again and are told then.
+ */
+function tellRelayed(steps: readonly Step[], log: Log): void {
+  const firstFailure = steps.findIndex(({ failure }) => failure !== undefined);
+  const relayed = steps
+    .slice(0, firstFailure < 0 ? steps.length : firstFailure)
+    .filter(({ consequences }) => consequences.length > 0);
+  if (relayed.length === 0) return;
+  const outgoing = relayed.flatMap(outgoingOf);
+  log("RELAYED", {
+    count: relayed.length,
+    messages: outgoing.filter((consequence) => consequence.do === "publish").length,
+    tasks: outgoing.filter((consequence) => consequence.do !== "publish").length,
+    correlationIds: [...new Set(relayed.flatMap(({ correlationId }) => correlationId ?? []))],
+  });
 }
 
 function firstFailed(
@@ -113,11 +156,12 @@ function firstFailed(
   log: Log,
 ): DynamoDBBatchResponse {
   const index = steps.findIndex(({ failure }) => failure !== undefined);
-  const failure = steps[index]?.failure;
+  const { failure, correlationId } = steps[index] ?? {};
   if (failure === undefined) return { batchItemFailures: [] };
   const itemIdentifier = records[index]?.dynamodb?.SequenceNumber;
   log("RECORD_FAILED", {
     ...(itemIdentifier === undefined ? {} : { messageId: itemIdentifier }),
+    correlationId,
     reason: failure.reason,
   });
   // Nothing could be told about a record without a number: then the whole batch fails.

@@ -1,3 +1,5 @@
+import type { Context } from "aws-lambda";
+
 /** Everything a function ever logs: one catalogue, so that nothing else can slip into a log. */
 export const logCodes = {
   WEBHOOK_ACCEPTED: "a webhook is durable in its queue",
@@ -16,6 +18,7 @@ export const logCodes = {
   TASK_DONE: "a task of the fetch queue was done",
   PROVIDER_DOWN: "the provider was found down, by calls in a row or by a probe: nobody calls it for a while",
   PROVIDER_BACK: "the provider answers again: what waited is called within its rate",
+  RELAYED: "changes of the table were relayed: their tasks and messages are in their queues",
   RECORD_FAILED: "a change could not be relayed and will be tried again",
   ARRIVED_LATE:
     "a change of somebody who was erased came after all: nothing but its own erasure follows from it",
@@ -29,6 +32,8 @@ export const logCodes = {
   TOKEN_OVERTAKEN: "a new token is not current: an operator or another run was faster",
   TOKEN_UNCHANGED: "the provider answered a refresh with a token that is not newer",
   TOKEN_SHORT_LIVED: "the token can end between two runs: lower token.refreshEveryMinutes",
+  TOKEN_LIFE: "so long the token still lives, at the beginning of a run",
+  TOKEN_NEAR_END: "the token should have been refreshed long ago, and is near its end",
   TOKEN_REFUSED: "the provider refused to refresh the token",
   TOKEN_MISSING: "no token is set: nothing can be fetched",
   LETTERS_ARCHIVED:
@@ -45,10 +50,45 @@ export const logCodes = {
 } as const;
 export type LogCode = keyof typeof logCodes;
 
+/**
+ * The levels of codes that an operator looks at: WARN where something may go wrong, or is tried again by itself; ERROR
+ * where something is given up or stands still. All others are INFO. For each, scripts/documents/log-remedies.ts says
+ * what to do.
+ */
+export const logLevels = {
+  WEBHOOK_UNREADABLE: "ERROR",
+  WEBHOOK_REFUSED: "WARN",
+  WEBHOOK_SECRET_EMPTY: "ERROR",
+  WEBHOOK_FAILED: "WARN",
+  MESSAGE_REJECTED: "ERROR",
+  MESSAGE_FAILED: "WARN",
+  TASK_POSTPONED: "WARN",
+  START_UNANSWERED: "WARN",
+  PROVIDER_DOWN: "ERROR",
+  RECORD_FAILED: "WARN",
+  SUBSCRIBER_PARKED: "ERROR",
+  TOKEN_STANDS: "WARN",
+  TOKEN_DISCARDED: "ERROR",
+  TOKEN_OVERTAKEN: "WARN",
+  TOKEN_UNCHANGED: "WARN",
+  TOKEN_SHORT_LIVED: "WARN",
+  TOKEN_NEAR_END: "ERROR",
+  TOKEN_REFUSED: "ERROR",
+  TOKEN_MISSING: "ERROR",
+  ARCHIVING_FAILED: "ERROR",
+  RECONCILIATION_PAUSED: "WARN",
+  RECONCILIATION_SKIPPED: "WARN",
+  RECONCILIATION_FAILED: "ERROR",
+} as const satisfies Partial<Record<LogCode, "WARN" | "ERROR">>;
+const levels: Partial<Record<LogCode, "WARN" | "ERROR">> = logLevels;
+
 /** Fields that may be logged: ids, counts and reasons of our own. No body, header, token or personal datum. */
 export type LogFields = {
   readonly kind?: string;
-  readonly id?: string;
+  /** Of what the line is about, from the webhook to the subscribers' messages: see docs/logs.md. */
+  readonly correlationId?: string | undefined;
+  /** The same, of a line about several. */
+  readonly correlationIds?: readonly string[];
   readonly subject?: string;
   readonly endpoint?: string;
   readonly task?: string;
@@ -61,6 +101,11 @@ export type LogFields = {
   readonly attempts?: number;
   readonly delayInSeconds?: number;
   readonly count?: number;
+  /** To subscribers, each counted once for all that it goes to. */
+  readonly messages?: number;
+  /** Tasks for other functions. */
+  readonly tasks?: number;
+  readonly remainingInSeconds?: number;
   readonly listed?: number;
   readonly missed?: number;
   readonly contradicted?: number;
@@ -74,7 +119,26 @@ export type LogFields = {
 
 export type Log = (code: LogCode, fields?: LogFields) => void;
 
-/** Writes one line of JSON per entry to the standard output, which Lambda puts into the function's log group. */
-export const log: Log = (code, fields = {}) => {
-  process.stdout.write(`${JSON.stringify({ code, ...fields })}\n`);
+/** A constant of the bundle: its entry file, for example `store/users`. */
+const name = process.env.FUNCTION_NAME;
+let requestId: string | undefined;
+
+/**
+ * Writes one line of JSON per entry to the standard output, which Lambda puts into the function's log group as it is:
+ * by `timestamp` and `level` it orders and filters the lines (docs/adr/0045).
+ */
+export const log: Log = (code, fields) => {
+  const timestamp = new Date().toISOString();
+  const line = { timestamp, level: levels[code] ?? "INFO", code, function: name, requestId, ...fields };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
 };
+
+/** A handler whose lines have the invocation's request id. A process runs one invocation at a time. */
+export function logged<Event, Result>(
+  handler: (event: Event, context: Context) => Promise<Result>,
+): (event: Event, context: Context) => Promise<Result> {
+  return (event, context) => {
+    requestId = context.awsRequestId;
+    return handler(event, context);
+  };
+}

@@ -1,5 +1,6 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { Send } from "../../adapters/sqs-sender.ts";
+import { correlationIdIn } from "../../domain/correlation.ts";
 import { type Failure, failureOf } from "../../domain/failures.ts";
 import { present } from "../../domain/parse.ts";
 import type { Log } from "./log.ts";
@@ -45,7 +46,8 @@ export function deadLetterPermanent(send: Send, deadLetterQueueUrl: string, log:
     Promise.all(
       failed.map(async ({ record, failure }) => {
         if (failure.kind === "permanent") return reject({ ...record, ...returnsOf(record) }, failure.reason);
-        log("MESSAGE_FAILED", { messageId: record.messageId, reason: failure.reason });
+        const { messageId, body } = record;
+        log("MESSAGE_FAILED", { messageId, correlationId: correlationIdIn(body), reason: failure.reason });
         return false;
       }),
     );
@@ -68,8 +70,9 @@ export function deadLetter(
 ): (letter: Letter, reason: string) => Promise<boolean> {
   return async ({ messageId, body, returns }, reason) => {
     const [failed] = await send(deadLetterQueueUrl, [{ body, reason, ...present({ returns }) }]);
-    if (failed === undefined) log("MESSAGE_REJECTED", { messageId, reason });
-    else log("MESSAGE_FAILED", { messageId, reason: failed.reason });
+    const correlationId = correlationIdIn(body);
+    if (failed === undefined) log("MESSAGE_REJECTED", { messageId, correlationId, reason });
+    else log("MESSAGE_FAILED", { messageId, correlationId, reason: failed.reason });
     return failed === undefined;
   };
 }

@@ -2,14 +2,14 @@ import type { Send } from "../../adapters/sqs-sender.ts";
 import { type Failure, permanent } from "../../domain/failures.ts";
 import { jsonText } from "../../domain/json-text.ts";
 import type { Message } from "../../domain/message-schemas.ts";
-import { fieldsOf, textOf } from "../../domain/parse.ts";
+import { fieldsOf, present, textOf } from "../../domain/parse.ts";
 import { type Subscriber, wants } from "../../domain/subscribers.ts";
 import type { Log } from "./log.ts";
 
 export type SubscriberQueue = Subscriber & { readonly queueUrl: string; readonly deadLetterQueueUrl: string };
 
 /** A text on its way to a queue; `index` says what it belongs to. */
-export type Letter = { readonly index: number; readonly body: string };
+export type Letter = { readonly index: number; readonly body: string; readonly correlationId?: string };
 export type FailedLetter = { readonly letter: Letter; readonly failure: Failure };
 
 /** Sends messages to all who want them. @returns those that are neither sent nor parked */
@@ -26,6 +26,7 @@ export function publisher(send: Send, subscribers: readonly SubscriberQueue[], l
     log("SUBSCRIBER_PARKED", {
       subscriber: subscriber.name,
       count: failed.length,
+      correlationIds: failed.flatMap(({ letter }) => letter.correlationId ?? []),
       reason: first.failure.reason,
     });
     const left = failed.map(({ letter }) => letter);
@@ -35,7 +36,9 @@ export function publisher(send: Send, subscribers: readonly SubscriberQueue[], l
     const lettersFor = (subscriber: Subscriber) =>
       messages
         .filter(({ message }) => wants(subscriber, message.type))
-        .map(({ index, message }) => ({ index, body: jsonText(message) }));
+        .map(({ index, message }): Letter => {
+          return { index, body: jsonText(message), ...present({ correlationId: message.correlationid }) };
+        });
     const failed = subscribers.map((subscriber) => deliverOrPark(subscriber, lettersFor(subscriber)));
     return (await Promise.all(failed)).flat();
   };

@@ -36,7 +36,7 @@ async function store(message: string, dependencies: ConsumerDependencies): Promi
   const facts = isReconciled ? body.facts : await mapBody(body, headers, dependencies);
   const event = { ...facts, id, kind, receivedAt, ...(isReconciled ? { reconciled: true as const } : {}) };
   const receipt = await record({ event, body });
-  log(receipt === "first" ? "EVENT_STORED" : "EVENT_AGAIN", { kind, id });
+  log(receipt === "first" ? "EVENT_STORED" : "EVENT_AGAIN", { kind, correlationId: id });
 }
 
 async function mapBody(

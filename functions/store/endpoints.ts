@@ -1,4 +1,5 @@
+import { logged } from "../runtime/log.ts";
 import { consumer } from "./consumer.ts";
 import { liveDependencies } from "./live.ts";
 
-export const handler = consumer(liveDependencies());
+export const handler = logged(consumer(liveDependencies()));

@@ -11,6 +11,9 @@ export type RetryPolicy = {
   readonly concurrency: number;
 };
 
+/** One call to a webhook. */
+export type Attempt = Pick<Claimed, "kind" | "body"> & { readonly result: AttemptResult };
+
 export type DeliveryEngine = {
   /** Queues an event's delivery; without a webhook of its kind there is nothing to call, which is recorded. */
   deliver(delivery: NewDelivery): string;
@@ -32,6 +35,7 @@ export type EngineDependencies = {
   readonly webhooks: WebhookRegistry;
   readonly sender: Sender;
   readonly policy: RetryPolicy;
+  readonly onAttempt: (attempt: Attempt) => void;
 };
 
 /**
@@ -39,7 +43,7 @@ export type EngineDependencies = {
  * answers 2xx or the time for retries is over.
  */
 export function createDeliveryEngine(dependencies: EngineDependencies): DeliveryEngine {
-  const { clock, queue, webhooks, sender, policy } = dependencies;
+  const { clock, queue, webhooks, sender, policy, onAttempt } = dependencies;
   const underWay = new Set<Promise<void>>();
   const settledWaiters: (() => void)[] = [];
   const quietWaiters: (() => void)[] = [];
@@ -53,6 +57,7 @@ export function createDeliveryEngine(dependencies: EngineDependencies): Delivery
       webhook === undefined
         ? { error: "no webhook is registered" }
         : await sender.send(webhook, claimed.body, claimed.headers);
+    onAttempt({ kind: claimed.kind, body: claimed.body, result });
     // What was cut short by closing was not tried: it stays queued as it was.
     if (!closed) record(claimed, result);
   }

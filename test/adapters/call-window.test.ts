@@ -60,6 +60,27 @@ await describeOnTables("the call window", (tables) => {
     expect(updates() - before).toBe(1);
   });
 
+  test("callers who come one after the other share a lot, too, until it is leased", async () => {
+    const { promise: gathered, resolve: lease } = Promise.withResolvers<void>();
+    const before = updates();
+    const { permit } = callWindow(
+      system.dynamodb,
+      table.name,
+      1_000,
+      () => new Date(time),
+      () => gathered,
+    );
+    const first = permit();
+    await used();
+    const second = permit();
+    await used();
+    expect(updates() - before).toBe(0);
+    lease();
+    await Promise.all([first, second]);
+    expect(updates() - before).toBe(1);
+    expect(await used()).toBe(2);
+  });
+
   test("of a lot that is too large the rest of the window is given", async () => {
     const permit = caller(1_000);
     const { callsPerWindow } = windowsOf(1_000);
@@ -95,6 +116,19 @@ await describeOnTables("the call window", (tables) => {
     });
     await expect(caller(5)()).rejects.toMatchObject({ failure: { waitsFor: "permit", delayInSeconds: 0 } });
     working();
+  });
+
+  test("who is late for one window gets a permit of the next at once, and is counted in it", async () => {
+    const working = system.intercept(async ({ action }, moment) => {
+      if (action === "dynamodb:UpdateItem" && moment === "after") {
+        time += 20_000;
+        working();
+      }
+      return undefined;
+    });
+    await expect(caller(5)()).resolves.toBeUndefined();
+    expect(time).toBe(noon + 20_000);
+    expect(await used()).toBe(1);
   });
 
   test("counters expire an hour after their window begins", async () => {

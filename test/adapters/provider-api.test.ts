@@ -260,7 +260,7 @@ describe("an answer's body", () => {
     };
     expect(await failureFrom(api()("jwt", get))).toMatchObject({
       kind: "retryable",
-      reason: "the provider's answer broke off: UND_ERR_BODY_TIMEOUT",
+      reason: "the provider's answer broke off: BODY_TIMEOUT",
     });
   });
 });
@@ -396,7 +396,7 @@ describe("a provider that", () => {
     provider.answer = () => () => undefined;
     expect(await failureFrom(api()("jwt", get))).toMatchObject({
       kind: "retryable",
-      reason: "the provider could not be reached: UND_ERR_HEADERS_TIMEOUT",
+      reason: "the provider could not be reached: HEADERS_TIMEOUT",
     });
   });
 

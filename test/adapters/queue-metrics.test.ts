@@ -11,6 +11,7 @@ const alarm = (name: string, state: "OK" | "ALARM" = "OK"): AlarmState => ({
   logicalId: name,
   name,
   description: `What ${name} means.`,
+  actions: ["arn:aws:sns:eu-central-1:000000000000:on-call"],
   state,
   since,
 });
@@ -88,12 +89,14 @@ describe("the alarms of a stack", () => {
         name: "stage-prod-TokenRefused1A2B-9XYZ",
         description: "What stage-prod-TokenRefused1A2B-9XYZ means.",
         isOn: false,
+        isTold: true,
         since: new Date(since),
       },
       {
         name: "stage-prod-Local",
         description: "What stage-prod-Local means.",
         isOn: true,
+        isTold: true,
         since: new Date(since),
       },
     ]);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { linkTable } from "../../adapters/links.ts";
 import { type Revisions, revisions } from "../../adapters/revisions.ts";
 import type { DataName } from "../../domain/data-name.ts";
@@ -181,6 +181,69 @@ await describeOnTables("revisions", (tables) => {
     working();
     expect(seen).toEqual([undefined, 1]);
     expect(await known.loadState(subject)).toMatchObject({ version: 2, connected: true, userId: "u" });
+  });
+
+  describe("records that are read ahead", () => {
+    const name = { endpoint: "income" };
+    const reads = () => system.calls().get("test dynamodb:BatchGetItem") ?? 0;
+    const raised = (before: DataSet | undefined) => wantFor(before, subject, name, `${before?.version ?? 0}`);
+
+    test("cost one request, however many they are and however often each is revised", async () => {
+      await known.dataSet(subject, name, raised);
+      const before = reads();
+      const revise = await known.readAhead([{ subject }, { subject }, { subject, name }]);
+      for (let time = 1; time <= 3; time += 1) {
+        await revise.state(subject, next);
+        await revise.dataSet(subject, name, raised);
+      }
+      expect(reads() - before).toBe(1);
+      expect(await known.loadState(subject)).toMatchObject({ version: 3 });
+      expect(await known.loadDataSet(subject, name)).toMatchObject({ version: 4, wanted: 4 });
+    });
+
+    test("are read again where another was faster, and no revision is lost", async () => {
+      const revise = await known.readAhead([{ subject }]);
+      await known.state(subject, () => stateOf(subject, 1, { userId: "u" }));
+      const seen: (number | undefined)[] = [];
+      await revise.state(subject, (state) => {
+        seen.push(state?.version);
+        return { ...stateOf(subject, 1), ...state, version: (state?.version ?? 0) + 1 };
+      });
+      expect(seen).toEqual([undefined, 1]);
+      expect(await known.loadState(subject)).toMatchObject({ version: 2, userId: "u" });
+    });
+
+    test("are read in their turn where they could not be", async () => {
+      await known.state(subject, next);
+      const end = system.fail("dynamodb:BatchGetItem");
+      const revise = await known.readAhead([{ subject }]);
+      await expect(revise.state(subject, next)).rejects.toThrow("injected by the test");
+      end();
+      await revise.state(subject, next);
+      expect(await known.loadState(subject)).toMatchObject({ version: 2 });
+    });
+  });
+
+  test("a revision of what is known already reads nothing, unless another was faster", async () => {
+    const reads = () => system.calls().get("test dynamodb:BatchGetItem") ?? 0;
+    await known.state(subject, next);
+    const first = await known.loadState(subject);
+    const before = reads();
+    await known.state(subject, next, first);
+    expect(reads()).toBe(before);
+    await known.state(subject, next, first);
+    expect(reads()).toBe(before + 1);
+    expect(await known.loadState(subject)).toMatchObject({ version: 3 });
+  });
+
+  test("those who read at the same time share a request, and each gets its own", async () => {
+    const subjects = Array.from({ length: 120 }, () => ({ kind: "account", id: randomUUID() }) as const);
+    await Promise.all(subjects.slice(1).map((each) => known.state(each, () => stateOf(each, 1))));
+    const before = system.calls().get("test dynamodb:BatchGetItem") ?? 0;
+    const states = await Promise.all(subjects.map((each) => known.loadState(each)));
+    expect(states.map((state) => state?.subject)).toEqual([undefined, ...subjects.slice(1)]);
+    // DynamoDB takes a hundred keys at once.
+    expect(system.calls().get("test dynamodb:BatchGetItem")).toBe(before + 2);
   });
 
   test("an item that no release of ours wrote is a failure that names the field, not a state", async () => {

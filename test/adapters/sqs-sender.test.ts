@@ -1,4 +1,4 @@
-import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { type BatchResultErrorEntry, SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Outgoing, sqsSender } from "../../adapters/sqs-sender.ts";
 import { startTestSystem, type TestSystem } from "../support/engines.ts";
@@ -131,37 +131,65 @@ test("a request that fails is told for its messages only", async () => {
   expect([...failed, ...arrived].toSorted((a, b) => a - b)).toEqual(numbered(15).map((_, index) => index));
 });
 
-/** The engine fails whole requests only: SQS's partial failures are put into its answer here. */
-test("what SQS refuses of a request is told per message, and in order", async () => {
+/** The engine fails whole requests only: SQS's partial failures are put into its answers here, one after the other. */
+function answering(...answers: readonly (readonly BatchResultErrorEntry[])[]) {
   const client = new SQSClient({ region: "eu-central-1", endpoint: "http://127.0.0.1:1" });
   const sent: (string | undefined)[][] = [];
   client.middlewareStack.add(
     (_next, context) => async (args) => {
       expect(context.commandName).toBe(SendMessageBatchCommand.name);
       const { input } = new SendMessageBatchCommand({ ...partsOf(args.input) });
+      const Failed = answers[sent.length];
       sent.push((input.Entries ?? []).map(({ MessageBody }) => MessageBody));
-      return {
-        response: {},
-        output: {
-          $metadata: {},
-          Successful: [{ Id: "0" }, { Id: "2" }],
-          Failed: [
-            { Id: "3", SenderFault: false, Code: "InternalError" },
-            { Id: "1", SenderFault: true, Code: "InvalidMessageContents" },
-          ],
-        },
-      };
+      if (Failed === undefined) throw new Error("no answer");
+      return { response: {}, output: { $metadata: {}, Successful: [], Failed } };
     },
     { step: "initialize", priority: "high" },
   );
-  const results = await sqsSender(client)("queue", numbered(4));
-  expect(sent).toEqual([["0", "1", "2", "3"]]);
-  expect(results).toEqual([
-    undefined,
-    { kind: "retryable", reason: "SQS: InvalidMessageContents", delayInSeconds: 0 },
-    undefined,
-    { kind: "retryable", reason: "SQS: InternalError", delayInSeconds: 0 },
-  ]);
+  return { send: sqsSender(client), sent };
+}
+
+const theirs = (Id: string) => ({ Id, SenderFault: false, Code: "InternalError" });
+const ours = (Id: string) => ({ Id, SenderFault: true, Code: "InvalidMessageContents" });
+const retryable = (reason: string) => ({ kind: "retryable", reason, delayInSeconds: 0 });
+
+describe("what SQS fails to take of a request", () => {
+  test("by its own fault is sent again at once, and nothing else", async () => {
+    const { send: sendThere, sent } = answering([theirs("3"), ours("1"), theirs("0")], []);
+    const results = await sendThere("queue", numbered(4));
+    expect(sent).toEqual([
+      ["0", "1", "2", "3"],
+      ["0", "3"],
+    ]);
+    expect(results).toEqual([undefined, retryable("SQS: InvalidMessageContents"), undefined, undefined]);
+  });
+
+  test("is told per message, and in order, where it fails once more", async () => {
+    const { send: sendThere, sent } = answering([theirs("3"), ours("1"), theirs("0")], [theirs("3")]);
+    const results = await sendThere("queue", numbered(4));
+    expect(sent).toHaveLength(2);
+    expect(results).toEqual([
+      undefined,
+      retryable("SQS: InvalidMessageContents"),
+      undefined,
+      retryable("SQS: InternalError"),
+    ]);
+  });
+
+  test("is told alone where the second request fails whole", async () => {
+    const { send: sendThere } = answering([theirs("2")]);
+    const results = await sendThere("queue", numbered(3));
+    expect(results).toEqual([undefined, undefined, expect.objectContaining({ kind: "retryable" })]);
+  });
+
+  test("for what is in it is not sent again", async () => {
+    const { send: sendThere, sent } = answering([ours("0")]);
+    expect(await sendThere("queue", numbered(2))).toEqual([
+      retryable("SQS: InvalidMessageContents"),
+      undefined,
+    ]);
+    expect(sent).toHaveLength(1);
+  });
 });
 
 function partsOf(input: object) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { judgeAlarm } from "../../cli/doctor/alarm-check.ts";
+import { judgeAlarm, judgeTelling } from "../../cli/doctor/alarm-check.ts";
 import { judgeClock } from "../../cli/doctor/clock-check.ts";
 import type { Finding } from "../../cli/doctor/finding.ts";
 import { judgeFunction, judgeSources } from "../../cli/doctor/function-checks.ts";
@@ -173,6 +173,7 @@ test("an alarm that is on is a finding, which says what its description does, an
     name: "stage-TokenRefused",
     description,
     isOn: true,
+    isTold: true,
     since: new Date("2026-11-21T11:00:00Z"),
   };
   expect(judgeAlarm({ ...alarm, isOn: false }, now)).toEqual([]);
@@ -185,6 +186,15 @@ test("an alarm that is on is a finding, which says what its description does, an
   ]);
   const [other] = judgeAlarm({ ...alarm, description: "Somebody's own.", since: undefined }, now);
   expect(other?.mend).toBe("see stage-TokenRefused in CloudWatch");
+});
+
+test("alarms that tell nobody are a finding, which names the settings", () => {
+  const alarm = { name: "stage-A", description: "", isOn: false, isTold: true, since: undefined };
+  expect(judgeTelling([alarm], "prod")).toEqual([]);
+  const [finding] = judgeTelling([alarm, { ...alarm, isTold: false }], "prod");
+  expect(finding?.what).toBe("1 of 2 alarms tell nobody.");
+  expect(finding?.why).toContain("alarms.emails");
+  expect(finding?.mend).toContain("cdk deploy -c stage=prod");
 });
 
 test.each([

@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { CommandError } from "../../cli/command-error.ts";
 import { choiceFlag, countFlag, momentFlag, subjectFlag } from "../../cli/flags.ts";
 
 const now = new Date("2026-03-02T00:00:00.000Z");
@@ -64,5 +66,27 @@ describe("a subject", () => {
   it("is refused where there are two, or where it is empty", () => {
     expect(() => subjectFlag({ user: "1", companyAccount: "2" })).toThrow("--user and --company-account");
     expect(() => subjectFlag({ account: "" })).toThrow("--account is empty");
+  });
+});
+
+describe("any text", () => {
+  it("is read as what a flag wants, or refused with the flag's name", () => {
+    const flags = [
+      (text: string) => expect(new Date(momentFlag("--flag", text, now) ?? "").getTime()).not.toBeNaN(),
+      (text: string) => expect(countFlag("--flag", text)).toBeGreaterThan(0),
+      (text: string) => expect(choiceFlag("--flag", text, ["a", "b"])).toBe(text),
+    ];
+    const near = fc.stringMatching(/^[0-9TZ:+smhd. -]{0,25}$/);
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: "binary" }), near), fc.constantFrom(...flags), (text, read) => {
+        try {
+          read(text);
+        } catch (error) {
+          if (!(error instanceof CommandError)) throw error;
+          expect(error.message).toMatch(/^--flag /);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
   });
 });

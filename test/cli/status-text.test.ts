@@ -35,7 +35,9 @@ const well: StageStatus = {
   ],
   token,
   registrations: { webhooks: [{ kind: "users", deployed: "https://api.example/users", is: "here" }] },
-  alarms: [{ name: "TokenRefused", description: "Set a new token.", isOn: false, since: undefined }],
+  alarms: [
+    { name: "TokenRefused", description: "Set a new token.", isOn: false, isTold: true, since: undefined },
+  ],
 };
 
 test("a stage fits on one screen", () => {

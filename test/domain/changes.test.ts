@@ -4,7 +4,7 @@ import { type Change, type Consequence, consequencesOf } from "../../domain/chan
 import { fetched, want } from "../../domain/data-set.ts";
 import type { IncomeEvent } from "../../domain/events.ts";
 import { judge, type State, settle } from "../../domain/state.ts";
-import { readTaskText, writeTask } from "../../domain/tasks.ts";
+import { askTask, readTask, readTaskText, writeTask } from "../../domain/tasks.ts";
 import { account, accountId, at, eventOf, judged, minute, userId } from "./samples.ts";
 
 const source = "urn:test";
@@ -87,7 +87,7 @@ describe("a change of a state", () => {
     const waiting = next(known, disconnected);
     expect(ofState(known, waiting)).toContainEqual({
       do: "call",
-      task: { schemaVersion: 1, attempts: 0, task: "ask", subject: account, version: 2 },
+      task: askTask(account, 2, disconnected.id),
     });
     const again = next(waiting, disconnected, 2);
     expect(ofState(waiting, again)).toMatchObject([{ do: "call", task: { task: "ask", version: 3 } }]);
@@ -133,7 +133,7 @@ describe("a change of a data set", () => {
   it("is read when more is wanted, and only then", () => {
     expect(ofData(undefined, wanted)).toContainEqual({
       do: "call",
-      task: { schemaVersion: 1, attempts: 0, task: "read", subject: account, endpoint: "income", wanted: 1 },
+      task: readTask(account, { endpoint: "income" }, 1, updated.id),
     });
     expect(tasksOf(ofData(wanted, take(wanted, updated, 2)))).toEqual(["read"]);
     expect(tasksOf(ofData(wanted, wanted && fetched(wanted, 1, "digest", at)))).toEqual([]);

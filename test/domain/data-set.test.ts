@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { type DataSet, fetched, parseDataSet, want, wantedOf, wantFor } from "../../domain/data-set.ts";
+import {
+  type DataSet,
+  fetched,
+  isFetchedBefore,
+  parseDataSet,
+  want,
+  wantedOf,
+  wantFor,
+} from "../../domain/data-set.ts";
 import type { IncomeEvent } from "../../domain/events.ts";
 import { account, at, eventOf } from "./samples.ts";
 
@@ -129,5 +137,25 @@ describe("a stored data set", () => {
         new RegExp(`^${field}: expected`),
       );
     }
+  });
+});
+
+describe("data that is to be read again because it is old", () => {
+  const at = (fetchedAt: string | undefined, done: number): DataSet => ({
+    ...taken(updated),
+    done,
+    ...(fetchedAt === undefined ? {} : { fetchedAt }),
+  });
+  const moment = "2026-03-01T12:00:00.000Z";
+
+  it("was fetched before a moment, or before it was noted when", () => {
+    expect(isFetchedBefore(at("2026-03-01T11:59:59.999Z", 1), moment)).toBe(true);
+    expect(isFetchedBefore(at(undefined, 1), moment)).toBe(true);
+    expect(isFetchedBefore(at(moment, 1), moment)).toBe(false);
+  });
+
+  it("is none that was never fetched: its own task is still to come", () => {
+    expect(isFetchedBefore(at(undefined, 0), moment)).toBe(false);
+    expect(isFetchedBefore(at("2026-03-01T11:59:59.999Z", 0), moment)).toBe(false);
   });
 });

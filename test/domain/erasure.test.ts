@@ -6,13 +6,16 @@ import {
   eraseCauses,
   eraseSteps,
   eraseTask,
+  erasureOnDeletion,
   lateArrival,
   readEraseTask,
   subjectsIn,
   writeEraseTask,
 } from "../../domain/erasure.ts";
 import type { IncomeEvent } from "../../domain/events.ts";
+import type { State } from "../../domain/state.ts";
 import type { Subject } from "../../domain/subjects.ts";
+import { account, eventOf, judged, userId } from "./samples.ts";
 
 const subject: fc.Arbitrary<Subject> = fc.record({
   kind: fc.constantFrom("user", "account", "company-account"),
@@ -101,5 +104,48 @@ describe("a change", () => {
       subject: user,
       namedWith: [company],
     });
+  });
+
+  it("of a state speaks of its subject, and of the user whom it belongs to", () => {
+    const state = (facts: object) => judged([eventOf("account.connected", facts)]);
+    expect(subjectsIn({ of: "state", before: undefined, after: state({}) })).toEqual([account]);
+    expect(subjectsIn({ of: "state", before: undefined, after: state({ userId }) })).toEqual([
+      account,
+      { kind: "user", id: userId },
+    ]);
+  });
+
+  it("of data speaks of its account, and of the user whom its latest event names", () => {
+    const told = { of: "data", before: undefined } as const;
+    const dataSet = { subject: account, endpoint: "income", version: 1, wanted: 1, done: 0, judged: [] };
+    const latest = { cause: "event", event: { ...event, userId }, outcome: "applied" } as const;
+    expect(subjectsIn({ ...told, after: { ...dataSet, latest } })).toEqual([
+      account,
+      { kind: "user", id: userId },
+    ]);
+    expect(subjectsIn({ ...told, after: { ...dataSet, latest: { cause: "again" } } })).toEqual([account]);
+  });
+});
+
+describe("a deletion at the provider", () => {
+  const ofUser = (deleted: boolean): State => ({
+    ...judged([eventOf("account.connected")]),
+    subject: { kind: "user", id: userId },
+    deleted,
+  });
+  const change = (before: State | undefined, after: State) => ({ of: "state", before, after }) as const;
+
+  it("of a user is the cause of an erasure, once it is certain", () => {
+    const task = eraseTask({ kind: "user", id: userId }, "deleted");
+    expect(erasureOnDeletion(change(ofUser(false), ofUser(true)))).toEqual(task);
+    expect(erasureOnDeletion(change(undefined, ofUser(true)))).toEqual(task);
+    expect(erasureOnDeletion(change(ofUser(true), ofUser(true)))).toBeUndefined();
+    expect(erasureOnDeletion(change(undefined, ofUser(false)))).toBeUndefined();
+  });
+
+  it("of an account erases nobody, nor does a change of anything else", () => {
+    expect(erasureOnDeletion(change(undefined, { ...ofUser(true), subject: account }))).toBeUndefined();
+    const event = eventOf("account.deleted", { eventId: "e" });
+    expect(erasureOnDeletion({ of: "event", event, receipts: 1 })).toBeUndefined();
   });
 });

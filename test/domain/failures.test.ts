@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { isEventType, isKind, isWeak, kinds, parseEvent, subjectKindOf } from "../../domain/events.ts";
-import { FailureError, failureOf, permanent, retryable } from "../../domain/failures.ts";
+import {
+  FailureError,
+  failureOf,
+  permanent,
+  retryable,
+  unreachable,
+  waiting,
+} from "../../domain/failures.ts";
 import {
   fieldsOf,
   numberOf,
@@ -9,8 +16,9 @@ import {
   parseJson,
   present,
   textOf,
+  textsOf,
 } from "../../domain/parse.ts";
-import { checkTask, readTaskText, writeTask } from "../../domain/tasks.ts";
+import { anew, checkTask, readTaskText, writeTask } from "../../domain/tasks.ts";
 import { eventOf, userId } from "./samples.ts";
 
 describe("a failure", () => {
@@ -174,5 +182,49 @@ describe("a task", () => {
     ];
     for (const [value, reason] of broken) expect(() => readTaskText(JSON.stringify(value))).toThrow(reason);
     expect(() => readTaskText("{")).toThrow("the task is not JSON");
+  });
+});
+
+describe("a failure that is waited for", () => {
+  it("says whether a permit or the provider is waited for, and how much later it may come back", () => {
+    const common = { kind: "retryable", reason: "later", delayInSeconds: 30 };
+    expect(failureOf(waiting("later", 30))).toEqual({ ...common, spreadInSeconds: 30, waitsFor: "permit" });
+    expect(failureOf(waiting("later", 30, 5))).toMatchObject({ spreadInSeconds: 5 });
+    expect(failureOf(unreachable("later", 30, 60))).toEqual({
+      ...common,
+      spreadInSeconds: 60,
+      waitsFor: "provider",
+    });
+  });
+
+  it("that is permanent may carry the status of the provider's answer", () => {
+    expect(failureOf(permanent("refused", 409))).toEqual({
+      kind: "permanent",
+      reason: "refused",
+      status: 409,
+    });
+    expect(failureOf(permanent("refused"))).not.toHaveProperty("status");
+  });
+});
+
+describe("a task that begins anew", () => {
+  it("has no attempts behind it, and no outage", () => {
+    const task = checkTask(
+      { kind: "account", id: "a" },
+      3,
+      { income: 2 },
+      new Date("2026-03-01T12:00:00.000Z"),
+    );
+    expect(anew({ ...task, attempts: 7, since: "2026-03-01T00:00:00.000Z" })).toEqual(task);
+  });
+});
+
+describe("a list of texts", () => {
+  it("is read as it is, and refused by its name where it is none", () => {
+    expect(textsOf({ names: ["a", ""] }, "names")).toEqual(["a", ""]);
+    expect(textsOf({ names: [] }, "names")).toEqual([]);
+    for (const names of [undefined, "a", [1], ["a", null]]) {
+      expect(() => textsOf({ names }, "names")).toThrow("names: expected a list of texts");
+    }
   });
 });

@@ -1,6 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { jmespathSearch } from "../../adapters/jmespath-search.ts";
-import { permanent } from "../../domain/failures.ts";
+import { FailureError, permanent } from "../../domain/failures.ts";
 import { readListed, readSlice } from "../../domain/listing.ts";
 import { parseProviderSettings } from "../../domain/provider-settings.ts";
 import { parseReconcileSettings } from "../../domain/reconcile-settings.ts";
@@ -80,5 +81,27 @@ describe("the settings of reconciliation", () => {
     for (const [name, value] of broken) {
       expect(() => parseReconcileSettings(value, ids), name).toThrow(new RegExp(`^${name}: expected`));
     }
+  });
+});
+
+describe("any answer and any item", () => {
+  it("is read, with an id as events have it, or refused with the setting's name", () => {
+    const item = fc.oneof(fc.jsonValue(), fc.record({ id: fc.jsonValue(), connected: fc.jsonValue() }));
+    const answer = fc.oneof(fc.array(item), fc.record({ data: fc.array(item), next: fc.jsonValue() }), item);
+    fc.assert(
+      fc.property(answer, (value) => {
+        try {
+          const { items } = readSlice(readers.accounts, JSON.stringify(value), provider.paging);
+          for (const one of items) expect(account(one).id).toMatch(/^[0-9a-f-]{36}$/);
+        } catch (error) {
+          if (!(error instanceof FailureError)) throw error;
+          expect(error.failure).toMatchObject({
+            kind: "permanent",
+            reason: expect.stringMatching(/^(reconcile|provider)\.\S+: /),
+          });
+        }
+      }),
+      { numRuns: 500 },
+    );
   });
 });

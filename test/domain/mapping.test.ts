@@ -137,7 +137,17 @@ describe("a payload", () => {
   });
 
   it("with a text that no key or queue can carry is refused", () => {
-    for (const id of ["x".repeat(201), "\u0000", "a\nb", "\ud800", "\uffff", "a\ufffe", "\u007f"]) {
+    for (const id of [
+      "x".repeat(201),
+      "\u0000",
+      "a\nb",
+      "\ud800",
+      "\uffff",
+      "a\ufffe",
+      "\u007f",
+      "\u0085",
+      "\u2028",
+    ]) {
       expect(reasonOf({ action: "connect_account", account_id: id }, anyIds)).toMatch(/^accountId: /);
       const endpoint = { event: "update_endpoint", account_id: accountId, endpoint: id };
       expect(reasonOf(endpoint, defaultMapping.endpoints)).toMatch(/^endpoint: /);

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { parseRefreshOutcome } from "../../domain/refresh-outcomes.ts";
-import { parseRegistrations, type Registration, webhookUrlOf } from "../../domain/registrations.ts";
+import {
+  parseRegistrations,
+  type Registration,
+  registrationAt,
+  webhookUrlOf,
+} from "../../domain/registrations.ts";
 
 const known = { kind: "users", deployed: "https://api.example/webhooks/users" } as const;
 
@@ -39,4 +44,13 @@ test("what came of a refresh is read, and an outcome of another release is refus
     "an outcome that this release does not know",
   );
   expect(() => parseRefreshOutcome(null)).toThrow("the refresh: expected an object");
+});
+
+describe("what is registered", () => {
+  test("is here where the provider tells the very address that is deployed, and elsewhere at any other", () => {
+    const { kind, deployed } = known;
+    expect(registrationAt(kind, deployed, deployed)).toEqual({ kind, deployed, is: "here" });
+    const url = `${deployed}/`;
+    expect(registrationAt(kind, deployed, url)).toEqual({ kind, deployed, is: "elsewhere", url });
+  });
 });

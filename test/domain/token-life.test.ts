@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compareAge, isRefreshDue, isShortLived } from "../../domain/token-life.ts";
+import { compareAge, isNearEnd, isRefreshDue, isShortLived } from "../../domain/token-life.ts";
 import { succeeds } from "../../domain/token-succession.ts";
 
 const settings = { marginFraction: 0.5, refreshEveryMinutes: 15 };
@@ -55,6 +55,33 @@ describe("a refresh is due", () => {
           expect(due.filter((time) => time < end).length).toBeGreaterThanOrEqual(3);
         },
       ),
+    );
+  });
+});
+
+describe("a token is near its end", () => {
+  test("when half of the margin is gone", () => {
+    const day = lived(1440);
+    expect(isNearEnd(day, at(1079 * minute), settings)).toBe(false);
+    expect(isNearEnd(day, at(1080 * minute), settings)).toBe(true);
+    expect(isNearEnd(day, at(2000 * minute), settings)).toBe(true);
+    expect(isNearEnd({}, at(0), settings)).toBe(false);
+  });
+
+  test("however short it lives, only after two runs and more that should have refreshed it", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 21, max: 100_000 }),
+        fc.integer({ min: 10, max: 1_440 }),
+        (life, every) => {
+          const known = { marginFraction: 0.5, refreshEveryMinutes: every };
+          const due = Array.from({ length: life + 1 }, (_, index) => index).find((passed) =>
+            isRefreshDue(lived(life), at(passed * minute), known),
+          );
+          return !isNearEnd(lived(life), at(((due ?? 0) + 2 * every - 1) * minute), known);
+        },
+      ),
+      { numRuns: 50 },
     );
   });
 });

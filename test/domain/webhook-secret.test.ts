@@ -1,7 +1,9 @@
+import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   isAuthentic,
+  isSigned,
   overlapSecondsOf,
   parseWebhookSecret,
   settleSecondsOf,
@@ -174,5 +176,26 @@ describe("the value to register", () => {
 
   it("before a rotation outlives the provider's retries, also where only the schedule's second run registers", () => {
     expect(overlapSecondsOf(72, 24)).toBe((72 + 48) * 3600);
+  });
+});
+
+describe("a signature", () => {
+  const raw = Buffer.from('{"a":1}');
+  const signing = "the signing secret";
+  const signature = createHmac("sha512", signing).update(raw).digest("base64");
+
+  it("is HMAC-SHA512 over the raw body, in base64, with the signing secret", () => {
+    expect(isSigned(raw, signature, { current: "c", signing })).toBe(true);
+    expect(isSigned(Buffer.from('{"a": 1}'), signature, { current: "c", signing })).toBe(false);
+    expect(isSigned(raw, signature, { current: "c", signing: "another" })).toBe(false);
+    expect(isSigned(raw, Buffer.from(signature, "base64").toString("hex"), { current: "c", signing })).toBe(
+      false,
+    );
+  });
+
+  it("must be there where one is asked for, and need not be elsewhere", () => {
+    expect(isSigned(raw, undefined, { current: "c", signing })).toBe(false);
+    expect(isSigned(raw, undefined, { current: "c" })).toBe(true);
+    expect(isSigned(raw, "anything", { current: "c" })).toBe(true);
   });
 });

@@ -107,7 +107,7 @@ await describeOnTables("the consumer", (tables) => {
       receipts: 1,
     });
     expect(await isEmpty()).toBe(true);
-    expect(entries).toEqual([{ code: "EVENT_STORED", kind: "accounts", id: envelope.id }]);
+    expect(entries).toEqual([{ code: "EVENT_STORED", kind: "accounts", correlationId: envelope.id }]);
   });
 
   test("stores facts that reconciliation found as an event marked so, whatever the mapping is", async () => {
@@ -205,6 +205,34 @@ await describeOnTables("the consumer", (tables) => {
     expect(entries.filter(({ code }) => code === "MESSAGE_FAILED")).toMatchObject([
       { reason: "InternalServerError" },
     ]);
+  });
+
+  test("reports all ten where every write fails, and stores all of them when they come again", async () => {
+    const envelopes = Array.from({ length: 10 }, () => envelopeOf(accountEvent()));
+    await put(...envelopes);
+    const working = system.fail("dynamodb:UpdateItem");
+    const handler = consumerOf();
+    expect(await deliver(system, queueUrl, handler)).toHaveLength(10);
+    working();
+    expect(await table.all()).toEqual([]);
+    await put(...envelopes);
+    expect(await deliver(system, queueUrl, handler)).toEqual([]);
+    expect(await table.all()).toHaveLength(10);
+    expect(await deadLetters()).toEqual([]);
+  });
+
+  test("a message as large as SQS takes, which no item can hold, is a dead letter, also without room for its reason", async () => {
+    const mostBytes = 1_048_576;
+    const sizeOf = (padding: string) =>
+      writeEnvelope(
+        envelopeOf(JSON.stringify({ ...accountEvent({ account_id: "a", user_id: "u" }), padding })),
+      );
+    const message = sizeOf("x".repeat(mostBytes - Buffer.byteLength(sizeOf(""))));
+    expect(Buffer.byteLength(message)).toBe(mostBytes);
+    await system.send(queueUrl, message);
+    expect(await deliver(system, queueUrl, consumerOf())).toEqual([]);
+    expect(await deadLetters()).toEqual([{ body: message, reason: undefined }]);
+    expect(await table.all()).toEqual([]);
   });
 
   test("a write that was made though its answer was lost is counted again, and is still one event", async () => {

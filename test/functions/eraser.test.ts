@@ -211,12 +211,26 @@ await describeOnTables("the eraser", (tables) => {
         time: at,
         datacontenttype: "application/json",
         sequence: digits,
+        correlationid: "followed",
         data,
       });
       expect(await bodies(world.subscriber)).toEqual([
         message(user, { userId: user.id }),
         message(account, { accountId: account.id }),
       ]);
+    });
+
+    test("is told of with the same message by every erasure that finds nobody told yet", async () => {
+      const { tombstones } = world.dependencies;
+      const untold = { ...tombstones, markTold: async () => undefined };
+      const tellOf = async (id: string) => {
+        await ask(eraseTask(user, "operator", [], id));
+        await run(eraser({ ...world.dependencies, tombstones: untold }));
+        return bodies(world.subscriber);
+      };
+      const [message] = await tellOf("the first");
+      expect(message).toMatchObject({ type: "user.erased", correlationid: "the first" });
+      expect(await tellOf("a later one")).toEqual([message, message]);
     });
 
     test("takes no account along that is another user's by its own records", async () => {
@@ -345,6 +359,19 @@ await describeOnTables("the eraser", (tables) => {
         body,
       });
     const payload = (id: string) => JSON.stringify({ event: "unheard_of", data: { user_id: id } });
+
+    test("of one large body, delivered twice, go both, in queue and archive", async () => {
+      const { deadLetters, overflow, put, letters } = world;
+      await put(overflow.name, "bodies/users/large", payload(user.id));
+      const body = envelope({ as: "object", key: "bodies/users/large", of: "text", bytes: 1 });
+      for (const MessageBody of [body, body]) await system.send(deadLetters.users, MessageBody);
+      await letters.put("users", { messageId: "m-1", sentAt: erasedAt, receives: 1, body });
+      await erase(user);
+      expect((await report())?.removed).toMatchObject({ "dead letters of users": 3 });
+      expect(await system.drain(deadLetters.users)).toEqual([]);
+      expect(await world.archive.keys()).toEqual([]);
+      expect((await overflow.keys()).filter((key) => key.startsWith("bodies/"))).toEqual([]);
+    });
 
     test("that name the user or an account are deleted, with the object of a large body; the others stay", async () => {
       await storeAll();

@@ -307,11 +307,12 @@ await describeOnTables("the fetcher", (tables) => {
       return known.dataSet(subject, name, (before) => wantFor(before, subject, name, mark));
     };
 
+    const cause = "the-event";
     /** Starts, lets something happen, and does what the fetcher sent itself when it is due. */
     async function startAndCheck(between: () => Promise<unknown> = async () => undefined): Promise<void> {
       await put(connected);
       remote.answer = () => ({ status: 202, json: {} });
-      await perform(startTask(subject, 4), started);
+      await perform(startTask(subject, 4, cause), started);
       const [check, ...others] = sent.splice(0);
       expect(others).toEqual([]);
       await between();
@@ -335,7 +336,13 @@ await describeOnTables("the fetcher", (tables) => {
     test("and that nothing answered is read anyway, each endpoint once", async () => {
       await startAndCheck();
       expect([await wantedOf("income"), await wantedOf("profile")]).toEqual([1, 1]);
-      expect(entries).toMatchObject([{ code: "START_UNANSWERED", count: 2 }, { code: "TASK_DONE" }]);
+      expect(entries).toMatchObject([
+        { code: "START_UNANSWERED", count: 2, correlationId: cause },
+        { code: "TASK_DONE", correlationId: cause },
+      ]);
+      // What reads it then goes on under the id of the event that led to the start.
+      const { latest } = (await known.loadDataSet(subject, { endpoint: "income" })) ?? {};
+      expect(latest).toEqual({ cause: "again", correlationId: cause });
       await perform(checkTask(subject, 4, { income: 0, profile: 0 }, due), started);
       expect([await wantedOf("income"), await wantedOf("profile")]).toEqual([1, 1]);
       expect(codes()).toEqual(["TASK_VOID"]);
@@ -748,6 +755,54 @@ await describeOnTables("the fetcher", (tables) => {
       });
     });
 
+    describe("by two tasks, of which the first that asked is answered last,", () => {
+      /** The provider says that it is not connected, and then that it is: the older answer arrives last. */
+      async function answerInOppositeOrder(later: Task, between: () => Promise<void>): Promise<void> {
+        const firstAsked = Promise.withResolvers<void>();
+        const secondIsWritten = Promise.withResolvers<void>();
+        remote.answer = async () => {
+          if (remote.requests.length > 1) return { json: { connected: true } };
+          firstAsked.resolve();
+          await secondIsWritten.promise;
+          return { json: { connected: false } };
+        };
+        await system.send(queueUrl, writeTask(askTask(subject, 1)));
+        const patiently = {
+          ...provider,
+          timeouts: { connectSeconds: 60, headersSeconds: 60, bodySeconds: 60 },
+        };
+        const first = deliver(system, queueUrl, fetcherOf(patiently), { firstReceivedAt: noon });
+        await firstAsked.promise;
+        await between();
+        expect(await perform(later)).toEqual([]);
+        expect(await known.loadState(subject)).toMatchObject({ connected: true, unconfirmed: false });
+        secondIsWritten.resolve();
+        expect(await first).toEqual([]);
+      }
+
+      test("keeps the later answer where an event came between them", async () => {
+        await put({ connected: true });
+        await answerInOppositeOrder(askTask(subject, 2), async () => {
+          await known.state(subject, (state) => state && { ...state, version: 2 });
+        });
+        expect(await known.loadState(subject)).toMatchObject({
+          version: 3,
+          connected: true,
+          unconfirmed: false,
+        });
+      });
+
+      test("keeps the later answer where both are of one task, which SQS delivered twice", async () => {
+        await put({ connected: true });
+        await answerInOppositeOrder(askTask(subject, 1), async () => undefined);
+        expect(await known.loadState(subject)).toMatchObject({
+          version: 2,
+          connected: true,
+          unconfirmed: false,
+        });
+      });
+    });
+
     test.each([
       ["a list", "[]", "the provider's answer: expected an object"],
       ["null", "null", "the provider's answer: expected an object"],
@@ -998,9 +1053,12 @@ await describeOnTables("the fetcher", (tables) => {
 
     test("neither it nor what was read shows in the log", async () => {
       remote.answer = () => ({ json: { personal: "canary" } });
-      await perform(readTask(subject, { endpoint: "income" }, 1));
+      await perform(readTask(subject, { endpoint: "income" }, 1, "the-event"));
       expect(JSON.stringify(entries)).not.toMatch(/canary|jwt/);
-      expect(entries).toEqual([{ code: "TASK_DONE", task: "read", subject: `account/${subject.id}` }]);
+      const line = { code: "TASK_DONE", task: "read", subject: `account/${subject.id}` };
+      expect(entries).toEqual([{ ...line, correlationId: "the-event" }]);
+      const { latest } = (await known.loadDataSet(subject, { endpoint: "income" })) ?? {};
+      expect(latest).toMatchObject({ cause: "answer", correlationId: "the-event" });
     });
   });
 

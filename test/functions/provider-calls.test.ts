@@ -80,7 +80,7 @@ describe("a function or a command", () => {
     const sources = globSync(["functions/**/*.ts", "cli/**/*.ts"], { cwd: repository });
     const importing = sources.filter((file) => {
       const text = readFileSync(join(repository, file), "utf8");
-      return /\bproviderApi\b|from "undici"|\bfetch\(/.test(text);
+      return /\bproviderApi\b|\brequestSender\b|from "(undici|node:https?)"|\bfetch\(/.test(text);
     });
     // The smoke suite posts webhooks to the pipeline, and a forward posts messages to a developer's machine.
     const others = [join("cli", "smoke"), join("cli", "forward")];

@@ -65,9 +65,10 @@ export class ReadingTable {
           await turn();
           return this.known;
         },
-        dataSet: async (_subject, _name, change) => {
+        dataSet: async (_subject, _name, change, known) => {
           await turn();
-          write(change);
+          // Tried over what was known; where that is overtaken, over what is there.
+          if (known === undefined || change(known) !== undefined) write(change);
           call.isSuccessful = true;
         },
       },

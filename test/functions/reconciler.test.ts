@@ -172,6 +172,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(entries).toEqual([
         {
           code: "RECONCILED",
+          correlationId: expect.stringMatching(/^reconciliation\.\d{4}-/),
           listed: 5,
           missed: 6,
           contradicted: 0,

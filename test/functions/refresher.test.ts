@@ -12,8 +12,8 @@ import { keptLog, type LogEntry } from "./lambda.ts";
 
 const hour = 3_600;
 const settings = { marginFraction: 0.5, refreshEveryMinutes: 15 };
-/** Versions of a secret are dated by the engine's own clock: by then they are eleven minutes old. */
-const later = new Date(Math.floor(Date.now() / 1_000) * 1_000 + 11 * 60_000);
+/** Versions of a secret are dated by the engine's own clock: by then they are older than ten minutes, however slow the machine. */
+const later = new Date(Math.floor(Date.now() / 1_000) * 1_000 + 60 * 60_000);
 
 let system: TestSystem;
 let remote: TestProvider;
@@ -90,7 +90,9 @@ function refresherOf() {
   });
 }
 
-const codes = () => entries.map(({ code }) => code);
+/** What is said of the token's life is said beside, and has a test of its own. */
+const codes = () =>
+  entries.map(({ code }) => code).filter((code) => code !== "TOKEN_LIFE" && code !== "TOKEN_NEAR_END");
 const calls = () => remote.requests.map(({ path, headers }) => `${path} ${headers.authorization}`);
 const currentToken = async () => (await secret.current()).token;
 
@@ -475,7 +477,7 @@ describe("a token that calls were refused with", () => {
   test("is left alone for ten minutes after it was refreshed: Secrets Manager bears no more versions", async () => {
     await withSecret({ token: old, replaces: randomUUID() });
     refused = { version: (await secret.current()).versionId };
-    now = new Date(later.getTime() - 2 * 60_000);
+    now = new Date(Date.now() + 9 * 60_000);
     await refresherOf()();
     expect(calls()).toEqual([]);
     expect(codes()).toEqual(["TOKEN_KEPT"]);
@@ -485,7 +487,7 @@ describe("a token that calls were refused with", () => {
   });
 
   test("is judged at once where an operator has just set it: a wrong one is told soon", async () => {
-    now = new Date(later.getTime() - 10 * 60_000);
+    now = new Date(Date.now() + 60_000);
     onRefresh = () => 401;
     await refresherOf()();
     expect(codes()).toEqual(["TOKEN_REFUSED"]);
@@ -512,4 +514,24 @@ test.each(["/api/v0.4/token/refresh", "/api/v0.3/token/refresh"])("is refreshed 
   await refresherOf()();
   expect(calls()[0]).toMatch(path);
   expect(await currentToken()).toBe("new");
+});
+
+describe("a run", () => {
+  test("tells how long the token lives", async () => {
+    await withSecret({ token: await tokenOf(1, 3) });
+    await refresherOf()();
+    expect(entries[0]).toEqual({ code: "TOKEN_LIFE", remainingInSeconds: 3 * hour });
+  });
+
+  test.each<[string, number, number, () => ProviderAnswer, boolean]>([
+    ["refused", 11, 1, () => ({ status: 401 }), true],
+    ["not answered", 11, 1, () => ({ status: 500 }), true],
+    ["done", 11, 1, () => ({ json: { token: "new" } }), false],
+    ["refused soon after it was due", 7, 5, () => ({ status: 401 }), false],
+  ])("says that the token is near its end where a refresh is %s", async (_, begun, ends, answer, isSaid) => {
+    onRefresh = answer;
+    await withSecret({ token: await tokenOf(begun, ends) });
+    await refresherOf()().catch(() => undefined);
+    expect(entries.some(({ code }) => code === "TOKEN_NEAR_END")).toBe(isSaid);
+  });
 });

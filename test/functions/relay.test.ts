@@ -20,6 +20,7 @@ import { joinQueues, publisher } from "../../functions/runtime/subscriber-queues
 import { contractMessage } from "../support/contract-message.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../support/engines.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
+import { isRelayed, lambdaRecords } from "./relayed-records.ts";
 
 const source = "/income-events/test";
 const names = ["everything", "accounts"] as const;
@@ -35,19 +36,6 @@ function accountEvent(facts: Partial<IncomeEvent> = {}): IncomeEvent {
     receivedAt: "2026-11-21T12:00:00.000Z",
     ...facts,
   };
-}
-
-/** What the stack's filter criteria let through. */
-function isRelayed({ eventName, dynamodb }: _Record): boolean {
-  const sortKey = dynamodb?.Keys?.sk?.S ?? "";
-  if (eventName === "REMOVE") return false;
-  if (sortKey.startsWith("EVENT#")) return eventName === "INSERT" || dynamodb?.NewImage?.weak?.BOOL === true;
-  return sortKey === "STATE" || sortKey.startsWith("DATA#");
-}
-
-/** Records as Lambda hands them over: by way of JSON. */
-function lambdaRecords(records: readonly unknown[]): DynamoDBRecord[] {
-  return JSON.parse(JSON.stringify(records));
 }
 
 await describeOnTables("the relay", (tables) => {
@@ -104,7 +92,7 @@ await describeOnTables("the relay", (tables) => {
       })(event);
     bury = async (subject) => {
       const place = tombstones(system.dynamodb, table.name, 1, () => new Date());
-      await place.place(await digestOf(subject));
+      await place.place(await digestOf(subject), undefined);
     };
   });
 
@@ -149,6 +137,7 @@ await describeOnTables("the relay", (tables) => {
         {
           schemaVersion: 1,
           attempts: 0,
+          correlationId: event.id,
           task: "start",
           subject: { kind: "account", id: accountId },
           version: 1,
@@ -163,6 +152,7 @@ await describeOnTables("the relay", (tables) => {
         time: event.receivedAt,
         datacontenttype: "application/json",
         sequence: "00000000000000000001",
+        correlationid: event.id,
         data: {
           accountId,
           userId,
@@ -186,7 +176,15 @@ await describeOnTables("the relay", (tables) => {
       data: { subject, endpoint: "income", version: 1, wanted: 1, done: 0 },
     });
     expect(await tasks()).toEqual([
-      { schemaVersion: 1, attempts: 0, task: "read", subject, endpoint: "income", wanted: 1 },
+      {
+        schemaVersion: 1,
+        attempts: 0,
+        correlationId: event.id,
+        task: "read",
+        subject,
+        endpoint: "income",
+        wanted: 1,
+      },
     ]);
     expect(await messages(subscribers.everything.queueUrl)).toMatchObject([
       { id: event.id, type: "endpoint.updated", subject: `account/${event.accountId}/income` },
@@ -206,7 +204,8 @@ await describeOnTables("the relay", (tables) => {
       dateEnd: range.end,
     });
     const subject = { kind: "account", id: accountId };
-    const read = { schemaVersion: 1, attempts: 0, task: "read", subject, endpoint: "income", wanted: 1 };
+    const common = { schemaVersion: 1, attempts: 0, correlationId: event.id };
+    const read = { ...common, task: "read", subject, endpoint: "income", wanted: 1 };
 
     test("wants the endpoint's whole where the settings know no path for dates", async () => {
       await record(event);
@@ -217,7 +216,8 @@ await describeOnTables("the relay", (tables) => {
 
     test("wants these dates only where they do: each range is a data set of its own", async () => {
       readByRange.push("account");
-      await record(event, { ...event, id: randomUUID(), dateStart: "2026-01-08" });
+      const other = { ...event, id: randomUUID(), dateStart: "2026-01-08" };
+      await record(event, other);
       await pump();
       const later = { ...range, start: "2026-01-08" };
       for (const each of [range, later]) {
@@ -230,7 +230,7 @@ await describeOnTables("the relay", (tables) => {
       expect(new Set(await tasks())).toEqual(
         new Set([
           { ...read, range },
-          { ...read, range: later },
+          { ...read, range: later, correlationId: other.id },
         ]),
       );
       expect(await messages(subscribers.everything.queueUrl)).toMatchObject([
@@ -396,7 +396,12 @@ await describeOnTables("the relay", (tables) => {
       expect((await itemsBy("STATE")).map(({ pk }) => pk).toSorted()).toEqual(
         [0, 2, 4].map((index) => `ACCOUNT#${events[index]?.accountId}`).toSorted(),
       );
-      expect(entries).toMatchObject([{ code: "RECORD_FAILED", reason: expect.any(String) }]);
+      // The first alone is told: the others come again.
+      const [{ id } = { id: "" }] = events;
+      expect(entries).toMatchObject([
+        { code: "RELAYED", count: 1, messages: 0, tasks: 0, correlationIds: [id] },
+        { code: "RECORD_FAILED", reason: expect.any(String) },
+      ]);
     });
 
     test("a record that does not even say its number fails the batch: it is never forgotten", async () => {
@@ -438,9 +443,14 @@ await describeOnTables("the relay", (tables) => {
 
   describe("with the states of three accounts", () => {
     let states: readonly _Record[];
+    let correlationIds: unknown;
 
     beforeEach(async () => {
-      await record(accountEvent(), accountEvent(), accountEvent());
+      const recorded = [accountEvent(), accountEvent(), accountEvent()];
+      correlationIds = expect.toSatisfy((ids: string[]) =>
+        recorded.every(({ id }, _, { length }) => ids.length === length && ids.includes(id)),
+      );
+      await record(...recorded);
       const events = await relayed();
       await invoke(events);
       states = (await relayed()).slice(events.length);
@@ -461,7 +471,10 @@ await describeOnTables("the relay", (tables) => {
       const others = await bodiesOf(subscribers.accounts.queueUrl);
       expect(parked.map(({ Body }) => Body).toSorted()).toEqual(others.toSorted());
       expect(await tasks()).toHaveLength(3);
-      expect(entries).toMatchObject([{ code: "SUBSCRIBER_PARKED", subscriber: "everything", count: 3 }]);
+      expect(entries.slice(-2)).toMatchObject([
+        { code: "SUBSCRIBER_PARKED", subscriber: "everything", count: 3, correlationIds },
+        { code: "RELAYED", count: 3, messages: 3, tasks: 3, correlationIds },
+      ]);
     });
 
     test("a subscriber whose two queues are gone has the records reported, and the others are served", async () => {
@@ -509,35 +522,41 @@ await describeOnTables("the relay", (tables) => {
 
     test("has no consequences any more: what comes of the user or an account is erased with all that it names", async () => {
       await bury(user);
-      await record(accountEvent({ accountId, userId }), accountEvent({ accountId, userId }));
+      const late = accountEvent({ accountId, userId });
+      await record(late, accountEvent({ accountId, userId }));
       await pump();
       await nothingLeft();
-      expect(await eraseTasks()).toEqual<EraseTask[]>([eraseTask(user, "arrived late", [account])]);
+      // One task for both, under the id of the first.
+      const task = { ...eraseTask(user, "arrived late", [account]), correlationId: expect.any(String) };
+      expect(await eraseTasks()).toEqual<EraseTask[]>([task]);
       expect(await itemsBy("STATE")).toEqual([]);
-      expect(entries).toContainEqual({ code: "ARRIVED_LATE" });
+      expect(entries).toContainEqual({ code: "ARRIVED_LATE", correlationId: late.id });
     });
 
     test("may be an account alone, in the records of a user who stays", async () => {
       await bury(account);
-      await record(
-        accountEvent({ accountId, userId }),
-        accountEvent({ kind: "users", type: "user.created", userId }),
-      );
+      const late = accountEvent({ accountId, userId });
+      await record(late, accountEvent({ kind: "users", type: "user.created", userId }));
       await pump();
-      expect(await eraseTasks()).toEqual([eraseTask(account, "arrived late", [user])]);
+      expect(await eraseTasks()).toEqual([
+        { ...eraseTask(account, "arrived late", [user]), correlationId: late.id },
+      ]);
       expect((await messages(subscribers.everything.queueUrl)).map(({ subject }) => subject)).toEqual([
         `user/${userId}`,
       ]);
     });
 
     test("is known by the state of an account, too, which a batch in flight wrote meanwhile", async () => {
-      await record(accountEvent({ accountId, userId }));
+      const late = accountEvent({ accountId, userId });
+      await record(late);
       const [event] = await relayed();
       await invoke([event]);
       await bury(user);
       await pump(1);
       await nothingLeft();
-      expect(await eraseTasks()).toEqual([eraseTask(user, "arrived late", [account])]);
+      expect(await eraseTasks()).toEqual([
+        { ...eraseTask(user, "arrived late", [account]), correlationId: late.id },
+      ]);
     });
 
     test("is known by data that an event of the user made wanted", async () => {
@@ -551,13 +570,16 @@ await describeOnTables("the relay", (tables) => {
       expect(await eraseTasks()).toMatchObject([{ subject: user, namedWith: [account] }]);
     });
 
-    test("is looked for with one read for the whole batch", async () => {
+    test("is looked for with one read for the whole batch, and what it revises is read with one more", async () => {
       const events = Array.from({ length: 30 }, () => accountEvent({ userId: randomUUID() }));
-      await record(...events);
-      const reads = () => system.calls().get("test dynamodb:BatchGetItem") ?? 0;
-      const before = reads();
+      const data = events.map((event) => ({ ...event, id: randomUUID(), type: "endpoint.updated" as const }));
+      await record(...events, ...data.map((event) => ({ ...event, endpoint: "income" })));
+      const reads = () =>
+        ["BatchGetItem", "GetItem", "Query"].map((name) => system.calls().get(`test dynamodb:${name}`) ?? 0);
+      const [batches = 0, ...others] = reads();
       await invoke(await relayed());
-      expect(reads() - before).toBe(1);
+      expect(reads()).toEqual([batches + 2, ...others]);
+      expect(await itemsBy("STATE")).toHaveLength(30);
     });
 
     test("is never guessed: while that read fails, nothing is relayed, and all comes again", async () => {
@@ -587,7 +609,7 @@ await describeOnTables("the relay", (tables) => {
       await pump();
       const id = event.userId ?? "";
       expect((await bodiesOf(eraseQueueUrl)).map(readEraseTask)).toEqual([
-        eraseTask({ kind: "user", id }, "deleted"),
+        { ...eraseTask({ kind: "user", id }, "deleted"), correlationId: event.id },
       ]);
       expect(await messages(subscribers.everything.queueUrl)).toMatchObject([{ type: "user.deleted" }]);
     });

@@ -35,12 +35,16 @@ describe("the checks at synth", () => {
     return app.synth();
   }
 
-  it("find nothing in production that is not acknowledged", () => {
-    const settings = parseSettings(productionSettings, "test settings");
-    const synthesize = () =>
-      checked((app) => new IncomeEventsStack(app, { stage: "test", settings, codeOf: standIn }));
-    expect(synthesize).not.toThrow();
-  }, 120_000);
+  it.each(["off", "service"])(
+    "find nothing in production that is not acknowledged; tracing: %s",
+    (tracing) => {
+      const settings = parseSettings({ ...productionSettings, tracing }, "test settings");
+      const synthesize = () =>
+        checked((app) => new IncomeEventsStack(app, { stage: "test", settings, codeOf: standIn }));
+      expect(synthesize).not.toThrow();
+    },
+    120_000,
+  );
 
   it("end the synthesis with a finding that nothing acknowledges", () => {
     const plant = () => checked((app) => new s3.Bucket(new Stack(app, "Planted"), "Open"));
@@ -77,6 +81,8 @@ describe("a function's wildcard", () => {
     new PipelineFunction(new Stack(new App(), "Test"), "Planted", {
       codeOf: standIn,
       logRetentionInDays: logs.RetentionDays.ONE_DAY,
+      logsInvocations: false,
+      tracing: "off",
       dataKey: undefined,
       entry: "entry.ts",
       description: "planted",

@@ -84,6 +84,15 @@ describe("the bundle of each function", () => {
     }
   });
 
+  it.each(["http", "process", "http2"])(
+    "does not import node:%s, which would make its start long",
+    (name) => {
+      for (const [, built] of bundles) {
+        expect(codeOf(built)).not.toMatch(new RegExp(`(from|import)"(node:)?${name}"`));
+      }
+    },
+  );
+
   it("loads the client of Lambda in the fetcher alone, and only when it is needed", () => {
     for (const [entry, built] of bundles) {
       const holdsLambda = (name: string) => codeOf(built, name).includes("/2015-03-31/functions/");
@@ -92,22 +101,7 @@ describe("the bundle of each function", () => {
     }
   });
 
-  it("gets a `require` only where CommonJS code needs Node's own modules", () => {
-    const needing = [...bundles]
-      .filter(([, { requiresBuiltIns }]) => requiresBuiltIns)
-      .map(([entry]) => entry);
-    expect(needing.sort()).toEqual([
-      "functions/fetch/data.ts",
-      "functions/reconcile/users.ts",
-      "functions/refresh/token.ts",
-      "functions/register/webhooks.ts",
-    ]);
-    for (const [entry, built] of bundles) {
-      expect(codeOf(built).includes("createRequire as bundleRequire")).toBe(needing.includes(entry));
-    }
-  });
-
-  it("is small: at most 500 KB of code at start, compressed", () => {
+  it("is small: at most 125 KB of code at start, compressed", () => {
     const sizes = [...bundles].map(([entry, built]) => {
       const compressed = kilobytes(built, atStart, (code) => gzipSync(code).byteLength);
       return {
@@ -122,7 +116,7 @@ describe("the bundle of each function", () => {
         `${entry}: ${plain} KB at start (${compressed} compressed), ${later} KB when needed`,
     );
     process.stdout.write(`${lines.join("\n")}\n`);
-    expect(sizes.filter(({ compressed }) => compressed > 500)).toEqual([]);
+    expect(sizes.filter(({ compressed }) => compressed > 125)).toEqual([]);
   });
 });
 
@@ -162,6 +156,14 @@ describe("bundling", () => {
   it("names what can't be resolved", () => {
     const root = repositoryWith("broken", { "functions/a.ts": 'import "./missing.ts";' });
     expect(() => bundle(root, "functions/a.ts")).toThrow(/missing\.ts/);
+  });
+
+  it("refuses CommonJS code that asks for Node's own modules: as ESM it could not", () => {
+    const root = repositoryWith("commonjs", {
+      "functions/a.ts": 'import "./common.cjs";',
+      "functions/common.cjs": 'module.exports = require("node:fs");',
+    });
+    expect(() => bundle(root, "functions/a.ts")).toThrow("functions/a.ts: CommonJS code requires node:fs");
   });
 
   it("puts settings beside the code, and removes both when it is done", () => {

@@ -59,6 +59,7 @@ describe("divideDurationsBy", () => {
   it("is refused in a production stage", () => {
     const production = {
       production: true,
+      alarms: { emails: ["on-call@example.com"] },
       provider: { baseUrls: { sandbox: "https://api.income-provider.com" } },
     };
     expect(() => parseSettings({ ...production, divideDurationsBy: 2 }, "f.json")).toThrow(

@@ -20,12 +20,14 @@ const encryptionOf: Readonly<Record<string, (properties: Resource["Properties"])
 /** They keep nothing of what comes in: rules, code, ways and permissions. A type that keeps something is listed above. */
 const keepingNothing = [
   "AWS::ApiGatewayV2::",
-  "AWS::CloudWatch::Alarm",
+  "AWS::CloudWatch::",
   "AWS::Events::Rule",
   "AWS::IAM::Role",
   "AWS::Lambda::",
   "AWS::Logs::MetricFilter",
   "AWS::S3::BucketPolicy",
+  // The topic hands on what alarms say, and keeps nothing of it.
+  "AWS::SNS::",
   "AWS::SQS::QueuePolicy",
 ];
 

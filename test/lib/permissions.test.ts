@@ -35,9 +35,9 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "dynamodb:GetRecords              EventsTable.StreamArn",
     "dynamodb:GetShardIterator        EventsTable.StreamArn",
     "dynamodb:ListStreams             *",
-    "dynamodb:GetItem                 EventsTable",
     "dynamodb:BatchGetItem            EventsTable",
     "dynamodb:PutItem                 EventsTable",
+    "dynamodb:GetItem                 EventsTable",
     "secretsmanager:GetSecretValue    ErasureKey",
     "sqs:SendMessage                  FetchWorkQueue",
     "sqs:SendMessage                  ErasureWorkQueue",
@@ -56,6 +56,7 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "sqs:SendMessage                  FetchWorkQueue",
     "sqs:SendMessage                  FetchWorkDeadLetters",
     "dynamodb:GetItem                 EventsTable",
+    "dynamodb:BatchGetItem            EventsTable",
     "dynamodb:PutItem                 EventsTable",
     "dynamodb:Query                   EventsTable",
     "dynamodb:UpdateItem              EventsTable",
@@ -109,6 +110,7 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
   ],
   ReconcileUsers: [
     "dynamodb:GetItem                 EventsTable",
+    "dynamodb:BatchGetItem            EventsTable",
     "dynamodb:PutItem                 EventsTable",
     "dynamodb:UpdateItem              EventsTable",
     "dynamodb:Query                   EventsTable",
@@ -240,8 +242,27 @@ describe("with a customer's key", () => {
   });
 });
 
+const traced = synthesized({ ...productionSettings, tracing: "service" });
+
+describe("with tracing", () => {
+  it.each(Object.keys(permissions))("a role may send traces, and else what it may: %s", (name) => {
+    const sent = ["xray:PutTelemetryRecords *", "xray:PutTraceSegments *"];
+    const before = allowedBy(stack.withId(`${name}Role`));
+    expect(allowedBy(traced.withId(`${name}Role`)).sort()).toEqual([...before, ...sent].sort());
+    expect(traced.withId(`${name}Function`).Properties).toMatchObject({ TracingConfig: { Mode: "Active" } });
+    expect(readable(traced.withId(`${name}Function`).Properties.Role)).toBe(`${name}Role`);
+    expect(stack.withId(`${name}Function`).Properties).not.toHaveProperty("TracingConfig");
+  });
+
+  it("there is no other policy", () => {
+    expect(traced.ofType("AWS::IAM::Policy")).toEqual([]);
+  });
+});
+
 describe("wildcards", () => {
-  const pairs = roles.flatMap((each) => allowedBy(each).map((pair) => pair.split(" ")));
+  const pairs = [...roles, ...traced.ofType("AWS::IAM::Role")].flatMap((each) =>
+    allowedBy(each).map((pair) => pair.split(" ")),
+  );
 
   it("stand in no allowed action, of roles and of resource policies", () => {
     expect(pairs.filter(([action]) => action?.includes("*"))).toEqual([]);

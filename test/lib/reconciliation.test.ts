@@ -25,7 +25,9 @@ describe("reconciliation", () => {
   it("tells an operator in words when a run failed for good, and what to look at", () => {
     expect(Object.keys(logCodes)).toContain("RECONCILIATION_FAILED");
     const [alarm, ...others] = ofReconcile("AWS::CloudWatch::Alarm");
-    expect(others).toEqual([]);
+    expect(others.map(({ Properties }) => Properties)).toMatchObject([
+      { MetricName: "ReconciliationGap", Threshold: 10, Period: 86_400 },
+    ]);
     expect(alarm?.Properties).toMatchObject({
       MetricName: "ReconciliationFailed",
       Period: 86_400,

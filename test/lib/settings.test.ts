@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { loadSettings, parseSettings, settingsDigest } from "../../lib/settings.ts";
+import { loadSettings, parseSettings, SettingsError, settingsDigest } from "../../lib/settings.ts";
 import { productionSettings } from "./synthesized.ts";
 
 const stages = join(import.meta.dirname, "../../stages");
@@ -323,6 +324,11 @@ describe("settings in error", () => {
       "archive.everyMinutes: leaves less than two runs before a dead letter's end; lower it, or raise archive.beforeEndHours",
     ],
     [
+      "tracing by something that is not offered",
+      { tracing: "opentelemetry" },
+      'tracing: is "opentelemetry"; set it to one of: off, service',
+    ],
+    [
       "a longest wait below the shortest",
       { fetch: { retry: { baseSeconds: 9, maxSeconds: 3 } } },
       "fetch.retry.maxSeconds: is below retry.baseSeconds; raise it",
@@ -419,7 +425,11 @@ describe("settings in error", () => {
     ],
     [
       "a placeholder address in production",
-      { production: true, [provider]: { environment: "production" } },
+      {
+        production: true,
+        alarms: { emails: ["on-call@example.com"] },
+        [provider]: { environment: "production" },
+      },
       "provider.baseUrls.production: is a placeholder, which a production stage can't call; write the provider's address",
     ],
   ];
@@ -453,6 +463,7 @@ describe("settings in error", () => {
   it("of two checks across settings are both told", () => {
     const settings = {
       production: true,
+      alarms: { emails: ["on-call@example.com"] },
       functions: { fetch: { timeoutSeconds: 1 }, refresh: { timeoutSeconds: 1 } },
     };
     expect(faultsOf(settings).map((line) => line.slice(0, line.indexOf(":")))).toEqual([
@@ -460,6 +471,54 @@ describe("settings in error", () => {
       "functions.fetch.timeoutSeconds",
       "functions.refresh.timeoutSeconds",
     ]);
+  });
+
+  it("stay on their line and can be seen, whatever names and values hold", () => {
+    const settings = {
+      production: false,
+      " retries": 1,
+      "a.b\n": 1,
+      mapping: { users: { type: "a\u2028\nb" } },
+    };
+    const faults = faultsOf(settings);
+    expect(faults.map((fault) => fault.split(": ")[0])).toEqual(
+      expect.arrayContaining(['" retries"', '"a.b\\n"', "mapping.users.type"]),
+    );
+    expect(faults).toHaveLength(3);
+    expect(faults.join("")).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u);
+  });
+
+  it("or in order, whatever JSON they are: each fault begins with a setting's name", () => {
+    const names = fc.constantFrom(
+      "production",
+      "provider",
+      "mapping",
+      "fetch",
+      "token",
+      "subscribers",
+      "paging",
+      "by",
+    );
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        fc.jsonValue(),
+        fc.dictionary(fc.oneof(names, fc.string()), tie("tree"), { maxKeys: 4 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(fc.oneof(tree, fc.dictionary(names, tree)), (value) => {
+        try {
+          parseSettings(value, "f.json");
+        } catch (error) {
+          if (!(error instanceof SettingsError)) throw error;
+          const [file, ...faults] = error.message.split("\n");
+          expect(file).toBe("Settings in f.json:");
+          expect(faults.length).toBeGreaterThan(0);
+          for (const fault of faults) expect(fault).toMatch(/^ {2}(the settings|[\w-]+|".*"|\.)+: \S/);
+        }
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it("that are no object at all are refused", () => {
@@ -475,10 +534,11 @@ describe("settings files", () => {
     expect(loadSettings(stage, stages).production).toBe(false);
   });
 
-  it("of stage prod lack the provider's address only", () => {
+  it("of stage prod lack only the provider's address, and whom alarms tell", () => {
     const message = messageOf(() => loadSettings("prod", stages));
-    expect(message.split("\n")).toHaveLength(2);
+    expect(message.split("\n")).toHaveLength(3);
     expect(message).toContain("provider.baseUrls.production: is a placeholder");
+    expect(message).toContain("alarms: tell nobody");
   });
 
   it("elsewhere are read in place of the stage's", () => {

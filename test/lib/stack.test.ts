@@ -166,7 +166,11 @@ describe("the table", () => {
     (file) => {
       const settings = JSON.parse(readFileSync(join(repository, "stages", file), "utf8"));
       const address = { ...settings.provider, baseUrls: { production: "https://api.income-provider.com" } };
-      const stack = synthesized(settings.production ? { ...settings, provider: address } : settings);
+      const stack = synthesized(
+        settings.production
+          ? { ...settings, provider: address, alarms: productionSettings.alarms }
+          : settings,
+      );
       expect(stack.withId("EventsTable").Properties.PointInTimeRecoverySpecification).toEqual({
         PointInTimeRecoveryEnabled: true,
       });
@@ -325,6 +329,16 @@ describe("functions", () => {
         Architectures: ["arm64"],
         Handler: "index.handler",
       });
+    }
+  });
+
+  it("write JSON logs, of Lambda itself failures only; the other lines as well where the setting says so", () => {
+    const everything = synthesized({ ...productionSettings, logs: { invocations: true } });
+    for (const { id, Properties } of functions) {
+      const config = { LogFormat: "JSON", ApplicationLogLevel: "INFO" };
+      expect(Properties.LoggingConfig).toMatchObject({ ...config, SystemLogLevel: "WARN" });
+      const { LoggingConfig } = everything.withId(nameOf(id)).Properties;
+      expect(LoggingConfig).toMatchObject({ ...config, SystemLogLevel: "INFO" });
     }
   });
 
@@ -526,6 +540,7 @@ describe("outputs", () => {
       "ReconcileFunctionName",
       "ArchiveBucketName",
       "ArchiveFunctionName",
+      "AlarmTopicArn",
     ];
     expect(Object.keys(production.outputs).sort()).toEqual([...queues, ...others].sort());
   });

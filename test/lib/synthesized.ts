@@ -86,6 +86,7 @@ export function nameOf(logicalId: string): string {
 /** Production settings with a real-looking address and a subscriber in another account. */
 export const productionSettings = {
   production: true,
+  alarms: { emails: ["on-call@example.com"] },
   provider: { environment: "production", baseUrls: { production: "https://api.income-provider.com" } },
   subscribers: [
     { name: "everything" },

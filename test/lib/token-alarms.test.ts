@@ -22,7 +22,14 @@ describe("the token's alarms", () => {
     const codes = filters.map(
       ({ FilterPattern }) => /^\{ \$\.code = "([A-Z_]+)" \}$/.exec(FilterPattern)?.[1],
     );
-    expect(codes).toEqual(["TOKEN_REFUSED", "TOKEN_MISSING", "TOKEN_DISCARDED", "TOKEN_SHORT_LIVED"]);
+    expect(codes).toEqual([
+      "TOKEN_REFUSED",
+      "TOKEN_MISSING",
+      "TOKEN_DISCARDED",
+      "TOKEN_SHORT_LIVED",
+      "TOKEN_NEAR_END",
+      "TOKEN_LIFE",
+    ]);
     expect(Object.keys(logCodes)).toEqual(expect.arrayContaining(codes));
     for (const { LogGroupName } of filters) expect(nameOf(LogGroupName.Ref)).toBe("RefreshTokenLogs");
   });
@@ -31,10 +38,12 @@ describe("the token's alarms", () => {
     const watched = alarms.map(({ Properties }) => `${Properties.Namespace} ${Properties.MetricName}`);
     const counted = filters.map(
       ({ MetricTransformations: [{ MetricNamespace, MetricName, MetricValue }] }) => {
-        expect(MetricValue).toBe("1");
+        expect(MetricValue).toBe(MetricName === "TokenRemainingSeconds" ? "$.remainingInSeconds" : "1");
         return `${MetricNamespace} ${MetricName}`;
       },
     );
+    // How long the token lives is for the dashboard.
+    expect(counted.pop()).toBe("income-events-test TokenRemainingSeconds");
     expect(watched).toEqual([...counted, "AWS/Lambda Errors"]);
     expect(counted[0]).toBe("income-events-test TokenRefused");
   });
@@ -72,20 +81,6 @@ describe("the token's alarms", () => {
       });
     }
   });
-
-  it.each([10, 1_440])(
-    "have periods that CloudWatch takes, at runs each %i minutes",
-    (refreshEveryMinutes) => {
-      const other = synthesized({ ...productionSettings, token: { refreshEveryMinutes } });
-      for (const { Properties } of other.ofType("AWS::CloudWatch::Alarm")) {
-        const { Period, EvaluationPeriods } = z
-          .object({ Period: z.number(), EvaluationPeriods: z.number() })
-          .parse(Properties);
-        expect(Period % 60).toBe(0);
-        expect(Period * EvaluationPeriods).toBeLessThanOrEqual(Period < 3_600 ? 86_400 : 604_800);
-      }
-    },
-  );
 });
 
 it("a run that fails is not repeated by Lambda: the schedule comes again", () => {

@@ -33,6 +33,7 @@ export function taskSamples(): Samples {
     "read of a range": readTask(subject, ranged, 2),
     "read that has begun": { ...read, task: "read", subject, ...income, wanted: 2, progress },
     "read that fails": { ...read, attempts: 4, since: at },
+    "read with its cause": readTask(subject, income, 2, "the cause"),
   };
   return written(tasks, writeTask);
 }
@@ -41,7 +42,11 @@ export function erasureSamples(): Samples {
   const asked = eraseTask(user, "operator", [subject], "id");
   const later = { pass: 2, next: "messages", erased: [user, subject], removed: { events: 3 } } as const;
   return written(
-    { asked, "in its second pass": { ...asked, ...later, incomplete: ["fetch"] } },
+    {
+      asked,
+      "with its cause": { ...asked, correlationId: "the cause" },
+      "in its second pass": { ...asked, ...later, incomplete: ["fetch"] },
+    },
     writeEraseTask,
   );
 }
@@ -51,6 +56,10 @@ export function messageSamples(): Samples {
   return {
     "of an event": messageOfState(known.state, source),
     "of an answer": messageOfState({ ...known.state, latest: { cause: "answer", at } }, source),
+    "of an answer with its cause": messageOfState(
+      { ...known.state, latest: { cause: "answer", at, correlationId: "the cause" } },
+      source,
+    ),
     "of an event of a range": messageOfDataSet(known.ranged, source),
     "of data": messageOfDataSet(known.fetched, source),
     "of an erasure": messageOfErasure(user, at, source),

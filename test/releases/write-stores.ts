@@ -62,7 +62,7 @@ export async function itemSamples(
   await refusalNote(dynamodb, table.name).note("refused");
   const run = turnPage(startRun(undefined, noon), { next: "cursor", pages: 1, mark: "mark" }, 1, noon);
   await checkpoint(dynamodb, table.name).save(advance(run, user.id, { listed: 1, missed: 1 }));
-  await tombstones(dynamodb, table.name, 90, now).place(await erasureDigest(system));
+  await tombstones(dynamodb, table.name, 90, now).place(await erasureDigest(system), undefined);
   await keepReport(dynamodb, table.name, now)(eraseTask(user, "operator", [], "id"), true);
   const items = await table.all();
   return sorted(items.map((item) => [`${item.pk} ${item.sk}`, item]));

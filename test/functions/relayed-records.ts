@@ -1,0 +1,15 @@
+import type { _Record } from "@aws-sdk/client-dynamodb-streams";
+import type { DynamoDBRecord } from "aws-lambda";
+
+/** What the stack's filter criteria let through. */
+export function isRelayed({ eventName, dynamodb }: _Record): boolean {
+  const sortKey = dynamodb?.Keys?.sk?.S ?? "";
+  if (eventName === "REMOVE") return false;
+  if (sortKey.startsWith("EVENT#")) return eventName === "INSERT" || dynamodb?.NewImage?.weak?.BOOL === true;
+  return sortKey === "STATE" || sortKey.startsWith("DATA#");
+}
+
+/** Records as Lambda hands them over: by way of JSON. */
+export function lambdaRecords(records: readonly unknown[]): DynamoDBRecord[] {
+  return JSON.parse(JSON.stringify(records));
+}
