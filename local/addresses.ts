@@ -36,8 +36,15 @@ export function addressesOf({ sandbox, stack }: System): Addresses {
   };
 }
 
-/** The addresses for a person, with a first thing to try. */
-export function printableAddresses(addresses: Addresses, { sandbox, stack }: System): string {
+/**
+ * The addresses for a person, with a first thing to try.
+ * @param logs the directory of the functions' logs
+ */
+export function printableAddresses(
+  addresses: Addresses,
+  { sandbox, stack }: System,
+  logs: string | undefined,
+): string {
   const { endpoints, credentials, webhookHeaders, table, queues } = addresses;
   const headers = Object.entries(webhookHeaders).map(([name, value]) => `${name}: ${value}`);
   const width = Math.max(...Object.keys(queues).map((name) => name.length));
@@ -52,6 +59,9 @@ export function printableAddresses(addresses: Addresses, { sandbox, stack }: Sys
     `Queues        ${Object.entries(queues)
       .map(([name, url]) => `${name.padEnd(width)}  ${url}`)
       .join("\n              ")}`,
+    ...(logs === undefined
+      ? []
+      : [`Logs          ${logs}/*.log; follow an event: grep -h ID ${logs}/*.log | sort`]),
     "",
     "Commands      npx income-events --help",
     "",

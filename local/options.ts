@@ -1,19 +1,28 @@
-import { Command, InvalidArgumentError } from "commander";
+import { Command, Option } from "commander";
+import { type DynamoDbEngine, dynamoDbEngines } from "./engines/dynamodb.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 export type StartOptions = {
   readonly once: boolean;
   readonly users: number;
   readonly json?: string;
   readonly assembly?: string;
+  /** Where each function's log is written to a file of its own; absent: in memory only. */
+  readonly logs?: string;
   readonly stage: string;
-  readonly engine?: "dynamodb-local" | "dynoxide";
+  readonly engine?: DynamoDbEngine;
   readonly apiPort: number;
   readonly awsPort: number;
   readonly sandboxPort: number;
+  /** See `StackOptions`. */
+  readonly streamRetentionSeconds?: number;
 };
 
 /** Where the running system is found; a scenario takes free ports instead, so that several run at once. */
 const defaultPorts = { apiPort: 4000, awsPort: 4566, sandboxPort: 4010 };
+
+/** Begun anew at each start. */
+const defaultLogs = ".local/logs";
 
 const examples = `
 Examples:
@@ -31,8 +40,14 @@ export function parseOptions(args: readonly string[]): StartOptions {
     .option("--users <n>", "sample users that connect their accounts", wholeNumber(1, 100_000), 20)
     .option("--json <file>", "write addresses (and with --once the counts) as JSON")
     .option("--assembly <dir>", "run this synthesized directory instead of synthesizing")
+    .option(
+      "--logs <dir>",
+      `write each function's log to a file there (default ${defaultLogs}; with --once none)`,
+    )
     .option("--stage <name>", "the stage to synthesize", "local")
-    .option("--engine <name>", "dynamodb-local (needs Java 17) or dynoxide", engine)
+    .addOption(
+      new Option("--engine <name>", "of the table; dynamodb-local needs Java 17").choices(dynamoDbEngines),
+    )
     .option("--api-port <port>", `port of the webhooks' API (default ${defaultPorts.apiPort})`, port)
     .option("--aws-port <port>", `port of the AWS endpoint (default ${defaultPorts.awsPort})`, port)
     .option("--sandbox-port <port>", `port of the sandbox (default ${defaultPorts.sandboxPort})`, port)
@@ -41,20 +56,8 @@ export function parseOptions(args: readonly string[]): StartOptions {
   const given = command.opts<Partial<StartOptions>>();
   const once = given.once ?? false;
   const ports = once ? { apiPort: 0, awsPort: 0, sandboxPort: 0 } : defaultPorts;
-  return { ...ports, ...given, once, users: given.users ?? 20, stage: given.stage ?? "local" };
-}
-
-function wholeNumber(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (Number.isInteger(value) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`Write a whole number from ${least} to ${most}.`);
-  };
+  const logs = once ? {} : { logs: defaultLogs };
+  return { ...ports, ...logs, ...given, once, users: given.users ?? 20, stage: given.stage ?? "local" };
 }
 
 const port = wholeNumber(0, 65_535);
-
-function engine(text: string): "dynamodb-local" | "dynoxide" {
-  if (text === "dynamodb-local" || text === "dynoxide") return text;
-  throw new InvalidArgumentError("Write dynamodb-local or dynoxide.");
-}

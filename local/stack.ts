@@ -5,6 +5,7 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { PutSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { type AlarmState, type Alarms, startAlarms } from "./alarms/alarms.ts";
+import { functionTotal, measureRequest, streamMetric } from "./alarms/measure.ts";
 import { type AccessLogEntry, type Exchange, type HttpApi, startHttpApi } from "./api/http-api.ts";
 import { createData } from "./assembly/create-data.ts";
 import { executeApiOrigin } from "./assembly/identity.ts";
@@ -16,7 +17,7 @@ import { type DynamoDbEngine, type RunningDynamoDb, startDynamoDb } from "./engi
 import { startQueuesAndObjects } from "./engines/queues-and-objects.ts";
 import { createSecretsEngine } from "./engines/secrets.ts";
 import { startGateway } from "./gateway/gateway.ts";
-import type { EventSourceMapping } from "./gateway/lambda-reading.ts";
+import type { EventSourceMapping } from "./gateway/lambda-mappings.ts";
 import type { Denial, Gateway } from "./gateway/types.ts";
 import { createAsynchronousInvoker } from "./lambda/asynchronous.ts";
 import { type Delay, realDelay } from "./lambda/delay.ts";
@@ -57,6 +58,8 @@ export type StackOptions = {
    * Lambda would start more.
    */
   readonly maximumProcesses?: number;
+  /** How long tables' streams keep a record, 24 hours unless told: a stage that divides its waits divides this too. */
+  readonly streamRetentionSeconds?: number;
   /** Counts the capacity units of the table's calls; see `gateway.capacity()`. */
   readonly countsCapacity?: boolean;
   /** Waits between retries and until schedules are due. Tests pass one that does not wait. */
@@ -84,6 +87,8 @@ export type LocalFunction = {
   counts(): FunctionCounts;
   /** The latest lines of its log. */
   log(): readonly string[];
+  /** How much it has logged so far. */
+  logBytes(): number;
 };
 
 export type StackProblems = {
@@ -118,6 +123,11 @@ export type LocalStack = {
   readonly schedules: Schedules;
   /** The template's alarms as they are at this moment. */
   alarms(): readonly AlarmState[];
+  readonly alarmPlans: StackPlan["alarms"];
+  /** Measures first what CloudWatch measures each minute by looking: the ages and depths of queues. */
+  lookAtAlarms: Alarms["look"];
+  /** What an alarm is judged by. */
+  alarmValues: Alarms["values"];
   accessLog(): readonly AccessLogEntry[];
   /** How many requests of the HTTP API got which status. */
   statusCounts(): ReadonlyMap<number, number>;
@@ -178,8 +188,8 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   cleanup.adopt(invoker, ({ close }) => close());
   const functions = new Map<string, HostedFunction>();
   // Both come after the gateway, and are read through it.
-  let statesOfAlarms: Alarms["states"] = () => [];
-  let mappings: readonly EventSourceMapping[] = [];
+  let alarmsOf: Alarms | undefined;
+  let mappings: () => readonly EventSourceMapping[] = () => [];
   const gateway = await startGateway({
     port: options.gatewayPort ?? 0,
     region,
@@ -189,8 +199,11 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     s3Url: queuesAndObjects.s3Url,
     secrets,
     countsCapacity: options.countsCapacity ?? false,
-    lambda: { functions, invoker, mappings: () => mappings },
-    alarms: () => statesOfAlarms(),
+    lambda: { functions, invoker, mappings: () => mappings() },
+    alarms: () => alarmsOf?.look() ?? [],
+    onThrottled: ({ tableName, metric: name }) => {
+      alarmsOf?.record({ namespace: "AWS/DynamoDB", name, dimensions: { TableName: tableName } }, 1);
+    },
   });
   cleanup.adopt(gateway, ({ close }) => close());
   const operator = newCredentials(operatorName);
@@ -203,26 +216,25 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   const api =
     foreseen.api === undefined
       ? undefined
-      : cleanup.adopt(await startHttpApi(options.apiPort ?? 0, gateway, options.onAnswered), ({ close }) =>
-          close(),
+      : cleanup.adopt(
+          await startHttpApi(options.apiPort ?? 0, gateway, (exchange) => {
+            if (alarmsOf !== undefined && foreseen.api !== undefined)
+              measureRequest(exchange, foreseen.api, alarmsOf);
+            options.onAnswered?.(exchange);
+          }),
+          ({ close }) => close(),
         );
   const planOf = (stack: SynthesizedStack) =>
     withLocalAddresses(planStack(stack, { ...place, known }), api, region);
   const plan = planOf(synthesized);
   for (const { arn: resource, policy } of plan.resourcePolicies) gateway.setResourcePolicy(resource, policy);
 
-  const alarms = cleanup.adopt(watch(plan, functions, options, delay), ({ close }) => close());
-  statesOfAlarms = alarms.states;
+  const alarms = cleanup.adopt(watch(plan, functions, gateway, options, delay), ({ close }) => close());
+  alarmsOf = alarms;
   const hosted = plan.functions.map((planned) =>
     startFunction(planned, gateway, options, alarms, onProblem, cleanup),
   );
   for (const { host } of hosted) functions.set(host.plan.logicalId, host);
-  mappings = plan.sources.map((source) => ({
-    id: source.id,
-    enabled: source.enabled,
-    eventSourceArn: source.kind === "queue" ? source.queue.arn : source.streamArn,
-    functionArn: functions.get(source.function)?.plan.arn ?? "",
-  }));
   if (api !== undefined && plan.api !== undefined) api.serve(plan.api, functions);
   const schedules = startSchedules({
     rules: plan.rules,
@@ -250,8 +262,27 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
       const running: QueueSource | StreamSource =
         source.kind === "queue"
           ? startQueueSource({ ...shared, plan: source, queueUrl, sqs: entry.clients.sqs })
-          : startStreamSource({ ...shared, plan: source, gateway, ...entry.clients });
+          : startStreamSource({
+              ...shared,
+              plan: source,
+              gateway,
+              retentionSeconds: options.streamRetentionSeconds,
+              onMeasured: (name, value) => alarms.record(streamMetric(name, source, entry.host.plan), value),
+              ...entry.clients,
+            });
       return [{ plan: source, running: cleanup.adopt(running, ({ close }) => close()), queueUrl }];
+    });
+  mappings = () =>
+    plan.sources.map((source) => {
+      const running = sources.find((each) => each.plan === source)?.running;
+      const stream = running !== undefined && "setEnabled" in running ? running : undefined;
+      return {
+        id: source.id,
+        enabled: stream?.isEnabled() ?? source.enabled,
+        eventSourceArn: source.kind === "queue" ? source.queue.arn : source.streamArn,
+        functionArn: functions.get(source.function)?.plan.arn ?? "",
+        ...(stream && { setEnabled: stream.setEnabled }),
+      };
     });
   // Closed first: a source waits for its batches, and a batch ends at once when its function does.
   cleanup.defer(async () => {
@@ -279,6 +310,9 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     gateway,
     schedules,
     alarms: alarms.states,
+    alarmPlans: plan.alarms,
+    lookAtAlarms: alarms.look,
+    alarmValues: alarms.values,
     accessLog: () => api?.accessLog() ?? [],
     statusCounts: () => api?.statusCounts() ?? new Map(),
     problems: () => ({
@@ -317,14 +351,18 @@ async function startTables(plan: StackPlan, engine: DynamoDbEngine | undefined):
 function watch(
   plan: StackPlan,
   functions: ReadonlyMap<string, HostedFunction>,
+  gateway: Gateway,
   { onAlarm = () => undefined }: StackOptions,
   delay: Delay,
 ): Alarms {
   return startAlarms({
     alarms: plan.alarms,
     filters: plan.metricFilters,
-    errorsOf: (functionName) =>
-      [...functions.values()].find((host) => host.plan.name === functionName)?.counts().errors ?? 0,
+    totalOf: (metric) => {
+      const found = [...functions.values()].find((host) => host.plan.name === metric.dimensions.FunctionName);
+      return found && functionTotal(found.counts(), metric);
+    },
+    gaugeOf: ({ dimensions, name }) => gateway.queueGauge(dimensions.QueueName ?? "", name),
     delay,
     now: Date.now,
     onChange: onAlarm,
@@ -357,7 +395,7 @@ function startFunction(
 function localFunction(host: HostedFunction, log: FunctionLog): LocalFunction {
   const { logicalId, name, arn, memoryMb } = host.plan;
   const { invoke, serve, kill, counts } = host;
-  return { logicalId, name, arn, memoryMb, invoke, serve, kill, counts, log: log.lines };
+  return { logicalId, name, arn, memoryMb, invoke, serve, kill, counts, log: log.lines, logBytes: log.bytes };
 }
 
 /** The gateway knows a caller by its access key, which has letters and digits only. */

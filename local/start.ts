@@ -54,7 +54,7 @@ async function runOnce({ users, json }: StartOptions): Promise<number> {
 }
 
 /** Stays up until it is interrupted, with sample users that connect their accounts. */
-async function stayUp({ users, json }: StartOptions): Promise<number> {
+async function stayUp({ users, json, logs }: StartOptions): Promise<number> {
   const system = await startSystem(options, {}, progress, () => undefined);
   const ending = new AbortController();
   const endAnnouncement = announce(system.stack);
@@ -63,7 +63,7 @@ async function stayUp({ users, json }: StartOptions): Promise<number> {
     if (json !== undefined) await writeJson(json, addresses);
     progress(`Connecting the accounts of ${users} sample users`);
     await system.sandbox.createUsers(users, { companyAccounts: 1 });
-    print(`\n${printableAddresses(addresses, system)}\n\nCtrl-C ends it.`);
+    print(`\n${printableAddresses(addresses, system, logs)}\n\nCtrl-C ends it.`);
     void showActivity(system, ending.signal);
     await interrupted;
     return 0;

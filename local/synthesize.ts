@@ -5,12 +5,14 @@ import { resolve } from "node:path";
 /**
  * Synthesizes the stack as `cdk synth` does, into a directory of its own.
  * @param stage the stage whose settings are used
+ * @param settings a file that is read in place of the stage's
  * @throws with the app's own words where a setting is wrong
  */
-export async function synthesize(stage: string, directory: string): Promise<string> {
+export async function synthesize(stage: string, directory: string, settings?: string): Promise<string> {
   const output = resolve(directory);
   const cdk = createRequire(import.meta.url).resolve("aws-cdk/bin/cdk");
   const args = ["synth", "--quiet", "--context", `stage=${stage}`, "--output", output];
+  if (settings !== undefined) args.push("--context", `settings=${resolve(settings)}`);
   // The template is the same with CDK's validation and without; `npm run check` and each deployment validate it.
   const unvalidated = ["--context", "@aws-cdk/core:validateAgainstDefaultRules=false"];
   await run(process.execPath, [cdk, ...args, ...unvalidated, "--no-notices", "--no-version-reporting"]);

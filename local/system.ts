@@ -54,6 +54,10 @@ export async function startSystem(
       onAlarm: ({ state, description }) =>
         progress(state === "ALARM" ? `ALARM: ${description}` : `OK again: ${description}`),
       ...(options.engine === undefined ? {} : { engine: options.engine }),
+      ...(options.logs === undefined ? {} : { logsDir: options.logs }),
+      ...(options.streamRetentionSeconds === undefined
+        ? {}
+        : { streamRetentionSeconds: options.streamRetentionSeconds }),
     });
     closers.push(() => stack.close());
     const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };

@@ -30,8 +30,10 @@ const interrupted = new Promise<undefined>((resolve) => {
 async function main(): Promise<number> {
   const { hours, tasks, fault, json } = flags;
   const settings = loadSettings(stage, join(import.meta.dirname, "../stages"));
+  const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
+  const streamRetentionSeconds = 86_400 / settings.divideDurationsBy;
   const system = await startSystem(
-    { once: true, users: 0, stage, apiPort: 0, awsPort: 0, sandboxPort: 0 },
+    { once: true, users: 0, stage, streamRetentionSeconds, ...ports },
     { delivery: { firstRetryMs: 1_000, maxRetryMs: 10_000 } },
     progress,
     () => undefined,

@@ -1,13 +1,11 @@
-import type { AlarmPlan, MetricFilterPlan } from "../assembly/plan.ts";
+import type { AlarmPlan, MetricFilterPlan, MetricPlan } from "../assembly/plan.ts";
 import type { Delay } from "../lambda/delay.ts";
+import { valuesOf } from "./evaluate.ts";
 import { valueOfLine } from "./log-pattern.ts";
 import { createMetric, type Metric } from "./metric.ts";
+import { isGauge } from "./service-metrics.ts";
 
-export type AlarmState = {
-  readonly logicalId: string;
-  readonly name: string;
-  /** What it means for people, and what to type. */
-  readonly description: string;
+export type AlarmState = Pick<AlarmPlan, "logicalId" | "name" | "description" | "actions"> & {
   readonly state: "OK" | "ALARM";
   /** When it came to be so, in milliseconds since 1970. */
   readonly since: number;
@@ -16,8 +14,10 @@ export type AlarmState = {
 export type AlarmsOptions = {
   readonly alarms: readonly AlarmPlan[];
   readonly filters: readonly MetricFilterPlan[];
-  /** How many invocations of a function have failed so far. */
-  readonly errorsOf: (functionName: string) => number;
+  /** What a service has counted since its start; undefined where it tells of each (see `record`). */
+  readonly totalOf: (metric: MetricPlan) => number | undefined;
+  /** What a service measures at this moment; undefined: nothing. */
+  readonly gaugeOf: (metric: MetricPlan) => Promise<number | undefined>;
   readonly delay: Delay;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -28,15 +28,21 @@ export type AlarmsOptions = {
 export type Alarms = {
   /** A line that was written to a log group. */
   onLine(logGroupName: string, line: string): void;
-  /** The states at this moment. */
+  /** A value that a service measured. */
+  record(metric: MetricPlan, value: number): void;
+  /** The states by what is measured so far. */
   states(): readonly AlarmState[];
+  /** Measures what is only measured by looking, then the states. */
+  look(): Promise<readonly AlarmState[]>;
+  /** What an alarm is judged by, the latest period first; undefined where nothing was measured. */
+  values(logicalId: string): readonly (number | undefined)[];
   close(): Promise<void>;
 };
 
 /** CloudWatch looks at an alarm once a minute. */
 const evaluatedEvery = 60_000;
 
-/** Measures what metric filters and function errors say, and judges the alarms on it each minute. */
+/** Measures what metric filters and services say, and judges the alarms on it each minute. */
 export function startAlarms(options: AlarmsOptions): Alarms {
   const { alarms, filters, delay, now, onChange } = options;
   const closing = new AbortController();
@@ -44,29 +50,33 @@ export function startAlarms(options: AlarmsOptions): Alarms {
   const counted = new Map<string, number>();
   const known = new Map<string, AlarmState>();
   const begin = now();
+  const watched = new Map(alarms.flatMap((alarm) => alarm.metrics.map((metric) => [keyOf(metric), metric])));
 
-  const metricOf = (metric: AlarmPlan["metric"]): Metric => {
-    const key = JSON.stringify([metric.namespace, metric.name, metric.functionName]);
-    const found = metrics.get(key) ?? createMetric(longestLookBack(alarms));
-    metrics.set(key, found);
+  const metricOf = (metric: MetricPlan): Metric => {
+    const found = metrics.get(keyOf(metric)) ?? createMetric(longestLookBack(alarms));
+    metrics.set(keyOf(metric), found);
     return found;
   };
-  const countErrors = (functionName: string, metric: Metric): void => {
-    const errors = options.errorsOf(functionName);
-    const fresh = errors - (counted.get(functionName) ?? 0);
-    counted.set(functionName, errors);
-    if (fresh > 0) metric.add(fresh, now());
+  const addFreshCounts = (metric: MetricPlan): void => {
+    const total = options.totalOf(metric);
+    if (total === undefined) return;
+    const fresh = total - (counted.get(keyOf(metric)) ?? 0);
+    counted.set(keyOf(metric), total);
+    if (fresh > 0) metricOf(metric).add(fresh, now());
   };
+  const addGauge = async (metric: MetricPlan): Promise<void> => {
+    const value = await options.gaugeOf(metric);
+    if (value !== undefined) metricOf(metric).add(value, now());
+  };
+  const judgedBy = (alarm: AlarmPlan) => valuesOf(alarm, metricOf, { begin, now: now() });
   const evaluate = (): readonly AlarmState[] => {
-    for (const { metric } of alarms) {
-      if (metric.functionName !== undefined) countErrors(metric.functionName, metricOf(metric));
-    }
+    for (const metric of watched.values()) addFreshCounts(metric);
     return alarms.map((alarm) => {
-      const isBreached = breaches(alarm, metricOf(alarm.metric), now());
-      const { logicalId, name, description } = alarm;
-      const identity = { logicalId, name, description };
+      const { logicalId, name, description, actions } = alarm;
+      const identity = { logicalId, name, description, actions };
       const before = known.get(logicalId) ?? { ...identity, state: "OK", since: begin };
-      const state = isBreached ? "ALARM" : "OK";
+      const breached = judgedBy(alarm).filter(({ isBreached }) => isBreached).length;
+      const state = breached >= alarm.datapointsToAlarm ? "ALARM" : "OK";
       if (state === before.state) return before;
       const changed: AlarmState = { ...identity, state, since: now() };
       known.set(logicalId, changed);
@@ -74,22 +84,35 @@ export function startAlarms(options: AlarmsOptions): Alarms {
       return changed;
     });
   };
+  const look = async (): Promise<readonly AlarmState[]> => {
+    await Promise.all([...watched.values()].filter(isGauge).map(addGauge));
+    return evaluate();
+  };
   const run = async (): Promise<void> => {
     while (!closing.signal.aborted) {
       await delay(evaluatedEvery, closing.signal);
-      if (!closing.signal.aborted) evaluate();
+      // What can't be measured because all is closing is measured no more.
+      if (!closing.signal.aborted) await look().catch(() => evaluate());
     }
   };
   const running = alarms.length === 0 ? Promise.resolve() : run();
   return {
     onLine: (logGroupName, line) => {
-      for (const { metric, pattern, value, logGroupName: watched } of filters) {
-        if (watched !== logGroupName) continue;
-        const found = valueOfLine(line, pattern, value);
-        if (found !== undefined) metricOf(metric).add(found, now());
+      for (const filter of filters) {
+        if (filter.logGroupName !== logGroupName) continue;
+        const found = valueOfLine(line, filter.pattern, filter.value);
+        if (found !== undefined) metricOf({ ...filter.metric, dimensions: {} }).add(found, now());
       }
     },
+    record: (metric, value) => {
+      if (watched.has(keyOf(metric))) metricOf(metric).add(value, now());
+    },
     states: evaluate,
+    look,
+    values: (logicalId) => {
+      const alarm = alarms.find((each) => each.logicalId === logicalId);
+      return alarm === undefined ? [] : judgedBy(alarm).map(({ value }) => value);
+    },
     close: async () => {
       closing.abort();
       await running;
@@ -97,13 +120,8 @@ export function startAlarms(options: AlarmsOptions): Alarms {
   };
 }
 
-/** Whether enough of the latest periods, which end now, are at or over the threshold. */
-function breaches(alarm: AlarmPlan, metric: Metric, now: number): boolean {
-  const period = alarm.periodSeconds * 1000;
-  const ends = Array.from({ length: alarm.evaluationPeriods }, (_, index) => now - index * period);
-  // Where nothing was measured, nothing is breached.
-  const breached = ends.filter((end) => (metric.sum(end - period, end) ?? -Infinity) >= alarm.threshold);
-  return breached.length >= alarm.datapointsToAlarm;
+function keyOf({ namespace, name, dimensions }: MetricPlan): string {
+  return JSON.stringify([namespace, name, dimensions]);
 }
 
 function longestLookBack(alarms: readonly AlarmPlan[]): number {

@@ -1,10 +1,12 @@
 type Value = { readonly at: number; readonly value: number };
 
+export type Statistic = "Sum" | "Maximum";
+
 /** The values of one metric, as long as an alarm looks back at them. */
 export type Metric = {
   add(value: number, at: number): void;
-  /** The sum of what was added after `from`, up to `to`; undefined where nothing was. Milliseconds since 1970. */
-  sum(from: number, to: number): number | undefined;
+  /** Of what was added after `from`, up to `to`; undefined where nothing was. Milliseconds since 1970. */
+  of(statistic: Statistic, from: number, to: number): number | undefined;
 };
 
 /** @param keptForMilliseconds older values are forgotten */
@@ -15,9 +17,11 @@ export function createMetric(keptForMilliseconds: number): Metric {
       values.push({ at, value });
       while (values[0] !== undefined && values[0].at <= at - keptForMilliseconds) values.shift();
     },
-    sum: (from, to) => {
-      const within = values.filter(({ at }) => at > from && at <= to);
-      return within.length === 0 ? undefined : within.reduce((sum, { value }) => sum + value, 0);
+    of: (statistic, from, to) => {
+      const within = values.filter(({ at }) => at > from && at <= to).map(({ value }) => value);
+      const [first, ...rest] = within;
+      if (first === undefined) return undefined;
+      return rest.reduce((one, other) => (statistic === "Sum" ? one + other : Math.max(one, other)), first);
     },
   };
 }

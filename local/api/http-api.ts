@@ -16,7 +16,13 @@ export type AccessLogEntry = {
 };
 
 /** A request and its answer, with the body as it came. */
-export type Exchange = { readonly path: string; readonly body: Buffer; readonly status: number };
+export type Exchange = {
+  readonly path: string;
+  readonly body: Buffer;
+  readonly status: number;
+  /** The key of the route that took it. */
+  readonly route: string | undefined;
+};
 
 export type HttpApi = {
   /** Origin without a trailing slash. */
@@ -51,14 +57,14 @@ export async function startHttpApi(
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const received = await readRequest(request);
     const path = (request.url ?? "/").split("?")[0] ?? "/";
-    const { answer, name } =
+    const { answer, name, route } =
       received === undefined
-        ? { answer: messageAnswer(413, "Request Entity Too Large"), name: undefined }
+        ? { answer: messageAnswer(413, "Request Entity Too Large"), name: undefined, route: undefined }
         : await answerRequest(received, path, await served.promise, gateway);
     entries.push({ method: request.method ?? "", path, status: answer.status, function: name });
     if (entries.length > keptEntries) entries.shift();
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-    onAnswered({ path, body: received?.body ?? Buffer.alloc(0), status: answer.status });
+    onAnswered({ path, body: received?.body ?? Buffer.alloc(0), status: answer.status, route });
     write(response, answer, request.method === "HEAD");
   };
 
@@ -91,24 +97,30 @@ async function answerRequest(
   path: string,
   { plan, functions, throttle }: Served,
   gateway: Authorizer,
-): Promise<{ readonly answer: HttpAnswer; readonly name: string | undefined }> {
+): Promise<{
+  readonly answer: HttpAnswer;
+  readonly name: string | undefined;
+  readonly route: string | undefined;
+}> {
   const route = matchRoute(plan.routes, request.method, path);
   const target = route && functions.get(route.plan.function);
   if (route === undefined || target === undefined) {
-    return { answer: messageAnswer(404, "Not Found"), name: undefined };
+    return { answer: messageAnswer(404, "Not Found"), name: undefined, route: undefined };
   }
   const { name } = target.plan;
-  if (!throttle(route.plan.key)) return { answer: messageAnswer(429, "Too Many Requests"), name };
+  const { key } = route.plan;
+  const answered = (answer: HttpAnswer) => ({ answer, name, route: key });
+  if (!throttle(key)) return answered(messageAnswer(429, "Too Many Requests"));
   if (!mayInvoke(target, route.plan, request.method, plan.id, gateway)) {
-    return { answer: messageAnswer(500, "Internal Server Error"), name };
+    return answered(messageAnswer(500, "Internal Server Error"));
   }
   const event = JSON.stringify(
-    httpEvent(request, { key: route.plan.key, parameters: route.parameters }, plan.id, new Date()),
+    httpEvent(request, { key, parameters: route.parameters }, plan.id, new Date()),
   );
   if (Buffer.byteLength(event) > synchronousPayloadBytes) {
-    return { answer: messageAnswer(413, "Request Entity Too Large"), name };
+    return answered(messageAnswer(413, "Request Entity Too Large"));
   }
-  return { answer: await invoke(target, event, route.plan.timeoutMilliseconds), name };
+  return answered(await invoke(target, event, route.plan.timeoutMilliseconds));
 }
 
 function throttleOf({ throttle }: ApiPlan): Throttle {

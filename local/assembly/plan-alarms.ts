@@ -2,7 +2,8 @@
 
 import { z } from "zod";
 import { parseLogPattern } from "../alarms/log-pattern.ts";
-import type { AlarmPlan, FunctionPlan, MetricFilterPlan } from "./plan.ts";
+import { isServiceMetric, knownServiceMetrics } from "../alarms/service-metrics.ts";
+import type { AlarmPlan, MetricFilterPlan, MetricPlan, WatchedMetric } from "./plan.ts";
 import { PlanError, type Problem } from "./problems.ts";
 import { number, parseProperties } from "./properties.ts";
 import type { StackScope } from "./stack-scope.ts";
@@ -44,66 +45,124 @@ export function planMetricFilter(
   };
 }
 
-const alarmSchema = z.strictObject({
+const dimensions = z.array(z.strictObject({ Name: z.string(), Value: z.string() })).default([]);
+const statistic = z.enum(["Sum", "Maximum"]);
+const expressionSchema = z.strictObject({
+  Expression: z.enum(["SUM(FILL(METRICS(), 0))", "MAX(FILL(METRICS(), 0))"]),
+  Id: z.string(),
+  Label: z.string().optional(),
+  ReturnData: z.literal(true).optional(),
+});
+const seriesSchema = z.strictObject({
+  Id: z.string(),
+  Label: z.string().optional(),
+  MetricStat: z.strictObject({
+    Metric: z.strictObject({ Dimensions: dimensions, MetricName: z.string(), Namespace: z.string() }),
+    Period: number,
+    Stat: statistic,
+  }),
+  ReturnData: z.literal(false),
+});
+const common = {
   AlarmDescription: z.string().default(""),
   AlarmName: z.string().optional(),
-  ComparisonOperator: z.literal("GreaterThanOrEqualToThreshold"),
+  ComparisonOperator: z.enum(["GreaterThanOrEqualToThreshold", "LessThanOrEqualToThreshold"]),
   DatapointsToAlarm: number.optional(),
-  Dimensions: z.array(z.strictObject({ Name: z.string(), Value: z.string() })).default([]),
   EvaluationPeriods: number,
+  Threshold: number,
+  TreatMissingData: z.enum(["notBreaching", "breaching"]),
+};
+const aloneSchema = z.strictObject({
+  ...common,
+  Dimensions: dimensions,
   MetricName: z.string(),
   Namespace: z.string(),
   Period: number,
-  Statistic: z.literal("Sum"),
-  Threshold: number,
-  TreatMissingData: z.literal("notBreaching"),
+  Statistic: statistic,
+});
+const togetherSchema = z.strictObject({
+  ...common,
+  Metrics: z.tuple([expressionSchema], seriesSchema),
 });
 const ignoredOfAlarms = ["ActionsEnabled", "AlarmActions", "InsufficientDataActions", "OKActions", "Tags"];
 
 export function planAlarm(logicalId: string, properties: Properties, scope: StackScope): AlarmPlan {
-  const alarm = parseProperties(alarmSchema, properties, scope, ignoredOfAlarms);
-  const [dimension, ...others] = alarm.Dimensions;
-  if (others.length > 0 || (dimension !== undefined && dimension.Name !== "FunctionName")) {
-    throw new PlanError(
-      `its dimensions ${alarm.Dimensions.map(({ Name }) => Name).join(", ")} are not known here`,
-      "Watch a metric of a function or of a metric filter.",
-    );
-  }
+  const isTogether = properties.Metrics !== undefined;
+  const alarm = isTogether
+    ? parseProperties(togetherSchema, properties, scope, ignoredOfAlarms)
+    : parseProperties(aloneSchema, properties, scope, ignoredOfAlarms);
   return {
     logicalId,
     name: scope.name(logicalId),
     description: alarm.AlarmDescription,
-    metric: {
-      namespace: alarm.Namespace,
-      name: alarm.MetricName,
-      ...(dimension && { functionName: dimension.Value }),
-    },
-    periodSeconds: alarm.Period,
+    ...measured(alarm),
+    breaches: alarm.ComparisonOperator === "LessThanOrEqualToThreshold" ? "below" : "above",
+    breachesWhenMissing: alarm.TreatMissingData === "breaching",
     threshold: alarm.Threshold,
     evaluationPeriods: alarm.EvaluationPeriods,
     datapointsToAlarm: alarm.DatapointsToAlarm ?? alarm.EvaluationPeriods,
+    actions: z.array(action).default([]).parse(properties.AlarmActions),
   };
 }
 
-/** An alarm on what nothing measures here would always be silent. */
+/** Nothing here publishes to a topic: one of the stack is named by its logical id. */
+const action = z.union([z.string(), z.object({ Ref: z.string() }).transform(({ Ref }) => Ref)]);
+
+function measured(
+  alarm: z.output<typeof aloneSchema> | z.output<typeof togetherSchema>,
+): Pick<AlarmPlan, "metrics" | "taken" | "periodSeconds"> {
+  if (!("Metrics" in alarm)) {
+    const metric = watchedMetric(alarm, alarm.Statistic);
+    return { metrics: [metric], taken: "alone", periodSeconds: alarm.Period };
+  }
+  const [{ Expression }, ...series] = alarm.Metrics;
+  const [first, ...others] = new Set(series.map(({ MetricStat }) => MetricStat.Period));
+  if (first === undefined || others.length > 0) {
+    throw new PlanError("its metrics have not one period together", "Give all of them the same.");
+  }
+  return {
+    metrics: series.map(({ MetricStat: { Metric, Stat } }) => watchedMetric(Metric, Stat)),
+    taken: Expression.startsWith("SUM") ? "as sum" : "as greatest",
+    periodSeconds: first,
+  };
+}
+
+function watchedMetric(
+  metric: Pick<z.output<typeof aloneSchema>, "Namespace" | "MetricName" | "Dimensions">,
+  stat: WatchedMetric["statistic"],
+): WatchedMetric {
+  return {
+    namespace: metric.Namespace,
+    name: metric.MetricName,
+    dimensions: Object.fromEntries(metric.Dimensions.map(({ Name, Value }) => [Name, Value])),
+    statistic: stat,
+  };
+}
+
+/**
+ * An alarm on what nothing measures here would always be silent.
+ * @param names what of the stack a dimension can name
+ */
 export function unmeasuredAlarms(
   alarms: readonly AlarmPlan[],
   filters: readonly MetricFilterPlan[],
-  functions: readonly FunctionPlan[],
+  names: ReadonlySet<string>,
 ): Problem[] {
-  const isMeasured = ({ namespace, name, functionName }: AlarmPlan["metric"]): boolean => {
-    if (functionName === undefined) {
-      return filters.some(({ metric }) => metric.namespace === namespace && metric.name === name);
-    }
-    const isErrors = namespace === "AWS/Lambda" && name === "Errors";
-    return isErrors && functions.some((planned) => planned.name === functionName);
-  };
-  return alarms
-    .filter(({ metric }) => !isMeasured(metric))
-    .map(({ logicalId, metric: { namespace, name } }) => ({
-      logicalId,
-      what: `its metric ${namespace} ${name} is not measured here`,
-      remedy:
-        "Watch AWS/Lambda Errors of a function of the stack, or the metric of one of its metric filters.",
-    }));
+  const isMeasured = (metric: MetricPlan): boolean =>
+    Object.keys(metric.dimensions).length === 0
+      ? filters.some((filter) => isSame(filter.metric, metric))
+      : isServiceMetric(metric) && Object.values(metric.dimensions).every((value) => names.has(value));
+  return alarms.flatMap(({ logicalId, metrics }) =>
+    metrics
+      .filter((metric) => !isMeasured(metric))
+      .map(({ namespace, name }) => ({
+        logicalId,
+        what: `its metric ${namespace} ${name} is not measured here`,
+        remedy: `Watch the metric of a metric filter of the stack, or of its own parts one of ${knownServiceMetrics()}.`,
+      })),
+  );
+}
+
+function isSame(one: MetricFilterPlan["metric"], other: MetricFilterPlan["metric"]): boolean {
+  return one.namespace === other.namespace && one.name === other.name;
 }

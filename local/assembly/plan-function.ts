@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { z } from "zod";
 import { decide } from "../iam/evaluate.ts";
 import { type Policy, parsePolicy } from "../iam/policy.ts";
+import { logLevels } from "../lambda/log-level.ts";
 import { resolveValue } from "./intrinsics.ts";
 import type { FunctionPlan } from "./plan.ts";
 import { PlanError } from "./problems.ts";
@@ -23,8 +24,14 @@ const functionSchema = z.strictObject({
   FunctionName: z.string().optional(),
   Handler: z.string(),
   LoggingConfig: z
-    .object({ LogGroup: z.string().optional(), LogFormat: z.enum(["Text", "JSON"]).optional() })
-    .optional(),
+    .strictObject({
+      ApplicationLogLevel: z.enum(logLevels).default("INFO"),
+      LogFormat: z.enum(["Text", "JSON"]).default("Text"),
+      LogGroup: z.string().optional(),
+      // Of what Lambda itself writes the runner writes failures only.
+      SystemLogLevel: z.enum(["DEBUG", "INFO", "WARN"]).optional(),
+    })
+    .prefault({}),
   MemorySize: number.default(128),
   PackageType: z.literal("Zip").optional(),
   ReservedConcurrentExecutions: number.optional(),
@@ -64,6 +71,7 @@ export function planFunction(
     );
   }
   const name = scope.name(logicalId);
+  const { LoggingConfig } = parsed;
   return {
     logicalId,
     name,
@@ -78,7 +86,8 @@ export function planFunction(
     ...(parsed.ReservedConcurrentExecutions !== undefined && {
       reservedConcurrency: parsed.ReservedConcurrentExecutions,
     }),
-    logGroupName: parsed.LoggingConfig?.LogGroup ?? `/aws/lambda/${name}`,
+    logGroupName: LoggingConfig.LogGroup ?? `/aws/lambda/${name}`,
+    ...(LoggingConfig.LogFormat === "JSON" && { jsonLog: { level: LoggingConfig.ApplicationLogLevel } }),
     ...(invokeConfig ?? { maximumRetryAttempts: 2, maximumEventAgeSeconds: 21_600 }),
   };
 }

@@ -14,7 +14,6 @@ import type {
   RulePlan,
   StreamSourcePlan,
   TablePlan,
-  ThrottlePlan,
 } from "./plan.ts";
 import { PlanError } from "./problems.ts";
 import { boolean, number, parseProperties } from "./properties.ts";
@@ -38,6 +37,7 @@ const mappingSchema = z.strictObject({
   MaximumBatchingWindowInSeconds: number.default(0),
   MaximumRecordAgeInSeconds: number.default(-1),
   MaximumRetryAttempts: number.default(-1),
+  MetricsConfig: z.strictObject({ Metrics: z.array(z.literal("EventCount")) }).optional(),
   ParallelizationFactor: number.pipe(z.literal(1)).optional(),
   ScalingConfig: z.strictObject({ MaximumConcurrency: number.optional() }).optional(),
   StartingPosition: z.enum(["TRIM_HORIZON", "LATEST"]).optional(),
@@ -87,6 +87,7 @@ export function planEventSource(
     ...shared,
     ...streamSettings(mapping, data.buckets),
     kind: "stream",
+    countsEvents: (mapping.MetricsConfig?.Metrics ?? []).length > 0,
     table,
     streamArn: table.streamArn,
   };
@@ -192,6 +193,7 @@ const routeSchema = z.strictObject({
   Target: z.string(),
 });
 const stageSchema = z.strictObject({
+  AccessLogSettings: z.strictObject({ DestinationArn: z.string(), Format: z.string() }).optional(),
   ApiId: z.string(),
   AutoDeploy: boolean.optional(),
   DefaultRouteSettings: z
@@ -199,7 +201,7 @@ const stageSchema = z.strictObject({
     .optional(),
   StageName: z.literal("$default"),
 });
-const ignoredOfStages = ["AccessLogSettings", "Description", "Tags"];
+const ignoredOfStages = ["Description", "Tags"];
 
 /** Checks the API's own settings; its routes are planned one by one. */
 export function planApi(
@@ -211,11 +213,21 @@ export function planApi(
   return { logicalId, id: scope.identity(logicalId).ref };
 }
 
-/** Only the default stage is served, as it stands without a prefix in the path. @returns what throttles its routes */
-export function planStage(properties: Properties, scope: StackScope): ThrottlePlan | undefined {
-  const { DefaultRouteSettings: settings } = parseProperties(stageSchema, properties, scope, ignoredOfStages);
-  const { ThrottlingRateLimit: ratePerSecond, ThrottlingBurstLimit: burst } = settings ?? {};
-  return ratePerSecond === undefined || burst === undefined ? undefined : { ratePerSecond, burst };
+/** Only the default stage is served, as it stands without a prefix in the path. */
+export function planStage(
+  properties: Properties,
+  scope: StackScope,
+): Pick<ApiPlan, "throttle" | "accessLog"> {
+  const stage = parseProperties(stageSchema, properties, scope, ignoredOfStages);
+  const { ThrottlingRateLimit: ratePerSecond, ThrottlingBurstLimit: burst } =
+    stage.DefaultRouteSettings ?? {};
+  const log = stage.AccessLogSettings;
+  const logGroupName = log?.DestinationArn.split(":log-group:")[1]?.replace(/:\*$/, "");
+  return {
+    ...(ratePerSecond !== undefined && burst !== undefined && { throttle: { ratePerSecond, burst } }),
+    ...(log !== undefined &&
+      logGroupName !== undefined && { accessLog: { logGroupName, format: log.Format } }),
+  };
 }
 
 /** A route with the function behind its integration. */

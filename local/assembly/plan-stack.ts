@@ -99,12 +99,16 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     planMetricFilter(id, Properties, scope),
   );
   const alarms = each("AWS::CloudWatch::Alarm", (id, { Properties }) => planAlarm(id, Properties, scope));
-  problems.add(...unmeasuredAlarms(alarms, metricFilters, functions));
-  const [throttle] = each("AWS::ApiGatewayV2::Stage", (_, { Properties }) => planStage(Properties, scope));
+  const [stage] = each("AWS::ApiGatewayV2::Stage", (_, { Properties }) => planStage(Properties, scope));
   const routes = each("AWS::ApiGatewayV2::Route", (id, { Properties }) => planRoute(id, Properties, scope));
   const [api, ...furtherApis] = each("AWS::ApiGatewayV2::Api", (id, { Properties }) =>
     planApi(id, Properties, scope),
   );
+  const measured = [api?.id, ...[...functions, ...queues, ...tables].map(({ name }) => name)];
+  const names = new Set(
+    [...measured, ...sources.filter(countsEvents).map(({ id }) => id)].filter((name) => name !== undefined),
+  );
+  problems.add(...unmeasuredAlarms(alarms, metricFilters, names));
   const domains = problems.attempt("DomainName", () => planDomains(scope));
   problems.add(
     ...furtherApis.map(({ logicalId }) => ({
@@ -132,7 +136,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     secrets,
     functions,
     sources,
-    ...(api && { api: { ...api, routes, domains: domains ?? [], ...(throttle && { throttle }) } }),
+    ...(api && { api: { ...api, routes, domains: domains ?? [], ...stage } }),
     rules,
     metricFilters,
     alarms,
@@ -141,6 +145,10 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     exports: Object.fromEntries(exports),
     notRun: [...outputs.notResolved, ...resourcesNotRun(scope)],
   };
+}
+
+function countsEvents(source: StackPlan["sources"][number]): boolean {
+  return source.kind === "stream" && source.countsEvents === true;
 }
 
 class ProblemList {

@@ -3,6 +3,7 @@
 import type { LogPattern } from "../alarms/log-pattern.ts";
 import type { GenerateSecretString } from "../engines/secrets.ts";
 import type { Policy } from "../iam/policy.ts";
+import type { LogLevel } from "../lambda/log-level.ts";
 import type { EventFilter } from "../sources/event-filter.ts";
 
 export type QueuePlan = {
@@ -64,6 +65,8 @@ export type FunctionPlan = {
   readonly memoryMb: number;
   readonly reservedConcurrency?: number;
   readonly logGroupName: string;
+  /** Its log format is JSON, and less than the level is left out; absent: plain text, all of it. */
+  readonly jsonLog?: { readonly level: LogLevel };
   /** Of asynchronous invocations, 0 to 2. */
   readonly maximumRetryAttempts: number;
   readonly maximumEventAgeSeconds: number;
@@ -91,6 +94,8 @@ export type QueueSourcePlan = EventSourcePlan & {
 
 export type StreamSourcePlan = EventSourcePlan & {
   readonly kind: "stream";
+  /** Whether it counts events, for CloudWatch. */
+  readonly countsEvents?: boolean;
   readonly table: TablePlan;
   readonly streamArn: string;
   readonly startingPosition: "TRIM_HORIZON" | "LATEST";
@@ -115,6 +120,9 @@ export type RoutePlan = {
 /** What each route lets through, by itself. */
 export type ThrottlePlan = { readonly ratePerSecond: number; readonly burst: number };
 
+/** A line for each request: `$context.` names stand for what is known of it. */
+export type AccessLogPlan = { readonly logGroupName: string; readonly format: string };
+
 export type ApiPlan = {
   readonly logicalId: string;
   readonly id: string;
@@ -123,6 +131,7 @@ export type ApiPlan = {
   readonly domains: readonly string[];
   /** Of the default stage; absent: nothing is throttled. */
   readonly throttle?: ThrottlePlan;
+  readonly accessLog?: AccessLogPlan;
 };
 
 export type RulePlan = {
@@ -146,17 +155,28 @@ export type MetricFilterPlan = {
 
 type MetricName = { readonly namespace: string; readonly name: string };
 
-/** It is in alarm while of its latest `evaluationPeriods` sums `datapointsToAlarm` are at or over the threshold. */
+export type MetricPlan = MetricName & { readonly dimensions: Readonly<Record<string, string>> };
+
+/** A metric, and what one value of it is made of. */
+export type WatchedMetric = MetricPlan & { readonly statistic: "Sum" | "Maximum" };
+
+/** It is in alarm while of its latest `evaluationPeriods` values `datapointsToAlarm` breach. */
 export type AlarmPlan = {
   readonly logicalId: string;
   readonly name: string;
   readonly description: string;
-  /** With a function's name: a metric that Lambda keeps of it. */
-  readonly metric: MetricName & { readonly functionName?: string };
+  readonly metrics: readonly WatchedMetric[];
+  /** How its metrics make one value; together, what was not measured counts as 0. */
+  readonly taken: "alone" | "as sum" | "as greatest";
   readonly periodSeconds: number;
+  /** Values at the threshold breach, and those above it, or below it. */
+  readonly breaches: "above" | "below";
+  readonly breachesWhenMissing: boolean;
   readonly threshold: number;
   readonly evaluationPeriods: number;
   readonly datapointsToAlarm: number;
+  /** What is told when it goes off: ARNs, or logical ids of topics. */
+  readonly actions: readonly string[];
 };
 
 export type ResourcePolicyPlan = { readonly arn: string; readonly policy: Policy };

@@ -7,7 +7,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { type EngineCommand, type EngineProcess, startEngineProcess } from "./child-process.ts";
 
-export type DynamoDbEngine = "dynamodb-local" | "dynoxide";
+/** `dynamodb-local` is Amazon's own, and needs Java 17. */
+export const dynamoDbEngines = ["dynamodb-local", "dynoxide"] as const;
+export type DynamoDbEngine = (typeof dynamoDbEngines)[number];
 
 export type RunningDynamoDb = {
   readonly url: string;

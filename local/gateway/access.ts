@@ -15,7 +15,7 @@ export type AccessBook = Pick<
   allows(principal: Principal, need: Need): boolean;
   /** Records a refusal that has other reasons than policies. */
   deny(denial: Denial): void;
-  count(principal: Principal, operation: Operation): Call;
+  count(principal: Principal, operation: Operation, request: Pick<Call, "isFromFunction" | "body">): Call;
 };
 
 /** The gateway stands where TLS would end, so every call counts as sent over TLS. */
@@ -84,7 +84,7 @@ export function createAccessBook(): AccessBook {
     deny: (denial) => {
       denied.push(denial);
     },
-    count: (principal, operation) => {
+    count: (principal, operation, request) => {
       const name = `${principal.name} ${operation.action}`;
       counts.set(name, (counts.get(name) ?? 0) + 1);
       lastCallId += 1;
@@ -95,6 +95,7 @@ export function createAccessBook(): AccessBook {
         service: operation.service,
         action: operation.action,
         resources,
+        ...request,
       };
     },
     authorize: (name, action, resource, context) => {

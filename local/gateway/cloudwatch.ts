@@ -6,7 +6,7 @@ import { type QueueMetricName, type QueueMetrics, queueMetricNames } from "./que
 /** What CloudWatch knows of the local system. */
 export type Monitoring = {
   /** The template's alarms as they are at this moment; a stack has them after its gateway. */
-  readonly alarms: () => readonly AlarmState[];
+  readonly alarms: () => readonly AlarmState[] | Promise<readonly AlarmState[]>;
   readonly queueMetrics: QueueMetrics;
 };
 
@@ -51,7 +51,7 @@ export async function cloudWatchAnswer(
   { alarms, queueMetrics }: Monitoring,
 ): Promise<Answer> {
   if (action === "cloudwatch:DescribeAlarms") {
-    const wanted = alarms().filter((alarm) => isWanted(alarm, input));
+    const wanted = (await alarms()).filter((alarm) => isWanted(alarm, input));
     return jsonAnswer(200, { MetricAlarms: wanted.map(described), CompositeAlarms: [] });
   }
   const range = { from: Number(input.StartTime), to: Number(input.EndTime) };
@@ -77,9 +77,10 @@ function isWanted({ name, state }: AlarmState, { AlarmNamePrefix, AlarmNames, St
   );
 }
 
-function described({ name, description, state, since }: AlarmState) {
+function described({ name, description, state, since, actions }: AlarmState) {
   return {
     AlarmName: name,
+    AlarmActions: actions,
     AlarmDescription: description,
     StateValue: state,
     StateTransitionedTimestamp: since / 1000,

@@ -1,4 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { setTimeout as wait } from "node:timers/promises";
 import { type SecretsEngine, SecretsError } from "../engines/secrets.ts";
 import { type AccessBook, createAccessBook } from "./access.ts";
 import { type Answer, accessDenied, errorAnswer, jsonAnswer } from "./answer.ts";
@@ -16,7 +18,8 @@ import { asObject, type Operation, parseJsonObject, UnknownOperationError } from
 import { createQueueMetrics } from "./queue-metrics.ts";
 import { parseAuthorization, type SignatureClaim, verifySignature } from "./signature.ts";
 import { createTableArns } from "./table-arns.ts";
-import type { Call, Fault, Gateway, Interceptor, Principal, Service } from "./types.ts";
+import { type ThrottleEvent, throttleEvent } from "./throttle-events.ts";
+import type { Call, Detour, Fault, Gateway, Interceptor, Outcome, Principal, Service } from "./types.ts";
 
 export type GatewayOptions = {
   /** 0 or absent: any free port. */
@@ -31,6 +34,8 @@ export type GatewayOptions = {
   readonly lambda?: LambdaEngine;
   /** Asks the table's engine what each call consumes, which costs both time. */
   readonly countsCapacity?: boolean;
+  /** Is told of each throttled call to a table. */
+  readonly onThrottled?: (event: ThrottleEvent) => void;
   /** Absent: there is no alarm. */
   readonly alarms?: Monitoring["alarms"];
 };
@@ -51,6 +56,7 @@ type Context = IdentifyContext & {
   readonly lambda: LambdaEngine | undefined;
   readonly capacity: CapacityBook | undefined;
   readonly monitoring: Monitoring;
+  readonly onThrottled: (event: ThrottleEvent) => void;
 };
 
 /**
@@ -81,6 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       alarms: options.alarms ?? (() => []),
       queueMetrics: createQueueMetrics(engines.sqs, Date.now),
     },
+    onThrottled: options.onThrottled ?? (() => undefined),
   };
   server.on("request", (request, response) => {
     answerRequest(request, response, context).catch((error: unknown) => {
@@ -98,6 +105,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     calls: access.calls,
     capacity: () => context.capacity?.counts() ?? new Map(),
     denials: access.denials,
+    queueGauge: context.monitoring.queueMetrics.gauge,
     authorize: access.authorize,
     intercept: (interceptor) => {
       interceptors.add(interceptor);
@@ -135,7 +143,7 @@ async function answerRequest(
   response: ServerResponse,
   context: Context,
 ): Promise<void> {
-  const body = await readBody(request);
+  const body = await buffer(request);
   const claim = parseAuthorization(request.headers.authorization);
   const service = serviceOf(request, claim?.service ?? "");
   const isHead = request.method === "HEAD";
@@ -144,15 +152,21 @@ async function answerRequest(
   const operation = permitted(request, body, caller, service, context);
   if ("errorType" in operation) return write(response, errorAnswer(service, operation), isHead);
 
-  const call = context.access.count(caller, operation);
+  const isFromFunction = request.headers["x-amz-security-token"] !== undefined;
+  const call = context.access.count(caller, operation, { isFromFunction, body });
   const before = await firstOutcome(context.interceptors, call, "before");
-  if (before !== undefined) return fail(response, before, service, isHead);
-  const answer = await forward(request, body, operation, caller, context).catch((error: unknown) =>
-    errorAnswer(service, engineFailure(error)),
+  if (typeof before === "object" && "status" in before) countThrottle(operation, before, context);
+  if (isRefusal(before)) return fail(response, before, service, isHead);
+  const detour = typeof before === "object" ? before : {};
+  const answer = await forwardBy(detour, body, (outgoing) =>
+    forward(request, outgoing, operation, caller, context).catch((error: unknown) =>
+      errorAnswer(service, engineFailure(error)),
+    ),
   );
   context.monitoring.queueMetrics.onAnswer(operation, answer);
   const after = await firstOutcome(context.interceptors, call, "after");
-  if (after !== undefined) return fail(response, after, service, isHead);
+  if (isRefusal(after)) return fail(response, after, service, isHead);
+  if (before === "cut" || after === "cut") return cut(response, answer);
   if (response.destroyed) await giveBack(request, body, operation, answer, context);
   else write(response, answer, isHead);
 }
@@ -232,7 +246,7 @@ async function firstOutcome(
   interceptors: ReadonlySet<Interceptor>,
   call: Call,
   moment: "before" | "after",
-): Promise<Fault | "hang" | "drop" | undefined> {
+): Promise<Outcome> {
   for (const interceptor of interceptors) {
     const outcome = await interceptor(call, moment);
     if (outcome !== undefined) return outcome;
@@ -240,9 +254,41 @@ async function firstOutcome(
   return undefined;
 }
 
+/** The engine itself never throttles: an interceptor does. */
+function countThrottle(operation: Operation, { errorType }: Fault, { onThrottled }: Context): void {
+  const event = throttleEvent(operation, errorType);
+  if (event !== undefined) onThrottled(event);
+}
+
+type Refusal = Fault | "hang" | "drop";
+
+function isRefusal(outcome: Outcome): outcome is Refusal {
+  return outcome === "hang" || outcome === "drop" || (typeof outcome === "object" && "status" in outcome);
+}
+
+async function forwardBy(
+  { times = 1, body, answer: changed, delayAnswerMs = 0 }: Detour,
+  original: Buffer,
+  send: (body: Buffer) => Promise<Answer>,
+): Promise<Answer> {
+  const outgoing = body === undefined ? original : Buffer.from(body);
+  let answer = jsonAnswer(200, {});
+  for (let sent = 0; sent < times; sent += 1) answer = await send(outgoing);
+  if (delayAnswerMs > 0) await wait(delayAnswerMs);
+  if (changed === undefined || answer.status !== 200) return answer;
+  const { "x-amz-crc32": _checksum, ...headers } = answer.headers;
+  return { status: 200, headers, body: Buffer.from(changed(answer.body.toString())) };
+}
+
+/** One half of the answer, and then nothing more. */
+function cut(response: ServerResponse, { status, headers, body }: Answer): void {
+  response.writeHead(status, { ...headers, "content-length": body.length });
+  response.write(body.subarray(0, body.length / 2), () => response.destroy());
+}
+
 function fail(
   response: ServerResponse,
-  outcome: Fault | "hang" | "drop",
+  outcome: Refusal,
   service: Service | undefined,
   isHead: boolean,
 ): void {
@@ -398,15 +444,6 @@ function engineFailure(error: unknown): Fault {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function readBody(request: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => resolve(Buffer.concat(chunks)));
-    request.on("error", reject);
-  });
 }
 
 function write(response: ServerResponse, answer: Answer, isHead: boolean): void {

@@ -3,7 +3,8 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { type AsynchronousInvoker, asynchronousPayloadBytes } from "../lambda/asynchronous.ts";
 import { type HostedFunction, type Outcome, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
 import { type Answer, errorAnswer } from "./answer.ts";
-import { configurationAnswer, type EventSourceMapping, mappingsAnswer } from "./lambda-reading.ts";
+import { type EventSourceMapping, mappingsAnswer, updateMappingAnswer } from "./lambda-mappings.ts";
+import { configurationAnswer } from "./lambda-reading.ts";
 import { type Operation, UnknownOperationError } from "./operation.ts";
 
 /** The functions that can be invoked, and who invokes them where nobody waits. */
@@ -11,7 +12,7 @@ export type LambdaEngine = {
   /** A stack starts its functions after its gateway, so that they come later. */
   readonly functions: ReadonlyMap<string, HostedFunction>;
   readonly invoker: Pick<AsynchronousInvoker, "invoke">;
-  /** As in the template; absent: there are none. */
+  /** As they are at this moment; absent: there are none. */
   readonly mappings?: () => readonly EventSourceMapping[];
 };
 
@@ -23,9 +24,10 @@ const identifierPattern =
 
 const functionPath = /^\/2015-03-31\/functions\/([^/]+)\/(invocations|configuration)$/;
 const mappingsPath = /^\/2015-03-31\/event-source-mappings\/?$/;
+const mappingPath = /^\/2015-03-31\/event-source-mappings\/(?<id>[^/?]+)$/;
 
 /**
- * Invoke and GetFunctionConfiguration of a function's latest version, and ListEventSourceMappings.
+ * Invoke and GetFunctionConfiguration of a function's latest version, ListEventSourceMappings and UpdateEventSourceMapping.
  * Source: Lambda API reference; service authorization reference.
  */
 export function lambdaOperation(method: string, target: string, scope: Scope): Operation {
@@ -33,6 +35,11 @@ export function lambdaOperation(method: string, target: string, scope: Scope): O
   if (method === "GET" && mappingsPath.test(path)) {
     // The permission has no resource: it holds for all mappings or for none.
     return operationOf("lambda:ListEventSourceMappings", "lambda:ListEventSourceMappings", "*");
+  }
+  const mapping = method === "PUT" ? mappingPath.exec(path)?.groups : undefined;
+  if (mapping !== undefined) {
+    const resource = `arn:aws:lambda:${scope.region}:${scope.account}:event-source-mapping:${mapping.id}`;
+    return operationOf("lambda:UpdateEventSourceMapping", "lambda:UpdateEventSourceMapping", resource);
   }
   const [, encoded = "", part] = functionPath.exec(path) ?? [];
   const found = identifierPattern.exec(decodeURIComponent(encoded))?.groups;
@@ -47,7 +54,7 @@ export function lambdaOperation(method: string, target: string, scope: Scope): O
   throw new UnknownOperationError(
     `lambda:${method}`,
     `The local gateway does not know the Lambda operation ${method} ${target}; it knows Invoke, without a version, ` +
-      "GetFunctionConfiguration and ListEventSourceMappings",
+      "GetFunctionConfiguration, ListEventSourceMappings and UpdateEventSourceMapping",
   );
 }
 
@@ -65,6 +72,8 @@ export async function lambdaAnswer(
   switch (action) {
     case "lambda:ListEventSourceMappings":
       return mappingsAnswer(request.target, engine?.mappings?.() ?? []);
+    case "lambda:UpdateEventSourceMapping":
+      return updateMappingAnswer(arn.split(":").at(-1) ?? "", request.body, engine?.mappings?.() ?? []);
     case "lambda:GetFunctionConfiguration":
       return configurationAnswer(arn, functionOf(arn, engine));
     default:

@@ -14,6 +14,8 @@ export type QueueMetricName = (typeof queueMetricNames)[number];
 export type QueueMetrics = {
   /** Counts what a call to SQS did. */
   onAnswer(operation: Operation, answer: Answer): void;
+  /** The value of a metric at this moment; undefined where the metric is none of a moment, or tells nothing. */
+  gauge(queueName: string, metric: string): Promise<number | undefined>;
   /** The values of a metric by the beginning of their period; times are seconds since 1970. */
   values(
     queueName: string,
@@ -36,9 +38,15 @@ export function createQueueMetrics(sqs: EngineClient, now: () => number): QueueM
       const found = countOf(operation.action, answer);
       if (found !== undefined) counts.add(`${queueName} ${found.metric}`, found.value);
     },
+    gauge: async (queueName, metric) => {
+      const held = await heldBy(sqs, queueName);
+      if (metric !== age) return held[visibilities[metric] ?? "unknown"]?.length;
+      const sent = oldestSent(held);
+      return sent === undefined ? undefined : Math.max(0, Math.floor((now() - sent) / 1000));
+    },
     values: async (queueName, metric, { from, to, period }) => {
       if (metric !== age) return counts.sums(`${queueName} ${metric}`, from, to, period);
-      const sent = await oldestSent(sqs, queueName);
+      const sent = oldestSent(await heldBy(sqs, queueName));
       const seconds = now() / 1000;
       // The age of this moment only: what it was before is not kept. A range that a caller lets end now has ended
       // a moment ago.
@@ -74,18 +82,35 @@ function lengthOf(body: Buffer, field: string): number {
   return Array.isArray(list) ? list.length : 0;
 }
 
-/** When the oldest message was sent, in milliseconds since 1970; those in flight count, delayed ones too. */
-async function oldestSent(sqs: EngineClient, queueName: string): Promise<number | undefined> {
+/** When each message that a queue holds was sent, in milliseconds since 1970, by how it is seen. */
+type Held = Readonly<Record<string, readonly number[]>>;
+
+/** Which messages a metric counts. */
+const visibilities: Readonly<Record<string, string>> = {
+  ApproximateNumberOfMessagesVisible: "ready",
+  ApproximateNumberOfMessagesDelayed: "delayed",
+  ApproximateNumberOfMessagesNotVisible: "inflight",
+};
+
+/** Asks the engine, without receiving. */
+async function heldBy(sqs: EngineClient, queueName: string): Promise<Held> {
   const target = `/_fauxqs/queues/${encodeURIComponent(queueName)}`;
   const answer = await sqs.send({ method: "GET", target, headers: {}, body: Buffer.alloc(0) });
-  if (answer.status !== 200) return undefined;
+  if (answer.status !== 200) return {};
   const { messages } = parseJsonObject(answer.body.toString());
   const { ready, delayed, inflight } = asObject(messages);
-  const inFlight = listOf(inflight).map((entry) => asObject(entry).message);
-  const times = [...listOf(ready), ...listOf(delayed), ...inFlight].map((message) =>
-    Number(asObject(message).sentTimestamp),
-  );
-  return times.length === 0 ? undefined : Math.min(...times);
+  const sent = (message: unknown) => Number(asObject(message).sentTimestamp);
+  return {
+    ready: listOf(ready).map(sent),
+    delayed: listOf(delayed).map(sent),
+    inflight: listOf(inflight).map((entry) => sent(asObject(entry).message)),
+  };
+}
+
+/** When the oldest message was sent; those in flight count, delayed ones too. */
+function oldestSent(held: Held): number | undefined {
+  const times = Object.values(held).flat();
+  return times.length === 0 ? undefined : times.reduce((one, other) => Math.min(one, other));
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -31,20 +31,38 @@ export type Call = {
   /** The operation as called and billed, for example `sqs:SendMessageBatch`. */
   readonly action: string;
   readonly resources: readonly string[];
+  /** Whether a function's own process makes it: what Lambda calls in the name of its role has no session. */
+  readonly isFromFunction: boolean;
+  /** As the caller sent it. */
+  readonly body: Buffer;
 };
 
 /** An answer that an interceptor gives instead of the service, in the service's own error shape. */
 export type Fault = { readonly status: number; readonly errorType: string; readonly message: string };
 
+/** Lets a call go on in another way than it came. It has a meaning before the call leaves only. */
+export type Detour = {
+  /** How often the engine gets it, 1 by default: a network may repeat a request. 0: `answer` makes one of `{}`. */
+  readonly times?: number;
+  /** What the engine gets in place of the caller's body. */
+  readonly body?: string;
+  /** Turns a good answer of the engine, which must be JSON, into the caller's. */
+  readonly answer?: (body: string) => string;
+  /** Between the engine's answer and the caller's. */
+  readonly delayAnswerMs?: number;
+};
+
+/**
+ * What becomes of a call: `undefined` lets it go on, a fault is answered in its place, `hang` never answers, `drop`
+ * cuts the connection, `cut` does so after one half of the answer.
+ */
+export type Outcome = undefined | Fault | "hang" | "drop" | "cut" | Detour;
+
 /**
  * Called for every allowed call: `before` it leaves to the engine, and `after` the engine applied it while the
- * answer is not yet returned. `undefined` lets it go on, a fault is answered in its place, `hang` never answers,
- * `drop` cuts the connection.
+ * answer is not yet returned.
  */
-export type Interceptor = (
-  call: Call,
-  moment: "before" | "after",
-) => Promise<undefined | Fault | "hang" | "drop">;
+export type Interceptor = (call: Call, moment: "before" | "after") => Promise<Outcome>;
 
 export type Denial = {
   readonly principal: string;
@@ -72,6 +90,8 @@ export type Gateway = {
   calls(): ReadonlyMap<string, number>;
   /** Capacity units of the table's calls so far, by the same keys; empty unless they are counted. */
   capacity(): ReadonlyMap<string, Capacity>;
+  /** What SQS would measure of a queue at this moment; undefined where it is no such metric, or tells nothing. */
+  queueGauge(queueName: string, metric: string): Promise<number | undefined>;
   /** Everything that was refused so far, also by `authorize`. */
   denials(): readonly Denial[];
   /**

@@ -1,9 +1,9 @@
 /**
  * Runs in a function's own process, as the runtime of Lambda does: imports the handler from the bundle once,
- * then takes one invocation after the other. `node bootstrap.ts <directory> <handler>`
+ * then takes one invocation after the other. Its last arguments are the bundle's directory and the handler.
  */
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { FunctionError, Invocation, ProcessMessage, Usage } from "./protocol.ts";
@@ -17,7 +17,7 @@ class RuntimeError extends Error {
   }
 }
 
-const [, , directory = "", handlerName = ""] = process.argv;
+const [directory = "", handlerName = ""] = process.argv.slice(-2);
 const toRunner = process.send?.bind(process);
 // The channel is ours: code that looks for it must find nothing, as in Lambda.
 Object.assign(process, { send: undefined, disconnect: undefined });
@@ -82,9 +82,16 @@ async function answer(handle: Handler, invocation: Invocation): Promise<void> {
 
 function usageSince({ cpu, at }: { readonly cpu: NodeJS.CpuUsage; readonly at: number }): Usage {
   const { user, system } = process.cpuUsage(cpu);
-  // Told in kilobytes, whatever the platform counts in.
-  const maxResidentBytes = process.resourceUsage().maxRSS * 1024;
-  return { cpuMicros: user + system, millis: performance.now() - at, maxResidentBytes };
+  return { cpuMicros: user + system, millis: performance.now() - at, maxResidentBytes: maxResidentBytes() };
+}
+
+/** A trap: what the kernel counts for a process (`maxRSS`) begins with what its parent held when it started it. */
+function maxResidentBytes(): number {
+  const kilobytes =
+    process.platform === "linux"
+      ? Number(/VmHWM:\s*(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1])
+      : process.resourceUsage().maxRSS;
+  return kilobytes * 1024;
 }
 
 function contextOf({ requestId, deadline, context }: Invocation): object {
@@ -116,17 +123,32 @@ function describe(error: unknown): FunctionError {
 
 /**
  * Lambda's runtime writes what a function throws into its log, all of its own properties among it, which can be more
- * than its message says. Source: aws-lambda-nodejs-runtime-interface-client, src/Errors.js.
+ * than its message says. Source: aws-lambda-nodejs-runtime-interface-client, src/Errors.js and src/LogPatch.js.
  */
 function writePlatformLine(title: string, thrown: unknown): void {
-  const line = [
-    new Date().toISOString(),
-    currentRequest ?? "undefined",
-    "ERROR",
-    `${title} `,
-    jsonOf(thrown),
-  ];
-  process.stdout.write(`${line.join("\t")}\n`);
+  const timestamp = new Date().toISOString();
+  const line =
+    process.env.AWS_LAMBDA_LOG_FORMAT === "JSON"
+      ? jsonLine(timestamp, thrown)
+      : [timestamp, currentRequest ?? "undefined", "ERROR", `${title} `, jsonOf(thrown)].join("\t");
+  process.stdout.write(`${line}\n`);
+}
+
+function jsonLine(timestamp: string, thrown: unknown): string {
+  const common = { timestamp, level: "ERROR", requestId: currentRequest };
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  try {
+    return JSON.stringify({ ...common, message: error }, (_, value: unknown) =>
+      value instanceof Error ? withAllStructured(value) : value,
+    );
+  } catch {
+    return JSON.stringify({ ...common, message: String(error) });
+  }
+}
+
+function withAllStructured(error: Error): object {
+  const { message: errorMessage, stack = "" } = error;
+  return { errorType: error.constructor.name, errorMessage, stackTrace: stack.split("\n"), ...error };
 }
 
 function jsonOf(thrown: unknown): string {

@@ -18,6 +18,7 @@ export function functionEnvironment(
     AWS_ENDPOINT_URL: endpoint.gatewayUrl,
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(plan.memoryMb),
     AWS_LAMBDA_FUNCTION_NAME: plan.name,
+    ...(plan.jsonLog && { AWS_LAMBDA_LOG_FORMAT: "JSON", AWS_LAMBDA_LOG_LEVEL: plan.jsonLog.level }),
     AWS_REGION: endpoint.region,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     AWS_SESSION_TOKEN: "local",

@@ -2,6 +2,7 @@ import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
 import { join } from "node:path";
 import type { FunctionPlan } from "../assembly/plan.ts";
 import type { Gateway } from "../gateway/types.ts";
+import { isOfLevel } from "./log-level.ts";
 
 /** How many lines of a function are kept in memory. */
 const keptLines = 1000;
@@ -10,13 +11,15 @@ export type FunctionLog = {
   write(line: string): void;
   /** The latest lines, oldest first. */
   lines(): readonly string[];
+  /** Of all lines so far, line ends left out. */
+  bytes(): number;
   close(): Promise<void>;
 };
 
 /**
  * The log group of one function. What its role may not write is lost, as in AWS, and stands among the gateway's
- * denials (once for each action, whose answer can't change).
- * @param directory where `<function>.log` is written; absent: in memory only
+ * denials (once for each action, whose answer can't change). Below the function's log level nothing is written.
+ * @param directory where `<function>.log` is written anew; absent: in memory only
  * @param onError takes what keeps the file from being written, for example a full disk
  * @param onWritten sees each line that is in the log group
  */
@@ -30,6 +33,7 @@ export function createFunctionLog(
   const kept: string[] = [];
   const stream = `arn:aws:logs:${gateway.region}:${gateway.account}:log-group:${plan.logGroupName}:log-stream:local`;
   let allowed: boolean | undefined;
+  let bytes = 0;
   let file: WriteStream | undefined;
 
   const isAllowed = (): boolean => {
@@ -42,19 +46,21 @@ export function createFunctionLog(
     if (directory === undefined || file !== undefined) return file;
     mkdirSync(directory, { recursive: true });
     const path = join(directory, `${plan.name}.log`);
-    file = createWriteStream(path, { flags: "a" });
+    file = createWriteStream(path, { flags: "w" });
     file.on("error", (error) => onError(`the log ${path} can't be written: ${error.message}`));
     return file;
   };
   return {
     write: (line) => {
-      if (!isAllowed()) return;
+      if (!isAllowed() || (plan.jsonLog && !isOfLevel(line, plan.jsonLog.level))) return;
       kept.push(line);
+      bytes += Buffer.byteLength(line);
       if (kept.length > keptLines) kept.shift();
       onWritten(line);
       open()?.write(`${line}\n`);
     },
     lines: () => kept,
+    bytes: () => bytes,
     close: async () => {
       const opened = file;
       if (opened === undefined || opened.errored) return;

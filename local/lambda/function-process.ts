@@ -1,9 +1,10 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { FunctionPlan } from "../assembly/plan.ts";
 import type { FunctionError, Invocation, ProcessMessage, Usage } from "./protocol.ts";
+import { stripped } from "./stripped.ts";
 
 /** How one invocation ended. A payload is JSON text. */
 export type InvocationOutcome =
@@ -21,7 +22,7 @@ export type FunctionProcess = {
 
 /** Lambda's limit for importing the handler, after which it starts again within the invocation's own time. */
 const shortestInitSeconds = 10;
-const bootstrap = fileURLToPath(new URL("./bootstrap.ts", import.meta.url));
+const bootstrap = join(import.meta.dirname, "bootstrap.ts");
 
 /** Ended with the runner, also where a handler never gives way to the news that the channel is closed. */
 const living = new Set<ChildProcess>();
@@ -39,12 +40,16 @@ export function startFunctionProcess(
   environment: Readonly<Record<string, string>>,
   onLine: (line: string) => void,
 ): FunctionProcess {
-  const child = fork(bootstrap, [plan.directory, plan.handler], {
-    cwd: plan.directory,
-    env: { ...environment },
-    execArgv: [`--max-old-space-size=${plan.memoryMb}`],
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-  });
+  const flags = [`--max-old-space-size=${plan.memoryMb}`, "--input-type=module"];
+  const child = spawn(
+    process.execPath,
+    [...flags, "--eval", stripped(bootstrap), plan.directory, plan.handler],
+    {
+      cwd: plan.directory,
+      env: { ...environment },
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    },
+  );
   living.add(child);
   child.once("exit", () => living.delete(child));
   // Without a listener an error of the channel (the process is killed while a message is on its way) would throw.

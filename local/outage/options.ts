@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { type FaultEffect, faultEffects } from "../../sandbox/api/faults.ts";
+import { wholeNumber } from "../whole-number.ts";
 
 export type OutageFlags = {
   readonly hours: number;
@@ -37,14 +38,6 @@ function hours(text: string): number {
   const value = Number(text);
   if (text.trim() !== "" && value > 0 && value <= 1_000) return value;
   throw new InvalidArgumentError("Write a number of hours over 0, up to 1000.");
-}
-
-function wholeNumber(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (Number.isInteger(value) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`Write a whole number from ${least} to ${most}.`);
-  };
 }
 
 function fault(text: string): OutageFlags["fault"] {

@@ -34,7 +34,7 @@ export async function runOutage(system: System, outage: Outage, progress: Progre
   // More than all waits of the run together, each of which has an end of its own.
   const watch = watchForProblems(system.stack, 3 * patienceOf(outage));
   try {
-    return await Promise.race([play({ system, outage, progress }), watch.broken]);
+    return await watch.during(play({ system, outage, progress }));
   } finally {
     watch.stop();
   }

@@ -72,6 +72,18 @@ export async function sendAdversity(
   return { good, poison };
 }
 
+/** Sends, of one user, an event and what can't be read: both too large for a message. */
+export async function sendLargeOf(
+  post: Post,
+  headers: Record<string, string>,
+  userId: string,
+): Promise<void> {
+  const event = large("users", { action: "update_user", data: { id: userId } });
+  // Of user events nothing that can't be read is kept.
+  const unreadable = { kind: "accounts", body: Buffer.from(`{"user":"${userId}",${"x".repeat(largeBytes)}`) };
+  for (const webhook of [event, unreadable]) await accept(post, { ...webhook, headers });
+}
+
 async function accept(post: Post, webhook: Webhook): Promise<void> {
   for (let tries = 0; tries < 10; tries += 1) {
     const status = await post(webhook);

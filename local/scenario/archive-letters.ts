@@ -32,25 +32,49 @@ export async function archiveLetters(stack: LocalStack, access: Access, deadline
   }
 }
 
-const archived = z.object({ body: z.string(), reason: z.string().optional() });
+const archived = z.object({ queue: z.string(), body: z.string(), reason: z.string().optional() });
 const identified = z.object({ id: z.string() });
+const message = z.object({ id: z.string(), type: z.string() });
 
-/** What lies in the archive, read with the SDK. What has no reason was moved by SQS itself. */
-export async function readArchive(access: Access, Bucket: string): Promise<readonly DeadLetter[]> {
+/** What lies in the archive: what could not be processed, and what a subscriber's queue refused. */
+export type Archived = {
+  readonly deadLetters: readonly DeadLetter[];
+  /** By subscriber: its messages, id and type. */
+  readonly parked: ReadonlyMap<string, ReadonlyMap<string, string>>;
+};
+
+/** Reads the archive with the SDK. What has no reason was moved by SQS itself. */
+export async function readArchive(access: Access, Bucket: string): Promise<Archived> {
+  const deadLetters: DeadLetter[] = [];
+  const parked = new Map<string, Map<string, string>>();
+  for await (const text of readTexts(access, Bucket)) {
+    const {
+      queue,
+      body,
+      reason = "received as often as its queue allows",
+    } = archived.parse(JSON.parse(text));
+    const subscriber = /^subscriber\/(?<name>.+)$/.exec(queue)?.groups?.name;
+    if (subscriber === undefined) {
+      const { success, data } = identified.safeParse(JSON.parse(body));
+      deadLetters.push({ id: success ? data.id : body, reason });
+    } else {
+      const { id, type } = message.parse(JSON.parse(body));
+      parked.set(subscriber, (parked.get(subscriber) ?? new Map<string, string>()).set(id, type));
+    }
+  }
+  return { deadLetters, parked };
+}
+
+async function* readTexts(access: Access, Bucket: string): AsyncGenerator<string> {
   const client = new S3Client({ ...access, forcePathStyle: true });
-  const found: DeadLetter[] = [];
   try {
     for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket })) {
       for (const { Key } of Contents) {
         const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
-        const { body, reason } = archived.parse(JSON.parse((await Body?.transformToString()) ?? ""));
-        const { success, data } = identified.safeParse(JSON.parse(body));
-        const id = success ? data.id : body;
-        found.push({ id, reason: reason ?? "received as often as its queue allows" });
+        yield (await Body?.transformToString()) ?? "";
       }
     }
   } finally {
     client.destroy();
   }
-  return found;
 }

@@ -12,7 +12,7 @@ export type Found = {
   readonly table: TableCensus;
   /** By `<id>/<endpoint>`: data as text, from wherever it lies. */
   readonly contents: ReadonlyMap<string, string>;
-  /** By subscriber: the distinct messages in its queue, id and type. */
+  /** By subscriber: the distinct messages in its queue, or parked where it refused them, id and type. */
   readonly messages: ReadonlyMap<string, ReadonlyMap<string, string>>;
   readonly deadLetters: readonly DeadLetter[];
 };

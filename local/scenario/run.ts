@@ -9,9 +9,10 @@ import { type Account, poster, sendAdversity } from "./adversity.ts";
 import { archiveLetters, readArchive } from "./archive-letters.ts";
 import { type Access, readObjects, readSubscriber, readTable } from "./census.ts";
 import { type Found, findLosses } from "./compare.ts";
-import { eraseUser, findRemains } from "./erasure.ts";
+import { eraseUser, findRemainsOf } from "./erasure.ts";
 import { type Expectation, identityOf } from "./expectation.ts";
 import { type Kills, killEachOnce } from "./kills.ts";
+import { refuseEachOnce } from "./parking.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** What a scenario found, and what is missing or wrong in it. */
@@ -21,8 +22,10 @@ export type ScenarioResult = {
   readonly losses: readonly string[];
 };
 
-/** Neither an event nor a task: must end in the fetch queue's dead letters. */
-const unreadableTask = '{"schemaVersion":0}';
+/** Neither events nor tasks, by the output that names their queue: each must end in that queue's dead letters. */
+const unreadableTasks = { FetchQueueUrl: '{"schemaVersion":0}', EraseQueueUrl: '{"schemaVersion":-1}' };
+/** Functions that send to subscribers. */
+const tellsSubscribers = /^(?:Relay|Erase)/;
 const failuresOfProvider = 5;
 /** More than there are first calls for company accounts: some call is refused with the secret read again, too. */
 const refusedCalls = 10;
@@ -34,8 +37,8 @@ const patience = 900_000;
 
 /**
  * Lets users connect their accounts while the provider's bad day goes on: duplicates, late repeats, large and
- * unreadable bodies, wrong secrets, lost webhooks, a provider that answers 503 and 401, and each function killed once
- * while it works. Then counts, in the engines, what must be there.
+ * unreadable bodies, wrong secrets, lost webhooks, a provider that answers 503 and 401, each subscriber's queue gone for
+ * one sending of each sender, and each function killed once while it works. Then counts, in the engines, what must be there.
  * @throws as soon as something is refused by a permission or can't be imported: that does not mend itself
  */
 export async function runScenario(
@@ -50,27 +53,38 @@ export async function runScenario(
     stack.gateway,
     stack.functions.map((target) => ({ principal: target.name, kill: () => target.kill() })),
   );
+  const subscribers = subscribersOf(stack);
+  const senders = stack.functions.filter(({ logicalId }) => tellsSubscribers.test(logicalId));
+  const refusals = refuseEachOnce(
+    stack.gateway,
+    senders.map(({ name }) => name),
+    subscribers,
+  );
   const watch = watchForProblems(stack, patience);
   try {
-    const poison = await Promise.race([play(system, kills, secret, users, progress), watch.broken]);
+    const poison = await watch.during(play(system, kills, secret, users, progress));
     // Before the user who is erased: nothing of that one is expected.
-    const expected = expectationOf(sandbox, traffic, new Set([...poison, unreadableTask]));
+    const expected = expectationOf(sandbox, traffic, new Set([...poison, ...Object.values(unreadableTasks)]));
     progress("Erasing one more user, of whom the provider then tells more");
-    const erased = await Promise.race([eraseUser(system, patience), watch.broken]);
+    const erased = await watch.during(eraseUser(system, secret, patience));
     kills.stop();
+    progress("Archiving again, where no letter is near its end");
+    await invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]);
     progress("Counting in the table and the queues");
-    const remains = await findRemains(system, erased);
-    const subscribers = subscribersOf(stack);
+    const remains = await findRemainsOf(system, erased);
     const found = await takeCensus(stack, access, subscribers);
     const unkilled = kills.spared().map((name) => `the function ${name} was never killed at work`);
+    const unrefused = refusals.spared().map((sending) => `no queue refused a message of ${sending}`);
     const losses = [
       ...findLosses(expected, found, subscribers),
       ...remains,
       ...unkilled,
+      ...unrefused,
       ...problemsOf(stack),
     ];
     return { found, kills: kills.count(), losses };
   } finally {
+    refusals.stop();
     watch.stop();
   }
 }
@@ -95,7 +109,9 @@ async function play(
     pictures: 1,
   });
   await invokeUntilHealed(stack, kills, ["RefreshFunctionName", "RegisterFunctionName"]);
-  await sendUnreadableTask(access, outputOf(stack, "FetchQueueUrl"));
+  for (const [queue, task] of Object.entries(unreadableTasks)) {
+    await sendTask(access, outputOf(stack, queue), task);
+  }
   await sandbox.settled();
 
   progress("Sending duplicates, late repeats, large and unreadable bodies, wrong secrets");
@@ -115,7 +131,7 @@ async function play(
   await invokeUntilHealed(stack, kills, ["ReconcileFunctionName"]);
   await settle({ sandbox, stack }, patience);
   progress("Archiving the dead letters");
-  // First a run that finds none near its end, and leaves them.
+  // First an ordinary run, which may be killed.
   await invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]);
   await archiveLetters(stack, access, patience);
   return new Set(sent.poison.map(identityOf));
@@ -134,10 +150,10 @@ async function invokeUntilHealed(stack: LocalStack, kills: Kills, outputs: reado
   }
 }
 
-async function sendUnreadableTask(access: System["access"], queueUrl: string): Promise<void> {
+async function sendTask(access: System["access"], QueueUrl: string, MessageBody: string): Promise<void> {
   const client = new SQSClient(access);
   try {
-    await client.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: unreadableTask }));
+    await client.send(new SendMessageCommand({ QueueUrl, MessageBody }));
   } finally {
     client.destroy();
   }
@@ -153,8 +169,8 @@ function accountsOf(sandbox: Sandbox): { accounts: readonly Account[]; companyAc
 
 /** @param deadLetters what can't become an event or a task: ids, or the text of what has none */
 export function expectationOf(
-  sandbox: Sandbox,
-  traffic: Traffic,
+  sandbox: Pick<Sandbox, "snapshot" | "data">,
+  traffic: Pick<Traffic, "accepted">,
   deadLetters: ReadonlySet<string>,
 ): Expectation {
   const { users, accounts, endpoints } = sandbox.snapshot();
@@ -187,8 +203,11 @@ async function takeCensus(
   const table = await readTable(access, outputOf(stack, "TableName"));
   const large = await readObjects(access, outputOf(stack, "OverflowBucketName"), table.objects);
   const contents = new Map([...table.contents, ...large]);
+  const { deadLetters, parked } = await readArchive(access, outputOf(stack, "ArchiveBucketName"));
   const messages = new Map<string, ReadonlyMap<string, string>>();
-  for (const { name, queueUrl } of subscriptions) messages.set(name, await readSubscriber(access, queueUrl));
-  const deadLetters = await readArchive(access, outputOf(stack, "ArchiveBucketName"));
+  for (const { name, queueUrl } of subscriptions) {
+    const received = await readSubscriber(access, queueUrl);
+    messages.set(name, new Map([...received, ...(parked.get(name) ?? [])]));
+  }
   return { table, contents, messages, deadLetters };
 }

@@ -6,7 +6,7 @@ import {
 import type { StreamSourcePlan } from "../assembly/plan.ts";
 import { synchronousPayloadBytes } from "../lambda/hosted-function.ts";
 import { type BatchRunner, runStreamBatch } from "./stream-batch.ts";
-import { type StreamRecord, streamRecord } from "./stream-record.ts";
+import { isOlder, type StreamRecord, streamRecord } from "./stream-record.ts";
 import { createWakeUp } from "./wake-up.ts";
 
 export type ShardReader = {
@@ -24,6 +24,8 @@ export type ShardReaderOptions = Omit<BatchRunner, "plan"> & {
   readonly startingPosition: "TRIM_HORIZON" | "LATEST";
   readonly streams: DynamoDBStreamsClient;
   readonly region: string;
+  /** What is read meanwhile waits: read at once, it has the time of its writing. */
+  readonly isEnabled: () => boolean;
   readonly onProblem: (message: string) => void;
 };
 
@@ -81,9 +83,25 @@ export function readShard(options: ShardReaderOptions): ShardReader {
     return { next, isBusy: records.length > 0 };
   };
 
+  /** Drops what the stream keeps no more: in AWS it would be read only now, and nobody is told. */
+  const trim = (): void => {
+    const now = options.now();
+    const kept = pending.filter((record) => !isOlder(record, options.retentionSeconds, now));
+    const trimmed = pending.length - kept.length;
+    if (trimmed === 0) return;
+    pending = kept;
+    options.onProblem(
+      `${plan.logicalId} (${shardId}): the stream dropped ${trimmed} records before their turn`,
+    );
+  };
+
   /** With a window, a batch that is not full waits for more records until the window is over. */
   const runFullBatches = async (isLast: boolean): Promise<void> => {
-    while (pending.length > 0 && !signal.aborted) {
+    // A closed shard is not read again: what came last waits here.
+    while (isLast && !options.isEnabled() && !signal.aborted) await wakeUp.sleep(longestSleep, signal);
+    while (options.isEnabled() && !signal.aborted) {
+      trim();
+      if (pending.length === 0) return;
       const isDue = isLast || Date.now() - gatheringSince >= plan.windowSeconds * 1000;
       const batch = firstBatch(pending, plan.batchSize);
       const isFull = batch.length === plan.batchSize || batch.length < pending.length;
@@ -108,7 +126,8 @@ export function readShard(options: ShardReaderOptions): ShardReader {
         iterator = next;
         if (isBusy) sleep = shortestSleep;
         else {
-          await wakeUp.sleep(pending.length > 0 ? shortestSleep : sleep, signal);
+          const isGathering = pending.length > 0 && options.isEnabled();
+          await wakeUp.sleep(isGathering ? shortestSleep : sleep, signal);
           sleep = Math.min(longestSleep, sleep * 1.5);
         }
       } catch (error) {

@@ -3,7 +3,7 @@ import type { Delay } from "../lambda/delay.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
 import { batchResult } from "./batch-response.ts";
 import type { GivenUp } from "./failure-destination.ts";
-import type { StreamRecord } from "./stream-record.ts";
+import { isOlder, type StreamRecord } from "./stream-record.ts";
 
 export type BatchRunner = {
   readonly plan: StreamSourcePlan;
@@ -11,22 +11,32 @@ export type BatchRunner = {
   readonly delay: Delay;
   readonly signal: AbortSignal;
   readonly now: () => Date;
+  /** How long the stream keeps a record: then it is lost, whatever the mapping says. */
+  readonly retentionSeconds: number;
+  /** Is told of what CloudWatch would measure of the function or the mapping. */
+  readonly onMeasured?: (name: StreamMetricName, value: number) => void;
   /** Takes what is given up; it must not reject. */
   readonly giveUp: (givenUp: Omit<GivenUp, "shardId" | "functionArn" | "now">) => Promise<void>;
 };
 
-/** Records that are retried together. */
+/** The function's IteratorAge in milliseconds, and counts of events, if the mapping asks for them. */
+export type StreamMetricName =
+  | "IteratorAge"
+  | "InvokedEventCount"
+  | "OnFailureDestinationDeliveredEventCount"
+  | "DroppedEventCount";
+
+/** Records that are retried together, and how often these very records have failed. */
 type Segment = { readonly records: readonly StreamRecord[]; readonly failures: number };
 
-/** A stream keeps its records for a day; then they are lost, whatever the mapping says. */
-const retentionSeconds = 24 * 60 * 60;
 const longestBackOff = 30_000;
 
 /**
  * Has one batch processed, in order: retried from the lowest reported record on, bisected, and given up when its
  * retries or its age are used up. Resolves when nothing of it is left (or the signal aborts).
  * Source: Lambda developer guide, "Using AWS Lambda with Amazon DynamoDB": partial batch responses, retained
- * records; bisecting does not use up retries.
+ * records; splitting a batch does not count towards the retries. So what is left of a batch that got on, or was
+ * halved, is another batch: its retries and its waits begin anew.
  */
 export async function runStreamBatch(records: readonly StreamRecord[], runner: BatchRunner): Promise<void> {
   const segments: Segment[] = [{ records, failures: 0 }];
@@ -42,6 +52,9 @@ async function runSegment(segment: Segment, runner: BatchRunner): Promise<Segmen
   const records = await dropExpired(segment, runner);
   if (records.length === 0) return [];
   const numbers = records.map(({ dynamodb }) => dynamodb.SequenceNumber);
+  const last = records.at(-1)?.dynamodb.ApproximateCreationDateTime ?? 0;
+  runner.onMeasured?.("IteratorAge", Math.max(0, runner.now().getTime() - last * 1000));
+  runner.onMeasured?.("InvokedEventCount", records.length);
   const outcome = await target.invoke(JSON.stringify({ Records: records }));
   if (runner.signal.aborted) return [];
   const result = batchResult(outcome, plan.reportsItemFailures, numbers);
@@ -52,35 +65,38 @@ async function runSegment(segment: Segment, runner: BatchRunner): Promise<Segmen
   }
   const firstFailed =
     result.kind === "partial" ? numbers.findIndex((number) => result.failed.has(number)) : 0;
-  const left = records.slice(firstFailed);
-  const canBisect = plan.bisects && firstFailed === 0 && left.length > 1;
-  if (canBisect) {
-    await runner.delay(backOff(segment.failures), runner.signal);
-    return halves(left, segment.failures);
+  const smaller = smallerBatches(records, firstFailed, plan.bisects);
+  if (smaller !== undefined) {
+    await runner.delay(backOff(0), runner.signal);
+    return smaller.map((batch) => ({ records: batch, failures: 0 }));
   }
   const failures = segment.failures + 1;
   if (plan.maximumRetryAttempts >= 0 && failures > plan.maximumRetryAttempts) {
-    await runner.giveUp({ records: left, condition: "RetryAttemptsExhausted", invocations: failures });
+    await runner.giveUp({ records, condition: "RetryAttemptsExhausted", invocations: failures });
     return [];
   }
   await runner.delay(backOff(failures), runner.signal);
-  return [{ records: left, failures }];
+  return [{ records, failures }];
 }
 
-function halves(records: readonly StreamRecord[], failures: number): Segment[] {
+/** What is tried next in place of a batch that failed; undefined where it is the same batch again. */
+function smallerBatches(
+  records: readonly StreamRecord[],
+  firstFailed: number,
+  bisects: boolean,
+): (readonly StreamRecord[])[] | undefined {
+  if (firstFailed > 0) return [records.slice(firstFailed)];
+  if (!bisects || records.length === 1) return undefined;
   const middle = Math.ceil(records.length / 2);
-  return [
-    { records: records.slice(0, middle), failures },
-    { records: records.slice(middle), failures },
-  ];
+  return [records.slice(0, middle), records.slice(middle)];
 }
 
 /** Gives up records that are too old; answers the others. */
 async function dropExpired(segment: Segment, runner: BatchRunner): Promise<readonly StreamRecord[]> {
-  const { maximumRecordAgeSeconds: maximum } = runner.plan;
+  const { retentionSeconds, plan } = runner;
+  const { maximumRecordAgeSeconds: maximum } = plan;
   const limit = maximum < 0 ? retentionSeconds : Math.min(maximum, retentionSeconds);
-  const oldest = runner.now().getTime() / 1000 - limit;
-  const isExpired = (record: StreamRecord): boolean => record.dynamodb.ApproximateCreationDateTime < oldest;
+  const isExpired = (record: StreamRecord): boolean => isOlder(record, limit, runner.now());
   const expired = segment.records.filter(isExpired);
   if (expired.length === 0) return segment.records;
   await runner.giveUp({ records: expired, condition: "RecordAgeExpired", invocations: segment.failures });

@@ -50,6 +50,10 @@ export function streamRecord(record: _Record, streamArn: string, region: string,
   };
 }
 
+export function isOlder({ dynamodb }: StreamRecord, seconds: number, now: Date): boolean {
+  return dynamodb.ApproximateCreationDateTime < now.getTime() / 1000 - seconds;
+}
+
 /**
  * A trap: DynamoDB Local cuts the time to the minute, so that a record would be up to a minute too old. Such a
  * time is taken for the last moment that it can mean.

@@ -10,11 +10,15 @@ import type { Delay } from "../lambda/delay.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
 import { type GivenUp, putInvocationRecord } from "./failure-destination.ts";
 import { readShard, type ShardReader } from "./shard-reader.ts";
+import type { BatchRunner } from "./stream-batch.ts";
 import { createWakeUp } from "./wake-up.ts";
 
 export type StreamSource = {
   /** Resolves when everything written before the call is processed or given up. */
   caughtUp(): Promise<void>;
+  isEnabled(): boolean;
+  /** Nothing is handed over while it is disabled, but what is with the function already. */
+  setEnabled(enabled: boolean): void;
   close(): Promise<void>;
 };
 
@@ -28,9 +32,13 @@ export type StreamSourceOptions = {
   readonly gateway: Pick<Gateway, "intercept">;
   readonly delay: Delay;
   readonly now?: () => Date;
+  /** How long the stream keeps a record, 24 hours unless told. */
+  readonly retentionSeconds?: number | undefined;
+  readonly onMeasured?: NonNullable<BatchRunner["onMeasured"]>;
   readonly onProblem: (message: string) => void;
 };
 
+const dayInSeconds = 24 * 60 * 60;
 /** How often new shards are looked for while none is at its end. */
 const discoveryInterval = 10_000;
 const writes = [
@@ -54,22 +62,24 @@ export function startStreamSource(options: StreamSourceOptions): StreamSource {
   const finished = new Set<string>();
   const discovery = createWakeUp();
   const now = options.now ?? (() => new Date());
+  const retentionSeconds = options.retentionSeconds ?? dayInSeconds;
   let isFirst = true;
+  let isEnabled = true;
 
   const giveUp = async (shardId: string, given: Omit<GivenUp, "shardId" | "functionArn" | "now">) => {
     const { failureBucket } = plan;
-    if (failureBucket === undefined) return;
+    const count = given.records.length;
+    if (failureBucket === undefined) return options.onMeasured?.("DroppedEventCount", count);
     const functionArn = target.plan.arn;
-    await putInvocationRecord(s3, plan, failureBucket.name, {
-      ...given,
-      shardId,
-      functionArn,
-      now: now(),
-    }).catch((error: unknown) => {
+    try {
+      await putInvocationRecord(s3, plan, failureBucket.name, { ...given, shardId, functionArn, now: now() });
+      options.onMeasured?.("OnFailureDestinationDeliveredEventCount", count);
+    } catch (error) {
+      options.onMeasured?.("DroppedEventCount", count);
       options.onProblem(
-        `${plan.logicalId}: ${given.records.length} records are lost, the failure destination ${failureBucket.name} did not take them: ${String(error)}`,
+        `${plan.logicalId}: ${count} records are lost, the failure destination ${failureBucket.name} did not take them: ${String(error)}`,
       );
-    });
+    }
   };
 
   const open = (shardId: string, startingPosition: "TRIM_HORIZON" | "LATEST"): void => {
@@ -79,6 +89,8 @@ export function startStreamSource(options: StreamSourceOptions): StreamSource {
       startingPosition,
       signal,
       now,
+      retentionSeconds,
+      isEnabled: () => isEnabled,
       giveUp: (given) => giveUp(shardId, given),
     });
     readers.set(shardId, reader);
@@ -117,11 +129,12 @@ export function startStreamSource(options: StreamSourceOptions): StreamSource {
     }
   };
 
+  const wakeAll = (): void => {
+    for (const reader of readers.values()) reader.wake();
+  };
   const stopListening = options.gateway.intercept(async (call, moment) => {
     const isWrite = moment === "after" && writes.includes(call.action);
-    if (isWrite && call.resources.includes(plan.table.arn)) {
-      for (const reader of readers.values()) reader.wake();
-    }
+    if (isWrite && call.resources.includes(plan.table.arn)) wakeAll();
     return undefined;
   });
   const running = run();
@@ -129,6 +142,11 @@ export function startStreamSource(options: StreamSourceOptions): StreamSource {
     caughtUp: async () => {
       await discover();
       await Promise.all([...readers.values()].map((reader) => reader.caughtUp()));
+    },
+    isEnabled: () => isEnabled,
+    setEnabled: (enabled) => {
+      isEnabled = enabled;
+      wakeAll();
     },
     close: async () => {
       stopListening();

@@ -14,16 +14,22 @@ const refused: AlarmPlan = {
   logicalId: "Refused",
   name: "stack-Refused",
   description: "The token was refused. Set a new one.",
-  metric: refusedFilter.metric,
+  metrics: [{ ...refusedFilter.metric, dimensions: {}, statistic: "Sum" }],
+  taken: "alone",
   periodSeconds: 900,
+  breaches: "above",
+  breachesWhenMissing: false,
   threshold: 1,
   evaluationPeriods: 2,
   datapointsToAlarm: 1,
+  actions: ["arn:aws:sns:eu-central-1:000000000000:on-call"],
 };
 const failing: AlarmPlan = {
   ...refused,
   logicalId: "Failing",
-  metric: { namespace: "AWS/Lambda", name: "Errors", functionName: "refresh" },
+  metrics: [
+    { namespace: "AWS/Lambda", name: "Errors", dimensions: { FunctionName: "refresh" }, statistic: "Sum" },
+  ],
   evaluationPeriods: 3,
   datapointsToAlarm: 2,
 };
@@ -32,12 +38,14 @@ const line = '{"code":"REFUSED"}';
 let time: number;
 let errors: number;
 let told: string[];
+let gauges: Map<string, number>;
 let alarms: Alarms | undefined;
 
 beforeEach(() => {
   time = Date.parse("2026-11-21T12:00:00Z");
   errors = 0;
   told = [];
+  gauges = new Map();
 });
 afterEach(() => alarms?.close());
 
@@ -46,7 +54,8 @@ function started(plans: readonly AlarmPlan[], filters: readonly MetricFilterPlan
   const running = startAlarms({
     alarms: plans,
     filters,
-    errorsOf: (name) => (name === "refresh" ? errors : 0),
+    totalOf: ({ dimensions }) => (dimensions.FunctionName === "refresh" ? errors : undefined),
+    gaugeOf: async ({ name }) => gauges.get(name),
     delay: (_, signal) =>
       new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true })),
     now: () => time,
@@ -71,6 +80,7 @@ test("an alarm goes off where its metric breaches, is told once while that lasts
       logicalId: "Refused",
       name: "stack-Refused",
       description: "The token was refused. Set a new one.",
+      actions: refused.actions,
       state: "OK",
       since: time,
     },
@@ -132,7 +142,8 @@ test("they are looked at once a minute", async () => {
   const running = startAlarms({
     alarms: [refused],
     filters: [refusedFilter],
-    errorsOf: () => 0,
+    totalOf: () => undefined,
+    gaugeOf: async () => undefined,
     delay: async (milliseconds, signal) => {
       delays.push(milliseconds);
       looks += 1;
@@ -146,4 +157,77 @@ test("they are looked at once a minute", async () => {
   await running.close();
   expect(delays.every((each) => each === minute)).toBe(true);
   expect(told).toEqual(["ALARM"]);
+});
+
+const queued = (name: string): AlarmPlan["metrics"][number] => ({
+  namespace: "AWS/SQS",
+  name,
+  dimensions: { QueueName: "work" },
+  statistic: "Maximum",
+});
+const age = "ApproximateAgeOfOldestMessage";
+const depth = "ApproximateNumberOfMessagesVisible";
+
+test("a queue is measured when it is looked at, and the greatest of a period counts", async () => {
+  const plan = { ...refused, metrics: [queued(age)], threshold: 30, evaluationPeriods: 1 };
+  const running = started([plan], []);
+  gauges.set(age, 40);
+  expect(await running.look()).toMatchObject([{ state: "ALARM" }]);
+  gauges.set(age, 2);
+  time += minute;
+  await running.look();
+  expect(running.values("Refused")).toEqual([40]);
+  time += 15 * minute;
+  expect(await running.look()).toMatchObject([{ state: "OK" }]);
+});
+
+test("metrics together make one value, in which what was not measured is 0", async () => {
+  const together = { ...refused, metrics: [queued(age), queued(depth)], threshold: 5, evaluationPeriods: 1 };
+  const running = started(
+    [
+      { ...together, logicalId: "Sum", taken: "as sum" },
+      { ...together, logicalId: "Greatest", taken: "as greatest" },
+    ],
+    [],
+  );
+  expect([...running.values("Sum"), ...running.values("Greatest")]).toEqual([0, 0]);
+  gauges.set(age, 3);
+  await running.look();
+  expect([...running.values("Sum"), ...running.values("Greatest")]).toEqual([3, 3]);
+  gauges.set(depth, 4);
+  expect((await running.look()).map(({ state }) => state)).toEqual(["ALARM", "OK"]);
+});
+
+test("a lack goes off when nothing came in all of its periods, none of them before the start", () => {
+  const lack: AlarmPlan = {
+    ...refused,
+    taken: "as sum",
+    breaches: "below",
+    breachesWhenMissing: true,
+    threshold: 0,
+    evaluationPeriods: 2,
+    datapointsToAlarm: 2,
+  };
+  const running = started([lack]);
+  pass(29, running);
+  expect(told).toEqual([]);
+  running.onLine("/refresh", line);
+  pass(30, running);
+  expect(told).toEqual(["Refused ALARM"]);
+  running.onLine("/refresh", line);
+  pass(1, running);
+  expect(told).toEqual(["Refused ALARM", "Refused OK"]);
+});
+
+test("what a service tells of is counted for the metric that is watched, and for no other", () => {
+  const [metric] = failing.metrics;
+  const throttles = { namespace: "AWS/Lambda", name: "Throttles", dimensions: { FunctionName: "store" } };
+  const running = started([
+    { ...failing, metrics: [{ ...throttles, statistic: "Sum" }], evaluationPeriods: 1 },
+  ]);
+  running.record({ ...throttles, dimensions: { FunctionName: "other" } }, 1);
+  if (metric !== undefined) running.record(metric, 1);
+  expect(running.values("Failing")).toEqual([undefined]);
+  running.record(throttles, 2);
+  expect(running.values("Failing")).toEqual([2]);
 });

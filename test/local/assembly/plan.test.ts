@@ -70,6 +70,20 @@ describe("a function", () => {
     expect(plan.functions).toMatchObject([{ timeoutSeconds: 3, memoryMb: 128, maximumRetryAttempts: 2 }]);
   });
 
+  test("has its log format and level; traces, which are not kept here, stop nothing", async () => {
+    const LoggingConfig = { LogFormat: "JSON", LogGroup: "/test/Work", SystemLogLevel: "WARN" };
+    const planOf = (config: object) =>
+      planned(
+        functionResources("Work", {
+          properties: { TracingConfig: { Mode: "Active" }, LoggingConfig: { ...LoggingConfig, ...config } },
+        }),
+      );
+    expect((await planOf({})).functions).toMatchObject([{ jsonLog: { level: "INFO" } }]);
+    const level = { ApplicationLogLevel: "ERROR" };
+    expect((await planOf(level)).functions).toMatchObject([{ jsonLog: { level: "ERROR" } }]);
+    expect((await planOf({ LogFormat: "Text" })).functions[0]).not.toHaveProperty("jsonLog");
+  });
+
   test("has the permissions of its role, of attached policies and of the basic execution policy", async () => {
     const { WorkRole, ...others } = functionResources("Work");
     const plan = await planned({
@@ -212,6 +226,7 @@ test("what nothing depends on is left out, and said", async () => {
 });
 
 describe("an alarm", () => {
+  const topic = { Type: "AWS::SNS::Topic" };
   const filter = {
     Type: "AWS::Logs::MetricFilter",
     Properties: {
@@ -238,7 +253,12 @@ describe("an alarm", () => {
   });
 
   test("watches the metric of a metric filter on a log group", async () => {
-    const plan = await planned({ ...functionResources("Work"), Filter: filter, Alarm: alarm() });
+    const plan = await planned({
+      ...functionResources("Work"),
+      Filter: filter,
+      Topic: topic,
+      Alarm: alarm(),
+    });
     expect(plan.metricFilters).toEqual([
       {
         logicalId: "Filter",
@@ -253,11 +273,15 @@ describe("an alarm", () => {
         logicalId: "Alarm",
         name: "Test-Alarm",
         description: "Read /test/Work",
-        metric: { namespace: "test", name: "Gap" },
+        metrics: [{ namespace: "test", name: "Gap", dimensions: {}, statistic: "Sum" }],
+        taken: "alone",
         periodSeconds: 60,
+        breaches: "above",
+        breachesWhenMissing: false,
         threshold: 1,
         evaluationPeriods: 2,
         datapointsToAlarm: 2,
+        actions: ["Topic"],
       },
     ]);
   });
@@ -268,25 +292,80 @@ describe("an alarm", () => {
       MetricName: "Errors",
       Dimensions: [{ Name: "FunctionName", Value: { Ref: "Work" } }],
     };
-    const plan = await planned({ ...functionResources("Work"), Alarm: alarm(errors) });
-    expect(plan.alarms[0]?.metric).toEqual({
-      namespace: "AWS/Lambda",
-      name: "Errors",
-      functionName: "Work",
-    });
+    const plan = await planned({ ...functionResources("Work"), Topic: topic, Alarm: alarm(errors) });
+    expect(plan.alarms[0]?.metrics).toEqual([
+      { namespace: "AWS/Lambda", name: "Errors", dimensions: { FunctionName: "Work" }, statistic: "Sum" },
+    ]);
+  });
+
+  const series = (id: string, name: string) => ({
+    Id: id,
+    MetricStat: {
+      Metric: {
+        Namespace: "AWS/Lambda",
+        MetricName: name,
+        Dimensions: [{ Name: "FunctionName", Value: { Ref: "Work" } }],
+      },
+      Period: 300,
+      Stat: "Sum",
+    },
+    ReturnData: false,
+  });
+  const { MetricName: _, Namespace: __, Period: ___, Statistic: ____, ...rest } = properties;
+  const together = (Expression: string, ...metrics: object[]) => ({
+    Type: "AWS::CloudWatch::Alarm",
+    Properties: { ...rest, Metrics: [{ Id: "all", Expression }, ...metrics] },
+  });
+
+  test("watches several metrics together, and a lack of them", async () => {
+    const lack = { ComparisonOperator: "LessThanOrEqualToThreshold", TreatMissingData: "breaching" };
+    const { Properties } = together(
+      "MAX(FILL(METRICS(), 0))",
+      series("a", "Errors"),
+      series("b", "Throttles"),
+    );
+    const Alarm = { Type: "AWS::CloudWatch::Alarm", Properties: { ...Properties, ...lack } };
+    const plan = await planned({ ...functionResources("Work"), Topic: topic, Alarm });
+    expect(plan.alarms).toMatchObject([
+      {
+        metrics: [{ name: "Errors" }, { name: "Throttles" }],
+        taken: "as greatest",
+        periodSeconds: 300,
+        breaches: "below",
+        breachesWhenMissing: true,
+      },
+    ]);
+  });
+
+  test("on an expression in another form is refused", async () => {
+    const Alarm = together("a / b", series("a", "Errors"), series("b", "Throttles"));
+    expect(await problemsOf({ ...functionResources("Work"), Topic: topic, Alarm })).toEqual([
+      expect.stringMatching(/Expression/),
+    ]);
+  });
+
+  test("on counts of events is refused where the event source counts none", async () => {
+    const metric = {
+      Namespace: "AWS/Lambda",
+      MetricName: "DroppedEventCount",
+      Dimensions: [{ Name: "EventSourceMappingUUID", Value: "somebody-elses" }],
+    };
+    expect(await problemsOf({ ...functionResources("Work"), Topic: topic, Alarm: alarm(metric) })).toEqual([
+      expect.stringMatching(/its metric AWS\/Lambda DroppedEventCount is not measured here/),
+    ]);
   });
 
   test.each([
     ["a metric that nothing measures", { MetricName: "Other" }, /its metric test Other is not measured here/],
-    ["another dimension", { Dimensions: [{ Name: "QueueName", Value: "x" }] }, /its dimensions QueueName/],
+    ["another dimension", { Dimensions: [{ Name: "QueueName", Value: "x" }] }, /its metric test Gap/],
     ["another statistic", { Statistic: "Average" }, /Statistic/],
     ["another comparison", { ComparisonOperator: "LessThanThreshold" }, /ComparisonOperator/],
-    ["missing data that breaches", { TreatMissingData: "breaching" }, /TreatMissingData/],
+    ["missing data that is ignored", { TreatMissingData: "ignore" }, /TreatMissingData/],
     ["a property that is not known here", { ThresholdMetricId: "x" }, /ThresholdMetricId/],
   ])("on %s is refused", async (_, changes, expected) => {
-    expect(await problemsOf({ ...functionResources("Work"), Filter: filter, Alarm: alarm(changes) })).toEqual(
-      [expect.stringMatching(expected)],
-    );
+    expect(
+      await problemsOf({ ...functionResources("Work"), Filter: filter, Topic: topic, Alarm: alarm(changes) }),
+    ).toEqual([expect.stringMatching(expected)]);
   });
 
   test("with a filter pattern in another form is refused by name", async () => {

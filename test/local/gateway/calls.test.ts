@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { request } from "node:http";
 import { createServer } from "node:net";
 import { DescribeTableCommand, DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
@@ -32,6 +33,11 @@ async function received(): Promise<(string | undefined)[]> {
   const { sqs } = clients(system, system.operator);
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
   return Messages.map(({ Body }) => Body);
+}
+
+/** What the client checks an answer by. */
+function md5(text: string): string {
+  return createHash("md5").update(text).digest("hex");
 }
 
 describe("identity", () => {
@@ -201,10 +207,57 @@ describe("interceptors", () => {
         service: "sqs",
         action: "sqs:SendMessage",
         resources: [queueArn],
+        isFromFunction: false,
+        body: expect.any(Buffer),
       },
     ]);
+    expect(JSON.parse(String(seen[0]?.body))).toEqual({ QueueUrl, MessageBody: "seen" });
     await received();
   });
+
+  test("a function's own calls are told from those that Lambda makes in its name, by their session", async () => {
+    const seen: boolean[] = [];
+    const see: Interceptor = async ({ isFromFunction }) => void seen.push(isFromFunction);
+    const client = new SQSClient({
+      region,
+      endpoint: system.gateway.url,
+      credentials: { ...system.operator, sessionToken: "local" },
+    });
+    await intercepted(see, () =>
+      client.send(new SendMessageCommand({ QueueUrl, MessageBody: "of a function" })),
+    );
+    await intercepted(see, () => send("of Lambda"));
+    expect(seen).toEqual([true, true, false, false]);
+    await received();
+  });
+
+  test("a detour sends a call twice, or another body, and changes the answer", async () => {
+    await intercepted(onSend("before", { times: 2 }), () => send("twice"));
+    expect(await received()).toEqual(["twice", "twice"]);
+    const MessageBody = "another";
+    const answer = (text: string) =>
+      JSON.stringify({ ...JSON.parse(text), MD5OfMessageBody: md5("one"), MessageId: "1" });
+    const other = onSend("before", { body: JSON.stringify({ QueueUrl, MessageBody }), answer });
+    expect(await intercepted(other, () => send("one"))).toMatchObject({ MessageId: "1" });
+    expect(await received()).toEqual(["another"]);
+  });
+
+  test("a detour without a call answers by itself", async () => {
+    const made = JSON.stringify({ MessageId: "made", MD5OfMessageBody: md5("never") });
+    const alone = onSend("before", { times: 0, answer: () => made });
+    expect(await intercepted(alone, () => send("never"))).toMatchObject({ MessageId: "made" });
+    expect(await received()).toEqual([]);
+  });
+
+  test.each(["before", "after"] as const)(
+    "an answer that is cut (%s) breaks off in its middle, though it happened",
+    async (moment) => {
+      await intercepted(onSend(moment, "cut"), () =>
+        expect(send("cut")).rejects.toMatchObject({ message: expect.stringContaining("aborted") }),
+      );
+      expect(await received()).toEqual(["cut"]);
+    },
+  );
 });
 
 describe("callers inside the runner", () => {

@@ -4,7 +4,11 @@ import {
   GetMetricDataCommand,
   ListMetricsCommand,
 } from "@aws-sdk/client-cloudwatch";
-import { GetFunctionConfigurationCommand, ListEventSourceMappingsCommand } from "@aws-sdk/client-lambda";
+import {
+  GetFunctionConfigurationCommand,
+  ListEventSourceMappingsCommand,
+  UpdateEventSourceMappingCommand,
+} from "@aws-sdk/client-lambda";
 import {
   CreateQueueCommand,
   DeleteMessageCommand,
@@ -19,17 +23,31 @@ import { scripted } from "../lambda/scripted-function.ts";
 import { account, clients, type LocalSystem, region, startLocalSystem } from "./local-system.ts";
 
 const since = Date.parse("2026-11-21T12:00:00Z");
+const topic = `arn:aws:sns:${region}:${account}:on-call`;
 const alarms: AlarmState[] = [
-  { logicalId: "A", name: "stage-A", description: "Set a new token.", state: "ALARM", since },
-  { logicalId: "B", name: "stage-B", description: "Wait.", state: "OK", since },
-  { logicalId: "C", name: "other-C", description: "Wait.", state: "OK", since },
+  {
+    logicalId: "A",
+    name: "stage-A",
+    description: "Set a new token.",
+    state: "ALARM",
+    since,
+    actions: [topic],
+  },
+  { logicalId: "B", name: "stage-B", description: "Wait.", state: "OK", since, actions: [] },
+  { logicalId: "C", name: "other-C", description: "Wait.", state: "OK", since, actions: [] },
 ];
 const functionArn = `arn:aws:lambda:${region}:${account}:function:work`;
 const queueArn = `arn:aws:sqs:${region}:${account}:queue`;
-const mappings = [
-  { id: "one", eventSourceArn: queueArn, functionArn, enabled: true },
-  { id: "two", eventSourceArn: `${queueArn}-2`, functionArn, enabled: false },
-];
+const two = {
+  id: "two",
+  eventSourceArn: `${queueArn}-2`,
+  functionArn,
+  enabled: false,
+  setEnabled: (enabled: boolean) => {
+    two.enabled = enabled;
+  },
+};
+const mappings = [{ id: "one", eventSourceArn: queueArn, functionArn, enabled: true }, two];
 const functions = new Map<string, HostedFunction>([["Work", scripted([])]]);
 const invoker = { invoke: async () => "succeeded" as const };
 
@@ -75,6 +93,7 @@ describe("alarms", () => {
     expect(found).toEqual([
       {
         AlarmName: "stage-A",
+        AlarmActions: [topic],
         AlarmDescription: "Set a new token.",
         StateValue: "ALARM",
         StateTransitionedTimestamp: new Date(since),
@@ -187,6 +206,36 @@ describe("what an operator reads of functions", () => {
     expect(await list({ EventSourceArn: queueArn })).toEqual(["one Enabled"]);
     expect(await list({ FunctionName: "other" })).toEqual([]);
   });
+});
+
+test("an event source mapping is enabled and disabled with the permission on it, where that can be done here", async () => {
+  const { lambda } = clients(system, system.operator);
+  const change = (UUID: string, changes: object) =>
+    lambda.send(new UpdateEventSourceMappingCommand({ UUID, ...changes }));
+  expect(await change("two", { Enabled: true })).toMatchObject({ UUID: "two", State: "Enabling" });
+  expect(two.enabled).toBe(true);
+  expect(await change("two", { Enabled: false })).toMatchObject({ State: "Disabling" });
+  expect(two.enabled).toBe(false);
+
+  for (const [id, changes] of [
+    ["one", { Enabled: false }],
+    ["two", { BatchSize: 1 }],
+    ["two", { Enabled: true, BatchSize: 1 }],
+  ] as const) {
+    await expect(change(id, changes)).rejects.toMatchObject({ name: "InvalidParameterValueException" });
+  }
+  await expect(change("three", { Enabled: true })).rejects.toMatchObject({
+    name: "ResourceNotFoundException",
+  });
+  const resource = `arn:aws:lambda:${region}:${account}:event-source-mapping:`;
+  const may = clients(
+    system,
+    system.caller("deployer", ["lambda:UpdateEventSourceMapping", `${resource}two`]),
+  );
+  await may.lambda.send(new UpdateEventSourceMappingCommand({ UUID: "two", Enabled: false }));
+  await expect(
+    may.lambda.send(new UpdateEventSourceMappingCommand({ UUID: "one", Enabled: false })),
+  ).rejects.toMatchObject({ name: expect.stringMatching(/^AccessDenied/) });
 });
 
 describe("who may read it", () => {

@@ -30,6 +30,14 @@ describe("an invocation", () => {
     expect(usage?.maxResidentBytes).toBeGreaterThan(10_000_000);
   });
 
+  test("counts as the memory of its process nothing that the runner holds", async () => {
+    const held = Buffer.alloc(256 * 2 ** 20, 1);
+    await using work = await hosted("export const handler = () => 1;");
+    const outcome = await work.host.invoke("{}");
+    const usage = outcome.kind === "returned" ? outcome.usage : undefined;
+    expect(usage?.maxResidentBytes).toBeLessThan(held.byteLength / 2);
+  });
+
   test("without a result answers null", async () => {
     await using work = await hosted("export const handler = () => {};");
     expect(await answerOf(work.host)).toBeNull();
@@ -82,6 +90,21 @@ describe("an invocation", () => {
       const line = new RegExp(`\\tERROR\\t${title} .*"errorMessage":"refused","Item":{"name":"${name}"}`);
       await vi.waitFor(() => expect(work.lines).toContainEqual(expect.stringMatching(line)));
     }
+  });
+
+  test("with JSON logs has what it throws in one line of JSON, with the request's id", async () => {
+    await using work = await hosted(
+      `export const handler = (event, context) => {
+         throw Object.assign(new TypeError("refused"), { Item: { id: context.awsRequestId } }); };`,
+      { environment: { AWS_LAMBDA_LOG_FORMAT: "JSON" } },
+    );
+    await work.host.invoke("{}");
+    const [line] = await vi.waitUntil(() => work.lines.length > 0 && work.lines);
+    const { timestamp, requestId, ...rest } = JSON.parse(line ?? "");
+    expect(timestamp).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    const stackTrace = expect.arrayContaining(["TypeError: refused"]);
+    const message = { errorType: "TypeError", errorMessage: "refused", stackTrace, Item: { id: requestId } };
+    expect(rest).toEqual({ level: "ERROR", message });
   });
 
   test("whose rejection nobody handles fails, and the process is replaced", async () => {

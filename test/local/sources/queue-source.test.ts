@@ -211,8 +211,9 @@ describe("settings of the mapping", () => {
   test("a batch ends before it is over what a function takes", async () => {
     await using work = await startWork({
       handler: '({ Records }) => console.log("batch of " + Records.length)',
-      mapping: { MaximumBatchingWindowInSeconds: 2 },
-      queue: { VisibilityTimeout: 10 },
+      // Long enough for all of them to come, however slow; the batch is full then.
+      mapping: { BatchSize: 8, MaximumBatchingWindowInSeconds: 60 },
+      queue: { VisibilityTimeout: 120 },
     });
     for (const letter of "abcdefgh") await work.send(letter.repeat(1_000_000));
     await drained(work.stack);

@@ -3,7 +3,7 @@ import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { S3Client } from "@aws-sdk/client-s3";
 import { describe, expect, test, vi } from "vitest";
 import type { StreamSourcePlan } from "../../../local/assembly/plan.ts";
-import { startStreamSource } from "../../../local/sources/stream-source.ts";
+import { type StreamSourceOptions, startStreamSource } from "../../../local/sources/stream-source.ts";
 import { scripted } from "../lambda/scripted-function.ts";
 
 type FakeShard = {
@@ -57,7 +57,11 @@ async function startFakeStream(shards: readonly FakeShard[]) {
   return { server, url: `http://127.0.0.1:${port}` };
 }
 
-async function follow(shards: readonly FakeShard[], startingPosition: StreamSourcePlan["startingPosition"]) {
+async function follow(
+  shards: readonly FakeShard[],
+  startingPosition: StreamSourcePlan["startingPosition"],
+  others: Partial<Pick<StreamSourceOptions, "now" | "onProblem">> = {},
+) {
   const { server, url } = await startFakeStream(shards);
   const settings = {
     region: "eu-central-1",
@@ -98,6 +102,7 @@ async function follow(shards: readonly FakeShard[], startingPosition: StreamSour
     gateway: { intercept: () => () => {} },
     delay: async () => {},
     onProblem: (problem) => expect.unreachable(problem),
+    ...others,
   });
   return {
     source,
@@ -134,6 +139,35 @@ describe("shards", () => {
     await using following = await follow([orphan], "TRIM_HORIZON");
     await following.source.caughtUp();
     expect(following.records()).toEqual(["4"]);
+  });
+
+  test("that closed while the source is disabled are handed over when it is enabled", async () => {
+    const shard: FakeShard = { id: "closed", records: ["1"], isClosed: true };
+    await using following = await follow([shard], "TRIM_HORIZON");
+    following.source.setEnabled(false);
+    // More than the reader needs to come to the shard's end.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(following.records()).toEqual([]);
+    following.source.setEnabled(true);
+    await following.source.caughtUp();
+    expect(following.records()).toEqual(["1"]);
+  });
+
+  test("have lost what was not handed over for a day, and that is told", async () => {
+    const open: FakeShard = { id: "open", records: ["1", "2"], isClosed: false };
+    const problems: string[] = [];
+    let days = 1.01;
+    await using following = await follow([open], "TRIM_HORIZON", {
+      now: () => new Date(Date.now() + days * 86_400_000),
+      onProblem: (problem) => problems.push(problem),
+    });
+    await following.source.caughtUp();
+    expect(following.records()).toEqual([]);
+    expect(problems).toEqual(["Mapping (open): the stream dropped 2 records before their turn"]);
+    days = 0.99;
+    open.records.push("3");
+    await following.source.caughtUp();
+    expect(following.records()).toEqual(["3"]);
   });
 
   test("at LATEST are read from what is written after the start", async () => {

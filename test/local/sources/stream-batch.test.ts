@@ -70,6 +70,7 @@ async function run(
     plan,
     target,
     now: () => now,
+    retentionSeconds: 86_400,
     signal: new AbortController().signal,
     delay: async (milliseconds) => {
       waits.push(milliseconds);
@@ -109,6 +110,23 @@ describe("a batch of a stream", () => {
     expect(givenUp).toEqual([]);
   });
 
+  test("that gets on is another batch each time: it uses up no retries, and waits no longer than at first", async () => {
+    const { batches, givenUp, waits } = await run("abcdef", (numbers) =>
+      numbers.length > 1 ? reported(numbers[1] ?? "") : succeeded,
+    );
+    expect(batches).toEqual(["abcdef", "bcdef", "cdef", "def", "ef", "f"]);
+    expect(givenUp).toEqual([]);
+    expect(waits).toEqual([50, 50, 50, 50, 50]);
+  });
+
+  test("that got on has all its retries for the record that fails now", async () => {
+    const { batches, givenUp } = await run("abc", (numbers) =>
+      numbers === "abc" ? reported("b") : numbers === "bc" ? reported("b") : succeeded,
+    );
+    expect(batches).toEqual(["abc", "bc", "bc", "bc"]);
+    expect(givenUp).toEqual(["bc RetryAttemptsExhausted 3"]);
+  });
+
   test("with a malformed response is retried whole", async () => {
     expect((await run("ab", [reported("x"), succeeded])).batches).toEqual(["ab", "ab"]);
   });
@@ -131,7 +149,7 @@ describe("a batch of a stream", () => {
       (numbers) => (numbers.includes("b") ? reported("b") : succeeded),
       { bisects: true },
     );
-    expect(batches).toEqual(["abcd", "bcd", "bc", "b", "b", "c", "d"]);
+    expect(batches).toEqual(["abcd", "bcd", "bc", "b", "b", "b", "c", "d"]);
     expect(givenUp).toEqual(["b RetryAttemptsExhausted 3"]);
   });
 

@@ -1,7 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import {
+  LambdaClient,
+  ListEventSourceMappingsCommand,
+  UpdateEventSourceMappingCommand,
+} from "@aws-sdk/client-lambda";
 import { GetObjectCommand, ListObjectsV2Command } from "@aws-sdk/client-s3";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { startStack } from "../../../local/stack.ts";
 import {
   functionResources,
@@ -195,6 +200,31 @@ await describeOnTables("a table's stream", (tables) => {
       "Follow dynamodb:GetRecords",
       "Follow dynamodb:GetShardIterator",
     ]);
+  });
+
+  test("is handed over from where it stood when its mapping was disabled for a while", async () => {
+    await using follower = await startFollower("() => null");
+    const client = new LambdaClient({
+      endpoint: follower.stack.gatewayUrl,
+      region: follower.stack.region,
+      credentials: follower.stack.operator,
+    });
+    onTestFinished(() => client.destroy());
+    const { EventSourceMappings } = await client.send(new ListEventSourceMappingsCommand({}));
+    const UUID = EventSourceMappings?.[0]?.UUID;
+    const enable = (Enabled: boolean) => client.send(new UpdateEventSourceMappingCommand({ UUID, Enabled }));
+    await follower.put("a");
+    await follower.drained();
+    await enable(false);
+    const { EventSourceMappings: disabled } = await client.send(new ListEventSourceMappingsCommand({}));
+    expect(disabled).toMatchObject([{ State: "Disabled" }]);
+    await follower.put("b");
+    await expect(follower.stack.drained({ deadline: 500 })).rejects.toThrow("records in streams");
+    expect(follower.log().join(" ")).toBe("a");
+    await enable(true);
+    await follower.put("c");
+    await follower.drained();
+    expect(follower.log().join(" ")).toBe("a b c");
   });
 
   test("goes on where it was when its reading fails", async () => {

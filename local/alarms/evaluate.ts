@@ -1,0 +1,50 @@
+import type { AlarmPlan, MetricPlan } from "../assembly/plan.ts";
+import type { Metric } from "./metric.ts";
+
+export type PeriodValue = { readonly value: number | undefined; readonly isBreached: boolean };
+
+/** Milliseconds since 1970. */
+type Moment = { readonly begin: number; readonly now: number };
+
+/**
+ * What an alarm is judged by: the values of its latest periods, which end now, the latest first. Of the time before
+ * the begin nothing is known, which is no lack.
+ */
+export function valuesOf(
+  alarm: AlarmPlan,
+  metricOf: (metric: MetricPlan) => Metric,
+  { begin, now }: Moment,
+): readonly PeriodValue[] {
+  const period = alarm.periodSeconds * 1000;
+  return Array.from({ length: alarm.evaluationPeriods }, (_, index) => {
+    const end = now - index * period;
+    const value = measuredIn(alarm, metricOf, end - period, end);
+    const isUnknown = alarm.breaches === "below" && end - period < begin;
+    return { value, isBreached: !isUnknown && isBreached(alarm, value) };
+  });
+}
+
+function measuredIn(
+  { metrics, taken }: AlarmPlan,
+  metricOf: (metric: MetricPlan) => Metric,
+  from: number,
+  to: number,
+): number | undefined {
+  const values = metrics.map((metric) => metricOf(metric).of(metric.statistic, from, to));
+  switch (taken) {
+    case "alone":
+      return values[0];
+    case "as sum":
+      return values.reduce<number>((sum, value = 0) => sum + value, 0);
+    case "as greatest":
+      return Math.max(...values.map((value = 0) => value));
+  }
+}
+
+function isBreached(
+  { breaches, threshold, breachesWhenMissing }: AlarmPlan,
+  value: number | undefined,
+): boolean {
+  if (value === undefined) return breachesWhenMissing;
+  return breaches === "above" ? value >= threshold : value <= threshold;
+}

@@ -1,0 +1,46 @@
+/** What the runner's own parts tell, as metrics of AWS's services. */
+
+import { accessLogLine } from "../api/access-log.ts";
+import type { Exchange } from "../api/http-api.ts";
+import type { ApiPlan, FunctionPlan, MetricPlan, StreamSourcePlan } from "../assembly/plan.ts";
+import type { FunctionCounts } from "../lambda/hosted-function.ts";
+import type { StreamMetricName } from "../sources/stream-batch.ts";
+import type { Alarms } from "./alarms.ts";
+
+/** What Lambda counts of a function; undefined for what it tells otherwise. */
+export function functionTotal(counts: FunctionCounts, { name }: MetricPlan): number | undefined {
+  switch (name) {
+    case "Invocations":
+      return counts.invocations;
+    case "Errors":
+      return counts.errors;
+    case "Throttles":
+      return counts.throttles;
+    default:
+      return undefined;
+  }
+}
+
+/** A request to the HTTP API is counted, and written into its access log. */
+export function measureRequest(
+  { status, route }: Exchange,
+  { id, accessLog }: ApiPlan,
+  alarms: Pick<Alarms, "record" | "onLine">,
+): void {
+  const names = ["Count", ...(status >= 500 ? ["5xx"] : status >= 400 ? ["4xx"] : [])];
+  for (const name of names)
+    alarms.record({ namespace: "AWS/ApiGateway", name, dimensions: { ApiId: id } }, 1);
+  if (accessLog === undefined) return;
+  alarms.onLine(accessLog.logGroupName, accessLogLine(accessLog.format, { route, status, time: Date.now() }));
+}
+
+/** The age of records is the function's metric; counts of events are the mapping's. */
+export function streamMetric(
+  name: StreamMetricName,
+  source: Pick<StreamSourcePlan, "id">,
+  target: Pick<FunctionPlan, "name">,
+): MetricPlan {
+  const dimensions: MetricPlan["dimensions"] =
+    name === "IteratorAge" ? { FunctionName: target.name } : { EventSourceMappingUUID: source.id };
+  return { namespace: "AWS/Lambda", name, dimensions };
+}
