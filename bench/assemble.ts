@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { App, RemovalPolicy, type Stack } from "aws-cdk-lib";
 import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
@@ -8,7 +7,8 @@ import type { IConstruct } from "constructs";
 import { type Bundle, bundle, writeBundle } from "../lib/bundle.ts";
 import { IncomeEventsStack } from "../lib/income-events-stack.ts";
 import { loadSettings } from "../lib/settings.ts";
-import { type Part, type Peer, parts, type Side } from "./sides.ts";
+import { scratchDirectory } from "./scratch.ts";
+import { type Part, parts, type Side } from "./sides.ts";
 
 const repository = join(import.meta.dirname, "..");
 
@@ -17,6 +17,11 @@ export type Assembly = Disposable & {
   readonly directory: string;
   /** Where the code of a part lies, with the settings beside it. */
   readonly codeOf: (part: Part) => string;
+  /** When an invocation is given up. */
+  readonly timeoutSeconds: Readonly<Record<Part, number>>;
+  readonly memoryMb: Readonly<Record<Part, number>>;
+  /** How many queues are polled for functions. */
+  readonly polledQueues: number;
 };
 
 export type AssembleOptions = {
@@ -26,24 +31,43 @@ export type AssembleOptions = {
 
 /** Synthesizes the stack of one side, with the settings of `bench/settings.json`. */
 export function assemble(side: Side, { hasEventSources }: AssembleOptions): Assembly {
-  const directory = mkdtempSync(join(tmpdir(), `bench-${side}-`));
+  const directory = scratchDirectory(side);
   const app = new App({
     outdir: join(directory, "assembly"),
     // Synthesis here only makes what is run; the product's own is checked elsewhere.
-    context: { "@aws-cdk/core:validateAgainstDefaultRules": false },
+    builtinCloudFormationValidation: false,
   });
   const settings = loadSettings("bench", repository, join(import.meta.dirname, "settings.json"));
   const codeOf = (entry: string, slice: unknown) =>
-    lambda.Code.fromAsset(write(bundle(repository, entryOf(side, entry)), slice, directory, entry));
+    lambda.Code.fromAsset(write(bundleOf(entryOf(side, entry)), slice, directory, entry));
   const stack = new IncomeEventsStack(app, { stage: "bench", settings, codeOf });
+  const { receive, store, relay, fetch } = settings.functions;
+  const ofParts = (figure: (size: { timeoutSeconds: number; memoryMb: number }) => number) => ({
+    receive: figure(receive),
+    store: figure(store),
+    relay: figure(relay),
+    fetch: figure(fetch),
+  });
   if (!hasEventSources) stopEventSources(stack);
   if (side !== "ours") letPeerWork(stack);
   app.synth();
   return {
     directory: join(directory, "assembly"),
     codeOf: (part) => codeDirectory(directory, ourEntries[part]),
+    timeoutSeconds: ofParts(({ timeoutSeconds }) => timeoutSeconds),
+    memoryMb: ofParts(({ memoryMb }) => memoryMb),
+    polledQueues: all(stack, lambda.CfnEventSourceMapping).filter(isOfQueue).length,
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
   };
+}
+
+const bundles = new Map<string, Bundle>();
+
+/** Most functions are the same on every side: each is bundled once. */
+function bundleOf(entry: string): Bundle {
+  const built = bundles.get(entry) ?? bundle(repository, entry);
+  bundles.set(entry, built);
+  return built;
 }
 
 const ourEntries: Readonly<Record<Part, string>> = {
@@ -53,12 +77,12 @@ const ourEntries: Readonly<Record<Part, string>> = {
   fetch: "functions/fetch/data.ts",
 };
 
+/** What is beside the way of an event (token, registration, letters) is not measured, and does nothing. */
 function entryOf(side: Side, entry: string): string {
   const part = parts.find((name) => entry.startsWith(`functions/${name}/`));
-  return side === "ours" || part === undefined ? entry : peerEntry(side, part);
+  if (part === undefined) return "bench/references/empty.ts";
+  return side === "ours" ? entry : `bench/peers/${side}/${part}.ts`;
 }
-
-const peerEntry = (peer: Peer, part: Part) => `bench/peers/${peer}/${part}.ts`;
 
 function write(built: Bundle, settings: unknown, root: string, entry: string): string {
   const directory = codeDirectory(root, entry);
@@ -73,6 +97,11 @@ function codeDirectory(root: string, entry: string): string {
 
 function stopEventSources(stack: Stack): void {
   for (const source of all(stack, lambda.CfnEventSourceMapping)) source.enabled = false;
+}
+
+/** A stream's has a position to start at. */
+function isOfQueue({ startingPosition }: lambda.CfnEventSourceMapping): boolean {
+  return startingPosition === undefined;
 }
 
 /** What a peer needs beyond our functions: to know its kind, to write as it likes, and a table against duplicates. */

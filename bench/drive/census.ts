@@ -1,4 +1,4 @@
-import { paginateScan } from "@aws-sdk/client-dynamodb";
+import { paginateQuery, paginateScan } from "@aws-sdk/client-dynamodb";
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { z } from "zod";
@@ -33,13 +33,39 @@ export async function takeCensus(running: RunningSide): Promise<Census> {
     }
   }
   const messages = await takeMessages(running);
-  const sorted = (values: Iterable<string>) => [...values].sort();
+  return sortedCensus({ ...lists, messages });
+}
+
+export function sortedCensus(found: Readonly<Record<keyof Census, ReadonlySet<string>>>): Census {
+  const sorted = (values: ReadonlySet<string>) => [...values].sort();
   return {
-    events: sorted(lists.events),
-    states: sorted(lists.states),
-    data: sorted(lists.data),
-    messages: sorted(messages),
+    events: sorted(found.events),
+    states: sorted(found.states),
+    data: sorted(found.data),
+    messages: sorted(found.messages),
   };
+}
+
+/**
+ * How many events of some users are stored. Each is looked up by its key: DynamoDB Local sorts what is left of a table
+ * for each page of a scan, which takes it hours where there is much.
+ */
+export async function countEvents(
+  { stack, dynamodb: client }: RunningSide,
+  users: readonly string[],
+): Promise<number> {
+  const query = {
+    TableName: outputOf(stack, "TableName"),
+    KeyConditionExpression: "pk = :user AND begins_with(sk, :event)",
+    Select: "COUNT",
+  } as const;
+  let count = 0;
+  for (const user of users) {
+    const ExpressionAttributeValues = { ":user": { S: `USER#${user}` }, ":event": { S: "EVENT#" } };
+    for await (const { Count = 0 } of paginateQuery({ client }, { ...query, ExpressionAttributeValues }))
+      count += Count;
+  }
+  return count;
 }
 
 const connection = z.object({ connected: z.boolean().default(false) });

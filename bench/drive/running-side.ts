@@ -9,8 +9,10 @@ import { outputOf } from "../../local/outputs.ts";
 import { type EventFilter, parseEventFilter } from "../../local/sources/event-filter.ts";
 import { type LocalFunction, type LocalStack, startStack } from "../../local/stack.ts";
 import { assemble } from "../assemble.ts";
+import type { Assemblies } from "../assemblies.ts";
 import type { BenchProvider } from "../provider.ts";
-import type { Side } from "../sides.ts";
+import type { Part, Side } from "../sides.ts";
+import { countRequests } from "./count-requests.ts";
 import { type ChangeReader, readChanges } from "./read-changes.ts";
 
 export const webhookSecret = "bench-secret";
@@ -22,6 +24,13 @@ export type RunningSide = AsyncDisposable & {
   readonly sqs: SQSClient;
   readonly dynamodb: DynamoDBClient;
   readonly changes: ChangeReader;
+  /** What its functions have asked of SQS so far, as it bills them. */
+  readonly queueRequests: () => number;
+  /** When an invocation is given up. */
+  readonly timeoutSeconds: Readonly<Record<Part, number>>;
+  readonly memoryMb: Readonly<Record<Part, number>>;
+  /** How many queues are polled for functions. */
+  readonly polledQueues: number;
   /** By the beginning of its logical id, such as `UsersStore`. */
   readonly function: (name: string) => LocalFunction;
 };
@@ -31,20 +40,25 @@ export type SideOptions = {
   readonly hasEventSources?: boolean;
   /** Of each function. */
   readonly processes?: number;
+  /** Whether very much is written: what the native engine writes takes longer with each change in its stream. */
+  readonly keepsMuch?: boolean;
+  /** Where the synthesized stack is taken from; else it is made for this side alone. */
+  readonly assemblies?: Assemblies;
 };
 
 export async function startSide(
   side: Side,
   { baseUrl }: BenchProvider,
-  { hasEventSources = false, processes = 1 }: SideOptions = {},
+  { hasEventSources = false, processes = 1, keepsMuch = false, assemblies }: SideOptions = {},
 ): Promise<RunningSide> {
   const cleanup = new AsyncDisposableStack();
-  const { directory } = cleanup.use(assemble(side, { hasEventSources }));
+  const made = assemblies?.of(side, { hasEventSources }) ?? cleanup.use(assemble(side, { hasEventSources }));
+  const { directory } = made;
   const stack = await startStack({
     assembly: directory,
     parameters: { ProviderBaseUrl: baseUrl },
-    // The quicker one: the engine's own time is not measured.
-    engine: "dynoxide",
+    // The one that starts quickly, else the one that stays quick.
+    ...(keepsMuch ? {} : { engine: "dynoxide" }),
     countsCapacity: !hasEventSources,
     maximumProcesses: processes,
     delay: hasEventSources ? realDelay : never,
@@ -67,6 +81,10 @@ export async function startSide(
     stack,
     sqs: clients.sqs,
     dynamodb: clients.dynamodb,
+    timeoutSeconds: made.timeoutSeconds,
+    memoryMb: made.memoryMb,
+    polledQueues: made.polledQueues,
+    queueRequests: countRequests(stack.gateway),
     changes: readChanges(clients.streams, streamArn, stack.region, filterOf(directory)),
     function: (name) => {
       const found = stack.functions.find(({ logicalId }) => logicalId.startsWith(name));

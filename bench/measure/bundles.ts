@@ -1,51 +1,29 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { bundle, writeBundle } from "../../lib/bundle.ts";
-import { assemble } from "../assemble.ts";
-import { type Part, type Side, sides } from "../sides.ts";
+import type { Assemblies } from "../assemblies.ts";
+import { scratchDirectory } from "../scratch.ts";
+import type { Part, Side } from "../sides.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
 
-/** What stands beside the sides where an import is measured: the clients alone, and nothing at all. */
-const references = ["clients", "empty"] as const;
-export type Imported = Side | (typeof references)[number];
+/** Who is imported: the sides, and beside them the SDK's clients alone, and nothing at all. */
+export type Imported = Side | "clients" | "empty";
 
-export type Bundles = Disposable & {
-  /** The file that a function starts with, its settings beside it. */
-  readonly fileOf: (name: Imported, part: Part) => string;
-  /** All code of a function, compressed, in bytes. */
-  readonly gzipBytesOf: (name: Imported, part: Part) => number;
-};
-
-/** Writes bundles where they can be imported from, as they are deployed. */
-export function writeBundles(names: readonly Imported[]): Bundles {
-  using cleanup = new DisposableStack();
-  const root = cleanup.adopt(mkdtempSync(join(tmpdir(), "bench-bundles-")), (directory) =>
-    rmSync(directory, { recursive: true }),
-  );
-  const assemblies = new Map(
-    sides
-      .filter((side) => names.includes(side))
-      .map((side) => [side, cleanup.use(assemble(side, { hasEventSources: false }))]),
-  );
-  const directoryOf = (name: Imported, part: Part): string => {
-    if (name !== "clients" && name !== "empty") return assemblies.get(name)?.codeOf(part) ?? "";
-    const directory = join(root, name, part);
-    const entry = name === "clients" ? `clients-${part}` : name;
-    writeBundle(directory, bundle(repository, `bench/references/${entry}.ts`));
-    return directory;
-  };
-  const disposal = cleanup.move();
-  return {
-    fileOf: (name, part) => join(directoryOf(name, part), "index.mjs"),
-    gzipBytesOf: (name, part) => gzipBytes(directoryOf(name, part)),
-    [Symbol.dispose]: () => disposal.dispose(),
-  };
+/** The directory that holds a function's bundle, with its settings beside it. */
+export function bundleDirectory(name: Imported, part: Part, assemblies: Assemblies): string {
+  if (name !== "clients" && name !== "empty") {
+    return assemblies.of(name, { hasEventSources: false }).codeOf(part);
+  }
+  const directory = scratchDirectory(name);
+  const entry = name === "clients" ? `clients-${part}` : name;
+  writeBundle(directory, bundle(repository, `bench/references/${entry}.ts`));
+  return directory;
 }
 
-function gzipBytes(directory: string): number {
+/** All code of a function, compressed, in bytes. */
+export function gzipBytes(directory: string): number {
   return readdirSync(directory, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".mjs"))
     .reduce((sum, name) => sum + gzipSync(readFileSync(join(directory, name)), { level: 9 }).byteLength, 0);

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { z } from "zod";
+import { stripped } from "../../local/lambda/stripped.ts";
 
 const once = join(import.meta.dirname, "import-once.ts");
 const result = z.object({ millis: z.number(), residentBytes: z.number() });
@@ -17,8 +18,8 @@ export type FreshProcess = {
 };
 
 /** @throws with what the process said, where it fails */
-export function runFresh({ node, file, eventFile, environment }: FreshProcess): Promise<FreshRun> {
-  const args = ["--experimental-strip-types", "--no-warnings", once, file, ...(eventFile ? [eventFile] : [])];
+export function runFresh({ node, file, eventFile = "", environment }: FreshProcess): Promise<FreshRun> {
+  const args = ["--input-type=module", "--eval", stripped(once), file, eventFile];
   const child = spawn(node, args, { env: { ...environment }, stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {

@@ -1,13 +1,13 @@
 /**
- * Runs in a process of its own, once: imports a bundle, and calls its handler where an event is given.
- * `node import-once.ts <file> [<file of an event>]` prints milliseconds and the memory that the process holds then.
+ * Runs in a process of its own, once: imports a bundle, and calls its handler where an event is given. Its last arguments
+ * are the bundle's file and that of an event, or an empty one. It prints milliseconds and the memory that it holds then.
  */
 
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const [, , file = "", eventFile] = process.argv;
-const event: unknown = eventFile === undefined ? undefined : JSON.parse(readFileSync(eventFile, "utf8"));
+const [file = "", eventFile = ""] = process.argv.slice(-2);
+const event: unknown = eventFile === "" ? undefined : JSON.parse(readFileSync(eventFile, "utf8"));
 const context = { getRemainingTimeInMillis: () => 10_000, functionName: "bench", awsRequestId: "bench" };
 
 const began = performance.now();

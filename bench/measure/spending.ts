@@ -1,4 +1,4 @@
-import { drive, type SpentByPart } from "../drive/drive.ts";
+import { type DriveOptions, drive, type SpentByPart } from "../drive/drive.ts";
 import type { RunningSide } from "../drive/running-side.ts";
 import type { Webhook } from "../workload.ts";
 
@@ -8,10 +8,12 @@ export type Spending = {
   /** Capacity units of the table, written and read. */
   readonly writeUnits: number;
   readonly readUnits: number;
-  /** Requests to SQS, those of the event sources (one to receive and one to delete a batch) included. */
+  /** Requests to SQS as it bills them: those of the functions, and what their event sources receive and delete. */
   readonly sqsRequests: number;
   readonly secretReads: number;
   readonly providerCalls: number;
+  /** Written by the functions' code. */
+  readonly logBytes: number;
 };
 
 /** Drives a load through a side and counts what it used. */
@@ -19,22 +21,24 @@ export async function spendingOf(
   running: RunningSide,
   load: readonly Webhook[],
   providerCalls: () => number,
+  options: DriveOptions = {},
 ): Promise<Spending> {
   const before = counted(running, providerCalls);
-  const spent = await drive(running, load);
+  const spent = await drive(running, load, options);
   const after = counted(running, providerCalls);
   const used = (name: keyof typeof after) => after[name] - before[name];
   return {
     spent,
     writeUnits: used("writeUnits"),
     readUnits: used("readUnits"),
-    sqsRequests: used("sqsRequests"),
+    sqsRequests: used("sqsRequests") + spent.store.queueRequests + spent.fetch.queueRequests,
     secretReads: used("secretReads"),
     providerCalls: used("providerCalls"),
+    logBytes: used("logBytes"),
   };
 }
 
-function counted({ stack: { gateway } }: RunningSide, providerCalls: () => number) {
+function counted({ stack: { functions, gateway }, queueRequests }: RunningSide, providerCalls: () => number) {
   const calls = [...gateway.calls()];
   const sumOf = (matches: (key: string) => boolean) =>
     calls.reduce((sum, [key, count]) => (matches(key) ? sum + count : sum), 0);
@@ -42,10 +46,10 @@ function counted({ stack: { gateway } }: RunningSide, providerCalls: () => numbe
   return {
     writeUnits: capacity.reduce((sum, { writeUnits }) => sum + writeUnits, 0),
     readUnits: capacity.reduce((sum, { readUnits }) => sum + readUnits, 0),
-    // The queues' attributes are read by whoever measures.
-    sqsRequests: sumOf((key) => / sqs:(?!GetQueueAttributes)/.test(key)),
+    sqsRequests: queueRequests(),
     secretReads: sumOf((key) => key.endsWith(" secretsmanager:GetSecretValue") && !isOperators(key)),
     providerCalls: providerCalls(),
+    logBytes: functions.reduce((sum, { logBytes }) => sum + logBytes(), 0),
   };
 }
 

@@ -1,20 +1,20 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
 import { webhookSecret } from "../drive/running-side.ts";
+import { scratchDirectory } from "../scratch.ts";
 
 /** Answers over TLS what AWS answers to the first calls of a function, at once: what is measured is the caller. */
 export type TlsStandIn = AsyncDisposable & { readonly url: string; readonly certificateFile: string };
 
 /** @throws where openssl, which makes the certificate of an hour, is not installed */
 export async function startTlsStandIn(): Promise<TlsStandIn> {
-  const directory = await mkdtemp(join(tmpdir(), "bench-tls-"));
+  const directory = scratchDirectory("tls");
   const [key, cert] = [join(directory, "key.pem"), join(directory, "cert.pem")];
   const subject = ["-subj", "/CN=bench", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "1"];
   const request = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, ...subject];
@@ -45,7 +45,6 @@ export async function startTlsStandIn(): Promise<TlsStandIn> {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
-      await rm(directory, { recursive: true });
     },
   };
 }

@@ -1,24 +1,24 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { httpEvent } from "../drive/invocations.ts";
 import { webhookSecret } from "../drive/running-side.ts";
-import { writeBundles } from "../measure/bundles.ts";
+import { bundleDirectory } from "../measure/bundles.ts";
 import { runFresh } from "../measure/fresh-process.ts";
 import { startTlsStandIn } from "../measure/tls-stand-in.ts";
+import type { Context } from "../measurement.ts";
+import { ownNode } from "../node-versions.ts";
+import { scratchDirectory } from "../scratch.ts";
 import { workload } from "../workload.ts";
-import { type ImportOptions, importEnvironment } from "./import-rows.ts";
+import { importEnvironment } from "./import-rows.ts";
 import { pairedRow, type Row } from "./row.ts";
 
 const measured = ["ours", "powertools"] as const;
 
 /** What the first webhook waits for in a fresh process: the import, the secret, and the queue, over TLS. */
-export async function firstCallRow({ runs, node, estimate, onProgress }: ImportOptions): Promise<Row> {
+export async function firstCallRow({ effort, assemblies, estimate, onProgress }: Context): Promise<Row> {
   await using standIn = await startTlsStandIn();
-  using bundles = writeBundles(measured);
-  const directory = await mkdtemp(join(tmpdir(), "bench-event-"));
-  const eventFile = join(directory, "event.json");
-  const [delivery] = workload({ seed: 1, events: 2, duplicates: 0 }).filter(
+  const eventFile = join(scratchDirectory("event"), "event.json");
+  const [delivery] = workload({ seed: 1, events: 10, duplicates: 0 }).filter(
     ({ kind }) => kind === "accounts",
   );
   await writeFile(eventFile, JSON.stringify(httpEvent("accounts", delivery?.body ?? "", webhookSecret)));
@@ -30,14 +30,14 @@ export async function firstCallRow({ runs, node, estimate, onProgress }: ImportO
     NODE_EXTRA_CA_CERTS: standIn.certificateFile,
   };
   const millis: Record<(typeof measured)[number], number[]> = { ours: [], powertools: [] };
-  for (let run = 0; run < runs; run += 1) {
+  for (let run = 1; run <= effort.imports; run += 1) {
     for (const side of measured) {
-      const file = bundles.fileOf(side, "receive");
-      millis[side].push((await runFresh({ node, file, eventFile, environment })).millis);
+      const file = join(bundleDirectory(side, "receive", assemblies), "index.mjs");
+      const { millis: took } = await runFresh({ node: ownNode.file, file, eventFile, environment });
+      millis[side].push(took);
     }
-    onProgress(`first call, ${run + 1} of ${runs}`);
+    onProgress(`first call, ${run} of ${effort.imports}`);
   }
-  await rm(directory, { recursive: true });
   const theirs = [{ over: "powertools", atMost: 0.7, values: millis.powertools }];
   return pairedRow("first-call", "ms from start to the first answer", millis.ours, theirs, estimate);
 }

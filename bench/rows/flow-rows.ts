@@ -1,31 +1,24 @@
 import { quantile } from "simple-statistics";
 import { type RunningSide, startSide } from "../drive/running-side.ts";
 import { asFastAsPossible, evenly, flowThrough } from "../measure/flow.ts";
-import type { Estimate } from "../measure/statistics.ts";
+import type { Context } from "../measurement.ts";
 import { startProvider } from "../provider.ts";
 import { titles } from "../sides.ts";
 import { workload } from "../workload.ts";
 import { absoluteRow, pairedRow, type Row } from "./row.ts";
 
-export type FlowOptions = {
-  readonly events: number;
-  readonly rounds: number;
-  readonly estimate: (values: readonly number[]) => Estimate;
-  readonly onProgress: (step: string) => void;
-};
+const drainMs = 120_000;
+const latencyRounds = 3;
 
 /**
  * The whole way, from the webhooks' API to the subscriber's queue, with event sources as they are synthesized: how much
  * goes through at most, and how long an event takes while half of that comes in.
  */
-export async function flowRows({
-  events,
-  rounds,
-  estimate,
-  onProgress,
-}: FlowOptions): Promise<readonly Row[]> {
+export async function flowRows(context: Context): Promise<readonly Row[]> {
+  const { assemblies, effort, estimate, onProgress } = context;
+  const { events, rounds } = effort.flow;
   await using provider = await startProvider();
-  const options = { hasEventSources: true, processes: 2 };
+  const options = { hasEventSources: true, processes: 2, keepsMuch: true, assemblies };
   await using ours = await startSide("ours", provider, options);
   await using theirs = await startSide("powertools", provider, options);
   let seed = 0;
@@ -35,7 +28,7 @@ export async function flowRows({
   };
   const perSecond = async (running: RunningSide) => {
     const { seconds } = await flowThrough(running, load(), asFastAsPossible);
-    await running.stack.drained({ deadline: 120_000 });
+    await running.stack.drained({ deadline: drainMs });
     return events / seconds;
   };
   const rates: { ours: number[]; theirs: number[] } = { ours: [], theirs: [] };
@@ -48,16 +41,27 @@ export async function flowRows({
     rates.theirs.push(pair.theirs);
   }
   const half = estimate(rates.ours).median / 2;
-  const { latencies } = await flowThrough(ours, load(), evenly(half));
-  const [p50, p99] = [quantile([...latencies], 0.5), quantile([...latencies], 0.99)];
-  onProgress(`latency at ${half.toFixed(0)} a second: p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`);
+  const tails: number[] = [];
+  for (let round = 1; round <= latencyRounds; round += 1) {
+    const { latencies } = await flowThrough(ours, load(), evenly(half));
+    await ours.stack.drained({ deadline: drainMs });
+    const [p50, p99] = [quantile([...latencies], 0.5), quantile([...latencies], 0.99)];
+    onProgress(`latency at ${half.toFixed(0)} a second: p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`);
+    tails.push(p99 / p50);
+  }
   return [
-    absoluteRow("latency", "p99 over p50, webhook to subscriber, at half of the highest rate", p99 / p50, 3),
     pairedRow(
       "rate",
       "events a second, webhook to subscriber",
       rates.ours,
       [{ over: "powertools", atLeast: 1.5, values: rates.theirs }],
+      estimate,
+    ),
+    absoluteRow(
+      "latency",
+      "p99 over p50, webhook to subscriber, at half of the highest rate",
+      tails,
+      { atMost: 3 },
       estimate,
     ),
   ];

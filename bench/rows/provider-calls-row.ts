@@ -1,5 +1,6 @@
 import { startSide } from "../drive/running-side.ts";
 import { asFastAsPossible, flowThrough } from "../measure/flow.ts";
+import type { Context } from "../measurement.ts";
 import { type FaultAt, startProvider } from "../provider.ts";
 import { workload } from "../workload.ts";
 import { absoluteRow, type Row } from "./row.ts";
@@ -19,10 +20,10 @@ const schedule: FaultAt = (millis) => {
  * How many calls events cost while the provider asks to go slower for a while, and is down for a while. The least possible
  * is one call for each account that was connected and one for each endpoint that has data, and one to find out each time.
  */
-export async function providerCallsRow(events: number, onProgress: (step: string) => void): Promise<Row> {
+export async function providerCallsRow({ assemblies, effort, estimate, onProgress }: Context): Promise<Row> {
   await using provider = await startProvider(schedule);
-  await using ours = await startSide("ours", provider, { hasEventSources: true, processes: 2 });
-  const load = workload({ seed: 77, events, duplicates: 0 });
+  await using ours = await startSide("ours", provider, { hasEventSources: true, processes: 2, assemblies });
+  const load = workload({ seed: 77, events: effort.providerCalls.events, duplicates: 0 });
   const needed = load.filter(({ body }) => /connect_account|update_endpoint/.test(body)).length;
   await flowThrough(ours, load, asFastAsPossible);
   await ours.stack.drained({ deadline: drainMs });
@@ -31,7 +32,8 @@ export async function providerCallsRow(events: number, onProgress: (step: string
   return absoluteRow(
     "provider-calls",
     "calls over the least possible, with 429s and an outage",
-    provider.calls() / least,
-    1.05,
+    [provider.calls() / least],
+    { atMost: 1.05 },
+    estimate,
   );
 }

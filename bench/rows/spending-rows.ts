@@ -1,169 +1,134 @@
 import { takeCensus } from "../drive/census.ts";
-import { type RunningSide, startSide } from "../drive/running-side.ts";
+import { requireSame } from "../drive/compare.ts";
+import { expectationOf } from "../drive/expectation.ts";
+import { takeUnderFaults } from "../measure/faulty-load.ts";
+import { type Measured, measureRounds } from "../measure/rounds.ts";
+import { type RunningSides, startSides } from "../measure/running-sides.ts";
 import { type Spending, spendingOf } from "../measure/spending.ts";
-import type { Estimate } from "../measure/statistics.ts";
-import { billOf, type Prices, totalOf } from "../price.ts";
-import { type BenchProvider, startProvider } from "../provider.ts";
-import { type Part, type Peer, type Side, sides, titles } from "../sides.ts";
-import { workload } from "../workload.ts";
+import type { Context } from "../measurement.ts";
+import { type Peer, parts, titles } from "../sides.ts";
+import { type Webhook, workload } from "../workload.ts";
+import { priceRow } from "./price-row.ts";
 import { absoluteRow, type Goal, pairedRow, type Row } from "./row.ts";
 
-export type SpendingOptions = {
-  /** Distinct events of one round. */
-  readonly events: number;
-  readonly rounds: number;
-  readonly prices: Prices;
-  readonly estimate: (values: readonly number[]) => Estimate;
-  readonly onProgress: (step: string) => void;
-};
-
-/** Of all deliveries: none, some, nearly all are duplicates. */
-const duplicateShares = [0, 0.3, 0.9] as const;
-/** The share under which processor time and requests are measured. */
-const usualShare = 0.3;
-/** Each round its own events: none is known to the table before. */
-const firstSeed = 1_000;
-
-type Measured = Readonly<Record<Side, readonly Spending[]>>;
+/** Of all deliveries: none, some, nearly all are duplicates. Processor time and requests are measured under some. */
+const [noDuplicates, someDuplicates, mostlyDuplicates] = [0, 0.3, 0.9];
 
 /**
- * What events cost: the sides take the same loads in turns, each with its own engines, until they have nothing to do.
- * @throws where two sides end with different records or messages: then no ratio counts
+ * What events cost: the sides take the same loads in turns, each with its own engines, until they have nothing to do; at
+ * last one load while calls fail and functions are killed.
+ * @throws where a side ends without all records and messages, or with others: then no ratio counts
  */
-export async function spendingRows(options: SpendingOptions): Promise<readonly Row[]> {
-  await using cleanup = new AsyncDisposableStack();
-  const running: RunningSide[] = [];
-  const providers = new Map<Side, BenchProvider>();
-  for (const side of sides) {
-    options.onProgress(`starting ${titles[side]}`);
-    const provider = cleanup.use(await startProvider());
-    providers.set(side, provider);
-    running.push(cleanup.use(await startSide(side, provider)));
-  }
-  const measure = async (share: number, rounds: number, seed: number): Promise<Measured> => {
-    const found: Record<Side, Spending[]> = { ours: [], powertools: [], plain: [], floor: [] };
-    for (let round = 0; round < rounds; round += 1) {
-      const load = workload({ seed: seed + round, events: options.events, duplicates: share });
-      // In turns from another beginning each round: who comes later has warmer caches.
-      for (let turn = 0; turn < running.length; turn += 1) {
-        const each = running[(turn + round) % running.length];
-        if (each === undefined) continue;
-        const calls = providers.get(each.side)?.calls ?? (() => 0);
-        found[each.side].push(await spendingOf(each, load, calls));
-        options.onProgress(
-          `${Math.round(share * 100)} % duplicates, round ${round + 1} of ${rounds}, ${titles[each.side]}`,
-        );
-      }
-    }
-    return found;
-  };
-
-  // The processes start and compile.
-  await measure(usualShare, 2, firstSeed);
-  const byShare = new Map<number, Measured>();
-  for (const [index, share] of duplicateShares.entries()) {
-    const rounds = share === usualShare ? options.rounds : 1;
-    byShare.set(share, await measure(share, rounds, firstSeed * (index + 2)));
-  }
-  await requireSameCensus(running);
-  return rowsOf(byShare, running, options);
+export async function spendingRows(context: Context): Promise<readonly Row[]> {
+  await using sides = await startSides(context.assemblies, context.onProgress);
+  return rowsOf(await takeLoads(sides, context), context);
 }
 
-/** Where anybody has another result, what it spent for it says nothing. */
-async function requireSameCensus(running: readonly RunningSide[]): Promise<void> {
-  const [ours, ...others] = await Promise.all(
-    running.map(async (each) => ({ side: each.side, census: await takeCensus(each) })),
+/** By the share of duplicates; `again`: ours, with events that it all has. */
+type Taken = {
+  readonly none: Measured;
+  readonly some: Measured;
+  readonly most: Measured;
+  readonly again: readonly Spending[];
+  readonly memoryMb: Readonly<Record<(typeof parts)[number], number>>;
+  readonly polledQueues: number;
+  /** Of ours, for 1,000 deliveries from the processes' start on. */
+  readonly secretReads: number;
+};
+
+async function takeLoads(sides: RunningSides, { effort, onProgress }: Context): Promise<Taken> {
+  const delivered: Webhook[] = [];
+  const { events, rounds } = effort.spending;
+  const onLoad = (load: readonly Webhook[]) => void delivered.push(...load);
+  const measure = (duplicates: number, count: number, firstSeed: number) =>
+    measureRounds(sides, { events, rounds: count, duplicates, firstSeed, onLoad, onProgress });
+
+  // The processes start and compile.
+  const first = await measure(someDuplicates, effort.isQuick ? 1 : 2, 1_000);
+  const none = await measure(noDuplicates, 1, 2_000);
+  const ours = sides.of("ours");
+  const known = delivered.slice(-events);
+  const again = await spendingOf(ours.running, known, ours.provider.calls);
+  const some = await measure(someDuplicates, rounds, 3_000);
+  const most = await measure(mostlyDuplicates, 1, 4_000);
+  const counted = [...first.ours, ...none.ours, again, ...some.ours, ...most.ours];
+  const secretReads = counted.reduce((sum, each) => sum + each.secretReads, 0);
+  const deliveries = delivered.length + known.length;
+
+  const faulty = workload({ seed: 5_000, events: effort.faults.events, duplicates: someDuplicates });
+  onLoad(faulty);
+  await takeUnderFaults(sides, faulty, onProgress);
+  await requireNothingLost(sides, delivered);
+  return {
+    ...{ none, some, most, again: [again], memoryMb: ours.running.memoryMb },
+    polledQueues: ours.running.polledQueues,
+    secretReads: (secretReads / deliveries) * 1_000,
+  };
+}
+
+/** @throws where a side has lost something of what was delivered to all, or has more */
+export async function requireNothingLost(
+  { contenders }: RunningSides,
+  delivered: readonly Webhook[],
+): Promise<void> {
+  const outcomes = await Promise.all(
+    contenders.map(async ({ running }) => ({
+      title: titles[running.side],
+      census: await takeCensus(running),
+    })),
   );
-  for (const { side, census } of others) {
-    for (const [name, list] of Object.entries(census)) {
-      const own = new Map(Object.entries(ours?.census ?? {})).get(name) ?? [];
-      if (JSON.stringify(own) === JSON.stringify(list)) continue;
-      throw new Error(
-        `${titles[side]} ends with other ${name} than ours (${list.length}, ours ${own.length})`,
-      );
-    }
-  }
+  requireSame(expectationOf(delivered), outcomes);
 }
 
 type Figure = (spending: Spending) => number;
 
-function rowsOf(
-  byShare: ReadonlyMap<number, Measured>,
-  running: readonly RunningSide[],
-  { events, prices, estimate }: SpendingOptions,
-): readonly Row[] {
-  const usual = byShare.get(usualShare);
-  if (usual === undefined) throw new Error(`nothing was measured at ${usualShare}`);
+function rowsOf(taken: Taken, { effort, prices, estimate }: Context): readonly Row[] {
+  const { events } = effort.spending;
   const row = (
     name: string,
     text: string,
     from: Measured,
     figure: Figure,
     goals: readonly (Goal & { over: Peer })[],
-  ) =>
-    pairedRow(
-      name,
-      text,
-      from.ours.map(figure),
-      goals.map((goal) => ({ ...goal, over: goal.over, values: from[goal.over].map(figure) })),
-      estimate,
-    );
-  const deliveries = (share: number) => events / (1 - share);
-  const cpu = (part: Part): Row =>
-    row(`cpu-${part}`, `CPU µs per event, ${part}`, usual, ({ spent }) => spent[part].cpuMicros / events, [
-      { over: "powertools", atMost: 0.5 },
-      { over: "floor", atMost: 1.3 },
-    ]);
-  const writes = (share: number, atMost: number): readonly Row[] => {
-    const from = byShare.get(share);
-    const name = `ddb-writes-${Math.round(share * 100)}`;
-    return from === undefined
-      ? []
-      : [
-          row(name, "write units per event", from, ({ writeUnits }) => writeUnits / events, [
-            { over: "powertools", atMost },
-          ]),
-        ];
+  ) => {
+    const theirs = goals.map((goal) => ({ ...goal, values: from[goal.over].map(figure) }));
+    return pairedRow(name, text, from.ours.map(figure), theirs, estimate);
   };
-  const memory = memoryOf(running);
-  const bill: Figure = (spending) => totalOf(billOf(spending, events, prices, memory));
+  const writes = (name: string, from: Measured, atMost: number) =>
+    row(name, "write units per event", from, ({ writeUnits }) => writeUnits / events, [
+      { over: "powertools", atMost },
+    ]);
+  const perDuplicate = taken.again.map(({ writeUnits }) => writeUnits / events);
+  const secrets = absoluteRow(
+    "secret-reads",
+    "per 1,000 deliveries, from the start on",
+    [taken.secretReads],
+    { atMost: 2 },
+    estimate,
+  );
   return [
-    ...writes(0, 0.5),
-    ...writes(0.3, 0.6),
-    ...writes(0.9, 0.9),
-    row("sqs-requests", "requests to SQS per event", usual, ({ sqsRequests }) => sqsRequests / events, [
+    writes("ddb-writes-0", taken.none, 0.5),
+    writes("ddb-writes-30", taken.some, 0.6),
+    writes("ddb-writes-90", taken.most, 0.9),
+    absoluteRow("ddb-writes-duplicate", "write units per duplicate", perDuplicate, { exactly: 1 }, estimate),
+    row("sqs-requests", "requests to SQS per event", taken.some, ({ sqsRequests }) => sqsRequests / events, [
       { over: "plain", atMost: 0.65 },
       { over: "powertools", atMost: 1 },
     ]),
-    ...(["receive", "store", "relay", "fetch"] as const).map(cpu),
-    row("memory", "MB of the largest process, under load", usual, largestProcess, [
+    ...parts.map((part) =>
+      row(`cpu-${part}`, "CPU µs per event", taken.some, ({ spent }) => spent[part].cpuMicros / events, [
+        { over: "powertools", atMost: 0.5 },
+        { over: "floor", atMost: 1.3 },
+      ]),
+    ),
+    row("memory-load", "MB of the largest process", taken.some, largestProcess, [
       { over: "powertools", atMost: 0.7 },
     ]),
-    absoluteRow("secret-reads", "per 1,000 deliveries", secretReadsOf(usual, deliveries(usualShare)), 2),
-    row("price", "US$ per million events, modelled", usual, bill, [
-      { over: "floor", atMost: 1.3 },
-      { over: "plain", atMost: 0.5 },
-    ]),
+    ...(effort.isQuick ? [] : [secrets]),
+    priceRow(taken.some, { ...taken, events, prices, estimate }),
   ];
 }
 
-function largestProcess({ spent }: Spending): number {
-  return Math.max(...Object.values(spent).map(({ maxResidentBytes }) => maxResidentBytes)) / 2 ** 20;
-}
-
-function secretReadsOf({ ours }: Measured, deliveries: number): number {
-  const reads = ours.reduce((sum, { secretReads }) => sum + secretReads, 0);
-  return (reads / (ours.length * deliveries)) * 1000;
-}
-
-/** As the stack gives it to our functions; a peer has the same. */
-export function memoryOf(running: readonly RunningSide[]): Readonly<Record<Part, number>> {
-  const ours = running[0];
-  const of = (name: string) => ours?.function(name).memoryMb ?? 0;
-  return {
-    receive: of("AccountsReceiveFunction"),
-    store: of("AccountsStoreFunction"),
-    relay: of("RelayChanges"),
-    fetch: of("FetchData"),
-  };
+export function largestProcess({ spent }: Spending): number {
+  return Math.max(...parts.map((part) => spent[part].maxResidentBytes)) / 2 ** 20;
 }

@@ -8,7 +8,6 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import middy from "@middy/core";
 import type { SQSEvent, SQSRecord } from "aws-lambda";
-import type { z } from "zod";
 import { dataKey, digestOf, variable } from "../job.ts";
 import { task } from "../payloads.ts";
 import { cachedSecret, callProvider } from "../provider.ts";
@@ -19,11 +18,16 @@ const processor = new BatchProcessor(EventType.SQS);
 const readToken = cachedSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN"), "token");
 const message = JSONStringified(task);
 
-const idempotency = new IdempotencyConfig({ expiresAfterSeconds: 4 * 86_400 });
+// By the message: a later task for the same data is another one.
+const idempotency = new IdempotencyConfig({
+  eventKeyJmesPath: "messageId",
+  expiresAfterSeconds: 4 * 86_400,
+});
 const persistenceStore = new DynamoDBPersistenceLayer({ tableName: variable("IDEMPOTENCY_TABLE") });
 
 const perform = makeIdempotent(
-  async (wanted: z.output<typeof task>) => {
+  async ({ body }: SQSRecord) => {
+    const wanted = message.parse(body);
     const content = await callProvider(wanted, await readToken());
     const { accountId, endpoint } = wanted;
     if (endpoint !== undefined) {
@@ -45,12 +49,5 @@ const perform = makeIdempotent(
 export const handler = middy<SQSEvent>().handler(async (event, context) => {
   idempotency.registerLambdaContext(context);
   logger.addContext(context);
-  return processPartialResponse(
-    event,
-    async (record: SQSRecord) => {
-      await perform(message.parse(record.body));
-    },
-    processor,
-    { context },
-  );
+  return processPartialResponse(event, perform, processor, { context });
 });

@@ -1,0 +1,23 @@
+import { type AssembleOptions, type Assembly, assemble } from "./assemble.ts";
+import type { Side } from "./sides.ts";
+
+/** Synthesized stacks, each made when it is first asked for, and kept until the end: several rows use the same. */
+export type Assemblies = Disposable & {
+  readonly of: (side: Side, options: AssembleOptions) => Assembly;
+};
+
+export function createAssemblies(): Assemblies {
+  const made = new Map<string, Assembly>();
+  const cleanup = new DisposableStack();
+  return {
+    of: (side, options) => {
+      const key = `${side} ${options.hasEventSources}`;
+      const known = made.get(key);
+      if (known !== undefined) return known;
+      const assembly = cleanup.use(assemble(side, options));
+      made.set(key, assembly);
+      return assembly;
+    },
+    [Symbol.dispose]: () => cleanup.dispose(),
+  };
+}

@@ -1,0 +1,31 @@
+import { drive } from "../drive/drive.ts";
+import { type Injected, injectFaults } from "../faults/inject.ts";
+import { titles } from "../sides.ts";
+import type { Webhook } from "../workload.ts";
+import type { RunningSides } from "./running-sides.ts";
+
+/**
+ * Lets all sides take a load while their calls fail and their functions are killed, by the same schedule. What it costs
+ * them is not counted, only what they have in the end.
+ * @throws where a kind of fault never came to pass on a side
+ */
+export async function takeUnderFaults(
+  { contenders }: RunningSides,
+  load: readonly Webhook[],
+  onProgress: (step: string) => void,
+): Promise<void> {
+  await Promise.all(
+    contenders.map(async ({ running }) => {
+      using injected = injectFaults(running);
+      await drive(running, load, { expectsFailures: true });
+      onProgress(`under faults, ${titles[running.side]}: ${tell(injected)}`);
+    }),
+  );
+}
+
+function tell({ counts }: Injected): string {
+  const each = Object.entries(counts());
+  const absent = each.filter(([, count]) => count === 0).map(([fault]) => fault);
+  if (absent.length > 0) throw new Error(`The faults ${absent.join(", ")} never came: the load is too small`);
+  return each.map(([fault, count]) => `${fault} ${count}`).join(", ");
+}

@@ -1,0 +1,26 @@
+import type { Assemblies } from "./assemblies.ts";
+import type { Effort } from "./effort.ts";
+import type { Estimate } from "./measure/statistics.ts";
+import type { NodeVersion } from "./node-versions.ts";
+import type { Prices } from "./price.ts";
+import type { Row } from "./rows/row.ts";
+
+/** What all measurements of a run share. */
+export type Context = {
+  readonly effort: Effort;
+  readonly assemblies: Assemblies;
+  /** The one that the functions run on first. */
+  readonly nodes: readonly NodeVersion[];
+  readonly prices: Prices;
+  readonly estimate: (values: readonly number[]) => Estimate;
+  readonly onProgress: (step: string) => void;
+};
+
+/** Rows that are measured together. */
+export type Measurement = {
+  /** Their names, in the order of the table. */
+  readonly rows: readonly string[];
+  /** Whether it fits into a run of a minute. */
+  readonly isQuick: boolean;
+  readonly measure: (context: Context) => Promise<readonly Row[]>;
+};

@@ -1,0 +1,12 @@
+import { bundleDirectory, gzipBytes } from "../measure/bundles.ts";
+import type { Context } from "../measurement.ts";
+import { parts } from "../sides.ts";
+import { pairedRow, type Row } from "./row.ts";
+
+/** The size of all files of the functions that are measured, minified and compressed, as a deployment sends them. */
+export function bundleRow({ assemblies, estimate }: Context): Row {
+  const kilobytes = (side: "ours" | "powertools") =>
+    parts.reduce((sum, part) => sum + gzipBytes(bundleDirectory(side, part, assemblies)), 0) / 1024;
+  const theirs = [{ over: "powertools", atMost: 0.5, values: [kilobytes("powertools")] }];
+  return pairedRow("bundle", "KB gzip of four functions", [kilobytes("ours")], theirs, estimate);
+}
