@@ -1,0 +1,89 @@
+import { findDuplicates } from "./find-duplicates.ts";
+import type { MessageLine, RecordLine, SentLine } from "./read-records.ts";
+
+/** What was recorded while a run went on, and what was found at its end. */
+export type Evidence = {
+  readonly sent: readonly SentLine[];
+  readonly records: readonly RecordLine[];
+  readonly messages: readonly MessageLine[];
+  /** Ids of the webhooks' events that are in the table. */
+  readonly stored: ReadonlySet<string>;
+  /** Ids of those that lie in dead-letter queues or in their archive. */
+  readonly deadLetters: ReadonlySet<string>;
+  /** The provider's ids of who was erased: nothing of them may be left. */
+  readonly erased: ReadonlySet<string>;
+  /** What is missing or wrong, in words that name an event or a subject. */
+  readonly losses: readonly string[];
+};
+
+/** What became of the distinct events. `sent` is the sum of the four after it, or the account does not close. */
+export type Account = {
+  readonly sent: number;
+  readonly stored: number;
+  readonly deadlettered: number;
+  readonly refused: number;
+  readonly lost: number;
+  /** Extra records and extra messages. */
+  readonly duplicated: number;
+  /** Each lost event, and why. */
+  readonly lostEvents: ReadonlyMap<string, string>;
+  readonly duplicates: readonly string[];
+  /** What does not fit: the account closes only where there is none. */
+  readonly unaccounted: readonly string[];
+};
+
+type Fate = "stored" | "deadlettered" | "refused" | { readonly lost: string };
+
+/** Accounts for every distinct event that was sent. */
+export function account(evidence: Evidence): Account {
+  const { stored, deadLetters, losses } = evidence;
+  const sent = Map.groupBy(evidence.sent, ({ id }) => id);
+  const written = new Set(evidence.records.flatMap(({ change, id }) => (change === "INSERT" ? [id] : [])));
+  const fates = new Map([...sent].map(([id, calls]) => [id, fateOf(id, calls, { ...evidence, written })]));
+  const count = (wanted: Fate) => [...fates.values()].filter((fate) => fate === wanted).length;
+  const lostEvents = new Map(
+    [...fates].flatMap(([id, fate]) => (typeof fate === "object" ? [[id, fate.lost] as const] : [])),
+  );
+  const names = new Set(evidence.sent.flatMap(({ id, subjects }) => [id, ...subjects]));
+  const isExplained = (loss: string) => [...names].some((name) => loss.includes(name));
+  const duplicates = findDuplicates(evidence);
+  return {
+    sent: sent.size,
+    stored: count("stored"),
+    deadlettered: count("deadlettered"),
+    refused: count("refused"),
+    lost: lostEvents.size,
+    duplicated: duplicates.length,
+    lostEvents,
+    duplicates,
+    unaccounted: [
+      ...[...stored].filter((id) => !sent.has(id)).map((id) => `${id} is stored and nobody sent it`),
+      ...[...deadLetters]
+        .filter((id) => !sent.has(id))
+        .map((id) => `${id} is a dead letter and nobody sent it`),
+      ...[...fates]
+        .filter(([id, fate]) => fate === "refused" && (stored.has(id) || deadLetters.has(id)))
+        .map(([id]) => `${id} was refused and is there`),
+      ...losses.filter((loss) => !isExplained(loss)),
+    ],
+  };
+}
+
+function fateOf(
+  id: string,
+  calls: readonly SentLine[],
+  { stored, deadLetters, erased, losses, written }: Evidence & { readonly written: ReadonlySet<string> },
+): Fate {
+  const statuses = calls.flatMap(({ status = 0 }) => status);
+  const isAccepted = statuses.some((status) => status >= 200 && status < 300);
+  const names = [id, ...calls.flatMap(({ subjects }) => subjects)];
+  if (!isAccepted && statuses.some((status) => status >= 400 && status < 500)) return "refused";
+  // What was written and then erased is where it should be.
+  if (written.has(id) && calls.some(({ subjects }) => subjects.some((name) => erased.has(name))))
+    return "stored";
+  const loss = losses.find((words) => names.some((name) => words.includes(name)));
+  if (stored.has(id) && loss === undefined) return "stored";
+  if (deadLetters.has(id)) return "deadlettered";
+  if (stored.has(id)) return { lost: loss ?? "" };
+  return { lost: losses.find((words) => words.includes(id)) ?? "it is nowhere" };
+}

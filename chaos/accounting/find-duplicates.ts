@@ -1,0 +1,69 @@
+import { z } from "zod";
+import type { Evidence } from "./account.ts";
+import type { MessageLine, RecordLine } from "./read-records.ts";
+
+const message = z.object({
+  id: z.string(),
+  source: z.string(),
+  subject: z.string(),
+  sequence: z.string(),
+  replayid: z.string().optional(),
+});
+
+/**
+ * Every extra record and every extra message, in words. The same message again is none: it comes at least once, and
+ * its id tells a reader. Extra is what a reader would take for another: one event in two records, a record that is
+ * written over, one id with two contents, two ids in one place of a subject's order.
+ */
+export function findDuplicates({
+  records,
+  messages,
+  erased,
+}: Pick<Evidence, "records" | "messages" | "erased">): readonly string[] {
+  const isErased = ({ key }: RecordLine) => [...erased].some((id) => key.includes(id));
+  return [...extraRecords(records.filter((line) => !isErased(line))), ...extraMessages(messages)];
+}
+
+function extraRecords(records: readonly RecordLine[]): readonly string[] {
+  return [...Map.groupBy(records, ({ id }) => id)].flatMap(([id, lines]) => {
+    const inserted = lines.filter(({ change }) => change === "INSERT");
+    const versions = new Map<string, string>();
+    const rewritten = lines.filter(({ change, key, digest }) => {
+      const isOther = change === "MODIFY" && versions.get(key) !== digest;
+      versions.set(key, digest);
+      return isOther;
+    });
+    return [
+      ...inserted.slice(1).map(({ key }) => `the event ${id} has one more record: ${key}`),
+      ...rewritten.map(({ key }) => `the event ${id} was written over: ${key}`),
+    ];
+  });
+}
+
+type Told = z.output<typeof message> & { readonly body: string };
+
+function extraMessages(lines: readonly MessageLine[]): readonly string[] {
+  return [...Map.groupBy(lines, ({ subscriber }) => subscriber)].flatMap(([subscriber, received]) => {
+    const told: readonly Told[] = received
+      .map(({ body }) => ({ ...message.parse(JSON.parse(body)), body }))
+      // A replay tells old events with today's state, and says so.
+      .filter(({ replayid }) => replayid === undefined);
+    const extra = (name: (each: Told) => string, of: (each: Told) => string, words: string) =>
+      [...Map.groupBy(told, name)].flatMap(([key, copies]) => {
+        const others = [...new Set(copies.map(of))].slice(1);
+        return others.map((other) => `to ${subscriber}: ${key} ${words} ${other.slice(0, 200)}`);
+      });
+    return [
+      ...extra(
+        ({ id }) => id,
+        ({ body }) => body,
+        "came also as",
+      ),
+      ...extra(
+        ({ subject, sequence }) => `${subject} ${sequence}`,
+        ({ id }) => id,
+        "is also the place of",
+      ),
+    ];
+  });
+}

@@ -1,0 +1,116 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { chance, oneOf } from "../chance.ts";
+import type { Interference, ObservedCall } from "../observed-call.ts";
+
+/**
+ * When a function's process is killed around one of its calls: before the request leaves, so that nothing happens;
+ * as soon as it left, so that it is applied for nobody; or once it was applied and the rest of the process went on,
+ * right before the answer returns.
+ */
+export const phases = ["unsent", "applied", "unanswered"] as const;
+export type Phase = (typeof phases)[number];
+
+/** A point at which a function can die: `<function> <call> <phase>`. */
+export type CrashPoint = string;
+
+export type Victims = {
+  /** Kills (SIGKILL) the processes of a function that work; answers how many. */
+  kill(logicalId: string): number;
+  /** How many invocations of it succeeded so far. */
+  succeeded(logicalId: string): number;
+};
+
+export type Crashes = {
+  readonly interference: Interference;
+  /** Every point of the calls that were seen until now. */
+  seen(): readonly CrashPoint[];
+  /** Lets functions die at these points, each once, and none more than twice before it has succeeded once. */
+  strike(points: readonly CrashPoint[]): void;
+  /** Points that are still to be struck. */
+  left(): readonly CrashPoint[];
+  /** Lets a share of all calls be the caller's last, as the seed says; 0: none. */
+  strikeAtRandom(share: number): void;
+  /** Processes killed so far. */
+  kills(): number;
+};
+
+/** How long the rest of a process goes on while the answer that it waits for is withheld. */
+const withheldMs = 40;
+
+/** Some calls are made once in a process's life: a function that died must be able to die at its first call, too. */
+const mostDeathsInRow = 2;
+
+/** Kills functions at their calls. */
+export function crashFunctions(seed: number, victims: Victims): Crashes {
+  const names = new Set<string>();
+  const ordinals = new Map<string, number>();
+  const left = new Set<CrashPoint>();
+  /** By function: how often it had succeeded when it died last, and how often it has died since. */
+  const deaths = new Map<string, { readonly successes: number; readonly inRow: number }>();
+  const dying = new Map<ObservedCall, Phase>();
+  const striking = new Map<ObservedCall, CrashPoint>();
+  let share = 0;
+  let kills = 0;
+
+  const deathsInRow = (name: string): number => {
+    const last = deaths.get(name);
+    return last !== undefined && victims.succeeded(name) <= last.successes ? last.inRow : 0;
+  };
+  const strikeNow = (call: ObservedCall, name: string): Phase | undefined => {
+    if (deathsInRow(call.function) >= mostDeathsInRow) return undefined;
+    const phase = phases.find((each) => left.has(`${name} ${each}`));
+    if (phase === undefined) return undefined;
+    left.delete(`${name} ${phase}`);
+    striking.set(call, `${name} ${phase}`);
+    return phase;
+  };
+  const kill = (call: ObservedCall): void => {
+    const inRow = deathsInRow(call.function) + 1;
+    const killed = victims.kill(call.function);
+    const point = striking.get(call);
+    striking.delete(call);
+    // The call of a process that is dead already: there was nobody to strike.
+    if (killed === 0 && point !== undefined) left.add(point);
+    if (killed === 0) return;
+    kills += killed;
+    deaths.set(call.function, { successes: victims.succeeded(call.function), inRow });
+  };
+  const choose = (call: ObservedCall): Phase | undefined => {
+    const name = `${call.function} ${call.name}`;
+    names.add(name);
+    const ordinal = (ordinals.get(name) ?? 0) + 1;
+    ordinals.set(name, ordinal);
+    if (chance(seed, "kill", name, ordinal) < share) return oneOf(phases, seed, "phase", name, ordinal);
+    return strikeNow(call, name);
+  };
+
+  return {
+    interference: async (call, moment) => {
+      if (!call.isFromFunction) return undefined;
+      if (moment === "after") {
+        if (dying.get(call) !== "unanswered") return undefined;
+        dying.delete(call);
+        await wait(withheldMs);
+        kill(call);
+        return "drop";
+      }
+      const phase = choose(call);
+      if (phase === undefined) return undefined;
+      if (phase === "unanswered") {
+        dying.set(call, phase);
+        return undefined;
+      }
+      kill(call);
+      return phase === "unsent" ? "drop" : undefined;
+    },
+    seen: () => [...names].flatMap((name) => phases.map((phase) => `${name} ${phase}`)),
+    strike: (points) => {
+      for (const point of points) left.add(point);
+    },
+    left: () => [...left],
+    strikeAtRandom: (wanted) => {
+      share = wanted;
+    },
+    kills: () => kills,
+  };
+}

@@ -1,0 +1,39 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { synthesize } from "../local/synthesize.ts";
+
+const stage = "compressed";
+
+/**
+ * What differs from the stage's file: work that is killed comes back when the visibility is over, which is six times
+ * as long as a function may take.
+ * @param slowness how many times as long everything takes on this machine as on a quiet one
+ */
+function changes(slowness: number): object {
+  const lasting = (seconds: number) => ({ timeoutSeconds: Math.ceil(seconds * slowness) });
+  return {
+    subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
+    // So that runs of the reconciliation begin while others are killed.
+    reconcile: { everyHours: 1 },
+    functions: {
+      receive: { timeoutSeconds: Math.min(29, Math.ceil(10 * slowness)) },
+      store: lasting(2),
+      relay: lasting(6),
+      fetch: lasting(6),
+      refresh: lasting(10),
+      register: lasting(10),
+      reconcile: lasting(10),
+      archive: lasting(6),
+      erase: lasting(3),
+    },
+  };
+}
+
+/** Synthesizes the stage into a directory, and answers where it lies in there. */
+export async function synthesizeStage(directory: string, slowness: number): Promise<string> {
+  const file = join(import.meta.dirname, "..", "stages", `${stage}.json`);
+  const settings = join(directory, "settings.json");
+  const known: unknown = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(settings, JSON.stringify({ ...Object(known), ...changes(slowness) }));
+  return synthesize(stage, join(directory, "assembly"), settings);
+}
