@@ -1,0 +1,94 @@
+/** Changes the code on purpose, and counts how much of that the tests notice. `--help` lists the options. */
+import { join } from "node:path";
+import { Command, InvalidArgumentError } from "commander";
+import { groups, isGroupName } from "./mutants/groups.ts";
+import { protocolMutants } from "./mutants/protocol.ts";
+import { runProtocolMutants } from "./mutants/run-protocol.ts";
+import { runStryker } from "./mutants/run-stryker.ts";
+import { recordCounts } from "./promises/counts.ts";
+
+const names = [...Object.keys(groups), "protocol"];
+const examples = `
+Protocol mutants are steps of the protocol done wrong (scripts/mutants/protocol.ts): each must be caught. Stryker changes
+every expression of a folder; its score is the share that some test notices. Nothing is changed in place.
+Interrupted (Ctrl-C), it tells the score so far, and goes on from there the next time.
+
+Examples:
+  npm run mutants                                     all: hours
+  npm run mutants -- --only protocol                  the protocol's alone
+  npm run mutants -- --only domain --mutate domain/state.ts   one file, in minutes
+  npm run mutants -- --only domain --static           also what is evaluated once, when a file is loaded: much slower`;
+
+type Options = {
+  readonly only: readonly string[];
+  readonly mutate?: string;
+  readonly static?: boolean;
+  readonly record?: boolean;
+};
+
+const options = new Command("npm run mutants --")
+  .description("Changes the code on purpose, and counts how much of that the tests notice.")
+  .option("--only <part>", `${names.join(", ")}; may be given again`, oneMore, [])
+  .option("--mutate <files>", "for Stryker: only files of this pattern")
+  .option("--static", "for Stryker: also mutants that need all tests")
+  .option("--record", "write the last line down for docs/promises.md")
+  .addHelpText("after", examples)
+  .parse()
+  .opts<Options>();
+
+function oneMore(name: string, before: readonly string[]): readonly string[] {
+  if (!names.includes(name)) throw new InvalidArgumentError(`Write one of ${names.join(", ")}.`);
+  return [...before, name];
+}
+
+const root = join(import.meta.dirname, "..");
+const interruption = new AbortController();
+for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, () => interruption.abort());
+const { signal } = interruption;
+
+async function main(): Promise<boolean> {
+  const wanted = options.only.length === 0 ? names : options.only;
+  const parts: string[] = [];
+  let isGood = true;
+  for (const group of wanted.filter(isGroupName)) {
+    if (signal.aborted) break;
+    const isStatic = options.static === true;
+    const narrower = options.mutate === undefined ? {} : { mutate: options.mutate };
+    const { noticed, all, percent, isWhole } = await runStryker({
+      root,
+      group,
+      isStatic,
+      signal,
+      ...narrower,
+    });
+    parts.push(`${group} ${percent.toFixed(1)} % (${noticed}/${all}${isWhole ? "" : " so far"})`);
+    isGood &&= percent >= groups[group].leastScore;
+  }
+  if (wanted.includes("protocol") && !signal.aborted) {
+    const tell = (step: string) => void process.stderr.write(`${step}\n`);
+    const { caught, missed } = await runProtocolMutants(root, protocolMutants, tell, signal);
+    parts.push(`protocol ${caught}/${caught + missed.length}`);
+    isGood &&= missed.length === 0;
+  }
+  const line = `mutants: ${parts.join(" ")}`;
+  process.stdout.write(`${line}\n`);
+  if (options.record === true && isGood) recordCounts(suiteOf(wanted), commandOf(), line);
+  return isGood;
+}
+
+/** Each part is written down by itself, so that one can be run again without the others. */
+function suiteOf(wanted: readonly string[]): string {
+  return wanted.length === names.length ? "mutants" : `mutants-${wanted.join("-")}`;
+}
+
+function commandOf(): string {
+  const flags = process.argv.slice(2).filter((flag) => flag !== "--record");
+  return ["npm run mutants", ...(flags.length === 0 ? [] : ["--", ...flags])].join(" ");
+}
+
+try {
+  process.exitCode = (await main()) ? 0 : 1;
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = signal.aborted ? 130 : 1;
+}

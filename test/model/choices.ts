@@ -1,0 +1,28 @@
+/** Chooses one of so many. */
+export type Choose = (limit: number) => number;
+
+/**
+ * Runs something once for every way in which its choices can be made: depth first, each run with the choices of the one
+ * before it up to the last that can be made otherwise. The run must depend on its choices alone.
+ * @returns how many ways there were
+ */
+export async function everyChoice(run: (choose: Choose) => Promise<void>): Promise<number> {
+  const path: { chosen: number; readonly limit: number }[] = [];
+  for (let runs = 1; ; runs += 1) {
+    let depth = 0;
+    await run((limit) => {
+      if (depth === path.length) path.push({ chosen: 0, limit });
+      depth += 1;
+      return path[depth - 1]?.chosen ?? 0;
+    });
+    path.length = depth;
+    while (isExhausted(path.at(-1))) path.pop();
+    const last = path.at(-1);
+    if (last === undefined) return runs;
+    last.chosen += 1;
+  }
+}
+
+function isExhausted(choice: { readonly chosen: number; readonly limit: number } | undefined): boolean {
+  return choice !== undefined && choice.chosen + 1 >= choice.limit;
+}

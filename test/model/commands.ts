@@ -1,0 +1,111 @@
+import fc from "fast-check";
+import { type Fault, faults } from "./processes.ts";
+import { expectAlways, expectAtRest } from "./promises.ts";
+import { accountIds, Provider, type Thing, things } from "./provider.ts";
+import { settle } from "./settle.ts";
+import type { TableMutation } from "./table.ts";
+import { World, workQueues } from "./world.ts";
+
+/** The provider is the model: what the pipeline must come to. */
+type Command = fc.AsyncCommand<Provider, World>;
+type Pick = <T>(list: readonly T[], act: (chosen: T) => void) => void;
+
+/** A command that picks by a number what it is about, and does nothing where there is nothing. */
+function command(
+  what: string,
+  number: number,
+  run: (world: World, provider: Provider, pick: Pick) => void,
+): Command {
+  const pick: Pick = (list, act) => {
+    const chosen = list[number % Math.max(1, list.length)];
+    if (chosen !== undefined) act(chosen);
+  };
+  return {
+    check: () => true,
+    run: async (provider, world) => {
+      run(world, provider, pick);
+      await world.pause();
+      expectAlways(world);
+    },
+    toString: () => `${what} ${number}`,
+  };
+}
+
+const go = (number: number) =>
+  command("go on with", number, (world, _, pick) => pick(world.usual(), ({ run }) => run()));
+
+const happen = (accountId: (typeof accountIds)[number], thing: Thing, isOwn: boolean) =>
+  command(
+    `${thing}${isOwn ? ", with a time or an id," : ""} of account ${accountIds.indexOf(accountId)}`,
+    0,
+    (_, provider) => provider.happen(accountId, thing, isOwn),
+  );
+
+const repeat = (number: number) =>
+  command("deliver again", number, (world, { webhooks }, pick) =>
+    pick(webhooks, (webhook) => world.deliver(webhook)),
+  );
+
+const strike = (number: number, fault: Fault) =>
+  command(`a step ${fault}`, number, ({ processes }, _, pick) =>
+    pick(processes.steps, ({ step }) => step.go(fault)),
+  );
+
+const kill = (number: number) =>
+  command("kill", number, ({ processes }, _, pick) =>
+    pick(processes.running, (process) => processes.kill(process)),
+  );
+
+/** SQS may deliver a message that is in flight. */
+const double = (number: number) =>
+  command("a second delivery of", number, (world, _, pick) => {
+    const inFlight = workQueues.flatMap((name) =>
+      world.queue(name).messages.map((message) => ({ name, message })),
+    );
+    pick(inFlight, ({ name, message }) => world.poll(name, [message]));
+  });
+
+const pass = (seconds: number) => command("seconds pass:", seconds, (world) => world.pass(seconds));
+const replay = (records: number) =>
+  command("the stream comes again, records:", records, (world) => world.replay(records));
+const refresh = () => command("the refresher runs", 0, (world) => world.refresh());
+
+const setToken = () =>
+  command("an operator sets a token", 0, (world, provider) => world.secret.set(provider.issueToken()));
+const revoke = () =>
+  command("the token is revoked", 0, (world, provider) => provider.revoke(world.secret.current.token));
+
+const number = fc.nat({ max: 1_000 });
+const thing = fc.constantFrom(...things, "data" as const, "connect" as const, "disconnect" as const);
+
+/** What can happen, the usual more often than the rest. */
+const commands: fc.Arbitrary<Command>[] = [
+  ...Array.from({ length: 10 }, () => number.map(go)),
+  ...Array.from({ length: 3 }, () =>
+    fc.tuple(fc.constantFrom(...accountIds), thing, fc.boolean()).map((args) => happen(...args)),
+  ),
+  number.map(repeat),
+  fc.tuple(number, fc.constantFrom(...faults)).map((args) => strike(...args)),
+  number.map(kill),
+  number.map(double),
+  fc.integer({ min: 1, max: 400 }).map(pass),
+  fc.integer({ min: 1, max: 5 }).map(replay),
+  fc.constant(null).map(refresh),
+  fc.constant(null).map(setToken),
+  fc.constant(null).map(revoke),
+];
+
+/** Any history: `isEnding` says whether the provider ends a token of which it made another. */
+export const histories = fc.tuple(fc.boolean(), fc.commands(commands, { size: "+1", maxCommands: 150 }));
+
+/** Lives a history through, lets it come to rest, and looks at the promises. @throws where one is broken */
+export async function live(
+  [isEnding, history]: readonly [boolean, Iterable<Command>],
+  mutation: TableMutation = "none",
+): Promise<void> {
+  const provider = new Provider(isEnding);
+  const world = new World(provider, mutation);
+  await fc.asyncModelRun(() => ({ model: provider, real: world }), history);
+  await settle(world);
+  expectAtRest(world);
+}

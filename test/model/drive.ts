@@ -1,0 +1,17 @@
+import type { World } from "./world.ts";
+
+export const isReceiving = (what: string) => what === "deliver" || what.startsWith("receive");
+/** All but the provider's calls: they wait. */
+export const isBeforeFetch = (what: string) =>
+  !what.includes("poll fetch") && !/^(fetch|refresh) /.test(what);
+
+/** Lets go on what is chosen by name, until none of it is left to do. */
+export async function drive(world: World, isChosen: (what: string) => boolean): Promise<void> {
+  await world.pause();
+  for (;;) {
+    const action = world.usual().find(({ what }) => isChosen(what));
+    if (action === undefined) return;
+    action.run();
+    await world.pause();
+  }
+}

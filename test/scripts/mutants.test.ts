@@ -1,0 +1,70 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { changed } from "../../scripts/mutants/copy.ts";
+import { protocolMutants } from "../../scripts/mutants/protocol.ts";
+import { runProtocolMutants } from "../../scripts/mutants/run-protocol.ts";
+import { scoreOf } from "../../scripts/mutants/run-stryker.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const textOf = (file: string) => readFileSync(join(root, file), "utf8");
+const mutantOf = (part: string) => protocolMutants.filter(({ name }) => name.includes(part));
+
+describe("the protocol's mutants", () => {
+  it.each(protocolMutants)("change one place of the code: $name", ({ file, code, instead }) => {
+    const text = textOf(file);
+    expect(changed(text, code, instead, file)).not.toBe(text);
+  });
+
+  it.each(protocolMutants)("break a promise, and have tests that notice: $name", ({ breaks, tests }) => {
+    expect(textOf("docs/promises.md")).toContain(`| **${breaks}`);
+    expect(tests.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+    expect(tests).not.toEqual([]);
+  });
+
+  it("are refused where their code is not there any more, or is there twice", () => {
+    expect(() => changed("a b", "c", "d", "x.ts")).toThrow("x.ts: has this nowhere: c");
+    expect(() => changed("a b a", "a", "d", "x.ts")).toThrow("x.ts: has this more than once: a");
+  });
+
+  const quick = "test/domain/state.test.ts";
+  it("are caught where their tests fail, and told where these pass", { timeout: 300_000 }, async () => {
+    const [resurrection] = mutantOf("bring a deleted account back to life");
+    if (resurrection === undefined) throw new Error("the mutant is gone");
+    const harmless = {
+      ...resurrection,
+      name: "harmless",
+      code: "/** Final: nothing",
+      instead: "/** Final: no",
+    };
+    const lines: string[] = [];
+    const mutants = [
+      { ...resurrection, tests: [quick] },
+      { ...harmless, tests: [quick] },
+    ];
+    const result = await runProtocolMutants(root, mutants, (line) => void lines.push(line));
+    expect(result).toEqual({ caught: 1, missed: ["harmless"] });
+    expect(lines[0]).toMatch(/^caught: bring a deleted account back to life \(a deletion is final/);
+    expect(lines[1]).toBe("MISSED: harmless");
+  });
+
+  it("say nothing where their tests fail without them", { timeout: 300_000 }, async () => {
+    const [mutant] = mutantOf("bring a deleted account back to life");
+    if (mutant === undefined) throw new Error("the mutant is gone");
+    const missing = { ...mutant, tests: ["test/domain/no-such.test.ts"] };
+    await expect(runProtocolMutants(root, [missing], () => undefined)).rejects.toThrow("without any mutant");
+  });
+});
+
+describe("Stryker's score", () => {
+  it("is the share of tried mutants that fail a test, or never end", () => {
+    const mutants = ["Killed", "Timeout", "Survived", "NoCoverage", "Ignored", "CompileError"].map(
+      (status) => ({
+        status,
+      }),
+    );
+    const report = { files: { "a.ts": { mutants } } };
+    expect(scoreOf(report, true)).toEqual({ noticed: 2, all: 4, percent: 50, isWhole: true });
+    expect(scoreOf({ files: {} }, false)).toEqual({ noticed: 0, all: 0, percent: 0, isWhole: false });
+  });
+});
