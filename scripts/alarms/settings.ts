@@ -1,0 +1,30 @@
+import compressed from "../../stages/compressed.json" with { type: "json" };
+
+/**
+ * The stage `compressed`, with days of nine seconds and small limits: what an alarm waits for in hours is lived through
+ * in seconds. The limits that alarms derive from time-outs and rates follow by themselves.
+ */
+export const alarmSettings = {
+  provider: { ...compressed.provider, requestsPerMinute: 60 },
+  divideDurationsBy: 10_000,
+  accountConcurrency: 200,
+  subscribers: [{ name: "reader", retentionDays: 1 }],
+  webhooks: { throttle: { requestsPerSecond: 1, burst: 50 } },
+  functions: {
+    receive: { reservedConcurrency: 1 },
+    store: { timeoutSeconds: 5 },
+    relay: { timeoutSeconds: 4 },
+    erase: { timeoutSeconds: 5 },
+    archive: { timeoutSeconds: 10 },
+  },
+  relay: { retryAttempts: 2 },
+  fetch: { maxConcurrency: 2, longestOutageHours: 10_000 },
+  reconcile: { everyHours: 1 },
+  archive: { beforeEndHours: 336 },
+  alarms: {
+    nothingReceivedHours: 1,
+    refusedPerHour: 20,
+    reconciliationGap: 3,
+    emails: ["on-call@example.com"],
+  },
+};

@@ -1,0 +1,31 @@
+import type { World } from "./world.ts";
+
+/** How a condition is made that raises an alarm. */
+export type Trip = {
+  /** The alarm's entry in the runbook. */
+  readonly entry: string;
+  /** What is done, for people. */
+  readonly condition: string;
+  /** Its alarm comes by itself after a while: others are tripped meanwhile. */
+  readonly isAwaitedLater?: boolean;
+  /** It begins when all before it are over. */
+  readonly isAfterOthers?: boolean;
+  /** It has to be lived through for more than a minute. */
+  readonly isLong?: boolean;
+  /** Ends what others left behind. */
+  readonly prepare?: (world: World) => Promise<unknown>;
+  /** Makes the condition. @returns ends it */
+  readonly make: (world: World) => Promise<() => unknown>;
+  /** Goes on with it, as often as the alarm is looked at. */
+  readonly goOn?: (world: World) => Promise<unknown>;
+};
+
+export const nothingToEnd = (): void => undefined;
+
+/** Calls that fail as a service of AWS does that is out of order. */
+export const outOfOrder = { status: 400, errorType: "AccessDenied", message: "Out of order." };
+
+/** Does something so many times, one after the other. */
+export async function times(count: number, act: () => Promise<unknown>): Promise<void> {
+  for (let done = 0; done < count; done += 1) await act();
+}
