@@ -1,13 +1,34 @@
+import { join } from "node:path";
+import { documentOf, drawingOf } from "../../bench/report/write-document.ts";
+import { promisesPage } from "../promises/counts.ts";
+import { alarmsPage } from "./alarms-page.ts";
 import { asyncApi } from "./asyncapi.ts";
+import { capacityPage } from "./capacity/capacity-page.ts";
+import { burstChart, outageChart } from "./capacity/charts.ts";
+import { costChart } from "./cost/cost-chart.ts";
+import { costPage } from "./cost/cost-page.ts";
 import { eventsPage } from "./events-page.ts";
+import { logsPage } from "./logs-page.ts";
 import { messageTypes, schemaFile } from "./message-schema.ts";
+
+const bench = join(import.meta.dirname, "..", "..", "bench");
 
 /** A file that is written by a program: the same text each time, of nothing but the code. */
 export type Document = { readonly file: string; readonly text: () => string };
 
 /** All of them. A test fails where the file in the repository is not this text. */
 export const documents: readonly Document[] = [
+  { file: "docs/alarms.md", text: alarmsPage },
   { file: "docs/events.md", text: eventsPage },
+  { file: "docs/logs.md", text: logsPage },
   { file: "docs/asyncapi.json", text: asyncApi },
+  { file: "docs/promises.md", text: promisesPage },
+  { file: "docs/cost.md", text: costPage },
+  { file: "docs/cost.svg", text: costChart },
+  { file: "bench/README.md", text: () => documentOf(bench) },
+  { file: "bench/results/ratios.svg", text: () => drawingOf(bench) },
+  { file: "docs/capacity.md", text: capacityPage },
+  { file: "docs/capacity-burst.svg", text: burstChart },
+  { file: "docs/capacity-outage.svg", text: outageChart },
   ...messageTypes.map((type) => ({ file: `docs/schemas/${type}.json`, text: () => schemaFile(type) })),
 ];

@@ -2,6 +2,7 @@ import type { ObjectSchema, Schema } from "../../domain/json-schema.ts";
 import { attributes, contract } from "../../domain/message-schemas.ts";
 import type { MessageType } from "../../domain/message-types.ts";
 import { exampleOf } from "./examples.ts";
+import { table } from "./markdown.ts";
 import { messageTypes } from "./message-schema.ts";
 
 /** The page for people who write subscribers. */
@@ -126,9 +127,4 @@ function choicesOf(choices: readonly { readonly required: readonly [string] }[])
 
 function descriptionOf(schema: Schema): string {
   return "description" in schema ? schema.description : "";
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n");
 }

@@ -1,0 +1,64 @@
+import type { LogFields, logLevels } from "../../functions/runtime/log.ts";
+
+/** What to do about each code that is no INFO. A new one does not compile until it says so here. */
+export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
+  WEBHOOK_UNREADABLE: "`dlq list` shows how many: ask the provider; `dlq purge` once nobody needs them",
+  WEBHOOK_REFUSED:
+    "a few are strangers. Many for the secret: `webhooks list`, then `webhooks register`; for the source address or the size: the setting `webhooks.sourceAddresses` or `webhooks.maxBodyBytes`",
+  WEBHOOK_SECRET_EMPTY: "`secret rotate`",
+  WEBHOOK_FAILED:
+    "nothing while it is rare: the provider sends again for three days. `reason` names AWS's error",
+  MESSAGE_REJECTED: "`dlq show QUEUE`: [dead-letters.md](dead-letters.md) says what helps by the reason",
+  MESSAGE_FAILED: "nothing while it is rare: after five receives it is a dead letter",
+  TASK_POSTPONED: "nothing: it waits for the provider, its rate or a token; `status` shows the backlog",
+  START_UNANSWERED: "many: the provider's endpoint webhooks do not arrive; `webhooks list`",
+  PROVIDER_DOWN: "nothing: it is probed, and what waits is called when it is back. [outages.md](outages.md)",
+  RECORD_FAILED:
+    "nothing while it is rare. The same `messageId` for hours: `status`; what the relay gives up lies in the failures bucket, and `repair` does it again",
+  SUBSCRIBER_PARKED:
+    "put the queue right, then `dlq redrive subscriber/NAME`; `reason` names what SQS answered",
+  TOKEN_STANDS:
+    "the provider refuses a path for rights, not for the token: look at the reasons of TASK_POSTPONED",
+  TOKEN_DISCARDED: "`token set` before the present one ends",
+  TOKEN_OVERTAKEN: "nothing: the next run judges what is left",
+  TOKEN_UNCHANGED: "again and again: the provider does not renew it; `token set` before it ends",
+  TOKEN_SHORT_LIVED: "lower `token.refreshEveryMinutes`",
+  TOKEN_NEAR_END: "`token set`; what the lines before it say is why it was not refreshed",
+  TOKEN_REFUSED: "`token set`",
+  TOKEN_MISSING: "`token set`",
+  ARCHIVING_FAILED:
+    "`reason` names AWS's error; the next run tries again, two days before the first letter ends",
+  RECONCILIATION_PAUSED: "nothing: the next tick goes on. For hours: the provider or its rate, see `reason`",
+  RECONCILIATION_SKIPPED:
+    "many: `reconcile.users.*` or `reconcile.accounts.*` does not fit what the provider lists",
+  RECONCILIATION_FAILED: "`reason` names the setting or the answer; the next run begins anew",
+};
+
+/** What each field means, in the order of a line. */
+export const fieldMeanings: Readonly<Record<keyof LogFields, string>> = {
+  kind: "the kind of webhook",
+  correlationId: "of what the line is about, see below",
+  correlationIds: "the same, where a line is about several",
+  subject: "`user/<id>`, `account/<id>` or `company-account/<id>`",
+  endpoint: "the provider's endpoint",
+  task: "what was to be called: `start`, `read`, `ask` or `check`",
+  messageId: "SQS's id of the message, or the number of a stream record",
+  queue: "the queue, as commands name it",
+  subscriber: "the subscriber's name in the settings",
+  status: "of the provider's answer",
+  reason: "in our own words, or the name of AWS's error",
+  attempts: "failed so far",
+  delayInSeconds: "until it is tried again",
+  count: "of what the code tells",
+  messages: "to subscribers, each counted once for all that it goes to",
+  tasks: "sent to other functions",
+  remainingInSeconds: "of the token's life",
+  listed: "users that the provider lists",
+  missed: "what the table lacked",
+  contradicted: "what it had otherwise",
+  unlisted: "what the provider lists no more",
+  deleted: "what it lists though it told its deletion",
+  reread: "data sets that are read again for their age",
+  skipped: "what could not be compared",
+  gap: "what was missed, contradicted and unlisted",
+};

@@ -1,0 +1,22 @@
+/** A table in Markdown. @param numbersFrom the first column whose cells stand to the right; none unless told */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  numbersFrom = head.length,
+): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const rule = head.map((_, column) => (column < numbersFrom ? "---" : "---:")).join("|");
+  return [line(head), `|${rule}|`, ...rows.map(line)].join("\n");
+}
+
+/** An amount of dollars with as many digits as say something. */
+export function dollars(amount: number): string {
+  if (amount === 0) return "0";
+  const digits = amount < 0.01 ? 4 : amount < 1_000 ? 2 : 0;
+  return amount.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** A count, rounded to so many significant digits. */
+export function about(count: number, digits = 3): string {
+  return count.toLocaleString("en", { maximumSignificantDigits: digits });
+}
