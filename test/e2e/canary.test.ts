@@ -3,11 +3,13 @@ import { DeleteItemCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
 import { reconciliationKey } from "../../adapters/keys.ts";
 import { eraseTask, writeEraseTask } from "../../domain/erasure.ts";
 import { askTask, writeTask } from "../../domain/tasks.ts";
-import { type LogCode, logCodes } from "../../functions/runtime/log.ts";
+import { type LogCode, logCodes, logLevels } from "../../functions/runtime/log.ts";
 import { outputOf } from "../../local/outputs.ts";
+import { originsOfCodes } from "../../scripts/documents/log-origins.ts";
 import { type CanaryStage, type StoredMessage, startCanaryStage } from "../support/canary-stage.ts";
 import { webhookSecretOf } from "../support/operator.ts";
 import type { ProviderAnswer } from "../support/provider.ts";
@@ -19,6 +21,17 @@ const settings = {
   functions: { store: { timeoutSeconds: 2 }, fetch: { timeoutSeconds: 4 }, relay: { timeoutSeconds: 4 } },
   fetch: { maxConcurrency: 4, readAfterSeconds: 1, retry: { baseSeconds: 1, maxSeconds: 2 } },
 };
+const written = {
+  timestamp: z.iso.datetime(),
+  level: z.enum(["INFO", "WARN", "ERROR"]),
+  requestId: z.uuid(),
+};
+const logLine = z.union([
+  z.object({ ...written, code: z.custom<LogCode>(isCode), function: z.string().regex(/^[a-z]+\/[a-z-]+$/) }),
+  // What Lambda's runtime writes of what a handler throws.
+  z.strictObject({ ...written, message: z.object({ errorType: z.string(), errorMessage: z.string() }) }),
+]);
+const levels: Partial<Record<LogCode, string>> = logLevels;
 const patience = { timeout: 60_000, interval: 100 };
 
 describe("what functions write, and what is stored", { timeout: 120_000 }, () => {
@@ -51,8 +64,8 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
     const claims = { iat, exp: iat + seconds, sub: plantSecret("a claim of the token") };
     return `${part({ alg: "none" })}.${part(claims)}.${plantSecret("the token's signature")}`;
   };
-  const setToken = async (seconds: number): Promise<string> => {
-    const made = makeToken(seconds, 60);
+  const setToken = async (seconds: number, ago = 60): Promise<string> => {
+    const made = makeToken(seconds, ago);
     await stage.stack.setSecret(output("TokenSecretArn"), JSON.stringify({ token: made }));
     return made;
   };
@@ -251,6 +264,7 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
       const end = stage.fails(/^AccountsStore/, "dynamodb:UpdateItem", {});
       await during(end, "MESSAGE_FAILED", () => send("accounts", account("update_account")));
     },
+    RELAYED: () => send("accounts", account("update_account")),
     TASK_DONE: () => send("endpoints", endpoint()),
     TASK_VOID: () => enqueue("FetchQueueUrl", writeTask(askTask({ kind: "account", id: randomUUID() }, 7))),
     START_UNANSWERED: () => send("accounts", account("connect_account", { connected: true })),
@@ -362,6 +376,16 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
       await setToken(600);
       await invoke(/Refresh/);
     },
+    // Each run that finds a token tells how long it lives.
+    TOKEN_LIFE: () => invoke(/Refresh/),
+    TOKEN_NEAR_END: async () => {
+      await setToken(7_200, 7_000);
+      await during(
+        stage.answers(/refresh/, () => page(401)),
+        "TOKEN_NEAR_END",
+        () => invoke(/Refresh/),
+      );
+    },
     TOKEN_MISSING: async () => {
       await stage.stack.setSecret(output("TokenSecretArn"), plantSecret("a token that is no JSON"));
       expect(await invoke(/Refresh/)).toMatchObject({ kind: "failed" });
@@ -466,7 +490,20 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
       stage.functionOf(/^Endpoints.*Store/).kill();
       stage.functionOf(/^Relay/).kill();
     });
-    expect(stage.logged().some((line) => line.includes("Invoke Error"))).toBe(true);
+    expect(stage.logged().some((line) => line.includes('"errorType"'))).toBe(true);
+  });
+
+  it("every log line is one JSON object that says when, how grave, what, where, and in which invocation", () => {
+    // What ends a process by force (a kill, a time-out) writes in Lambda's own words.
+    const lines = stage.logged().filter((line) => !/^(Runtime\.|Sandbox\.)/.test(line));
+    const entries = lines.map((line) => logLine.parse(JSON.parse(line)));
+    const codes = entries.flatMap((entry) => ("code" in entry ? [entry] : []));
+    expect(codes.filter(({ code, level }) => level !== (levels[code] ?? "INFO"))).toEqual([]);
+    expect(new Set(codes.map((entry) => entry.function)).size).toBe(stage.stack.functions.length);
+    const origins = originsOfCodes();
+    const isDocumented = ({ code, function: name }: (typeof codes)[number]) =>
+      origins.get(code)?.some((origin) => origin === name || origin === name.replace(/\/.*/, "/*"));
+    expect(codes.filter((entry) => !isDocumented(entry))).toEqual([]);
   });
 
   it("no log line holds a word of what came in, of the provider's answers, or of AWS's errors", () => {
@@ -495,17 +532,18 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
     );
   });
 
-  it("reasons of dead letters and texts of alarms hold no word of it", async () => {
+  it("reasons and other attributes of dead letters, and texts of alarms, hold no word of it", async () => {
     const archived = (await stage.objects())
       .filter((text) => text.startsWith("letters/"))
       .flatMap((text) => /"reason":"[^"]*"/.exec(text)?.[0] ?? []);
-    const reasons = messages.map(({ attributes }) => attributes).filter((text) => text.includes("reason"));
+    const attributes = messages.map((message) => message.attributes);
+    const reasons = attributes.filter((text) => text.includes("reason"));
     expect(Math.min(archived.length, reasons.length)).toBeGreaterThan(5);
     const alarms = stage.stack.alarms().map((alarm) => JSON.stringify(alarm));
-    expect([...archived, ...reasons, ...alarms].flatMap(stage.canaries.foundIn)).toEqual([]);
+    expect([...archived, ...attributes, ...alarms].flatMap(stage.canaries.foundIn)).toEqual([]);
   });
 });
 
-function isCode(name: string): name is LogCode {
-  return name in logCodes;
+function isCode(name: unknown): name is LogCode {
+  return typeof name === "string" && name in logCodes;
 }

@@ -42,6 +42,7 @@ const settings = {
       certificateArn: "arn:aws:acm:eu-central-1:000000000000:certificate/4f6e",
     },
   },
+  tracing: "service",
   encryption: { keyArn: "arn:aws:kms:eu-central-1:000000000000:key/0f8fad5b-d9cb-469f-a165-70867728950e" },
   subscribers: [{ name: "everything" }, { name: "theirs", types: ["user.*"], principals: [reader.arn] }],
 };
@@ -131,7 +132,7 @@ describe("a body over webhooks.maxBodyBytes", () => {
   });
 });
 
-describe("an assembly with a custom domain and a customer's key", () => {
+describe("an assembly with a custom domain, a customer's key and traces", () => {
   it("runs at its local address, and that is what is registered", () => {
     expect(outputOf(stack, "WebhooksUrl")).toBe(`${stack.apiUrl}/webhooks`);
     expect(product.system.sandbox.webhook("users")?.url).toBe(`${stack.apiUrl}/webhooks/users`);

@@ -3,10 +3,12 @@ import { PutItemCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
 import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
 import { outputOf, subscribersOf } from "../../local/outputs.ts";
 import { settle } from "../../local/settle.ts";
 import { operatorClients } from "../local/stack/operator-clients.ts";
+import { linesWith } from "../support/followed-webhook.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
 
 const limit = 240_000;
@@ -94,7 +96,12 @@ describe("erase, against the running stack", { timeout: limit }, () => {
       },
     });
     expect(await waitingIn(deadLetters)).toBe(0);
-    expect(await received("user.erased")).toMatchObject([{ data: { userId } }]);
+    const { correlationId } = z.object({ correlationId: z.uuid() }).parse(result.json());
+    expect(await received("user.erased")).toMatchObject([{ data: { userId }, correlationid: correlationId }]);
+    await vi.waitFor(
+      () => expect(linesWith(operated.system, correlationId)).toContain("erase/subjects ERASED"),
+      limit,
+    );
     expect(await remains(stays.userId, stays.accountId)).not.toEqual([]);
   });
 

@@ -58,8 +58,8 @@ describe("npm start -- --once", () => {
       expect(Object.keys(counted.subscribers)).toEqual(["everything", "accounts"]);
       // Each of fourteen functions is killed at least once.
       expect(counted.kills).toBeGreaterThanOrEqual(14);
-      // An unreadable and an unmappable body of each kind, and an unreadable task.
-      expect(counted.deadLetters).toBe(4 * 2 + 1);
+      // An unreadable and an unmappable body of each kind, and two unreadable tasks.
+      expect(counted.deadLetters).toBe(4 * 2 + 2);
     },
     360_000,
   );

@@ -8,6 +8,7 @@ import { outputOf, subscribersOf } from "../../local/outputs.ts";
 import { readSubscriber, readTable } from "../../local/scenario/census.ts";
 import { settle } from "../../local/settle.ts";
 import type { System } from "../../local/system.ts";
+import { createReader, inMemory } from "../../subscriber/index.ts";
 import { eventOf } from "../domain/samples.ts";
 import { startCommand } from "../support/command-line.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
@@ -20,6 +21,7 @@ const message = z.looseObject({
   subject: z.string(),
   sequence: z.string(),
   replayid: z.string().optional(),
+  data: z.looseObject({ connected: z.boolean().optional() }).optional(),
 });
 const replayed = z.looseObject({
   replayId: z.string().optional(),
@@ -365,6 +367,41 @@ describe("repair and replay, on the running stack", { timeout: 120_000 }, () => 
       await settled();
       expect((await table()).users).not.toContain(other);
       expect((await drain("everything")).map(({ type }) => type)).not.toContain("user.updated");
+    });
+
+    it("that comes after live messages leaves a reader with what they told, though it was read before them", async () => {
+      const isHeld = Promise.withResolvers<void>();
+      const isTold = Promise.withResolvers<void>();
+      const isAboutAccount = (body: Buffer) => body.includes(`account/${account}\\"`);
+      const end = system.stack.gateway.intercept(async ({ principal, action, body }, moment) => {
+        const isReplay = principal === "operator" && action === "sqs:SendMessageBatch" && moment === "before";
+        if (!isReplay || !isAboutAccount(body)) return undefined;
+        isHeld.resolve();
+        await isTold.promise;
+        return undefined;
+      });
+      const replaying = replay("--subscriber", "everything", "--account", account);
+      await isHeld.promise;
+      system.sandbox.disconnectAccount(account);
+      await settled();
+      const live = await drain("everything");
+      isTold.resolve();
+      expect(await replaying).toMatchObject({ code: 0 });
+      end();
+      const late = await drain("everything");
+
+      const connections = (messages: typeof live) =>
+        messages.flatMap(({ subject, data }) => (subject === `account/${account}` ? [data?.connected] : []));
+      expect(connections(live)).toContain(false);
+      expect(connections(late)).toContain(true);
+      const known = new Map<string, unknown>();
+      const read = createReader({
+        memory: inMemory(),
+        handle: ({ subject, data }) => void known.set(subject, data),
+      });
+      for (const each of [...live, ...late])
+        expect(await read(JSON.stringify(each))).toMatchObject({ settled: true });
+      expect(known.get(`account/${account}`)).toMatchObject({ connected: false, unconfirmed: false });
     });
 
     it("refuses what it can't do, before anything is done", async () => {

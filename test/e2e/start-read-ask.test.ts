@@ -1,13 +1,17 @@
 import { DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
+import { identify } from "../../domain/identify.ts";
 import { outputOf, subscribersOf } from "../../local/outputs.ts";
 import { readSubscriber, readTable } from "../../local/scenario/census.ts";
 import { settle } from "../../local/settle.ts";
 import { type System, startSystem } from "../../local/system.ts";
+import { linesWith, messagesWith, sendFollowed } from "../support/followed-webhook.ts";
+import { webhookSecretOf } from "../support/operator.ts";
 import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
 import { startTestProvider } from "../support/provider.ts";
+import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
 
 const limit = 120_000;
 const period = z.looseObject({ date_start: z.string(), date_end: z.string() });
@@ -62,6 +66,13 @@ describe("the synthesized stack and the provider", () => {
       .slice(since)
       .filter(({ path }) => path.includes(accountId))
       .map(({ method, path }) => `${method} ${path.split(accountId)[1]?.slice(1) ?? ""}`.trim());
+  const endpointEvent = (accountId: string) => ({
+    event: "update_endpoint",
+    request_id: crypto.randomUUID(),
+    account_id: accountId,
+    endpoint: "income",
+    data_available: true,
+  });
   const callsSoFar = () => system.sandbox.calls().length;
 
   describe("of an account that connects", () => {
@@ -137,6 +148,42 @@ describe("the synthesized stack and the provider", () => {
       expect(callsOf(accountId, from)).toEqual(["GET income"]);
     }, 60_000);
 
+    it("stores, tells and calls once for an event that is delivered a hundred times at once", async () => {
+      const accountId = await connectedAccount();
+      const from = callsSoFar();
+      const toldOfAll = subscribersOf(system.stack).flatMap(({ types, queueUrl }) =>
+        types === undefined ? [queueUrl] : [],
+      );
+      for (const queueUrl of toldOfAll) await readMessages(system.access, queueUrl);
+      const body = JSON.stringify(endpointEvent(accountId));
+      const headers = {
+        "x-webhook-secret": await webhookSecretOf(system.stack),
+        "content-type": "application/json",
+      };
+      const deliver = async (): Promise<void> => {
+        const url = `${system.stack.apiUrl}/webhooks/endpoints`;
+        const { status } = await fetch(url, { method: "POST", headers, body });
+        // As the provider does: what is not accepted is sent again.
+        if (status >= 500 || status === 429) return deliver();
+        expect(status).toBe(202);
+      };
+
+      await Promise.all(Array.from({ length: 100 }, deliver));
+      await settled();
+
+      const id = identify("endpoints", Buffer.from(body));
+      const events = await itemsOf(accountId, `EVENT#${id}`);
+      expect(events).toHaveLength(1);
+      expect(events[0]?.receipts).toBeGreaterThanOrEqual(100);
+      for (const queueUrl of toldOfAll) {
+        const messages = await readMessages(system.access, queueUrl);
+        const told = messages.filter(({ type }) => type === "endpoint.updated");
+        expect(new Set(told.map((message) => message.id))).toEqual(new Set([id]));
+        expect(duplicatesIn(messages)).toEqual([]);
+      }
+      expect(callsOf(accountId, from)).toEqual(["GET income"]);
+    }, 60_000);
+
     it("calls once for ten events that are counted before the first of their tasks looks", async () => {
       const { sandbox, stack } = system;
       const accountId = await connectedAccount();
@@ -158,14 +205,6 @@ describe("the synthesized stack and the provider", () => {
       const [dataSet] = (await itemsOf(accountId, "DATA#income")).filter(({ sk }) => sk === "DATA#income");
       expect(dataSet).toMatchObject({ data: { wanted: 10, done: 10 } });
     }, 60_000);
-
-    const endpointEvent = (accountId: string) => ({
-      event: "update_endpoint",
-      request_id: crypto.randomUUID(),
-      account_id: accountId,
-      endpoint: "income",
-      data_available: true,
-    });
   });
 
   describe("of account events without id and time, which can be late retries or true repeats,", () => {
@@ -278,6 +317,49 @@ describe("the synthesized stack and the provider", () => {
       await settled();
 
       expect(await stateOf(accountId)).toMatchObject({ deleted: true, unconfirmed: false });
+    }, 60_000);
+  });
+
+  describe("one webhook", () => {
+    it("is found by its correlation id in the log of all that it passes, and in what subscribers get of it", async () => {
+      const accountId = await connectedAccount();
+      const id = await sendFollowed(system, "endpoints", endpointEvent(accountId));
+      await settled();
+
+      const way = [
+        "receive/endpoints WEBHOOK_ACCEPTED",
+        "store/endpoints EVENT_STORED",
+        "fetch/data TASK_DONE",
+      ];
+      // The event, that its data is wanted, and the data. A line may come after the answer of its function.
+      const relayed = Array.from({ length: 3 }, () => "relay/changes RELAYED");
+      await vi.waitFor(() => {
+        const lines = linesWith(system, id);
+        expect(lines).toEqual(expect.arrayContaining(way));
+        expect(lines.filter((line) => line === relayed[0]).slice(0, 3)).toEqual(relayed);
+      }, limit / 4);
+      const messages = await messagesWith(system, id);
+      const told = new Set(messages.map(({ type, subject }) => `${type} of ${subject}`));
+      const subject = `account/${accountId}/income`;
+      expect(told).toEqual(new Set([`endpoint.updated of ${subject}`, `data.updated of ${subject}`]));
+    }, 60_000);
+
+    it("is found so where the provider is asked because of it, and each time that it comes again", async () => {
+      const accountId = await connectedAccount();
+      const event = { event: "disconnect_account", account_id: accountId, user_id: crypto.randomUUID() };
+      const id = await sendFollowed(system, "accounts", event);
+      await settled();
+      expect(await sendFollowed(system, "accounts", event)).toBe(id);
+      await settled();
+
+      const codes = [
+        "receive/accounts WEBHOOK_ACCEPTED",
+        "store/accounts EVENT_AGAIN",
+        "fetch/data TASK_DONE",
+      ];
+      await vi.waitFor(() => expect(linesWith(system, id)).toEqual(expect.arrayContaining(codes)), limit / 4);
+      const types = new Set((await messagesWith(system, id)).map(({ type }) => type));
+      expect(types).toEqual(new Set(["account.disconnected", "account.confirmed"]));
     }, 60_000);
   });
 

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { runCommand } from "../support/command-line.ts";
 import { contractMessage } from "../support/contract-message.ts";
@@ -33,14 +33,17 @@ describe("npm start", () => {
   beforeAll(async () => {
     product = await synthesizeProduct();
     directory = await mkdtemp(join(tmpdir(), "stay-up-"));
-  });
+  }, 180_000);
   afterAll(async () => {
     await product[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
   });
 
   const start = (...args: string[]) =>
-    runProgram("local/start.ts", ["--assembly", product.directory, "--users", "1", ...args]);
+    runProgram("local/start.ts", [
+      ...["--assembly", product.directory, "--users", "1", "--logs", join(directory, "logs")],
+      ...args,
+    ]);
 
   const readAddresses = async (program: Program, file: string) => {
     await program.printed("Connecting the accounts");
@@ -73,6 +76,14 @@ describe("npm start", () => {
       table,
     );
     expect(stored.filter(({ pk, sk }) => pk === `USER#${userId}` && sk.startsWith("EVENT#"))).toHaveLength(1);
+    await vi.waitFor(async () => {
+      const files = (await readdir(join(directory, "logs"))).map((name) => join(directory, "logs", name));
+      const lines = (await Promise.all(files.map((each) => readFile(each, "utf8")))).join("").split("\n");
+      const functions = lines
+        .filter((line) => line.includes(received.id))
+        .map((line) => JSON.parse(line).function);
+      expect(new Set(functions)).toEqual(new Set(["receive/users", "store/users", "relay/changes"]));
+    }, 20_000);
   }, 60_000);
 
   it("is found by commands without being told where it is", async () => {

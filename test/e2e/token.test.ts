@@ -51,7 +51,8 @@ describe("the token of a running system", () => {
     return found;
   };
   /** A line may come a little later than the end of the run that wrote it. */
-  const logged = (line: string) => vi.waitFor(() => expect(refresher().log().at(-1)).toBe(line));
+  const logged = (code: string) =>
+    vi.waitFor(() => expect(refresher().log().at(-1)).toContain(`"code":"${code}"`));
   /** Kills the refresher once, at a call to AWS. */
   const killAt = (action: string, when: "before" | "after") => {
     const { name, kill } = refresher();
@@ -118,11 +119,11 @@ describe("the token of a running system", () => {
     const before = refreshes();
     await run();
     expect(refreshes() - before).toBe(1);
-    await logged('{"code":"TOKEN_REFUSED"}');
+    await logged("TOKEN_REFUSED");
 
     await set(await sandbox.issueToken(600));
     await run();
-    await logged('{"code":"TOKEN_REFRESHED"}');
+    await logged("TOKEN_REFRESHED");
   });
 
   it("that is revoked lets tasks wait, asks for one refresh, and is healed by an operator's new one", async () => {

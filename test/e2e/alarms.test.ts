@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Outcome, tripAll, untripped } from "../../scripts/alarms/run.ts";
+import { trips } from "../../scripts/alarms/trips.ts";
+import { startWorld, type World } from "../../scripts/alarms/world.ts";
+
+/** The others take a minute of silence or of failing: `npm run alarms` lives through them. */
+const quick = trips.filter(({ isLong }) => isLong !== true);
+
+describe("each alarm of the synthesized stack, on this machine", () => {
+  let world: World;
+  let outcomes: readonly Outcome[];
+
+  beforeAll(async () => {
+    world = await startWorld(undefined, () => undefined);
+    outcomes = await tripAll(world, quick, () => undefined);
+  }, 600_000);
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  it("has a trip, and each trip an alarm", () => {
+    expect(untripped(world.stack.alarmPlans, trips)).toEqual([]);
+    expect(world.stack.alarmPlans).toHaveLength(trips.length);
+  });
+
+  it.each(quick.map(({ entry }) => entry))(
+    "goes off where its condition is made, and not before: %s",
+    (entry) => {
+      const outcome = outcomes.find(({ trip }) => trip.entry === entry);
+      expect(outcome?.state).toBe("raised");
+      expect(outcome?.alarm.actions).toHaveLength(1);
+      const [latest] = outcome?.values ?? [];
+      expect(latest).toBeGreaterThanOrEqual(outcome?.alarm.threshold ?? Number.NaN);
+    },
+  );
+});

@@ -1,0 +1,176 @@
+import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { defaultMapping } from "../../lib/default-mapping.ts";
+import { deadLetterQueuesOf, outputOf, subscribersOf } from "../../local/outputs.ts";
+import { problemsOf } from "../../local/problems.ts";
+import { readDeadLetters } from "../../local/scenario/census.ts";
+import { settle } from "../../local/settle.ts";
+import { sendFollowed } from "../support/followed-webhook.ts";
+import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
+import { enableRelay } from "../support/relay-source.ts";
+import { type RunningProduct, startProduct } from "../support/running-product.ts";
+import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
+
+const limit = 240_000;
+const patience = { timeout: limit, interval: 100 };
+// A consumer that is held up must not end by its time.
+const settings = { startEndpoints: ["profile"], functions: { store: { timeoutSeconds: 120 } } };
+/** Reads another field for the source, the time, which was not read before, and one more name of an event. */
+const newMapping = {
+  accounts: {
+    types: { ...defaultMapping.accounts.types, account_linked: "account.connected" },
+    datasourceId: "source",
+    time: "occurred_at",
+  },
+};
+const occurredAt = "2026-03-01T12:00:00.000Z";
+const storedEvent = z.looseObject({
+  sk: z.string().startsWith("EVENT#"),
+  event: z.looseObject({
+    id: z.string(),
+    type: z.string(),
+    datasourceId: z.string().optional(),
+    time: z.string().optional(),
+  }),
+  receipts: z.number(),
+});
+
+describe("a new mapping that is deployed with messages in flight", { timeout: limit }, () => {
+  let product: RunningProduct;
+  let changed: ProductAssembly;
+  beforeAll(async () => {
+    [product, changed] = await Promise.all([
+      startProduct("local", settings, { delivery: { firstRetryMs: 200 } }),
+      synthesizeProduct("local", { ...settings, mapping: newMapping }),
+    ]);
+  }, limit);
+  afterAll(async () => {
+    await product[Symbol.asyncDispose]();
+    await changed[Symbol.asyncDispose]();
+  });
+
+  const tell = (userId: string, accountId: string, event = "connect_account") =>
+    sendFollowed(product.system, "accounts", {
+      event,
+      account_id: accountId,
+      user_id: userId,
+      connected: true,
+      datasource_id: "before",
+      source: "after",
+      occurred_at: occurredAt,
+    });
+
+  /** Lets each function run the code and settings of the other assembly, as an update does. */
+  function deploy({ directory }: ProductAssembly): void {
+    const { stack } = product.system;
+    for (const plan of stack.functionsOf(directory)) {
+      stack.functions.find(({ name }) => name === plan.name)?.serve([plan]);
+    }
+  }
+
+  /** Holds up the first write of the events of some accounts, each until it is let go. */
+  function holdFirstWrites(...accountIds: readonly string[]) {
+    const gates = new Map(accountIds.map((id) => [id, Promise.withResolvers<void>()]));
+    const held: string[] = [];
+    const written: string[] = [];
+    product.system.stack.gateway.intercept(async ({ principal, action, body }, moment) => {
+      const accountId = accountIds.find((id) => body.includes(id));
+      const isStore = principal.includes("AccountsStore") && action === "dynamodb:UpdateItem";
+      if (!isStore || accountId === undefined) return undefined;
+      if (moment === "after") written.push(accountId);
+      else if (!held.includes(accountId)) {
+        held.push(accountId);
+        await gates.get(accountId)?.promise;
+      }
+      return undefined;
+    });
+    return {
+      isHeld: (accountId: string) => vi.waitFor(() => expect(held).toContain(accountId), patience),
+      isWritten: (accountId: string) => vi.waitFor(() => expect(written).toContain(accountId), patience),
+      letGo: (accountId: string) => gates.get(accountId)?.resolve(),
+    };
+  }
+
+  async function storedEvents() {
+    const { stack, access } = product.system;
+    const client = new DynamoDBClient(access);
+    const events = new Map<string, z.output<typeof storedEvent>>();
+    for await (const { Items = [] } of paginateScan(
+      { client },
+      { TableName: outputOf(stack, "TableName"), ConsistentRead: true },
+    )) {
+      for (const item of Items) {
+        const { success, data } = storedEvent.safeParse(unmarshall(item));
+        if (success) events.set(data.event.id, data);
+      }
+    }
+    client.destroy();
+    return events;
+  }
+
+  it("loses none: each event is stored once by one of the two mappings, and told so, with its own id", async () => {
+    const { sandbox, stack, access } = product.system;
+    // The provider knows them, and no webhook has told of them.
+    const { users, accounts } = await sandbox.createUsers(1, { accountsPerUser: 5, drop: true });
+    const [userId = ""] = users;
+    const [inStream = "", overtaken = "", atWork = "", inQueue = "", newName = ""] = accounts;
+
+    await enableRelay(stack, false);
+    const ids = {
+      inStream: await tell(userId, inStream),
+      overtaken: "",
+      atWork: "",
+      inQueue: "",
+      newName: "",
+    };
+    await vi.waitFor(
+      async () => expect([...(await storedEvents()).keys()]).toContain(ids.inStream),
+      patience,
+    );
+    // Both processes of the consumer are at work with the old mapping; all that comes now waits in the queue.
+    const writes = holdFirstWrites(overtaken, atWork);
+    ids.overtaken = await tell(userId, overtaken);
+    await writes.isHeld(overtaken);
+    ids.atWork = await tell(userId, atWork);
+    await writes.isHeld(atWork);
+    for (const again of [inStream, overtaken]) await tell(userId, again);
+    ids.inQueue = await tell(userId, inQueue);
+    ids.newName = await tell(userId, newName, "account_linked");
+
+    deploy(changed);
+    writes.letGo(atWork);
+    await writes.isWritten(overtaken);
+    writes.letGo(overtaken);
+    await enableRelay(stack, true);
+    await settle(product.system, limit);
+
+    const byOld = { datasourceId: "before", time: expect.not.stringMatching(occurredAt) };
+    const byNew = { datasourceId: "after", time: occurredAt };
+    const expected = [
+      { id: ids.inStream, facts: byOld, receipts: 2 },
+      { id: ids.overtaken, facts: byNew, receipts: 2 },
+      { id: ids.atWork, facts: byOld, receipts: 1 },
+      { id: ids.inQueue, facts: byNew, receipts: 1 },
+      { id: ids.newName, facts: byNew, receipts: 1 },
+    ];
+    const events = await storedEvents();
+    const queueUrl = subscribersOf(stack).find(({ name }) => name === "everything")?.queueUrl ?? "";
+    const messages = await readMessages(access, queueUrl);
+    const told = messages.filter(({ type }) => type === "account.connected");
+    expect(new Set(told.map(({ id }) => id))).toEqual(new Set(expected.map(({ id }) => id)));
+    for (const { id, facts, receipts } of expected) {
+      const { time, datasourceId } = facts;
+      expect(events.get(id)).toMatchObject({ receipts, event: { type: "account.connected", datasourceId } });
+      for (const message of told.filter((each) => each.id === id)) {
+        expect(message).toMatchObject({ time, data: { userId, datasourceId, connected: true } });
+      }
+    }
+    expect(duplicatesIn(messages)).toEqual([]);
+    for (const { url, source } of deadLetterQueuesOf(stack)) {
+      expect(await readDeadLetters(access, url, source)).toEqual([]);
+    }
+    expect(problemsOf(stack)).toEqual([]);
+  });
+});

@@ -1,0 +1,139 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { outputOf, subscribersOf } from "../../local/outputs.ts";
+import { readTable } from "../../local/scenario/census.ts";
+import { type Found, findLosses } from "../../local/scenario/compare.ts";
+import { expectationOf } from "../../local/scenario/run.ts";
+import { recordTraffic } from "../../local/scenario/traffic.ts";
+import { settle } from "../../local/settle.ts";
+import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
+import { enableRelay } from "../support/relay-source.ts";
+import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
+
+const limit = 240_000;
+const patience = { timeout: limit, interval: 200 };
+/** The stream's 24 hours; the outage is longer than that. */
+const retentionSeconds = 20;
+
+describe("the relay, switched off for a while", { timeout: limit }, () => {
+  const traffic = recordTraffic();
+  const received: Awaited<ReturnType<typeof readMessages>>[number][] = [];
+  let operated: OperatedStage;
+  beforeAll(async () => {
+    operated = await startOperatedStage(
+      "relay-outage",
+      { functions: {}, relay: { retryAttempts: 1 } },
+      { delivery: { firstRetryMs: 200 } },
+      { streamRetentionSeconds: retentionSeconds, onAnswered: traffic.observe },
+    );
+  }, limit);
+  afterAll(() => operated[Symbol.asyncDispose]());
+
+  const output = (name: string) => outputOf(operated.system.stack, name);
+  const settled = () => settle(operated.system, limit);
+  const table = () => readTable(operated.system.access, output("TableName"));
+  const isStored = () =>
+    vi.waitFor(async () => {
+      const { events } = await table();
+      expect([...traffic.accepted()].filter((id) => !events.has(id))).toEqual([]);
+    }, patience);
+
+  /** What is missing or wrong, beside the provider and what it was answered. */
+  async function losses(): Promise<readonly string[]> {
+    const { sandbox, stack, access } = operated.system;
+    const messages: [string, Map<string, string>][] = [];
+    for (const { name, queueUrl } of subscribersOf(stack)) {
+      const copies = await readMessages(access, queueUrl);
+      if (name === "everything") received.push(...copies);
+      const ofAll = name === "everything" ? received : copies;
+      messages.push([name, new Map(ofAll.map(({ id, type }) => [id, type]))]);
+    }
+    const found = await table();
+    const everything: Found = {
+      table: found,
+      contents: found.contents,
+      messages: new Map(messages),
+      deadLetters: [],
+    };
+    const subscribers = subscribersOf(stack).filter(({ name }) => name === "everything");
+    return findLosses(expectationOf(sandbox, traffic, new Set()), everything, subscribers);
+  }
+
+  it("for longer than the stream keeps its records, is repaired from the table: states, links, data and messages are what they would have been", async () => {
+    const { sandbox, stack, access } = operated.system;
+    const { accounts } = await sandbox.createUsers(3);
+    const [returning = "", deleted = "", updated = ""] = accounts;
+    await settled();
+    expect(await losses()).toEqual([]);
+
+    const since = new Date().toISOString();
+    await enableRelay(stack, false);
+    sandbox.disconnectAccount(returning);
+    sandbox.deleteAccount(deleted);
+    sandbox.fetchData(updated, ["income"]);
+    const { users: newUsers, accounts: newAccounts } = await sandbox.createUsers(1);
+    await sandbox.settled();
+    await isStored();
+    await wait((retentionSeconds + 2) * 1000);
+    // Its bytes came before, so that it counts one receipt more of an event that the relay knows.
+    sandbox.reconnectAccount(returning);
+    await sandbox.settled();
+    await isStored();
+    expect((await operated.run(["doctor"])).stdout).toContain(
+      "The event source of the table's stream is disabled.",
+    );
+    await enableRelay(stack, true);
+    await settled();
+
+    // The stream has them no more, and nothing of them was given up: they left no trace but in the table.
+    const { failures } = stack.problems();
+    expect(failures).toEqual([expect.stringMatching(/the stream dropped \d+ records before their turn/)]);
+    const given = await operated.run(["repair", "--failures", "--dry-run", "--json"]);
+    expect(given.json()).toMatchObject({ failures: { batches: 0 } });
+    const without = await table();
+    expect(without.users).not.toContain(newUsers[0]);
+    expect(without.accounts.get(deleted)).toMatchObject({ deleted: false });
+    expect(await losses()).not.toEqual([]);
+
+    expect(await operated.run(["repair", "--since", since, "--json"])).toMatchObject({ code: 0 });
+    await settled();
+
+    expect(await losses()).toEqual([]);
+    const repaired = await table();
+    expect(repaired.accounts.get(deleted)).toMatchObject({ deleted: true, unconfirmed: false });
+    expect(repaired.accounts.get(returning)).toMatchObject({ connected: true, unconfirmed: false });
+    expect(duplicatesIn(received)).toEqual([]);
+    const told = received.filter(({ subject }) => subject === `account/${returning}`).map(({ type }) => type);
+    expect(told).toContain("account.disconnected");
+    const client = new DynamoDBClient(access);
+    const Key = { pk: { S: `USER#${newUsers[0]}` }, sk: { S: `ACCOUNT#${newAccounts[0]}` } };
+    const { Item: link } = await client.send(new GetItemCommand({ TableName: output("TableName"), Key }));
+    client.destroy();
+    expect(link).toBeDefined();
+  });
+
+  it("gives up alone what it can't relay in the middle of a batch, and relays what comes before and after it", async () => {
+    const { sandbox, stack, access } = operated.system;
+    await enableRelay(stack, false);
+    await sandbox.createUsers(1);
+    await isStored();
+    const client = new DynamoDBClient(access);
+    const state = { M: { deleted: { BOOL: false }, unconfirmed: { BOOL: false } } };
+    const Item = { pk: { S: "ACCOUNT#nobody" }, sk: { S: "STATE" }, state };
+    await client.send(new PutItemCommand({ TableName: output("TableName"), Item }));
+    client.destroy();
+    await sandbox.createUsers(1);
+    await isStored();
+    await enableRelay(stack, true);
+    await settled();
+
+    expect(await losses()).toEqual([]);
+    const again = await operated.run(["repair", "--failures", "--json"]);
+    expect(again).toMatchObject({ code: 1 });
+    expect(again.json()).toMatchObject({
+      failures: { batches: 0 },
+      left: [{ what: "batch", reason: expect.stringMatching(/^1 of 1 changes: /) }],
+    });
+  });
+});
