@@ -33,7 +33,7 @@ export function parseChaosFlags(args: readonly string[]): ChaosFlags {
     .description("Kills functions and lets parts fail, under load, and accounts for every event.")
     .option("--seed <n>", "what the schedule of faults and kills follows from", wholeNumber(0), 1)
     .option("--seeds <from..to>", "one run for each of these seeds", range)
-    .option("--short", "a form of about 30 s on a quiet machine")
+    .option("--short", "30 s of trouble, somewhat more than a minute in all on a quiet machine")
     .option(
       "--sabotage <name>",
       `runs a pipeline that is broken on purpose: ${sabotages.join(" or ")}`,

@@ -11,8 +11,11 @@ import type { ChaosSystem } from "./system.ts";
 
 const strikingEndsAfterMs = 45_000;
 const longestShareMs = 10_000;
+const shortShareMs = 5_000;
 const shareOfRandomKills = 0.01;
-const callsWithoutNews = 150;
+const callsWithoutNews = { whole: 150, short: 30 };
+/** In the short form: what comes up so often comes up again soon. */
+const oftenInShort = 5;
 /** A stream is read seldom while its reader waits after faults. */
 const triesOfUnfired = 9;
 
@@ -22,7 +25,7 @@ export type TroubleOptions = {
   readonly directory: string;
   /** How many times as long everything takes here as on a quiet machine. */
   readonly slow: number;
-  /** A form of about 30 s: a sample of the crash points, and one round at each share of faults. */
+  /** 30 s of trouble: a sample of the crash points, a few seconds at each share of faults, each class once. */
   readonly isShort: boolean;
 };
 
@@ -48,8 +51,8 @@ export async function suffer(system: ChaosSystem, trouble: Trouble): Promise<Suf
   const { crashes, faults, load, options, progress } = trouble;
   progress("A dry pass, to see every call that every function makes");
   await load.rounds(options.isShort ? 1 : 2);
-  await seeAllCalls(system, crashes);
-  const points = choosePoints(crashes.seen(), options);
+  await seeAllCalls(system, crashes, callsWithoutNews[options.isShort ? "short" : "whole"]);
+  const points = choosePoints(crashes.seen(options.isShort ? oftenInShort : 1), options);
   progress(`Killing functions at ${points.length} points, one at a time`);
   await strikeAll(points, crashes, strikingEndsAfterMs * options.slow, progress);
   progress("Killing functions at random, spoiling the answers of batches, replaying while events come in");
@@ -62,15 +65,25 @@ export async function suffer(system: ChaosSystem, trouble: Trouble): Promise<Suf
   tampering.stop();
   for (const share of shares) {
     progress(`Letting ${share * 100} % of all calls fail`);
-    faults.let(share);
-    await load.rounds(1);
-    await untilPaid(faults, longestShareMs * options.slow, progress);
+    await sufferShare(share, trouble);
     crashes.strikeAtRandom(0);
   }
   await fireAll(faults, longestShareMs * options.slow, progress);
   faults.let(0);
   await untilStruck(crashes, strikingEndsAfterMs * options.slow);
   return { points: points.length, struck: points.length - crashes.left().length, spoilt };
+}
+
+/** A round of load while a share of the calls fails; in the short form some of it, and each class once in the run. */
+async function sufferShare(share: number, { faults, load, options, progress }: Trouble): Promise<void> {
+  if (options.isShort) {
+    faults.let(share, faults.unfired());
+    await Promise.race([load.rounds(1), wait(shortShareMs * options.slow)]);
+    return;
+  }
+  faults.let(share);
+  await load.rounds(1);
+  await untilPaid(faults, longestShareMs * options.slow, progress);
 }
 
 /** Until batches were spoilt in each way, or the time is over. @returns how often each way */
@@ -83,12 +96,12 @@ async function untilAllSpoilt(tampering: Tampering, longestMs: number): Promise<
 
 /** Until each class has fired in this run, or the time is over: few faults let the calls of each part come again. */
 async function fireAll(faults: Faults, longestMs: number, progress: Progress): Promise<void> {
-  const unfired = () => [...faults.counts()].filter(([, count]) => count === 0).map(([name]) => name);
-  if (unfired().length === 0) return;
-  progress(`Waiting for the faults that have not fired yet: ${unfired().join(", ")}`);
-  faults.let(shares[0]);
+  const unfired = faults.unfired();
+  if (unfired.length === 0) return;
+  progress(`Waiting for the faults that have not fired yet: ${unfired.join(", ")}`);
+  faults.let(shares[0], unfired);
   const end = Date.now() + triesOfUnfired * longestMs;
-  while (unfired().length > 0 && Date.now() < end) await wait(100);
+  while (faults.unfired().length > 0 && Date.now() < end) await wait(100);
 }
 
 /** Until each class has fired at this share, or its time is over: a class must fire once in a run. */
@@ -99,7 +112,11 @@ async function untilPaid(faults: Faults, longestMs: number, progress: Progress):
 }
 
 /** Until no call comes up for a while that was not seen before. */
-async function seeAllCalls({ functions }: ChaosSystem, crashes: Crashes): Promise<void> {
+async function seeAllCalls(
+  { functions }: ChaosSystem,
+  crashes: Crashes,
+  callsWithoutNews: number,
+): Promise<void> {
   const invoked = () => [...functions.values()].reduce((sum, each) => sum + each.counts().invocations, 0);
   for (let known = -1; crashes.seen().length > known; ) {
     known = crashes.seen().length;

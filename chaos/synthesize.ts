@@ -1,17 +1,25 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import { synthesize } from "../local/synthesize.ts";
 
 const stage = "compressed";
+const stageFile = z.looseObject({ provider: z.looseObject({}) });
+type StageFile = z.output<typeof stageFile>;
 
 /**
  * What differs from the stage's file: work that is killed comes back when the visibility is over, which is six times
  * as long as a function may take.
  * @param slowness how many times as long everything takes on this machine as on a quiet one
  */
-function changes(slowness: number): object {
+function changes({ provider }: StageFile, slowness: number): object {
+  const seconds = Math.ceil(slowness);
   const lasting = (seconds: number) => ({ timeoutSeconds: Math.ceil(seconds * slowness) });
   return {
+    provider: {
+      ...provider,
+      timeouts: { connectSeconds: seconds, headersSeconds: seconds, bodySeconds: seconds },
+    },
     subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
     // So that runs of the reconciliation begin while others are killed.
     reconcile: { everyHours: 1 },
@@ -19,7 +27,7 @@ function changes(slowness: number): object {
       receive: { timeoutSeconds: Math.min(29, Math.ceil(10 * slowness)) },
       store: lasting(2),
       relay: lasting(6),
-      fetch: lasting(6),
+      fetch: lasting(4),
       refresh: lasting(10),
       register: lasting(10),
       reconcile: lasting(10),
@@ -33,7 +41,7 @@ function changes(slowness: number): object {
 export async function synthesizeStage(directory: string, slowness: number): Promise<string> {
   const file = join(import.meta.dirname, "..", "stages", `${stage}.json`);
   const settings = join(directory, "settings.json");
-  const known: unknown = JSON.parse(readFileSync(file, "utf8"));
-  writeFileSync(settings, JSON.stringify({ ...Object(known), ...changes(slowness) }));
+  const known = stageFile.parse(JSON.parse(readFileSync(file, "utf8")));
+  writeFileSync(settings, JSON.stringify({ ...known, ...changes(known, slowness) }));
   return synthesize(stage, join(directory, "assembly"), settings);
 }

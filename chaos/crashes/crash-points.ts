@@ -22,8 +22,8 @@ export type Victims = {
 
 export type Crashes = {
   readonly interference: Interference;
-  /** Every point of the calls that were seen until now. */
-  seen(): readonly CrashPoint[];
+  /** Every point of the calls that were seen until now. @param atLeast so often */
+  seen(atLeast?: number): readonly CrashPoint[];
   /** Lets functions die at these points, each once, and none more than twice before it has succeeded once. */
   strike(points: readonly CrashPoint[]): void;
   /** Points that are still to be struck. */
@@ -42,7 +42,7 @@ const mostDeathsInRow = 2;
 
 /** Kills functions at their calls. */
 export function crashFunctions(seed: number, victims: Victims): Crashes {
-  const names = new Set<string>();
+  /** How often each call was made, by name. */
   const ordinals = new Map<string, number>();
   const left = new Set<CrashPoint>();
   /** By function: how often it had succeeded when it died last, and how often it has died since. */
@@ -77,7 +77,6 @@ export function crashFunctions(seed: number, victims: Victims): Crashes {
   };
   const choose = (call: ObservedCall): Phase | undefined => {
     const name = `${call.function} ${call.name}`;
-    names.add(name);
     const ordinal = (ordinals.get(name) ?? 0) + 1;
     ordinals.set(name, ordinal);
     if (chance(seed, "kill", name, ordinal) < share) return oneOf(phases, seed, "phase", name, ordinal);
@@ -103,7 +102,10 @@ export function crashFunctions(seed: number, victims: Victims): Crashes {
       kill(call);
       return phase === "unsent" ? "drop" : undefined;
     },
-    seen: () => [...names].flatMap((name) => phases.map((phase) => `${name} ${phase}`)),
+    seen: (atLeast = 1) =>
+      [...ordinals].flatMap(([name, calls]) =>
+        calls < atLeast ? [] : phases.map((phase) => `${name} ${phase}`),
+      ),
     strike: (points) => {
       for (const point of points) left.add(point);
     },

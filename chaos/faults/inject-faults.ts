@@ -5,12 +5,14 @@ import { modesOf, playFault } from "./play-fault.ts";
 
 export type Faults = {
   readonly interference: Interference;
-  /** Lets a share of the calls fail from now on; 0: none. */
-  let(share: number): void;
+  /** Lets a share of the calls fail from now on; 0: none. @param owed the classes to fire once in any case; absent: all */
+  let(share: number, owed?: readonly FaultClass[]): void;
   /** Classes that have not fired yet since the share was set. */
   owing(): readonly FaultClass[];
   /** How often each class fired in all, those that never did included. */
   counts(): ReadonlyMap<FaultClass, number>;
+  /** Classes that never fired. */
+  unfired(): readonly FaultClass[];
 };
 
 /** Lets calls of functions and pollers fail, as the seed says. */
@@ -26,10 +28,11 @@ export function injectFaults(seed: number): Faults {
       counts.set(name, (counts.get(name) ?? 0) + 1);
       return playFault(call, call.part, mode);
     },
-    let: (share) => {
-      schedule = share === 0 ? undefined : scheduleFaults(seed, share);
+    let: (share, owed) => {
+      schedule = share === 0 ? undefined : scheduleFaults(seed, share, owed);
     },
     owing: () => schedule?.owing() ?? [],
     counts: () => counts,
+    unfired: () => faultClasses.filter((name) => counts.get(name) === 0),
   };
 }

@@ -7,7 +7,7 @@ import type { ChaosSystem } from "../system.ts";
 import { bringRound } from "./bring-round.ts";
 
 export type Load = {
-  /** Resolves when so many rounds more were brought. */
+  /** Resolves when so many rounds more were brought, or it is over. */
   rounds(count: number): Promise<void>;
   /** Ends it; resolves when the last round was brought. */
   stop(): Promise<void>;
@@ -71,7 +71,7 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
   return {
     rounds: async (count) => {
       const end = brought + count;
-      while (brought < end) await Promise.race([wait(100), work]);
+      while (brought < end && !isOver) await Promise.race([wait(100), work]);
     },
     stop: async () => {
       isOver = true;
