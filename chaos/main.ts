@@ -79,7 +79,10 @@ async function main(): Promise<number> {
     const line = reportLine(sumOf(results.map(({ tally }) => tally)));
     if (results.length > 1)
       process.stdout.write(`${results.length} runs, ${good(results).length} good\n${line}\n`);
-    if (flags.record) recordCounts("chaos", `npm run chaos -- ${process.argv.slice(2).join(" ")}`, line);
+    if (flags.record) {
+      const words = process.argv.slice(2).filter((word) => word !== "--record");
+      recordCounts("chaos", `npm run chaos -- ${words.join(" ")}`, line);
+    }
     return good(results).length === results.length ? 0 : 1;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
