@@ -32,6 +32,8 @@ const logLine = z.union([
   z.strictObject({ ...written, message: z.object({ errorType: z.string(), errorMessage: z.string() }) }),
 ]);
 const levels: Partial<Record<LogCode, string>> = logLevels;
+/** Of so few reasons it would say little that no word is found in them. */
+const fewReasons = 5;
 const patience = { timeout: 60_000, interval: 100 };
 
 describe("what functions write, and what is stored", { timeout: 120_000 }, () => {
@@ -448,8 +450,8 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
       await archiveUntil("LETTERS_ARCHIVED");
       // What was looked at before is hidden for a while: how many letters one run finds is chance.
       await vi.waitFor(async () => {
-        if ((await archivedReasons()).length === 0) await archiveUntil("LETTERS_ARCHIVED");
-        expect(await archivedReasons()).not.toEqual([]);
+        await invoke(/Archive/, { beforeEndSeconds: 100_000_000 });
+        expect((await archivedReasons()).length).toBeGreaterThan(fewReasons);
       }, patience);
     },
   };
@@ -547,8 +549,7 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
     const archived = await archivedReasons();
     const attributes = messages.map((message) => message.attributes);
     const reasons = attributes.filter((text) => text.includes("reason"));
-    expect(Math.min(archived.length, reasons.length)).toBeGreaterThan(0);
-    expect(archived.length + reasons.length).toBeGreaterThan(10);
+    expect(Math.min(archived.length, reasons.length)).toBeGreaterThan(fewReasons);
     const alarms = stage.stack.alarms().map((alarm) => JSON.stringify(alarm));
     expect([...archived, ...attributes, ...alarms].flatMap(stage.canaries.foundIn)).toEqual([]);
   });
