@@ -15,7 +15,7 @@ export type { SpentByPart };
 export type DriveOptions = {
   /** What a function fails is tried again, as the provider and the event sources would; else a failure ends the run. */
   readonly expectsFailures?: boolean;
-  /** Lets the next deliveries come while those before are worked off: quicker, where the load is long. */
+  /** Lets functions work side by side, each one batch at a time: quicker, where the load is long. */
   readonly overlaps?: boolean;
   /** Is told how many deliveries are worked off. */
   readonly onProgress?: (deliveries: number) => void;
@@ -27,8 +27,8 @@ const mostDeliveries = 50;
 const deliveriesAtOnce = 140;
 
 /**
- * Takes deliveries through all functions of a side until nothing is left to do: each function one batch at a time, every
- * side the same batches.
+ * Takes deliveries through all functions of a side until nothing is left to do: one function after the other, every side
+ * the same batches. Where they overlap, it is chance what a batch holds.
  */
 export async function drive(
   running: RunningSide,
@@ -37,24 +37,34 @@ export async function drive(
 ): Promise<SpentByPart> {
   const invoker = createInvoker(running.side, expectsFailures);
   const kinds = [...new Set(webhooks.map(({ kind }) => kind))];
+  const run = overlaps ? sideBySide : oneByOne;
+  const work = () => workOff(running, kinds, invoker, expectsFailures, run);
   for (let start = 0; start < webhooks.length; start += deliveriesAtOnce) {
     const some = webhooks.slice(start, start + deliveriesAtOnce);
-    await Promise.all([
-      overlaps ? workOff(running, kinds, invoker, expectsFailures) : undefined,
-      deliverAll(running, some, invoker, expectsFailures),
-    ]);
-    if (!overlaps) await workOff(running, kinds, invoker, expectsFailures);
+    const lanes = overlaps ? kinds.map((kind) => some.filter((each) => each.kind === kind)) : [some];
+    const deliveries = lanes.map((lane) => () => deliverAll(running, lane, invoker, expectsFailures));
+    await run<unknown>([...deliveries, work]);
     onProgress(start + some.length);
   }
-  await workOff(running, kinds, invoker, expectsFailures);
+  await work();
   // What failed, a call that waits for the rate, and the check of a start are hidden for a while.
   const queues = [...kinds.map((kind) => queueUrlOf(running, kind)), fetchQueueOf(running)];
   while (await isAnyLeft(running, queues)) {
     await sleep(pollMs);
-    await workOff(running, kinds, invoker, expectsFailures);
+    await work();
   }
   return invoker.spent();
 }
+
+type Run = <T>(steps: readonly (() => Promise<T>)[]) => Promise<readonly T[]>;
+
+const sideBySide: Run = (steps) => Promise.all(steps.map((step) => step()));
+
+const oneByOne: Run = async (steps) => {
+  const results = [];
+  for (const step of steps) results.push(await step());
+  return results;
+};
 
 /** Lets the functions work until queues and stream show nothing more. */
 async function workOff(
@@ -62,6 +72,7 @@ async function workOff(
   kinds: readonly Kind[],
   invoker: Invoker,
   expectsFailures: boolean,
+  run: Run,
 ): Promise<void> {
   const work = (part: Part, target: LocalFunction) => (event: object) => invoker.invoke(part, target, event);
   const drain = async (part: "store" | "fetch", name: string, queueUrl: string) => {
@@ -73,16 +84,15 @@ async function workOff(
       invoker.countRequests(part, requests);
     }
   };
-  for (let isBusy = true; isBusy; ) {
-    isBusy = false;
-    for (const kind of kinds) {
-      isBusy =
-        (await drain("store", `${pascalCase(kind)}StoreFunction`, queueUrlOf(running, kind))) || isBusy;
-    }
+  const store = (kind: Kind) => () =>
+    drain("store", `${pascalCase(kind)}StoreFunction`, queueUrlOf(running, kind));
+  const relay = async () => {
     const records = await running.changes();
     await relayChanges(records, work("relay", running.function("RelayChanges")));
-    isBusy = (await drain("fetch", "FetchData", fetchQueueOf(running))) || records.length > 0 || isBusy;
-  }
+    return records.length > 0;
+  };
+  const steps = [...kinds.map(store), relay, () => drain("fetch", "FetchData", fetchQueueOf(running))];
+  while ((await run(steps)).includes(true));
 }
 
 /**

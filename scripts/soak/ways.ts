@@ -17,7 +17,7 @@ export const throughFunctions: Way = async (running, leg) => {
     witness.see(records);
     return records;
   };
-  await drive({ ...running, changes }, leg.deliveries);
+  await drive({ ...running, changes }, leg.deliveries, { overlaps: true });
   while ((await takeMessages(running, witness)) > 0);
   return witness.outcome();
 };
