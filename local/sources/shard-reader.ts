@@ -29,10 +29,12 @@ export type ShardReaderOptions = Omit<BatchRunner, "plan"> & {
   readonly onProblem: (message: string) => void;
 };
 
-/** How long an idle reader sleeps: it grows from the first to the last. A write wakes it at once. */
+/**
+ * How long a reader sleeps that finds nothing, or whose read fails: it grows from the first to the last. A write wakes it
+ * at once where it was idle. AWS reads a shard four times a second.
+ */
 const shortestSleep = 20;
 const longestSleep = 1_000;
-const longestBackOff = 5_000;
 
 /** Reads one shard from its starting position, one batch at a time and in order. */
 export function readShard(options: ShardReaderOptions): ShardReader {
@@ -134,7 +136,7 @@ export function readShard(options: ShardReaderOptions): ShardReader {
         iterator = undefined;
         failures += 1;
         if (!signal.aborted) options.onProblem(`${plan.logicalId} (${shardId}): ${String(error)}`);
-        await options.delay(Math.min(longestBackOff, 100 * 2 ** failures), signal);
+        await options.delay(Math.min(longestSleep, 100 * 2 ** failures), signal);
       }
     }
     emptyPass = Number.POSITIVE_INFINITY;
