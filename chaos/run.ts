@@ -43,6 +43,7 @@ export async function runChaos(options: RunOptions, progress: Progress): Promise
   await load.stop();
   progress("All is well again: waiting until every queue is empty and the stream is read");
   await calmDown(system, patience);
+  progress("Trying once more what was given up on");
   await mendAll(system, patience);
   progress("Counting in the table, in the queues and in what the witnesses recorded");
   await system.witnesses.call("finish");

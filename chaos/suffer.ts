@@ -9,15 +9,17 @@ import { operate } from "./load/operate.ts";
 import { type Tampering, tamper } from "./load/tamper.ts";
 import type { ChaosSystem } from "./system.ts";
 
-const strikingEndsAfterMs = 45_000;
-const longestShareMs = 10_000;
-const shortShareMs = 5_000;
+/** What is not struck by then is struck while other things go wrong, or at the end. */
+const strikingEndsAfterMs = 25_000;
+const lastStrikesEndAfterMs = 45_000;
+const longestShareMs = { whole: 20_000, short: 5_000 };
+const longestSpoilingMs = 10_000;
 const shareOfRandomKills = 0.01;
 const callsWithoutNews = { whole: 150, short: 30 };
 /** In the short form: what comes up so often comes up again soon. */
 const oftenInShort = 5;
-/** A stream is read seldom while its reader waits after faults. */
-const triesOfUnfired = 9;
+/** What has not fired at any share: a stream is not read while a batch of it is tried again. */
+const longestUnfiredMs = 90_000;
 
 export type TroubleOptions = {
   readonly seed: number;
@@ -61,29 +63,29 @@ export async function suffer(system: ChaosSystem, trouble: Trouble): Promise<Suf
   const rounds = load.rounds(1);
   await operate(system, ["replay", "--all-subscribers", "--since", "1h"]);
   await rounds;
-  const spoilt = await untilAllSpoilt(tampering, longestShareMs * options.slow);
+  const spoilt = await untilAllSpoilt(tampering, longestSpoilingMs * options.slow);
   tampering.stop();
   for (const share of shares) {
     progress(`Letting ${share * 100} % of all calls fail`);
     await sufferShare(share, trouble);
     crashes.strikeAtRandom(0);
   }
-  await fireAll(faults, longestShareMs * options.slow, progress);
+  await fireAll(faults, longestUnfiredMs * options.slow, progress);
   faults.let(0);
-  await untilStruck(crashes, strikingEndsAfterMs * options.slow);
+  await untilStruck(crashes, lastStrikesEndAfterMs * options.slow);
   return { points: points.length, struck: points.length - crashes.left().length, spoilt };
 }
 
-/** A round of load while a share of the calls fails; in the short form some of it, and each class once in the run. */
+/** Some load while a share of the calls fails, and each class at this share; in the short form each once in the run. */
 async function sufferShare(share: number, { faults, load, options, progress }: Trouble): Promise<void> {
-  if (options.isShort) {
-    faults.let(share, faults.unfired());
-    await Promise.race([load.rounds(1), wait(shortShareMs * options.slow)]);
-    return;
-  }
-  faults.let(share);
-  await load.rounds(1);
-  await untilPaid(faults, longestShareMs * options.slow, progress);
+  const { isShort, slow } = options;
+  const longestMs = longestShareMs[isShort ? "short" : "whole"] * slow;
+  const end = Date.now() + longestMs;
+  faults.let(share, isShort ? faults.unfired() : undefined);
+  await Promise.race([load.rounds(1), wait(longestMs)]);
+  if (isShort) return;
+  while (faults.owing().length > 0 && Date.now() < end) await wait(100);
+  if (faults.owing().length > 0) progress(`At this share none met: ${faults.owing().join(", ")}`);
 }
 
 /** Until batches were spoilt in each way, or the time is over. @returns how often each way */
@@ -100,15 +102,8 @@ async function fireAll(faults: Faults, longestMs: number, progress: Progress): P
   if (unfired.length === 0) return;
   progress(`Waiting for the faults that have not fired yet: ${unfired.join(", ")}`);
   faults.let(shares[0], unfired);
-  const end = Date.now() + triesOfUnfired * longestMs;
-  while (faults.unfired().length > 0 && Date.now() < end) await wait(100);
-}
-
-/** Until each class has fired at this share, or its time is over: a class must fire once in a run. */
-async function untilPaid(faults: Faults, longestMs: number, progress: Progress): Promise<void> {
   const end = Date.now() + longestMs;
-  while (faults.owing().length > 0 && Date.now() < end) await wait(100);
-  if (faults.owing().length > 0) progress(`At this share none met: ${faults.owing().join(", ")}`);
+  while (faults.unfired().length > 0 && Date.now() < end) await wait(100);
 }
 
 /** Until no call comes up for a while that was not seen before. */

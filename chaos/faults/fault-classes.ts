@@ -5,15 +5,16 @@ export type Part = (typeof parts)[number];
 /**
  * How a part fails: `fails` answers 5xx and did nothing; `throttles` asks to go slower; `times-out` never answers;
  * `answers-late` applies it and answers after a while; `answers-twice` applies it twice, as where a network repeats a
- * request; `answers-partly` does some of a batch or a page, or breaks off in the middle of its answer.
+ * request; `answers-partly` does some of a batch or a page, or breaks off in the middle of its answer. Where several are
+ * owed, the first comes first: those that keep a stream's reader from handing over what it read, which then takes a while.
  */
 export const modes = [
   "fails",
   "throttles",
   "times-out",
+  "answers-partly",
   "answers-late",
   "answers-twice",
-  "answers-partly",
 ] as const;
 export type Mode = (typeof modes)[number];
 

@@ -24,21 +24,27 @@ export function scheduleFaults(seed: number, share: number, owing = faultClasses
   const next: FaultSchedule["next"] = (part, name, possible) => {
     const ordinal = (calls.get(name) ?? 0) + 1;
     calls.set(name, ordinal);
-    const due = possible.filter((mode) => isDue(`${part} ${mode}`));
+    const due = possible.filter((mode) => isDue(part, mode));
     const mode = due[0] ?? drawn(seed, share, name, ordinal, possible);
     if (mode !== undefined) owed.delete(`${part} ${mode}`);
     return mode;
   };
-  /** After a few calls that could have met it, not with the first, so that classes come mixed. */
-  const isDue = (name: FaultClass): boolean => {
+  const isDue = (part: Part, mode: Mode): boolean => {
+    const name: FaultClass = `${part} ${mode}`;
     const possible = (met.get(name) ?? 0) + 1;
     met.set(name, possible);
-    return owed.has(name) && possible > chance(seed, share, name, "owed") * mostPatience;
+    return owed.has(name) && possible > chance(seed, share, name, "owed") * patienceOf(part);
   };
   return { next, owing: () => [...owed] };
 }
 
-const mostPatience = 6;
+/**
+ * A class comes after fewer than so many calls that could have met it, and not with the first, so that classes come
+ * mixed. But a stream is read seldom: not at all while a batch of it is tried again.
+ */
+function patienceOf(part: Part): number {
+  return part === "stream" ? 0 : 6;
+}
 
 /** The mode of the n-th call of a name, if it is one of the share. */
 export function drawn(
