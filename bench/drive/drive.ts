@@ -24,7 +24,7 @@ export type DriveOptions = {
 const pollMs = 100;
 const mostDeliveries = 50;
 /** So many webhooks come before what they leave on queues and stream is worked off. */
-const deliveriesAtOnce = 140;
+const deliveriesAtOnce = { oneByOne: 140, overlapping: 1_400 };
 
 /**
  * Takes deliveries through all functions of a side until nothing is left to do: one function after the other, every side
@@ -37,43 +37,34 @@ export async function drive(
 ): Promise<SpentByPart> {
   const invoker = createInvoker(running.side, expectsFailures);
   const kinds = [...new Set(webhooks.map(({ kind }) => kind))];
-  const run = overlaps ? sideBySide : oneByOne;
-  const work = () => workOff(running, kinds, invoker, expectsFailures, run);
-  for (let start = 0; start < webhooks.length; start += deliveriesAtOnce) {
-    const some = webhooks.slice(start, start + deliveriesAtOnce);
+  const steps = stepsOf(running, kinds, invoker, expectsFailures);
+  const atOnce = deliveriesAtOnce[overlaps ? "overlapping" : "oneByOne"];
+  for (let start = 0; start < webhooks.length; start += atOnce) {
+    const some = webhooks.slice(start, start + atOnce);
     const lanes = overlaps ? kinds.map((kind) => some.filter((each) => each.kind === kind)) : [some];
-    const deliveries = lanes.map((lane) => () => deliverAll(running, lane, invoker, expectsFailures));
-    await run<unknown>([...deliveries, work]);
+    const deliveries = Promise.all(lanes.map((lane) => deliverAll(running, lane, invoker, expectsFailures)));
+    await (overlaps ? workWhile(deliveries, steps) : deliveries);
+    if (!overlaps) await workOff(steps);
     onProgress(start + some.length);
   }
-  await work();
   // What failed, a call that waits for the rate, and the check of a start are hidden for a while.
   const queues = [...kinds.map((kind) => queueUrlOf(running, kind)), fetchQueueOf(running)];
   while (await isAnyLeft(running, queues)) {
     await sleep(pollMs);
-    await work();
+    await workOff(steps);
   }
   return invoker.spent();
 }
 
-type Run = <T>(steps: readonly (() => Promise<T>)[]) => Promise<readonly T[]>;
+/** Lets one function work until its queue, or the stream, shows nothing more. @returns whether there was anything */
+type Step = () => Promise<boolean>;
 
-const sideBySide: Run = (steps) => Promise.all(steps.map((step) => step()));
-
-const oneByOne: Run = async (steps) => {
-  const results = [];
-  for (const step of steps) results.push(await step());
-  return results;
-};
-
-/** Lets the functions work until queues and stream show nothing more. */
-async function workOff(
+function stepsOf(
   running: RunningSide,
   kinds: readonly Kind[],
   invoker: Invoker,
   expectsFailures: boolean,
-  run: Run,
-): Promise<void> {
+): readonly Step[] {
   const work = (part: Part, target: LocalFunction) => (event: object) => invoker.invoke(part, target, event);
   const drain = async (part: "store" | "fetch", name: string, queueUrl: string) => {
     const target = running.function(name);
@@ -91,8 +82,34 @@ async function workOff(
     await relayChanges(records, work("relay", running.function("RelayChanges")));
     return records.length > 0;
   };
-  const steps = [...kinds.map(store), relay, () => drain("fetch", "FetchData", fetchQueueOf(running))];
-  while ((await run(steps)).includes(true));
+  return [...kinds.map(store), relay, () => drain("fetch", "FetchData", fetchQueueOf(running))];
+}
+
+/** Lets the functions work, one after the other, until queues and stream show nothing more. */
+async function workOff(steps: readonly Step[]): Promise<void> {
+  for (let isBusy = true; isBusy; ) {
+    isBusy = false;
+    for (const step of steps) isBusy = (await step()) || isBusy;
+  }
+}
+
+/** Lets the functions work side by side, until something else is over and queues and stream show nothing more. */
+async function workWhile(others: Promise<unknown>, steps: readonly Step[]): Promise<void> {
+  const idle = new Set<Step>();
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  const repeat = async (step: Step) => {
+    while (!isOver || idle.size < steps.length) {
+      if (await step()) idle.clear();
+      else {
+        idle.add(step);
+        await sleep(pollMs);
+      }
+    }
+  };
+  await Promise.all([others.finally(over), ...steps.map(repeat)]);
 }
 
 /**
