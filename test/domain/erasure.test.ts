@@ -125,6 +125,23 @@ describe("a change", () => {
     ]);
     expect(subjectsIn({ ...told, after: { ...dataSet, latest: { cause: "again" } } })).toEqual([account]);
   });
+
+  it("that arrives late is a task of the user, whomever else of it is erased, from its beginning", () => {
+    const after = judged([eventOf("account.connected", { userId })]);
+    const both = new Set([`account/${account.id}`, `user/${userId}`]);
+    expect(lateArrival({ of: "state", before: undefined, after }, both)).toEqual({
+      schemaVersion: 1,
+      subject: { kind: "user", id: userId },
+      namedWith: [account],
+      cause: "arrived late",
+      pass: 1,
+      next: "subjects",
+      erased: [],
+      isThorough: false,
+      removed: {},
+      incomplete: [],
+    });
+  });
 });
 
 describe("a deletion at the provider", () => {

@@ -5,8 +5,11 @@ import { succeeds } from "../../domain/token-succession.ts";
 
 const settings = { marginFraction: 0.5, refreshEveryMinutes: 15 };
 const minute = 60;
-const at = (seconds: number) => new Date(seconds * 1000);
-const lived = (minutes: number) => ({ issuedAt: 0, expiresAt: minutes * minute });
+const issuedAt = 1_700_000_000;
+/** So many seconds after it was issued. */
+const at = (seconds: number) => new Date((issuedAt + seconds) * 1000);
+const endingAt = (minutes: number) => ({ expiresAt: issuedAt + minutes * minute });
+const lived = (minutes: number) => ({ issuedAt, ...endingAt(minutes) });
 
 describe("a refresh is due", () => {
   test("at the share of the lifetime that the settings name", () => {
@@ -20,11 +23,11 @@ describe("a refresh is due", () => {
   test("three runs and five minutes before the end, where that is more than the share", () => {
     expect(isRefreshDue(lived(90), at(39 * minute), settings)).toBe(false);
     expect(isRefreshDue(lived(90), at(40 * minute), settings)).toBe(true);
-    expect(isRefreshDue({ expiresAt: 90 * minute }, at(39 * minute), settings)).toBe(false);
-    expect(isRefreshDue({ expiresAt: 90 * minute }, at(40 * minute), settings)).toBe(true);
+    expect(isRefreshDue(endingAt(90), at(39 * minute), settings)).toBe(false);
+    expect(isRefreshDue(endingAt(90), at(40 * minute), settings)).toBe(true);
   });
 
-  test.each([{}, { issuedAt: 0 }])("on every run where the end can't be read: %j", (life) => {
+  test.each([{}, { issuedAt }])("on every run where the end can't be read: %j", (life) => {
     expect(isRefreshDue(life, at(0), settings)).toBe(true);
   });
 
@@ -47,7 +50,7 @@ describe("a refresh is due", () => {
           const first = Math.floor(phase * every);
           const runs = Array.from({ length: 12 }, (_, index) => first + index * every);
           const due = runs.filter((time) =>
-            isRefreshDue({ issuedAt: 0, expiresAt: end }, at(time + clockSkew), {
+            isRefreshDue({ issuedAt, expiresAt: issuedAt + end }, at(time + clockSkew), {
               marginFraction,
               refreshEveryMinutes,
             }),
@@ -65,7 +68,21 @@ describe("a token is near its end", () => {
     expect(isNearEnd(day, at(1079 * minute), settings)).toBe(false);
     expect(isNearEnd(day, at(1080 * minute), settings)).toBe(true);
     expect(isNearEnd(day, at(2000 * minute), settings)).toBe(true);
-    expect(isNearEnd({}, at(0), settings)).toBe(false);
+  });
+
+  test("where its start can't be read, by what three runs and the clocks' skew need", () => {
+    expect(isNearEnd(endingAt(90), at(65 * minute), settings)).toBe(false);
+    expect(isNearEnd(endingAt(90), at(71 * minute), settings)).toBe(true);
+  });
+
+  test.each([{}, { issuedAt }])("never where its end can't be read: %j", (life) => {
+    expect(isNearEnd(life, at(2000 * minute), settings)).toBe(false);
+  });
+
+  test("only once more than two runs have seen it due", () => {
+    const often = { marginFraction: 0, refreshEveryMinutes: 10 };
+    expect(isNearEnd(lived(90), at(75 * minute), often)).toBe(false);
+    expect(isNearEnd(lived(90), at(75 * minute + 1), often)).toBe(true);
   });
 
   test("however short it lives, only after two runs and more that should have refreshed it", () => {
@@ -89,7 +106,8 @@ describe("a token is near its end", () => {
 test("a token is short-lived if it can end between two runs, clocks' skew included", () => {
   expect(isShortLived(lived(20), settings)).toBe(true);
   expect(isShortLived(lived(21), settings)).toBe(false);
-  expect(isShortLived({ expiresAt: 1 }, settings)).toBe(false);
+  expect(isShortLived(endingAt(1), settings)).toBe(false);
+  expect(isShortLived({ issuedAt }, settings)).toBe(false);
 });
 
 test.each([

@@ -109,7 +109,7 @@ describe("the stored secret", () => {
   it("is written as it is read", () => {
     const value = fc.string({ minLength: 1 });
     const written = fc.record(
-      { current: value, previous: fc.record({ value, until: fc.constant(until) }) },
+      { current: value, previous: fc.record({ value, until: fc.constant(until) }), signing: value },
       { requiredKeys: ["current"] },
     );
     fc.assert(
@@ -136,7 +136,7 @@ describe("the stored secret", () => {
 describe("the value to register", () => {
   const changed = new Date("2026-03-01T10:00:00Z");
   const secondsLater = (seconds: number) => new Date(changed.getTime() + seconds * 1000);
-  const settleSeconds = 120;
+  const settleSeconds = settleSecondsOf(60);
   const register = (of: WebhookSecret, now: Date) => valueToRegister(of, changed, now, settleSeconds);
 
   it("is the previous one until every receiver has read the current one", () => {
