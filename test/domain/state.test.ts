@@ -29,7 +29,9 @@ describe("the first event of a subject", () => {
   it("takes connected from the event's own field where its name does not tell it", () => {
     expect(judged([eventOf("account.created", { connected: true })]).connected).toBe(true);
     expect(judged([eventOf("account.updated", { connected: false })]).connected).toBe(false);
-    expect(judged([eventOf("account.created")])).not.toHaveProperty("connected");
+    const created = judged([eventOf("account.created")]);
+    expect(created).not.toHaveProperty("connected");
+    expect(created.latest).toMatchObject({ outcome: "applied" });
   });
 
   it("says nothing of connected where an account is created unconnected, as all are", () => {
@@ -92,6 +94,14 @@ describe("an event with its own time", () => {
       connected: false,
       unconfirmed: false,
       asOf: minute(2),
+      latest: { outcome: "applied" },
+    });
+  });
+
+  it("is applied, and takes its place in the order, where it is newer and says what is known", () => {
+    expect(judged([timed("connected", 1), timed("connected", 3)])).toMatchObject({
+      connected: true,
+      asOf: minute(3),
       latest: { outcome: "applied" },
     });
   });
