@@ -60,6 +60,8 @@ function run(stryker: string, config: string, { root, group, signal }: StrykerOp
       cwd: root,
       env: { ...process.env, MUTANTS_OF: group },
       stdio: ["ignore", process.stderr, process.stderr],
+      // A group of its own: Ctrl-C would reach it twice, and at the second time it writes nothing down.
+      detached: true,
     });
     // It then writes down what it has found so far.
     signal?.addEventListener("abort", () => child.kill("SIGINT"), { once: true });
