@@ -66,8 +66,21 @@ function run(stryker: string, config: string, { root, group, signal }: StrykerOp
     // It then writes down what it has found so far.
     signal?.addEventListener("abort", () => child.kill("SIGINT"), { once: true });
     child.once("error", reject);
-    child.once("exit", () => resolve());
+    child.once("exit", () => {
+      endGroup(child.pid);
+      resolve();
+    });
   });
+}
+
+/** A mutant that never ends outlives a Stryker that was interrupted. */
+function endGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch {
+    // Nobody is left of it.
+  }
 }
 
 function configOf(options: StrykerOptions, directory: string, report: string) {
