@@ -53,6 +53,6 @@ export function readState(file: string, plan: Plan): State {
 /** Whole or not at all: a run may be killed at any moment. */
 export function writeState(file: string, written: State): void {
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(`${file}.new`, JSON.stringify(written));
+  writeFileSync(`${file}.new`, `${JSON.stringify(written, undefined, 2)}\n`);
   renameSync(`${file}.new`, file);
 }
