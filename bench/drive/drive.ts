@@ -9,6 +9,7 @@ import { httpEvent } from "./invocations.ts";
 import { createInvoker, type Invoker, type SpentByPart } from "./invoke.ts";
 import { relayChanges } from "./relay-changes.ts";
 import { type RunningSide, webhookSecret } from "./running-side.ts";
+import { pollMs, type Step, workOff, workSideBySide } from "./work-off.ts";
 
 export type { SpentByPart };
 
@@ -21,7 +22,6 @@ export type DriveOptions = {
   readonly onProgress?: (deliveries: number) => void;
 };
 
-const pollMs = 100;
 const mostDeliveries = 50;
 /** So many webhooks come before what they leave on queues and stream is worked off. */
 const deliveriesAtOnce = { oneByOne: 140, overlapping: 1_400 };
@@ -43,7 +43,7 @@ export async function drive(
     const some = webhooks.slice(start, start + atOnce);
     const lanes = overlaps ? kinds.map((kind) => some.filter((each) => each.kind === kind)) : [some];
     const deliveries = Promise.all(lanes.map((lane) => deliverAll(running, lane, invoker, expectsFailures)));
-    await (overlaps ? workWhile(deliveries, steps) : deliveries);
+    await (overlaps ? workSideBySide(deliveries, steps) : deliveries);
     if (!overlaps) await workOff(steps);
     onProgress(start + some.length);
   }
@@ -56,9 +56,7 @@ export async function drive(
   return invoker.spent();
 }
 
-/** Lets one function work until its queue, or the stream, shows nothing more. @returns whether there was anything */
-type Step = () => Promise<boolean>;
-
+/** Stores, relay and fetch of a side. */
 function stepsOf(
   running: RunningSide,
   kinds: readonly Kind[],
@@ -83,33 +81,6 @@ function stepsOf(
     return records.length > 0;
   };
   return [...kinds.map(store), relay, () => drain("fetch", "FetchData", fetchQueueOf(running))];
-}
-
-/** Lets the functions work, one after the other, until queues and stream show nothing more. */
-async function workOff(steps: readonly Step[]): Promise<void> {
-  for (let isBusy = true; isBusy; ) {
-    isBusy = false;
-    for (const step of steps) isBusy = (await step()) || isBusy;
-  }
-}
-
-/** Lets the functions work side by side, until something else is over and queues and stream show nothing more. */
-async function workWhile(others: Promise<unknown>, steps: readonly Step[]): Promise<void> {
-  const idle = new Set<Step>();
-  let isOver = false;
-  const over = () => {
-    isOver = true;
-  };
-  const repeat = async (step: Step) => {
-    while (!isOver || idle.size < steps.length) {
-      if (await step()) idle.clear();
-      else {
-        idle.add(step);
-        await sleep(pollMs);
-      }
-    }
-  };
-  await Promise.all([others.finally(over), ...steps.map(repeat)]);
 }
 
 /**
