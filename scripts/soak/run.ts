@@ -71,7 +71,9 @@ async function session(
     onProgress(`${name}: ${events} of ${wanted}, lost ${done.lost}, ${Math.ceil(seconds / 60)} min to go`);
   }
   const judged = isJudged(samples) ? 1 : 0;
-  const found = growing(samples).map((each) => `${each} in ${name} session ${state[name].sessions + 1}`);
+  const found = growing(samples).map(
+    (each) => `${each} in ${name} session ${state[name].sessions + 1}: ${told(samples[each])}`,
+  );
   const ended = {
     ...state[name],
     sessions: state[name].sessions + 1,
@@ -81,4 +83,11 @@ async function session(
   state = { ...state, [name]: ended };
   writeState(file, state);
   return state;
+}
+
+/** For people: a dozen of a function's samples, in megabytes. */
+function told(samples: Samples[string] = []): string {
+  const every = Math.ceil(samples.length / 12);
+  const some = samples.filter((_, index) => index % every === 0);
+  return `${some.map(({ bytes }) => Math.round(bytes / 1e6)).join(" ")} MB`;
 }

@@ -99,7 +99,7 @@ describe("a witness", () => {
 
 describe("memory", () => {
   const session = (bytesAt: (leg: number) => number): readonly Sample[] =>
-    Array.from({ length: 40 }, (_, leg) => ({ events: leg * 1_000, bytes: bytesAt(leg) }));
+    Array.from({ length: 60 }, (_, leg) => ({ events: leg * 1_000, bytes: bytesAt(leg) }));
   const megabyte = 1_000_000;
   const noise = (leg: number) => ((leg * 7_919) % 13) * 0.2 * megabyte;
 
@@ -107,7 +107,7 @@ describe("memory", () => {
     ["is flat", (leg: number) => 80 * megabyte + noise(leg), []],
     [
       "fills to begin with, and is flat then",
-      (leg: number) => Math.min(20, leg) * 5 * megabyte + noise(leg),
+      (leg: number) => Math.min(30, leg) * 4 * megabyte + noise(leg),
       [],
     ],
     ["creeps by less than a tenth", (leg: number) => (80 + 0.1 * leg) * megabyte + noise(leg), []],
@@ -117,8 +117,8 @@ describe("memory", () => {
     expect(growing({ Store: session(bytesAt), Relay: session(() => megabyte) })).toEqual(expected);
   });
 
-  it("is not judged by a handful of samples", () => {
-    const short = session((leg) => leg * megabyte).slice(0, 10);
+  it("is not judged by few samples: a function that is seldom called fills its heap for long", () => {
+    const short = session((leg) => leg * megabyte).slice(0, 40);
     expect([growing({ Store: short }), isJudged({ Store: short })]).toEqual([[], false]);
     expect(isJudged({ Store: session(() => 1) })).toBe(true);
   });
