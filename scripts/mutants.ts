@@ -17,11 +17,13 @@ Examples:
   npm run mutants                                     all: hours
   npm run mutants -- --only protocol                  the protocol's alone
   npm run mutants -- --only domain --mutate domain/state.ts   one file, in minutes
+  npm run mutants -- --only functions --share 0.1     a sample of a tenth of the lines
   npm run mutants -- --only domain --static           also what is evaluated once, when a file is loaded: much slower`;
 
 type Options = {
   readonly only: readonly string[];
   readonly mutate?: string;
+  readonly share?: number;
   readonly static?: boolean;
   readonly record?: boolean;
 };
@@ -30,6 +32,11 @@ const options = new Command("npm run mutants --")
   .description("Changes the code on purpose, and counts how much of that the tests notice.")
   .option("--only <part>", `${names.join(", ")}; may be given again`, oneMore, [])
   .option("--mutate <files>", "for Stryker: only files of this pattern")
+  .option(
+    "--share <fraction>",
+    "for Stryker: only mutants within so many of the lines, chosen by chance",
+    fraction,
+  )
   .option("--static", "for Stryker: also mutants that need all tests")
   .option("--record", "write the last line down for docs/promises.md")
   .addHelpText("after", examples)
@@ -39,6 +46,12 @@ const options = new Command("npm run mutants --")
 function oneMore(name: string, before: readonly string[]): readonly string[] {
   if (!names.includes(name)) throw new InvalidArgumentError(`Write one of ${names.join(", ")}.`);
   return [...before, name];
+}
+
+function fraction(text: string): number {
+  const share = Number(text);
+  if (share > 0 && share < 1) return share;
+  throw new InvalidArgumentError("Write a number between 0 and 1, as in 0.1.");
 }
 
 const root = join(import.meta.dirname, "..");
@@ -53,7 +66,8 @@ async function main(): Promise<boolean> {
   for (const group of wanted.filter(isGroupName)) {
     if (signal.aborted) break;
     const isStatic = options.static === true;
-    const narrower = options.mutate === undefined ? {} : { mutate: options.mutate };
+    const { mutate, share } = options;
+    const narrower = { ...(mutate !== undefined && { mutate }), ...(share !== undefined && { share }) };
     const { noticed, all, percent, isWhole } = await runStryker({
       root,
       group,
@@ -61,7 +75,8 @@ async function main(): Promise<boolean> {
       signal,
       ...narrower,
     });
-    parts.push(`${group} ${percent.toFixed(1)} % (${noticed}/${all}${isWhole ? "" : " so far"})`);
+    const sampled = share === undefined ? "" : `, a sample of ${share * 100} % of the lines`;
+    parts.push(`${group} ${percent.toFixed(1)} % (${noticed}/${all}${isWhole ? "" : " so far"}${sampled})`);
     isGood &&= percent >= groups[group].leastScore;
   }
   if (wanted.includes("protocol") && !signal.aborted) {

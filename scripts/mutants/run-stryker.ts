@@ -4,12 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { type GroupName, groups } from "./groups.ts";
+import { sampleLines } from "./sample-lines.ts";
 
 export type StrykerOptions = {
   readonly root: string;
   readonly group: GroupName;
   /** Narrower than the group's own. */
   readonly mutate?: string;
+  /** Of its lines, 0 to 1: all, unless told. */
+  readonly share?: number;
   /** Also what is evaluated once, when a file is loaded: each such mutant needs all tests of the group. */
   readonly isStatic: boolean;
   readonly signal?: AbortSignal;
@@ -52,7 +55,8 @@ export async function runStryker(options: StrykerOptions): Promise<Score> {
   }
 }
 
-const incrementalFile = ({ root, group }: StrykerOptions) => join(root, ".local", "mutants", `${group}.json`);
+const incrementalFile = ({ root, group, share }: StrykerOptions) =>
+  join(root, ".local", "mutants", `${group}${share === undefined ? "" : `-${share}`}.json`);
 
 function run(stryker: string, config: string, { root, group, signal }: StrykerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -84,12 +88,12 @@ function endGroup(leader: number | undefined): void {
 }
 
 function configOf(options: StrykerOptions, directory: string, report: string) {
-  const { group, mutate, isStatic } = options;
+  const { root, group, mutate = groups[group].mutate, share, isStatic } = options;
   return {
     testRunner: "vitest",
     plugins: ["@stryker-mutator/vitest-runner"],
     vitest: { configFile: "scripts/mutants/vitest.config.ts", related: true },
-    mutate: [mutate ?? groups[group].mutate],
+    mutate: share === undefined ? [mutate] : sampleLines(root, mutate, share),
     coverageAnalysis: "perTest",
     ignoreStatic: !isStatic,
     incremental: true,

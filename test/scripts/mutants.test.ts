@@ -5,6 +5,7 @@ import { changed } from "../../scripts/mutants/copy.ts";
 import { protocolMutants } from "../../scripts/mutants/protocol.ts";
 import { runProtocolMutants } from "../../scripts/mutants/run-protocol.ts";
 import { scoreOf } from "../../scripts/mutants/run-stryker.ts";
+import { sampleLines } from "../../scripts/mutants/sample-lines.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const textOf = (file: string) => readFileSync(join(root, file), "utf8");
@@ -66,5 +67,22 @@ describe("Stryker's score", () => {
     const report = { files: { "a.ts": { mutants } } };
     expect(scoreOf(report, true)).toEqual({ noticed: 2, all: 4, percent: 50, isWhole: true });
     expect(scoreOf({ files: {} }, false)).toEqual({ noticed: 0, all: 0, percent: 0, isWhole: false });
+  });
+});
+
+describe("a sample of lines", () => {
+  const sample = (share: number) => sampleLines(root, "domain/**/*.ts", share);
+  const all = sample(1);
+
+  it("is the same each time, and a part of every larger one", () => {
+    expect(sample(0.1)).toEqual(sample(0.1));
+    expect(sample(0.5)).toEqual(expect.arrayContaining([...sample(0.1)]));
+    expect(all).toContain("domain/state.ts:1-1");
+  });
+
+  it.each([0.05, 0.2, 0.5])("has about the share %d of them", (share) => {
+    const found = sample(share).length / all.length;
+    expect(found).toBeGreaterThan(share * 0.8);
+    expect(found).toBeLessThan(share * 1.2);
   });
 });
