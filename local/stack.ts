@@ -30,6 +30,7 @@ import {
   hostFunction,
   type Outcome,
 } from "./lambda/hosted-function.ts";
+import type { Held } from "./lambda/protocol.ts";
 import { type Schedules, startSchedules } from "./schedules/schedules.ts";
 import { type DrainOptions, waitUntilDrained } from "./sources/drained.ts";
 import { type QueueSource, startQueueSource } from "./sources/queue-source.ts";
@@ -82,6 +83,8 @@ export type LocalFunction = {
   invoke(payload: string): Promise<Outcome>;
   /** Serves with other code from now on, see `functionsOf`; several take turns. What runs ends as it began. */
   serve(plans: Codes): void;
+  /** What each of its warm processes that is idle holds, after all garbage is collected. */
+  weigh(): Promise<readonly Held[]>;
   /** Kills (SIGKILL) the processes that work at this moment, else the idle ones; answers how many. */
   kill(): number;
   counts(): FunctionCounts;
@@ -394,8 +397,9 @@ function startFunction(
 
 function localFunction(host: HostedFunction, log: FunctionLog): LocalFunction {
   const { logicalId, name, arn, memoryMb } = host.plan;
-  const { invoke, serve, kill, counts } = host;
-  return { logicalId, name, arn, memoryMb, invoke, serve, kill, counts, log: log.lines, logBytes: log.bytes };
+  const { invoke, serve, weigh, kill, counts } = host;
+  const { lines, bytes: logBytes } = log;
+  return { logicalId, name, arn, memoryMb, invoke, serve, weigh, kill, counts, log: lines, logBytes };
 }
 
 /** The gateway knows a caller by its access key, which has letters and digits only. */

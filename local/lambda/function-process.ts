@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { FunctionPlan } from "../assembly/plan.ts";
-import type { FunctionError, Invocation, ProcessMessage, Usage } from "./protocol.ts";
+import type { FunctionError, Held, Invocation, ProcessMessage, RunnerMessage, Usage } from "./protocol.ts";
 import { stripped } from "./stripped.ts";
 
 /** How one invocation ended. A payload is JSON text. */
@@ -17,6 +17,8 @@ export type FunctionProcess = {
   readonly exited: Promise<void>;
   /** Runs one invocation; the process takes one at a time. It never rejects. */
   invoke(event: string): Promise<InvocationOutcome>;
+  /** What it holds after all garbage is collected, while nothing runs in it; undefined where it ends instead. */
+  weigh(): Promise<Held | undefined>;
   kill(): void;
 };
 
@@ -66,10 +68,12 @@ export function startFunctionProcess(
     initialized: initialization(child, Math.max(shortestInitSeconds, plan.timeoutSeconds)),
     exited,
     kill: () => child.kill("SIGKILL"),
+    weigh: () => Promise.race([weighed(child), exited.then(() => undefined)]),
     invoke: (event) => {
       const requestId = randomUUID();
       const { name, arn, memoryMb, logGroupName, timeoutSeconds } = plan;
       const invocation: Invocation = {
+        kind: "invoke",
         requestId,
         event,
         deadline: Date.now() + timeoutSeconds * 1000,
@@ -144,8 +148,25 @@ function runInvocation(
     child.on("message", take);
     child.on("exit", exit);
     if (child.exitCode !== null || child.signalCode !== null) exit(child.exitCode, child.signalCode);
-    else child.send(invocation, () => {});
+    else send(child, invocation);
   });
+}
+
+function weighed(child: ChildProcess): Promise<Held> {
+  return new Promise((resolve) => {
+    const take = (message: ProcessMessage): void => {
+      if (message.kind !== "weighed") return;
+      child.off("message", take);
+      resolve(message.held);
+    };
+    child.on("message", take);
+    send(child, { kind: "weigh" });
+  });
+}
+
+/** What can't be sent any more has no answer: that the process has ended says so. */
+function send(child: ChildProcess, message: RunnerMessage): void {
+  child.send(message, () => {});
 }
 
 function timedOut(requestId: string, seconds: number): FunctionError {

@@ -1,6 +1,6 @@
 import type { FunctionPlan } from "../assembly/plan.ts";
 import { type FunctionProcess, type InvocationOutcome, startFunctionProcess } from "./function-process.ts";
-import type { FunctionError } from "./protocol.ts";
+import type { FunctionError, Held } from "./protocol.ts";
 
 /** Lambda's limit for the request and the response of a synchronous invocation, in bytes. */
 export const synchronousPayloadBytes = 6_291_556;
@@ -20,6 +20,8 @@ export type HostedFunction = {
   serve(plans: Codes): void;
   /** Kills the processes that are working (all, if none is); answers how many. */
   kill(): number;
+  /** What each of its warm processes that is idle holds, after all garbage is collected. */
+  weigh(): Promise<readonly Held[]>;
   counts(): FunctionCounts;
   /** Distinct reasons why the handler could not be imported. */
   initErrors(): readonly string[];
@@ -145,6 +147,10 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
       const victims = working.size > 0 ? [...working] : takeIdle();
       for (const victim of victims) kill(victim);
       return victims.length;
+    },
+    weigh: async () => {
+      const held = await Promise.all(served.flatMap(({ idle }) => idle.map((each) => each.weigh())));
+      return held.filter((each) => each !== undefined);
     },
     counts: () => ({ ...counts, running: counts.running - waiting.length }),
     initErrors: () => [...initErrors],

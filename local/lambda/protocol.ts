@@ -8,6 +8,7 @@ export type FunctionError = {
 };
 
 export type Invocation = {
+  readonly kind: "invoke";
   readonly requestId: string;
   readonly event: string;
   /** Milliseconds since 1970. */
@@ -29,6 +30,17 @@ export type Usage = {
   readonly maxResidentBytes: number;
 };
 
+/** What a process holds of memory. */
+export type Held = {
+  /** What its code can still reach: its heap and the buffers outside of it, after all garbage is collected. */
+  readonly liveBytes: number;
+  /** The most that it has taken of the machine until then. */
+  readonly maxResidentBytes: number;
+};
+
+/** What the runner asks of a process; what it holds only while nothing runs in it. */
+export type RunnerMessage = Invocation | { readonly kind: "weigh" };
+
 export type ProcessMessage =
   | { readonly kind: "ready" }
   | { readonly kind: "init-error"; readonly error: FunctionError }
@@ -38,4 +50,5 @@ export type ProcessMessage =
       readonly payload: string;
       readonly usage: Usage;
     }
-  | { readonly kind: "failed"; readonly requestId: string; readonly error: FunctionError };
+  | { readonly kind: "failed"; readonly requestId: string; readonly error: FunctionError }
+  | { readonly kind: "weighed"; readonly held: Held };

@@ -38,6 +38,40 @@ describe("an invocation", () => {
     expect(usage?.maxResidentBytes).toBeLessThan(held.byteLength / 2);
   });
 
+  test("leaves a process that tells what lives in it, garbage left out", async () => {
+    await using work = await hosted(
+      `const kept = [];
+       export const handler = ({ keeps, megabytes }) => {
+         const held = Array.from({ length: megabytes }, () => "x".repeat(1e6).split("")).concat(Buffer.alloc(megabytes * 1e6, 1));
+         if (keeps) kept.push(held); };`,
+      { memoryMb: 512 },
+    );
+    const weightAfter = async (event: object) => {
+      await answerOf(work.host, event);
+      const [{ liveBytes = 0, maxResidentBytes = 0 } = {}, ...others] = await work.host.weigh();
+      expect(others).toEqual([]);
+      expect(maxResidentBytes).toBeGreaterThan(liveBytes);
+      return liveBytes;
+    };
+    const before = await weightAfter({ megabytes: 0 });
+    const dropped = await weightAfter({ megabytes: 10 });
+    const kept = await weightAfter({ keeps: true, megabytes: 10 });
+    expect(before).toBeGreaterThan(1e6);
+    expect(dropped - before).toBeLessThan(5e6);
+    // A megabyte of letters in an array takes several, a buffer what it says.
+    expect(kept - before).toBeGreaterThan(20e6);
+  });
+
+  test("leaves nothing to weigh where its process has ended", async () => {
+    await using work = await hosted("export const handler = () => 1;");
+    expect(await work.host.weigh()).toEqual([]);
+    await answerOf(work.host);
+    const weighing = work.host.weigh();
+    work.host.kill();
+    expect((await weighing).length).toBeLessThanOrEqual(1);
+    await vi.waitFor(async () => expect(await work.host.weigh()).toEqual([]));
+  });
+
   test("without a result answers null", async () => {
     await using work = await hosted("export const handler = () => {};");
     expect(await answerOf(work.host)).toBeNull();

@@ -34,6 +34,7 @@ export function scripted(
       return answers[Math.min(events.length, answers.length) - 1] ?? { kind: "throttled" };
     },
     serve: () => undefined,
+    weigh: async () => [],
     kill: () => 0,
     counts: () => ({
       invocations: events.length,
