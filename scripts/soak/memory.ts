@@ -1,49 +1,52 @@
 import { linearRegression } from "simple-statistics";
 import type { RunningSide } from "../../bench/drive/running-side.ts";
 
-/** The most memory, in bytes, that a function's process has held when so many events of its session were through. */
+/** What a function's code could still reach, in bytes, when so many events of its session were through. */
 export type Sample = { readonly events: number; readonly bytes: number };
 export type Samples = Readonly<Record<string, readonly Sample[]>>;
 
-/** On the way of an event, by the beginnings of their logical ids, with an event that makes them do nothing. */
-const probes: Readonly<Record<string, string>> = {
-  UsersReceive: JSON.stringify({ headers: {}, requestContext: { http: { method: "GET" } } }),
-  AccountsReceive: JSON.stringify({ headers: {}, requestContext: { http: { method: "GET" } } }),
-  EndpointsReceive: JSON.stringify({ headers: {}, requestContext: { http: { method: "GET" } } }),
-  UsersStore: '{"Records":[]}',
-  AccountsStore: '{"Records":[]}',
-  EndpointsStore: '{"Records":[]}',
-  RelayChanges: '{"Records":[]}',
-  FetchData: '{"Records":[]}',
-};
-
-/** Asks each function's process what it has held. @throws where one does not answer */
-export async function takeSamples(running: RunningSide, events: number, before: Samples): Promise<Samples> {
-  const samples: Record<string, readonly Sample[]> = { ...before };
-  for (const [name, event] of Object.entries(probes)) {
-    const outcome = await running.function(name).invoke(event);
-    if (outcome.kind !== "returned" || outcome.usage === undefined) {
-      throw new Error(`${name} tells nothing of its memory: ${JSON.stringify(outcome)}`);
-    }
-    samples[name] = [...(before[name] ?? []), { events, bytes: outcome.usage.maxResidentBytes }];
-  }
-  return samples;
-}
+/** On the way of an event, by the beginnings of their logical ids. */
+const names = [
+  "UsersReceive",
+  "AccountsReceive",
+  "EndpointsReceive",
+  "UsersStore",
+  "AccountsStore",
+  "EndpointsStore",
+  "RelayChanges",
+  "FetchData",
+] as const;
 
 /**
- * Engines fill their heaps to begin with: a session's first part says nothing, and neither does a short session. What
- * is called most has filled its heap after 6,000 events; what is called seldom still climbs after 17,000.
+ * Asks each function's process what lives in it. What it takes of the machine says less: a heap is enlarged by steps for
+ * as long as collecting it is put off, and what is called seldom takes hours to reach its height.
+ * @throws where one has taken more than its template gives it: Lambda would have ended it
  */
+export async function takeSamples(running: RunningSide, events: number, before: Samples): Promise<Samples> {
+  const taken = names.map(async (name) => {
+    const { weigh, memoryMb } = running.function(name);
+    const [held] = await weigh();
+    // It has not been called yet.
+    if (held === undefined) return [name, before[name] ?? []] as const;
+    const megabytes = Math.ceil(held.maxResidentBytes / 2 ** 20);
+    if (megabytes > memoryMb)
+      throw new Error(`${name} took ${megabytes} MB, and its template gives ${memoryMb}`);
+    return [name, [...(before[name] ?? []), { events, bytes: held.liveBytes }]] as const;
+  });
+  return Object.fromEntries(await Promise.all(taken));
+}
+
+/** Caches fill and code is compiled to begin with: a session's first half says nothing. */
 const warmShare = 0.5;
 const fewestSamples = 25;
-/** What is left of noise may rise so much over the rest of a session. */
-const toleratedShare = 0.1;
+/** What still settles may rise so much over the rest of a session: some 15 bytes for each of 50,000 events. */
+const toleratedShare = 0.05;
 /** Two-sided 95 % of Student's t, for so many samples or more. */
 const t95 = 2.4;
 
 /**
- * Which functions' memory grows: where the slope over the second half of a session is above 0 at 95 %, and rises by a
- * tenth or more of what was held. Few samples say nothing.
+ * Which functions' memory grows: where the slope over the second half of a session is above 0 at 95 %, and rises by more
+ * than a twentieth of what lived in it. Few samples say nothing.
  */
 export function growing(samples: Samples): readonly string[] {
   return Object.entries(samples).flatMap(([name, all]) => {
