@@ -28,9 +28,12 @@ export async function gatherEvidence(
     ...table.contents,
     ...(await readObjects(access, outputOf(stack, "OverflowBucketName"), table.objects)),
   ]);
+  const lying = await Promise.all(
+    deadLetterQueuesOf(stack).map(({ url, source }) => readDeadLetters(access, url, source)),
+  );
+  // After the queues: what is archived meanwhile is in one of the two.
   const { deadLetters: letters } = await readArchive(access, outputOf(stack, "ArchiveBucketName"));
-  const lying = deadLetterQueuesOf(stack).map(({ url, source }) => readDeadLetters(access, url, source));
-  const deadLetters = new Set([...letters, ...(await Promise.all(lying)).flat()].map(({ id }) => id));
+  const deadLetters = new Set([...letters, ...lying.flat()].map(({ id }) => id));
   const accepted = new Set(
     sent.flatMap(({ id, status = 0, subjects }) =>
       status >= 200 && status < 300 && !subjects.some((name) => erased.has(name)) ? [id] : [],

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
@@ -10,6 +11,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { z } from "zod";
+import { queueDepth } from "../sources/queue-depth.ts";
 
 /** How the engines are reached from outside of the pipeline. */
 export type Access = {
@@ -174,7 +176,12 @@ async function maxReceiveCountOf(access: Access, QueueUrl: string): Promise<numb
   }
 }
 
-/** All messages of a queue, with their attributes; each is taken out of it. */
+const pollMs = 100;
+
+/**
+ * All messages of a queue, with their attributes; each is taken out of it. What others have in their hands is waited for:
+ * they take it away or give it back. The archive's runs, for one, hide all dead letters for a moment.
+ */
 export async function* drain(access: Access, queueUrl: string): AsyncGenerator<Message> {
   const client = new SQSClient(access);
   try {
@@ -186,7 +193,11 @@ export async function* drain(access: Access, queueUrl: string): AsyncGenerator<M
           MessageAttributeNames: ["All"],
         }),
       );
-      if (Messages.length === 0) return;
+      if (Messages.length === 0) {
+        if ((await queueDepth(client, queueUrl)) === 0) return;
+        await wait(pollMs);
+        continue;
+      }
       yield* Messages;
       const Entries = Messages.map(({ ReceiptHandle = "" }, index) => ({ Id: String(index), ReceiptHandle }));
       await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
