@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { explain } from "../local/explain.ts";
-import { recordCounts } from "../scripts/promises/counts.ts";
+import { recordCounts, typedCommand } from "../scripts/promises/counts.ts";
 import { reportLine, sumOf } from "./accounting/report-line.ts";
 import { type ChaosFlags, parseChaosFlags } from "./options.ts";
 import { type RunResult, runChaos } from "./run.ts";
@@ -79,10 +79,7 @@ async function main(): Promise<number> {
     const line = reportLine(sumOf(results.map(({ tally }) => tally)));
     if (results.length > 1)
       process.stdout.write(`${results.length} runs, ${good(results).length} good\n${line}\n`);
-    if (flags.record) {
-      const words = process.argv.slice(2).filter((word) => word !== "--record");
-      recordCounts("chaos", `npm run chaos -- ${words.join(" ")}`, line);
-    }
+    if (flags.record) recordCounts("chaos", typedCommand("chaos"), line);
     return good(results).length === results.length ? 0 : 1;
   } finally {
     rmSync(scratch, { recursive: true, force: true });

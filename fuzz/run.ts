@@ -3,7 +3,7 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { recordCounts } from "../scripts/promises/counts.ts";
+import { recordCounts, typedCommand } from "../scripts/promises/counts.ts";
 import { type CampaignResult, fuzz } from "./run/campaign.ts";
 import { type FuzzFlags, parseFuzzFlags } from "./run/options.ts";
 import { lastLine, lineOf } from "./run/report.ts";
@@ -46,7 +46,7 @@ async function fuzzAll({ inputs, seed, target: names, json, record = false }: Fu
     await writeFile(json, `${JSON.stringify(results.map(({ said: _, ...counts }) => counts))}\n`);
   const line = lastLine(results);
   process.stdout.write(`${line}\n`);
-  if (record) recordCounts("fuzz", "npm run fuzz", line);
+  if (record) recordCounts("fuzz", typedCommand("fuzz"), line);
   return results.every(({ found }) => found === undefined) ? 0 : 1;
 }
 

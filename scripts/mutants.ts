@@ -5,7 +5,7 @@ import { groups, isGroupName } from "./mutants/groups.ts";
 import { protocolMutants } from "./mutants/protocol.ts";
 import { runProtocolMutants } from "./mutants/run-protocol.ts";
 import { runStryker } from "./mutants/run-stryker.ts";
-import { recordCounts } from "./promises/counts.ts";
+import { recordCounts, typedCommand } from "./promises/counts.ts";
 
 const names = [...Object.keys(groups), "protocol"];
 const examples = `
@@ -87,18 +87,13 @@ async function main(): Promise<boolean> {
   }
   const line = `mutants: ${parts.join(" ")}`;
   process.stdout.write(`${line}\n`);
-  if (options.record === true && isGood) recordCounts(suiteOf(wanted), commandOf(), line);
+  if (options.record === true && isGood) recordCounts(suiteOf(wanted), typedCommand("mutants"), line);
   return isGood;
 }
 
 /** Each part is written down by itself, so that one can be run again without the others. */
 function suiteOf(wanted: readonly string[]): string {
   return wanted.length === names.length ? "mutants" : `mutants-${wanted.join("-")}`;
-}
-
-function commandOf(): string {
-  const flags = process.argv.slice(2).filter((flag) => flag !== "--record");
-  return ["npm run mutants", ...(flags.length === 0 ? [] : ["--", ...flags])].join(" ");
 }
 
 try {

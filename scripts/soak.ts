@@ -5,7 +5,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import { wholeNumber } from "../local/whole-number.ts";
-import { recordCounts } from "./promises/counts.ts";
+import { recordCounts, typedCommand } from "./promises/counts.ts";
 import { isGood, lastLine } from "./soak/report.ts";
 import { soak } from "./soak/run.ts";
 
@@ -61,6 +61,6 @@ const state = await soak({
 });
 const line = lastLine(state);
 process.stdout.write(`${line}\n`);
-if (flags.record === true) recordCounts("soak", "npm run soak", line);
+if (flags.record === true) recordCounts("soak", typedCommand("soak"), line);
 if (interruption.signal.aborted) process.exitCode = 130;
 else process.exitCode = isGood(state) ? 0 : 1;

@@ -33,6 +33,12 @@ export function recordCounts(suite: string, command: string, line: string, to = 
   writeFileSync(file, `${JSON.stringify(counts, null, 2)}\n`);
 }
 
+/** What was typed to run a script of package.json, but for the wish to write it down. */
+export function typedCommand(script: string, words: readonly string[] = process.argv.slice(2)): string {
+  const kept = words.filter((word) => word !== "--record");
+  return [`npm run ${script}`, ...(kept.length === 0 ? [] : ["--", ...kept])].join(" ");
+}
+
 /** The page of promises, with the counts as they were written down last. */
 export function promisesPage(): string {
   const file = join(root, page);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { readCounts, recordCounts, withCounts } from "../../scripts/promises/counts.ts";
+import { readCounts, recordCounts, typedCommand, withCounts } from "../../scripts/promises/counts.ts";
 import { missingTests, rowsOf } from "../support/test-references.ts";
 
 const rows = rowsOf("docs/promises.md", ["promise", "case", "command", "what was wrong"]);
@@ -41,6 +41,11 @@ describe("the page of promises", () => {
     );
     expect(page).not.toContain("old");
     expect(withCounts(page, counts)).toBe(page);
+  });
+
+  it("has the command as it was typed, without the wish to write it down", () => {
+    expect(typedCommand("chaos", ["--seeds", "1..20", "--record"])).toBe("npm run chaos -- --seeds 1..20");
+    expect(typedCommand("fuzz", ["--record"])).toBe("npm run fuzz");
   });
 
   it("is not written where it has no place for them", () => {
