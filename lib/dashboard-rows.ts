@@ -1,7 +1,6 @@
 import type * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import { type IMetric, MathExpression, type Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { deadLetters, oldestMessage } from "./alarm-metrics.ts";
-import type { DashboardRow } from "./dashboard.ts";
 import type { Erasure } from "./erasure.ts";
 import type { Fetching } from "./fetching.ts";
 import { sameMetric } from "./log-metric.ts";
@@ -27,6 +26,20 @@ export type DashboardParts = {
   readonly erasure: Erasure;
   readonly reconciliation: Reconciliation;
   readonly throttles: ThrottleAlarms;
+};
+
+/** A widget of a row: what it shows, of the left axis and of the right one. */
+export type Panel = {
+  readonly title: string;
+  readonly left: readonly IMetric[];
+  readonly right?: readonly IMetric[];
+};
+
+/** A step of the data's way, as one row. */
+export type DashboardRow = {
+  readonly heading: string;
+  readonly text: string;
+  readonly panels: readonly Panel[];
 };
 
 /** What is shown, in the order of the data's way. */

@@ -2,28 +2,13 @@ import { Duration, Stack } from "aws-cdk-lib";
 import {
   Dashboard as CloudWatchDashboard,
   GraphWidget,
-  type IMetric,
   type IWidget,
   PeriodOverride,
   Row,
   TextWidget,
 } from "aws-cdk-lib/aws-cloudwatch";
 import { Construct } from "constructs";
-import { type DashboardParts, dashboardRows } from "./dashboard-rows.ts";
-
-/** A widget of a row: what it shows, of the left axis and of the right one. */
-export type Panel = {
-  readonly title: string;
-  readonly left: readonly IMetric[];
-  readonly right?: readonly IMetric[];
-};
-
-/** A step of the data's way, as one row. */
-export type DashboardRow = {
-  readonly heading: string;
-  readonly text: string;
-  readonly panels: readonly Panel[];
-};
+import { type DashboardParts, type DashboardRow, dashboardRows } from "./dashboard-rows.ts";
 
 const columns = 24;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { tombstoneDays } from "../../lib/erasure.ts";
+import { tombstoneDays } from "../../lib/eraser.ts";
 import { longestInQueuesInDays } from "../../lib/overflow-storage.ts";
 import { parseSettings } from "../../lib/settings.ts";
 import { dynamoDbMemory } from "../../subscriber/examples/dynamodb-memory.ts";
