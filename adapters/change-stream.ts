@@ -1,6 +1,6 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import type { Change } from "../domain/changes.ts";
+import type { Change } from "../domain/change.ts";
 import { parseDataSet } from "../domain/data-set.ts";
 import { isWeak, parseEvent } from "../domain/events.ts";
 import { permanent } from "../domain/failures.ts";

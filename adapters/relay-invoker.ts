@@ -1,5 +1,5 @@
 import type { LambdaClient } from "@aws-sdk/client-lambda";
-import type { Change } from "../domain/changes.ts";
+import type { Change } from "../domain/change.ts";
 import { FailureError, permanent } from "../domain/failures.ts";
 import { fieldsOf, textOf } from "../domain/parse.ts";
 import { type StreamRecord, writeChange } from "./change-stream.ts";

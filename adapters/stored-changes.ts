@@ -1,6 +1,6 @@
 import { type DynamoDBClient, GetItemCommand, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import type { Change } from "../domain/changes.ts";
+import type { Change } from "../domain/change.ts";
 import type { IncomeEvent } from "../domain/events.ts";
 import { type Fields, textOf } from "../domain/parse.ts";
 import { checkSchemaVersion } from "../domain/schema-version.ts";

@@ -1,5 +1,5 @@
 import { readChange, type StreamRecord } from "../adapters/change-stream.ts";
-import type { Change } from "../domain/changes.ts";
+import type { Change } from "../domain/change.ts";
 import { nameOfData } from "../domain/data-name.ts";
 import type { IncomeEvent } from "../domain/events.ts";
 import { nameOf, subjectOf } from "../domain/subjects.ts";

@@ -1,7 +1,7 @@
 import type { Key } from "../adapters/keys.ts";
 import type { RelayChanges, Underived } from "../adapters/relay-invoker.ts";
 import type { StoredPage } from "../adapters/stored-changes.ts";
-import type { Change } from "../domain/changes.ts";
+import type { Change } from "../domain/change.ts";
 import { type IncomeEvent, subjectKindOf } from "../domain/events.ts";
 import { markOf, momentOf } from "../domain/latest.ts";
 import {

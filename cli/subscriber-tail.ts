@@ -1,5 +1,5 @@
 import { readChange, type StreamRecord } from "../adapters/change-stream.ts";
-import { consequencesOf } from "../domain/changes.ts";
+import { consequencesOf } from "../domain/consequences.ts";
 import type { Message } from "../domain/message-schemas.ts";
 import { isFields } from "../domain/parse.ts";
 import { type Subscriber, wants } from "../domain/subscribers.ts";

@@ -1,4 +1,4 @@
-import type { Change } from "./changes.ts";
+import type { Change } from "./change.ts";
 import { permanent } from "./failures.ts";
 import { jsonText } from "./json-text.ts";
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, parseJson, present } from "./parse.ts";

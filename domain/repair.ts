@@ -1,4 +1,4 @@
-import type { Change } from "./changes.ts";
+import type { Change } from "./change.ts";
 import type { DataSet } from "./data-set.ts";
 import { type IncomeEvent, isWeak } from "./events.ts";
 import { correlationOf, type Judged, type Latest, markOf, momentOf } from "./latest.ts";

@@ -1,4 +1,4 @@
-import type { Change } from "./changes.ts";
+import type { Change } from "./change.ts";
 import type { DataSet } from "./data-set.ts";
 import { dataSetOf, type SubjectRecords } from "./event-progress.ts";
 import { type IncomeEvent, subjectKindOf } from "./events.ts";

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { Evidence } from "./account.ts";
 import type { MessageLine, RecordLine } from "./read-records.ts";
 
 const message = z.object({
@@ -10,16 +9,19 @@ const message = z.object({
   replayid: z.string().optional(),
 });
 
+/** What was recorded, and the provider's ids of who was erased. */
+type DuplicateEvidence = {
+  readonly records: readonly RecordLine[];
+  readonly messages: readonly MessageLine[];
+  readonly erased: ReadonlySet<string>;
+};
+
 /**
  * Every extra record and every extra message, in words. The same message again is none: it comes at least once, and
  * its id tells a reader. Extra is what a reader would take for another: one event in two records, a record that is
  * written over, one id with two contents, two ids in one place of a subject's order.
  */
-export function findDuplicates({
-  records,
-  messages,
-  erased,
-}: Pick<Evidence, "records" | "messages" | "erased">): readonly string[] {
+export function findDuplicates({ records, messages, erased }: DuplicateEvidence): readonly string[] {
   const isErased = ({ key }: RecordLine) => [...erased].some((id) => key.includes(id));
   return [...extraRecords(records.filter((line) => !isErased(line))), ...extraMessages(messages)];
 }

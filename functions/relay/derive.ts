@@ -1,6 +1,7 @@
 import { readChange, type StreamRecord } from "../../adapters/change-stream.ts";
 import type { FindErased } from "../../adapters/tombstones.ts";
-import { type Change, type Consequence, consequencesOf, correlationOfChange } from "../../domain/changes.ts";
+import { type Change, correlationOfChange } from "../../domain/change.ts";
+import { type Consequence, consequencesOf } from "../../domain/consequences.ts";
 import {
   type EraseTask,
   erasureOnDeletion,

@@ -1,5 +1,5 @@
 import type { Send } from "../../adapters/sqs-sender.ts";
-import type { Consequence } from "../../domain/changes.ts";
+import type { Consequence } from "../../domain/consequences.ts";
 import { writeEraseTask } from "../../domain/erasure.ts";
 import type { Failure } from "../../domain/failures.ts";
 import { writeTask } from "../../domain/tasks.ts";

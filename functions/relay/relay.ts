@@ -3,7 +3,7 @@ import type { StreamRecord } from "../../adapters/change-stream.ts";
 import { partitionOf } from "../../adapters/keys.ts";
 import type { Link } from "../../adapters/links.ts";
 import type { RecordName, Revise, Revisions } from "../../adapters/revisions.ts";
-import type { Consequence } from "../../domain/changes.ts";
+import type { Consequence } from "../../domain/consequences.ts";
 import { type DataName, rangeOf } from "../../domain/data-name.ts";
 import { want } from "../../domain/data-set.ts";
 import { type Failure, FailureError, failureOf } from "../../domain/failures.ts";

@@ -1,5 +1,3 @@
-import type { Campaign } from "./campaign.ts";
-
 /** What breaks a promise. */
 export type Finding = "crash" | "hang" | "loss" | "growth";
 
@@ -16,7 +14,7 @@ const timedOut = 70;
 /** @returns undefined where all went well */
 export function findingOf(
   { exitCode, said, isSilent, growthBytes }: Ended,
-  { mostGrowthBytes }: Pick<Campaign, "mostGrowthBytes">,
+  { mostGrowthBytes }: { readonly mostGrowthBytes: number },
 ): Finding | undefined {
   if (isSilent || exitCode === timedOut || said.includes("libFuzzer: timeout")) return "hang";
   if (said.includes("libFuzzer: out-of-memory") || growthBytes > mostGrowthBytes) return "growth";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type Change, consequencesOf } from "../../domain/changes.ts";
+import type { Change } from "../../domain/change.ts";
+import { consequencesOf } from "../../domain/consequences.ts";
 import { type DataSet, fetched, want } from "../../domain/data-set.ts";
 import type { EventFacts, IncomeEvent, Kind } from "../../domain/events.ts";
 import { identify } from "../../domain/identify.ts";

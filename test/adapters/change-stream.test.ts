@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readChange, writeChange } from "../../adapters/change-stream.ts";
-import type { Change } from "../../domain/changes.ts";
+import type { Change } from "../../domain/change.ts";
 import { fetched, want } from "../../domain/data-set.ts";
 import { judge } from "../../domain/state.ts";
 import { account, at, eventOf, minute } from "../domain/samples.ts";

@@ -2,7 +2,8 @@ import { dataSetKey, eventKey, type Key, stateKey } from "../../adapters/keys.ts
 import type { StoredChange, StoredChanges, StoredPage } from "../../adapters/stored-changes.ts";
 import type { KnownRecords } from "../../cli/known-records.ts";
 import { repair } from "../../cli/repair.ts";
-import { type Change, consequencesOf } from "../../domain/changes.ts";
+import type { Change } from "../../domain/change.ts";
+import { consequencesOf } from "../../domain/consequences.ts";
 import { type DataName, nameOfData } from "../../domain/data-name.ts";
 import { type DataSet, fetched, want, wantFor } from "../../domain/data-set.ts";
 import type { IncomeEvent } from "../../domain/events.ts";

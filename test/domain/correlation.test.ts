@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Change, consequencesOf } from "../../domain/changes.ts";
+import type { Change } from "../../domain/change.ts";
+import { consequencesOf } from "../../domain/consequences.ts";
 import { correlationIdIn } from "../../domain/correlation.ts";
 import { type DataSet, fetched, want, wantFor } from "../../domain/data-set.ts";
 import { envelopeVersion, writeEnvelope } from "../../domain/envelope.ts";

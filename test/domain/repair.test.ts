@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Change, consequencesOf } from "../../domain/changes.ts";
+import type { Change } from "../../domain/change.ts";
+import { consequencesOf } from "../../domain/consequences.ts";
 import { fetched, want } from "../../domain/data-set.ts";
 import { needsRepair, repairsOfDataSet, repairsOfEvent, repairsOfState } from "../../domain/repair.ts";
 import { settle } from "../../domain/state.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { consequencesOf } from "../../domain/changes.ts";
+import { consequencesOf } from "../../domain/consequences.ts";
 import { type DataSet, fetched, want } from "../../domain/data-set.ts";
 import { messageOfDataSet, messageOfState } from "../../domain/message.ts";
 import { retellData, retellDataSet, retellState } from "../../domain/retell.ts";

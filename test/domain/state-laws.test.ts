@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { consequencesOf } from "../../domain/changes.ts";
+import { consequencesOf } from "../../domain/consequences.ts";
 import type { IncomeEvent } from "../../domain/events.ts";
 import { type Answer, judge, type State, settle } from "../../domain/state.ts";
 import { at, eventOf, minute } from "./samples.ts";

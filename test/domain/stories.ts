@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { type Change, consequencesOf } from "../../domain/changes.ts";
+import type { Change } from "../../domain/change.ts";
+import { consequencesOf } from "../../domain/consequences.ts";
 import { type DataName, nameOfData, rangeOf } from "../../domain/data-name.ts";
 import { type DataSet, fetched, want, wantFor } from "../../domain/data-set.ts";
 import {

@@ -1,4 +1,5 @@
-import { type Change, consequencesOf } from "../../domain/changes.ts";
+import type { Change } from "../../domain/change.ts";
+import { consequencesOf } from "../../domain/consequences.ts";
 import { type DataSet, want } from "../../domain/data-set.ts";
 import type { IncomeEvent } from "../../domain/events.ts";
 import { writeTask } from "../../domain/tasks.ts";

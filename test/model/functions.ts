@@ -20,8 +20,8 @@ import { context, httpEvent } from "../functions/lambda.ts";
 import type { Do } from "./processes.ts";
 import { endpoint, readLife, type Webhook } from "./provider.ts";
 import { type Message, recordsOf } from "./queue.ts";
+import type { Surroundings } from "./surroundings.ts";
 import type { Ahead } from "./table.ts";
-import type { World } from "./world.ts";
 
 /** A failed send, as the adapter tells it. */
 const unsent = { kind: "retryable", reason: "SQS: injected", delayInSeconds: 0 } as const;
@@ -37,7 +37,7 @@ const secret = "the webhook's secret";
 export const fetchLife = 60;
 
 /** A port to the queues of which each send is one step; where a fault strikes, every message is told to have failed. */
-function sender(world: World, step: Do): Send {
+function sender(world: Surroundings, step: Do): Send {
   return async (queueUrl, messages) => {
     if (messages.length === 0) return [];
     const send = () => {
@@ -52,7 +52,7 @@ function sender(world: World, step: Do): Send {
   };
 }
 
-function revisionsOf(world: World, step: Do): Revisions {
+function revisionsOf(world: Surroundings, step: Do): Revisions {
   const { table } = world;
   const revising = (read: Ahead): Revise => ({
     state: (subject, change, known) => table.reviseState(step, subject, change, read.states, known),
@@ -71,7 +71,7 @@ function revisionsOf(world: World, step: Do): Revisions {
 }
 
 /** Receives one webhook. @returns the status of the answer */
-export async function receive(world: World, step: Do, { kind, body }: Webhook): Promise<number> {
+export async function receive(world: Surroundings, step: Do, { kind, body }: Webhook): Promise<number> {
   const handler = receiver(kind, {
     send: sender(world, step),
     overflow: noObjects,
@@ -91,7 +91,7 @@ export async function receive(world: World, step: Do, { kind, body }: Webhook): 
 
 /** Stores a batch of one kind's queue. */
 export function store(
-  world: World,
+  world: Surroundings,
   step: Do,
   kind: Kind,
   messages: readonly Message[],
@@ -109,7 +109,7 @@ export function store(
 }
 
 /** Relays a batch of the stream. @returns how many of its records are done */
-export async function relayBatch(world: World, step: Do, from: number, most: number): Promise<number> {
+export async function relayBatch(world: Surroundings, step: Do, from: number, most: number): Promise<number> {
   const changes = world.table.stream.slice(from, from + most);
   const send = sender(world, step);
   const subscribers = world.subscribers.map((name) => ({
@@ -134,7 +134,7 @@ export async function relayBatch(world: World, step: Do, from: number, most: num
   return first === undefined ? changes.length : Number(first.itemIdentifier) - from;
 }
 
-function callOf(world: World, step: Do): CallWithToken {
+function callOf(world: Surroundings, step: Do): CallWithToken {
   return async (token, call) => {
     // Its request is under way, then its answer is.
     const answer = await step(`calls ${call.method} ${call.path}`, () => world.provider.answer(token, call));
@@ -143,7 +143,11 @@ function callOf(world: World, step: Do): CallWithToken {
 }
 
 /** Does a batch of the fetch queue's tasks. */
-export function fetchBatch(world: World, step: Do, messages: readonly Message[]): Promise<SQSBatchResponse> {
+export function fetchBatch(
+  world: Surroundings,
+  step: Do,
+  messages: readonly Message[],
+): Promise<SQSBatchResponse> {
   const { table } = world;
   const note = (id: string) => step("notes a refused token", () => table.noteRefusal(id));
   const refusals = tokenRefusals({ note }, async () => world.refresh(), world.now);
@@ -212,7 +216,7 @@ const provider = {
 } as const;
 
 /** Runs the refresher once. */
-export async function refreshToken(world: World, step: Do): Promise<void> {
+export async function refreshToken(world: Surroundings, step: Do): Promise<void> {
   const { table } = world;
   const run = refresher({
     secret: world.secret.portOf(step),

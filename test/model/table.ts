@@ -1,6 +1,6 @@
 import type { Receipt } from "../../adapters/event-table.ts";
 import type { RecordName, Change as Revision } from "../../adapters/revisions.ts";
-import type { Change } from "../../domain/changes.ts";
+import type { Change } from "../../domain/change.ts";
 import { type DataName, nameOfData } from "../../domain/data-name.ts";
 import type { DataSet } from "../../domain/data-set.ts";
 import { type IncomeEvent, isWeak } from "../../domain/events.ts";

@@ -11,6 +11,7 @@ import { type Do, Processes } from "./processes.ts";
 import type { Provider, Webhook } from "./provider.ts";
 import { type Message, Queue } from "./queue.ts";
 import { Secret } from "./secret.ts";
+import type { Surroundings } from "./surroundings.ts";
 import { Table, type TableMutation } from "./table.ts";
 
 export const workQueues = ["accounts", "endpoints", "fetch"] as const;
@@ -27,7 +28,7 @@ export type Action = { readonly what: string; readonly run: () => void };
  * The pipeline as the functions make it, around a provider: their own code, on queues, a table, a stream and a secret
  * that behave as those of AWS do. Each thing that a function does to them is a step, before which anything may happen.
  */
-export class World {
+export class World implements Surroundings {
   readonly provider: Provider;
   readonly table: Table;
   readonly secret: Secret;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Change, type Consequence, consequencesOf } from "../../domain/changes.ts";
+import type { Change } from "../../domain/change.ts";
+import { type Consequence, consequencesOf } from "../../domain/consequences.ts";
 import { fetched, want } from "../../domain/data-set.ts";
 import type { IncomeEvent } from "../../domain/events.ts";
 import { judge, type State, settle } from "../../domain/state.ts";

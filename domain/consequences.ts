@@ -1,3 +1,4 @@
+import type { Change } from "./change.ts";
 import type { DataSet } from "./data-set.ts";
 import type { EraseTask } from "./erasure.ts";
 import { type IncomeEvent, subjectKindOf } from "./events.ts";
@@ -8,12 +9,6 @@ import type { Message } from "./message-schemas.ts";
 import type { State } from "./state.ts";
 import { type Subject, subjectOf } from "./subjects.ts";
 import { askTask, readTask, startTask, type Task } from "./tasks.ts";
-
-/** One change of the table, as its stream tells it. */
-export type Change =
-  | { readonly of: "event"; readonly event: IncomeEvent; readonly receipts: number }
-  | { readonly of: "state"; readonly before: State | undefined; readonly after: State }
-  | { readonly of: "data"; readonly before: DataSet | undefined; readonly after: DataSet };
 
 /**
  * What follows from a change. `judge` and `want` write to the table, whose stream then tells the next change;
@@ -51,11 +46,6 @@ export function consequencesOf(change: Change, source: string): readonly Consequ
     case "data":
       return ofData(change.before, change.after, source);
   }
-}
-
-/** The id of what led to a change; see `correlationOf`. */
-export function correlationOfChange(change: Change): string | undefined {
-  return change.of === "event" ? change.event.id : correlationOf(change.after.latest);
 }
 
 function ofEvent(event: IncomeEvent, receipts: number): Consequence {
