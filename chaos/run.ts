@@ -9,7 +9,6 @@ import { keepJournal } from "./journal.ts";
 import { leaveTraces } from "./leave-traces.ts";
 import { calmDown, mendAll } from "./load/calm-down.ts";
 import { keepLoading } from "./load/keep-loading.ts";
-import type { Interference } from "./observed-call.ts";
 import { type Progress, suffer, type TroubleOptions } from "./suffer.ts";
 import { type ChaosSystem, startChaosSystem } from "./system.ts";
 
@@ -37,7 +36,7 @@ export async function runChaos(options: RunOptions, progress: Progress): Promise
   const crashes = crashFunctions(options.seed, victimsOf(system));
   const faults = injectFaults(options.seed);
   const journal = keepJournal();
-  system.interfere(journal.writing(first(crashes.interference, faults.interference)));
+  system.interfere(journal.writing(crashes.around(faults.interference)));
   const load = keepLoading(system, progress);
   const suffered = await suffer(system, { crashes, faults, load, options, progress });
   await load.stop();
@@ -80,16 +79,5 @@ function victimsOf({ functions }: ChaosSystem) {
       const { invocations = 0, errors = 0, running = 0 } = functions.get(name)?.counts() ?? {};
       return invocations - errors - running;
     },
-  };
-}
-
-/** The first that decides, decides. */
-function first(...all: readonly Interference[]): Interference {
-  return async (call, moment) => {
-    for (const each of all) {
-      const outcome = await each(call, moment);
-      if (outcome !== undefined) return outcome;
-    }
-    return undefined;
   };
 }

@@ -21,12 +21,16 @@ export type Victims = {
 };
 
 export type Crashes = {
-  readonly interference: Interference;
+  /**
+   * Kills at calls, and lets the other interference decide of all other calls: a fault must not take the answer of which
+   * a function is to die.
+   */
+  around(others: Interference): Interference;
   /** Every point of the calls that were seen until now. @param atLeast so often */
   seen(atLeast?: number): readonly CrashPoint[];
   /** Lets functions die at these points, each once, and none more than twice before it has succeeded once. */
   strike(points: readonly CrashPoint[]): void;
-  /** Points that are still to be struck. */
+  /** Points that are still to be struck, those whose call is under way included. */
   left(): readonly CrashPoint[];
   /** Lets a share of all calls be the caller's last, as the seed says; 0: none. */
   strikeAtRandom(share: number): void;
@@ -47,7 +51,8 @@ export function crashFunctions(seed: number, victims: Victims): Crashes {
   const left = new Set<CrashPoint>();
   /** By function: how often it had succeeded when it died last, and how often it has died since. */
   const deaths = new Map<string, { readonly successes: number; readonly inRow: number }>();
-  const dying = new Map<ObservedCall, Phase>();
+  /** They die when the answer is there. */
+  const dying = new Set<ObservedCall>();
   const striking = new Map<ObservedCall, CrashPoint>();
   let share = 0;
   let kills = 0;
@@ -84,22 +89,17 @@ export function crashFunctions(seed: number, victims: Victims): Crashes {
   };
 
   return {
-    interference: async (call, moment) => {
-      if (!call.isFromFunction) return undefined;
+    around: (others) => async (call, moment) => {
       if (moment === "after") {
-        if (dying.get(call) !== "unanswered") return undefined;
-        dying.delete(call);
+        if (!dying.delete(call)) return others(call, moment);
         await wait(withheldMs);
         kill(call);
         return "drop";
       }
-      const phase = choose(call);
-      if (phase === undefined) return undefined;
-      if (phase === "unanswered") {
-        dying.set(call, phase);
-        return undefined;
-      }
-      kill(call);
+      const phase = call.isFromFunction ? choose(call) : undefined;
+      if (phase === undefined) return others(call, moment);
+      if (phase === "unanswered") dying.add(call);
+      else kill(call);
       return phase === "unsent" ? "drop" : undefined;
     },
     seen: (atLeast = 1) =>
@@ -109,7 +109,7 @@ export function crashFunctions(seed: number, victims: Victims): Crashes {
     strike: (points) => {
       for (const point of points) left.add(point);
     },
-    left: () => [...left],
+    left: () => [...left, ...striking.values()],
     strikeAtRandom: (wanted) => {
       share = wanted;
     },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { choosePoints, seedsForAll } from "../../chaos/crashes/choose-points.ts";
 import { type Crashes, crashFunctions } from "../../chaos/crashes/crash-points.ts";
-import type { ObservedCall } from "../../chaos/observed-call.ts";
+import type { Interference, ObservedCall } from "../../chaos/observed-call.ts";
 
 const calling = (name: string, isFromFunction = true): ObservedCall => ({
   function: "FetchData",
@@ -13,24 +13,26 @@ const calling = (name: string, isFromFunction = true): ObservedCall => ({
 });
 
 /** A function whose every invocation makes one call. */
-function oneFunction(seed = 1, isAlive = () => true) {
+function oneFunction(seed = 1, isAlive = () => true, others: Interference = async () => undefined) {
   let succeeded = 0;
   const killed: string[] = [];
   const crashes = crashFunctions(seed, {
     kill: (name) => (isAlive() && killed.push(name) ? 1 : 0),
     succeeded: () => succeeded,
   });
+  const interference = crashes.around(others);
   /** @returns what became of the call: whether it left, was applied, and was answered */
   const invoke = async (call: ObservedCall) => {
     const before = killed.length;
-    const first = await crashes.interference(call, "before");
+    const first = await interference(call, "before");
+    if (first === "cut") return "refused";
     if (first === "drop") return "unsent";
     if (killed.length > before) return "applied";
-    if ((await crashes.interference(call, "after")) === "drop") return "unanswered";
+    if ((await interference(call, "after")) === "drop") return "unanswered";
     succeeded += 1;
     return "answered";
   };
-  return { crashes, invoke, killed };
+  return { crashes, interference, invoke, killed };
 }
 
 const strikeAll = (crashes: Crashes) => crashes.strike(crashes.seen());
@@ -71,6 +73,27 @@ describe("crash points", () => {
     isAlive = true;
     await invoke(calling("send"));
     expect([crashes.left(), crashes.kills()]).toEqual([[], 1]);
+  });
+
+  it("are left while the answer of which the function is to die is under way", async () => {
+    const { crashes, interference, killed } = oneFunction();
+    crashes.strike(["FetchData send unanswered"]);
+    const call = calling("send");
+    await interference(call, "before");
+    expect([crashes.left(), killed]).toEqual([["FetchData send unanswered"], []]);
+    await interference(call, "after");
+    expect([crashes.left(), killed]).toEqual([[], ["FetchData"]]);
+  });
+
+  it("are struck while faults meet all other calls, and none of those that a function dies of", async () => {
+    const { crashes, invoke } = oneFunction(1, undefined, async (_, moment) =>
+      moment === "before" ? "cut" : undefined,
+    );
+    const call = calling("send");
+    expect(await invoke(call)).toBe("refused");
+    crashes.strike(["FetchData send applied", "FetchData send unanswered"]);
+    expect([await invoke({ ...call }), await invoke({ ...call })]).toEqual(["applied", "unanswered"]);
+    expect(await invoke({ ...call })).toBe("refused");
   });
 
   it("are left where their call never comes", async () => {
