@@ -30,16 +30,18 @@ export async function mendAll(system: ChaosSystem, patience: number): Promise<vo
   const s3 = new S3Client({ ...system.access, forcePathStyle: true });
   try {
     const archived = await keysOf(s3, outputOf(stack, "ArchiveBucketName"));
-    for (const short of Object.keys(queues)) {
+    const redrive = async (short: string) => {
       const letters = queues[`${short}-dead-letter`];
-      if (letters === undefined) continue;
+      if (letters === undefined) return;
       // As commands name it.
       const name = short.replace(/^subscriber-/, "subscriber/");
+      if ((await queueDepth(sqs, letters)) > 0) await operate(system, ["dlq", "redrive", name]);
+      // After those of the queue: what can't be understood is back there at once.
       if (archived.some((key) => key.startsWith(`letters/${name}/`))) {
         await operate(system, ["dlq", "redrive", name, "--archive"]);
       }
-      if ((await queueDepth(sqs, letters)) > 0) await operate(system, ["dlq", "redrive", name]);
-    }
+    };
+    await Promise.all(Object.keys(queues).map(redrive));
     const failures = await keysOf(s3, outputOf(stack, "FailuresBucketName"));
     if (failures.length > 0) await operate(system, ["repair", "--failures"]);
   } finally {
