@@ -38,7 +38,7 @@ export async function takeSamples(running: RunningSide, events: number, before: 
 
 /** Caches fill and code is compiled to begin with: a session's first half says nothing. */
 const warmShare = 0.5;
-const fewestSamples = 25;
+const fewestSamples = 10;
 /** What still settles may rise so much over the rest of a session: some 15 bytes for each of 50,000 events. */
 const toleratedShare = 0.05;
 /** Two-sided 95 % of Student's t, for so many samples or more. */

@@ -118,7 +118,7 @@ describe("memory", () => {
   });
 
   it("is not judged by few samples", () => {
-    const short = session((leg) => leg * megabyte).slice(0, 40);
+    const short = session((leg) => leg * megabyte).slice(0, 18);
     expect([growing({ Store: short }), isJudged({ Store: short })]).toEqual([[], false]);
     expect(isJudged({ Store: session(() => 1) })).toBe(true);
   });
