@@ -1,9 +1,12 @@
 import { linearRegression } from "simple-statistics";
-import type { RunningSide } from "../../bench/drive/running-side.ts";
+import type { LocalFunction } from "../../local/stack.ts";
 
 /** What a function's code could still reach, in bytes, when so many events of its session were through. */
 export type Sample = { readonly events: number; readonly bytes: number };
 export type Samples = Readonly<Record<string, readonly Sample[]>>;
+
+/** A system's functions, by the beginnings of their logical ids. */
+type Functions = { readonly function: (name: string) => Pick<LocalFunction, "weigh" | "memoryMb"> };
 
 /** On the way of an event, by the beginnings of their logical ids. */
 const names = [
@@ -22,11 +25,11 @@ const names = [
  * as long as collecting it is put off, and what is called seldom takes hours to reach its height.
  * @throws where one has taken more than its template gives it: Lambda would have ended it
  */
-export async function takeSamples(running: RunningSide, events: number, before: Samples): Promise<Samples> {
+export async function takeSamples(running: Functions, events: number, before: Samples): Promise<Samples> {
   const taken = names.map(async (name) => {
     const { weigh, memoryMb } = running.function(name);
     const [held] = await weigh();
-    // It has not been called yet.
+    // It has not been called yet, or was ended.
     if (held === undefined) return [name, before[name] ?? []] as const;
     const megabytes = Math.ceil(held.maxResidentBytes / 2 ** 20);
     if (megabytes > memoryMb)

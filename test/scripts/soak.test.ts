@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { legOf } from "../../scripts/soak/expected.ts";
-import { growing, isJudged, type Sample } from "../../scripts/soak/memory.ts";
+import { growing, isJudged, type Sample, takeSamples } from "../../scripts/soak/memory.ts";
 import { isGood, lastLine } from "../../scripts/soak/report.ts";
 import { soak } from "../../scripts/soak/run.ts";
 import { readState, writeState } from "../../scripts/soak/state.ts";
@@ -115,6 +115,32 @@ describe("memory", () => {
     ["grows by steps", (leg: number) => (80 + 8 * Math.floor(leg / 5)) * megabyte, ["Store"]],
   ])("that %s is told as such", (_, bytesAt, expected) => {
     expect(growing({ Store: session(bytesAt), Relay: session(() => megabyte) })).toEqual(expected);
+  });
+
+  it("is what lives in each process, leg after leg, and nothing of a function that was not called", async () => {
+    const holding = (liveBytes: number) => ({
+      function: (name: string) => ({
+        memoryMb: 512,
+        weigh: async () => (name === "FetchData" ? [] : [{ liveBytes, maxResidentBytes: 90 * 2 ** 20 }]),
+      }),
+    });
+    const first = await takeSamples(holding(7), 100, {});
+    const { UsersStore, FetchData } = await takeSamples(holding(8), 200, first);
+    expect(UsersStore).toEqual([
+      { events: 100, bytes: 7 },
+      { events: 200, bytes: 8 },
+    ]);
+    expect(FetchData).toEqual([]);
+  });
+
+  it("beyond what the template gives ends the soak, as Lambda would have ended the function", async () => {
+    const taking = (maxResidentBytes: number) => ({
+      function: () => ({ memoryMb: 512, weigh: async () => [{ liveBytes: 1, maxResidentBytes }] }),
+    });
+    await expect(takeSamples(taking(512 * 2 ** 20), 100, {})).resolves.toBeDefined();
+    await expect(takeSamples(taking(513 * 2 ** 20), 100, {})).rejects.toThrow(
+      "took 513 MB, and its template gives 512",
+    );
   });
 
   it("is not judged by few samples", () => {
