@@ -74,7 +74,7 @@ export async function runChaos(options: RunOptions, progress: Progress): Promise
 
 function victimsOf({ functions }: ChaosSystem) {
   return {
-    kill: (name: string) => functions.get(name)?.kill() ?? 0,
+    kill: (name: string) => functions.get(name)?.killWorking() ?? 0,
     succeeded: (name: string) => {
       const { invocations = 0, errors = 0, running = 0 } = functions.get(name)?.counts() ?? {};
       return invocations - errors - running;

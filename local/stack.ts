@@ -85,7 +85,9 @@ export type LocalFunction = {
   serve(plans: Codes): void;
   /** What each of its warm processes that is idle holds, after all garbage is collected. */
   weigh(): Promise<readonly Held[]>;
-  /** Kills (SIGKILL) the processes that work at this moment, else the idle ones; answers how many. */
+  /** Kills (SIGKILL) the processes that work at this moment; answers how many. */
+  killWorking(): number;
+  /** Kills (SIGKILL) all its processes, so that it starts cold; answers how many. */
   kill(): number;
   counts(): FunctionCounts;
   /** The latest lines of its log. */
@@ -397,9 +399,22 @@ function startFunction(
 
 function localFunction(host: HostedFunction, log: FunctionLog): LocalFunction {
   const { logicalId, name, arn, memoryMb } = host.plan;
-  const { invoke, serve, weigh, kill, counts } = host;
+  const { invoke, serve, weigh, killWorking, kill, counts } = host;
   const { lines, bytes: logBytes } = log;
-  return { logicalId, name, arn, memoryMb, invoke, serve, weigh, kill, counts, log: lines, logBytes };
+  return {
+    logicalId,
+    name,
+    arn,
+    memoryMb,
+    invoke,
+    serve,
+    weigh,
+    killWorking,
+    kill,
+    counts,
+    log: lines,
+    logBytes,
+  };
 }
 
 /** The gateway knows a caller by its access key, which has letters and digits only. */

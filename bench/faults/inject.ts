@@ -42,7 +42,7 @@ export function injectFaults({ stack }: RunningSide): Injected {
         return "drop";
       case "killedBefore":
       case "killedAfter":
-        target?.kill();
+        target?.killWorking();
         return "drop";
     }
   });

@@ -18,7 +18,9 @@ export type HostedFunction = {
    * a shift of traffic between two versions. What runs already ends as it began.
    */
   serve(plans: Codes): void;
-  /** Kills the processes that are working (all, if none is); answers how many. */
+  /** Kills the processes that are working; answers how many. */
+  killWorking(): number;
+  /** Kills all its processes, idle ones too; answers how many. */
   kill(): number;
   /** What each of its warm processes that is idle holds, after all garbage is collected. */
   weigh(): Promise<readonly Held[]>;
@@ -109,6 +111,11 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     victim.kill();
   };
 
+  const killAll = (victims: readonly FunctionProcess[]): number => {
+    for (const victim of victims) kill(victim);
+    return victims.length;
+  };
+
   const takeIdle = (): FunctionProcess[] => served.flatMap(({ idle }) => idle.splice(0));
 
   const turn = async (): Promise<void> => {
@@ -143,11 +150,8 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
         for (const victim of outdated.idle.splice(0)) kill(victim);
       }
     },
-    kill: () => {
-      const victims = working.size > 0 ? [...working] : takeIdle();
-      for (const victim of victims) kill(victim);
-      return victims.length;
-    },
+    killWorking: () => killAll([...working]),
+    kill: () => killAll([...working, ...takeIdle()]),
     weigh: async () => {
       const held = await Promise.all(served.flatMap(({ idle }) => idle.map((each) => each.weigh())));
       return held.filter((each) => each !== undefined);

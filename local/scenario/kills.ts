@@ -31,14 +31,17 @@ export type Kills = {
  * Kills each function once while it works: right after an engine applied one of its calls, and before the function
  * learns of it. That is where a pipeline that forgets, forgets.
  */
-export function killEachOnce(gateway: Gateway, victims: readonly Victim[]): Kills {
+export function killEachOnce(gateway: Pick<Gateway, "intercept">, victims: readonly Victim[]): Kills {
   const spared = new Map(victims.map((victim) => [victim.principal, victim]));
   let count = 0;
   const stop = gateway.intercept(async ({ principal, action }, moment) => {
     const victim = spared.get(principal);
     if (victim === undefined || moment !== "after" || polls.has(action)) return undefined;
+    const killed = victim.kill();
+    // The call of a process that has ended meanwhile.
+    if (killed === 0) return undefined;
     spared.delete(principal);
-    count += victim.kill();
+    count += killed;
     return "drop";
   });
   return { count: () => count, spared: () => [...spared.keys()], stop };

@@ -51,7 +51,7 @@ export async function runScenario(
   const { sandbox, stack, access } = system;
   const kills = killEachOnce(
     stack.gateway,
-    stack.functions.map((target) => ({ principal: target.name, kill: () => target.kill() })),
+    stack.functions.map((target) => ({ principal: target.name, kill: () => target.killWorking() })),
   );
   const subscribers = subscribersOf(stack);
   const senders = stack.functions.filter(({ logicalId }) => tellsSubscribers.test(logicalId));

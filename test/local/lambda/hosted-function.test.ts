@@ -286,11 +286,11 @@ describe("other code", () => {
 });
 
 describe("ending", () => {
-  test("kill ends the process at work, and the next invocation gets a new one", async () => {
+  test("killing what works ends the process at work, and the next invocation gets a new one", async () => {
     await using work = await hosted(gated);
     const answer = work.host.invoke("{}");
     await vi.waitFor(() => expect(work.lines).toEqual(["started"]));
-    expect(work.host.kill()).toBe(1);
+    expect(work.host.killWorking()).toBe(1);
     expect(await answer).toMatchObject({
       kind: "failed",
       error: { errorType: "Runtime.ExitError", errorMessage: expect.stringContaining("signal: killed") },
@@ -298,6 +298,15 @@ describe("ending", () => {
     await openGate(work.host.plan.directory);
     expect(await work.host.invoke("{}")).toMatchObject({ kind: "returned" });
     expect(work.host.counts().coldStarts).toBe(2);
+  });
+
+  test("killing what works leaves an idle process alone; killing all does not", async () => {
+    await using work = await hosted(identity);
+    const first = await answerOf(work.host);
+    expect(work.host.killWorking()).toBe(0);
+    expect(await answerOf(work.host)).toBe(first);
+    expect(work.host.kill()).toBe(1);
+    expect(await answerOf(work.host)).not.toBe(first);
   });
 
   test("a process that is killed while it imports is no handler that can't be loaded", async () => {

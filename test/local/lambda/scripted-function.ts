@@ -35,6 +35,7 @@ export function scripted(
     },
     serve: () => undefined,
     weigh: async () => [],
+    killWorking: () => 0,
     kill: () => 0,
     counts: () => ({
       invocations: events.length,
