@@ -11,7 +11,7 @@ import type { ChaosSystem } from "./system.ts";
 
 /** What is not struck by then is struck while other things go wrong, or at the end. */
 const strikingEndsAfterMs = 25_000;
-const lastStrikesEndAfterMs = 45_000;
+const lastStrikesEndAfterMs = 60_000;
 const longestShareMs = { whole: 15_000, short: 5_000 };
 const longestSpoilingMs = 10_000;
 const shareOfRandomKills = 0.01;

@@ -36,8 +36,8 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
   let isOver = false;
 
   const bring = async (): Promise<void> => {
-    // Of the round before: by now there is something of them to erase.
-    let erasable: readonly string[] = [];
+    // Of rounds before: by now there is something of them to erase.
+    const erasable: string[] = [];
     while (!isOver) {
       brought += 1;
       const users = await bringRound(provider, brought);
@@ -45,8 +45,8 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
       await sqs.send(new SendMessageCommand({ QueueUrl: outputOf(stack, "FetchQueueUrl"), MessageBody }));
       // What comes late of who was erased leads to more erasures: they must not pile up.
       const waiting = await queueDepth(sqs, outputOf(stack, "EraseQueueUrl"));
-      if (waiting < mostErasures) for (const userId of erasable) await erase(userId);
-      erasable = users;
+      for (const userId of erasable.splice(0, Math.max(0, mostErasures - waiting))) await erase(userId);
+      erasable.push(...users);
       while (!isOver && (await provider.call("pending")) > mostPending) await wait(betweenRoundsMs);
       await wait(betweenRoundsMs);
     }
