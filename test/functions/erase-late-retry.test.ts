@@ -14,7 +14,7 @@ import { context, keptLog, sqsEvent } from "./lambda.ts";
 import { isRelayed, lambdaRecords } from "./relayed-records.ts";
 
 /** Of one erasure, which makes fewer calls than that in its two passes. */
-const mostRetries = 60;
+const mostRetries = 40;
 
 await describeOnTables("an erasure, and late retries of webhooks of who is erased", (tables) => {
   let system: TestSystem;

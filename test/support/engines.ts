@@ -244,26 +244,34 @@ async function createTable(dynamodb: DynamoDBClient, streams: DynamoDBStreamsCli
       const { Items = [] } = await dynamodb.send(new ScanCommand({ TableName: name, ConsistentRead: true }));
       return Items.map((item) => unmarshall(item));
     },
-    stream: () => readStream(streams, streamArn),
+    stream: streamReader(streams, streamArn),
   };
 }
 
-async function readStream(streams: DynamoDBStreamsClient, StreamArn: string): Promise<readonly _Record[]> {
-  const { StreamDescription } = await streams.send(new DescribeStreamCommand({ StreamArn }));
+/** Reads a stream from where the last reading ended; answers all its records so far, oldest first. */
+function streamReader(streams: DynamoDBStreamsClient, StreamArn: string) {
   const read: _Record[] = [];
-  for (const { ShardId } of StreamDescription?.Shards ?? []) {
+  const iterators = new Map<string, string | undefined>();
+  const startOf = async (ShardId: string | undefined) => {
     const start = { StreamArn, ShardId, ShardIteratorType: "TRIM_HORIZON" as const };
-    const { ShardIterator: first } = await streams.send(new GetShardIteratorCommand(start));
-    // An open shard has a next iterator for ever: an empty answer is its present end.
-    for (let iterator = first; iterator !== undefined; ) {
-      const { Records = [], NextShardIterator } = await streams.send(
-        new GetRecordsCommand({ ShardIterator: iterator }),
-      );
-      read.push(...Records);
-      iterator = Records.length === 0 ? undefined : NextShardIterator;
+    return (await streams.send(new GetShardIteratorCommand(start))).ShardIterator;
+  };
+  return async (): Promise<readonly _Record[]> => {
+    const { StreamDescription } = await streams.send(new DescribeStreamCommand({ StreamArn }));
+    for (const { ShardId = "" } of StreamDescription?.Shards ?? []) {
+      // An open shard has a next iterator for ever: an empty answer is its present end.
+      let iterator = iterators.has(ShardId) ? iterators.get(ShardId) : await startOf(ShardId);
+      while (iterator !== undefined) {
+        const { Records = [], NextShardIterator } = await streams.send(
+          new GetRecordsCommand({ ShardIterator: iterator }),
+        );
+        read.push(...Records);
+        iterators.set(ShardId, NextShardIterator);
+        iterator = Records.length === 0 ? undefined : NextShardIterator;
+      }
     }
-  }
-  return read;
+    return [...read];
+  };
 }
 
 async function createBucket(s3: S3Client): Promise<TestBucket> {
