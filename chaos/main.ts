@@ -67,20 +67,26 @@ async function main(): Promise<number> {
   const directory = flags.keep ?? mkdtempSync(join(tmpdir(), "chaos-"));
   const scratch = mkdtempSync(join(tmpdir(), "chaos-assembly-"));
   const results: RunResult[] = [];
+  const seconds: number[] = [];
   try {
     const whole = flags.assembly ?? (await synthesizeAside(scratch));
     const assembly = flags.sabotage ? sabotaged(whole, join(scratch, "broken"), flags.sabotage) : whole;
     const [from, to] = flags.seeds ?? [flags.seed, flags.seed];
     for (let seed = from; seed <= to; seed += 1) {
+      const begun = performance.now();
       const result = await runOnce(assembly, seed, join(directory, `seed-${seed}`));
       if (result === undefined) return 130;
       results.push(result);
+      seconds.push(Math.round((performance.now() - begun) / 1000));
     }
     const line = reportLine(sumOf(results.map(({ tally }) => tally)));
-    if (results.length > 1)
-      process.stdout.write(`${results.length} runs, ${good(results).length} good\n${line}\n`);
-    if (flags.record) recordCounts("chaos", typedCommand("chaos"), line);
-    return good(results).length === results.length ? 0 : 1;
+    const areGood = good(results).length === results.length;
+    if (results.length > 1) {
+      const each = `${Math.min(...seconds)} to ${Math.max(...seconds)} s each`;
+      process.stdout.write(`${results.length} runs, ${good(results).length} good, ${each}\n${line}\n`);
+    }
+    if (flags.record && areGood) recordCounts("chaos", typedCommand("chaos"), line);
+    return areGood ? 0 : 1;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
     if (good(results).length === results.length && flags.keep === undefined)

@@ -31,7 +31,7 @@ function changes({ provider }: StageFile, slowness: number): object {
       refresh: lasting(10),
       register: lasting(10),
       reconcile: lasting(10),
-      archive: lasting(6),
+      archive: lasting(4),
       erase: lasting(3),
     },
   };

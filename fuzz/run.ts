@@ -46,8 +46,9 @@ async function fuzzAll({ inputs, seed, target: names, json, record = false }: Fu
     await writeFile(json, `${JSON.stringify(results.map(({ said: _, ...counts }) => counts))}\n`);
   const line = lastLine(results);
   process.stdout.write(`${line}\n`);
-  if (record) recordCounts("fuzz", typedCommand("fuzz"), line);
-  return results.every(({ found }) => found === undefined) ? 0 : 1;
+  const isGood = results.every(({ found }) => found === undefined);
+  if (record && isGood) recordCounts("fuzz", typedCommand("fuzz"), line);
+  return isGood ? 0 : 1;
 }
 
 /** Without the fuzzer, so that a debugger can look. */

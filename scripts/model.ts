@@ -31,7 +31,7 @@ const { runs, seed, faults, switches, record } = new Command("npm run model --")
   .option("--seed <number>", "of the histories", wholeNumber(0), Date.now() % 1_000_000)
   .option("--faults <number>", "faults at once, in the story", wholeNumber(0), 1)
   .option("--switches <number>", "switches from one racer to another", wholeNumber(0), 2)
-  .option("--record", "write the last line down for docs/promises.md")
+  .option("--record", "write the last line of a run that passed down for docs/promises.md (npm run docs)")
   .addHelpText("after", examples)
   .parse()
   .opts<Options>();

@@ -38,7 +38,7 @@ const options = new Command("npm run mutants --")
     fraction,
   )
   .option("--static", "for Stryker: also mutants that need all tests")
-  .option("--record", "write the last line down for docs/promises.md")
+  .option("--record", "write the last line of a run that passed down for docs/promises.md (npm run docs)")
   .addHelpText("after", examples)
   .parse()
   .opts<Options>();

@@ -38,7 +38,7 @@ const flags = new Command("npm run soak --")
   .option("--session <count>", "events until the system is started anew", wholeNumber(1), 100_000)
   .option("--state <file>", "how far it has come", join(import.meta.dirname, "../.local/soak.json"))
   .option("--anew", "begin from the beginning")
-  .option("--record", "put the last line into docs/promises.md (npm run docs)")
+  .option("--record", "write the last line of a run that passed down for docs/promises.md (npm run docs)")
   .addHelpText("after", examples)
   .parse()
   .opts<Flags>();
@@ -61,6 +61,6 @@ const state = await soak({
 });
 const line = lastLine(state);
 process.stdout.write(`${line}\n`);
-if (flags.record === true) recordCounts("soak", typedCommand("soak"), line);
+if (flags.record === true && isGood(state)) recordCounts("soak", typedCommand("soak"), line);
 if (interruption.signal.aborted) process.exitCode = 130;
 else process.exitCode = isGood(state) ? 0 : 1;

@@ -33,7 +33,7 @@ export function parseFuzzFlags(args: readonly string[]): FuzzFlags {
     )
     .option("--input <file>", "give the one target this input, and show what comes of it")
     .option("--json <file>", "write the counts to a file")
-    .option("--record", "put the last line into docs/promises.md (npm run docs)")
+    .option("--record", "write the last line of a run that passed down for docs/promises.md (npm run docs)")
     .addHelpText("after", examples)
     .parse(args, { from: "user" })
     .opts<FuzzFlags>();
