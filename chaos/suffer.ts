@@ -10,9 +10,9 @@ import { type Tampering, tamper } from "./load/tamper.ts";
 import type { ChaosSystem } from "./system.ts";
 
 /** What is not struck by then is struck while other things go wrong, or at the end. */
-const strikingEndsAfterMs = 25_000;
+const strikingEndsAfterMs = 20_000;
 const lastStrikesEndAfterMs = 60_000;
-const longestShareMs = { whole: 15_000, short: 5_000 };
+const longestShareMs = { whole: 12_000, short: 5_000 };
 const longestSpoilingMs = 10_000;
 const shareOfRandomKills = 0.01;
 const callsWithoutNews = { whole: 150, short: 30 };

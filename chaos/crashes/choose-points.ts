@@ -5,7 +5,7 @@ import type { CrashPoint } from "./crash-points.ts";
 const sample = 6;
 
 /** So many seeds in a row strike every point: all of them in one run would take it beyond three minutes. */
-export const seedsForAll = 6;
+export const seedsForAll = 8;
 
 /** The points to strike: the seed's share of all, in the short form some that the seed chooses. */
 export function choosePoints(

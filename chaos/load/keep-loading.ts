@@ -45,7 +45,7 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
       await sqs.send(new SendMessageCommand({ QueueUrl: outputOf(stack, "FetchQueueUrl"), MessageBody }));
       // What comes late of who was erased leads to more erasures: they must not pile up.
       const waiting = await queueDepth(sqs, outputOf(stack, "EraseQueueUrl"));
-      for (const userId of erasable.splice(0, Math.max(0, mostErasures - waiting))) await erase(userId);
+      for (const userId of erasable.splice(0, mostErasures - waiting)) await erase(userId);
       erasable.push(...users);
       while (!isOver && (await provider.call("pending")) > mostPending) await wait(betweenRoundsMs);
       await wait(betweenRoundsMs);
