@@ -1,4 +1,9 @@
-import { DeleteItemCommand, type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
+import {
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  paginateQuery,
+} from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { isFields, optionalText } from "../domain/parse.ts";
 import type { Subject } from "../domain/subjects.ts";
@@ -18,7 +23,8 @@ export type ErasableRecord = {
 export type ErasableRecords = {
   /** All of a partition, a page at a time. */
   readonly pagesOf: (subject: Subject) => AsyncIterable<readonly ErasableRecord[]>;
-  readonly remove: (record: Pick<ErasableRecord, "key">) => Promise<void>;
+  /** @returns whether it was there: another erasure may have been first */
+  readonly remove: (record: Pick<ErasableRecord, "key">) => Promise<boolean>;
   /** Replays that are to be gone on with, as texts: they name their subject, and the item that they have come to. */
   readonly replays: () => Promise<readonly { readonly key: Key; readonly text: string }[]>;
 };
@@ -75,7 +81,14 @@ export function erasableRecords(client: DynamoDBClient, tableName: string): Eras
       }
     },
     remove: async ({ key }) => {
-      await client.send(new DeleteItemCommand({ TableName: tableName, Key: marshall(key) }));
+      const item = { TableName: tableName, Key: marshall(key) };
+      try {
+        await client.send(new DeleteItemCommand({ ...item, ConditionExpression: "attribute_exists(pk)" }));
+        return true;
+      } catch (error) {
+        if (error instanceof ConditionalCheckFailedException) return false;
+        throw error;
+      }
     },
   };
 }

@@ -16,8 +16,9 @@ export async function removeRecords(task: EraseTask, dependencies: StepDependenc
 async function removeReplays({ erased }: EraseTask, { records }: StepDependencies): Promise<number> {
   const isNamed = mentions(erased.map(({ id }) => id));
   const named = (await records.replays()).filter(({ text }) => isNamed(text));
-  for (const replay of named) await records.remove(replay);
-  return named.length;
+  let count = 0;
+  for (const replay of named) if (await records.remove(replay)) count += 1;
+  return count;
 }
 
 type Progress = { readonly removed: Removed; readonly isComplete: boolean };
@@ -63,13 +64,13 @@ async function removeFrom(
     for (let start = 0; start < unwanted.length; start += atOnce) {
       if (isTimeOver()) return { removed, isComplete: false };
       const some = unwanted.slice(start, start + atOnce);
-      await Promise.all(
+      const gone = await Promise.all(
         some.map(async (record) => {
           if (record.bodyObject !== undefined) await objects.remove(record.bodyObject);
-          await records.remove(record);
+          return (await records.remove(record)) ? [record] : [];
         }),
       );
-      for (const { kind, bodyObject } of some) {
+      for (const { kind, bodyObject } of gone.flat()) {
         removed = addRemoved(removed, counts({ [kind]: 1, bodies: bodyObject === undefined ? 0 : 1 }));
       }
     }

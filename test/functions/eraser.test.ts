@@ -161,6 +161,22 @@ await describeOnTables("the eraser", (tables) => {
       });
     });
 
+    test("is reported by the erasure that removed it, where two of them meet", async () => {
+      await storeAll();
+      const { records } = world.dependencies;
+      const overtaken: typeof records = {
+        ...records,
+        remove: async (record) => {
+          await records.remove(record);
+          return records.remove(record);
+        },
+      };
+      await ask(eraseTask(user, "operator", [], "followed"));
+      await run(eraser({ ...world.dependencies, records: overtaken }));
+      expect(await report()).toMatchObject({ isDone: true, subjects: 2 });
+      expect((await report())?.removed).toEqual({ data: 2, pages: 1 });
+    });
+
     test("leaves tombstones of digests, so that the relay knows the user and each account", async () => {
       await storeAll();
       await erase(user);
