@@ -22,8 +22,10 @@ export type FunctionProcess = {
   kill(): void;
 };
 
-/** Lambda's limit for importing the handler, after which it starts again within the invocation's own time. */
-const shortestInitSeconds = 10;
+/** Lambda's limit for importing the handler, in seconds; here it is the function's time-out where that is longer. */
+const importingSeconds = 10;
+/** The type of Lambda's error for what did not end in its time. */
+export const timedOutType = "Sandbox.Timedout";
 const bootstrap = join(import.meta.dirname, "bootstrap.ts");
 
 /** Ended with the runner, also where a handler never gives way to the news that the channel is closed. */
@@ -36,11 +38,13 @@ process.on("exit", () => {
  * Starts a process for one function.
  * @param environment everything that the process sees of an environment
  * @param onLine takes each line that it writes to stdout or stderr
+ * @param shortestImport seconds that it has to import the handler, whatever its time-out is
  */
 export function startFunctionProcess(
   plan: FunctionPlan,
   environment: Readonly<Record<string, string>>,
   onLine: (line: string) => void,
+  shortestImport: number = importingSeconds,
 ): FunctionProcess {
   const flags = [`--max-old-space-size=${plan.memoryMb}`, "--input-type=module"];
   const child = spawn(
@@ -65,7 +69,7 @@ export function startFunctionProcess(
     child.once("error", () => resolve());
   });
   return {
-    initialized: initialization(child, Math.max(shortestInitSeconds, plan.timeoutSeconds)),
+    initialized: initialization(child, Math.max(shortestImport, plan.timeoutSeconds)),
     exited,
     kill: () => child.kill("SIGKILL"),
     weigh: () => Promise.race([weighed(child), exited.then(() => undefined)]),
@@ -171,7 +175,7 @@ function send(child: ChildProcess, message: RunnerMessage): void {
 
 function timedOut(requestId: string, seconds: number): FunctionError {
   return {
-    errorType: "Sandbox.Timedout",
+    errorType: timedOutType,
     errorMessage: `RequestId: ${requestId} Error: Task timed out after ${seconds.toFixed(2)} seconds`,
   };
 }

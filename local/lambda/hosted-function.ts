@@ -1,5 +1,10 @@
 import type { FunctionPlan } from "../assembly/plan.ts";
-import { type FunctionProcess, type InvocationOutcome, startFunctionProcess } from "./function-process.ts";
+import {
+  type FunctionProcess,
+  type InvocationOutcome,
+  startFunctionProcess,
+  timedOutType,
+} from "./function-process.ts";
 import type { FunctionError, Held } from "./protocol.ts";
 
 /** Lambda's limit for the request and the response of a synchronous invocation, in bytes. */
@@ -49,6 +54,8 @@ export type HostOptions = {
   readonly onLine: (line: string) => void;
   /** Cap of processes for a function without reserved concurrency; further invocations wait their turn. */
   readonly maximumProcesses: number;
+  /** Seconds that a process has to import the handler, whatever its time-out is; else Lambda's. */
+  readonly shortestImport?: number;
 };
 
 /**
@@ -70,7 +77,12 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
 
   const start = ({ plan: code, idle }: Served): FunctionProcess => {
     counts.coldStarts += 1;
-    const started = startFunctionProcess(code, options.environmentOf(code), options.onLine);
+    const started = startFunctionProcess(
+      code,
+      options.environmentOf(code),
+      options.onLine,
+      options.shortestImport,
+    );
     alive.add(started);
     void started.exited.then(() => {
       alive.delete(started);
@@ -89,9 +101,19 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
 
   const run = async (event: string): Promise<InvocationOutcome> => {
     const code = inTurn();
-    const used = code.idle.pop() ?? start(code);
-    working.add(used);
-    const failure = await used.initialized;
+    const begin = (): FunctionProcess => {
+      const next = code.idle.pop() ?? start(code);
+      working.add(next);
+      return next;
+    };
+    let used = begin();
+    let failure = await used.initialized;
+    if (failure?.errorType === timedOutType) {
+      // As on Lambda: an import that ran out of its time begins once more.
+      working.delete(used);
+      used = begin();
+      failure = await used.initialized;
+    }
     if (failure !== undefined && !killed.has(used))
       initErrors.add(`${failure.errorType}: ${failure.errorMessage}`);
     const outcome: InvocationOutcome =

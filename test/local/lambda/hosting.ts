@@ -2,7 +2,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FunctionPlan } from "../../../local/assembly/plan.ts";
-import { type HostedFunction, hostFunction } from "../../../local/lambda/hosted-function.ts";
+import {
+  type HostedFunction,
+  type HostOptions,
+  hostFunction,
+} from "../../../local/lambda/hosted-function.ts";
 
 export type Hosted = AsyncDisposable & { readonly host: HostedFunction; readonly lines: readonly string[] };
 
@@ -10,7 +14,7 @@ export type Hosted = AsyncDisposable & { readonly host: HostedFunction; readonly
 export async function hosted(
   source: string,
   plan: Partial<FunctionPlan> = {},
-  maximumProcesses = 2,
+  options: Partial<Pick<HostOptions, "maximumProcesses" | "shortestImport">> = {},
 ): Promise<Hosted> {
   const directory = await mkdtemp(join(tmpdir(), "function-"));
   await writeFile(join(directory, "index.mjs"), source);
@@ -34,7 +38,8 @@ export async function hosted(
   const host = hostFunction(full, {
     environmentOf: ({ environment }) => ({ ...environment, PATH: "/usr/bin" }),
     onLine: (line) => lines.push(line),
-    maximumProcesses,
+    maximumProcesses: 2,
+    ...options,
   });
   return {
     host,
