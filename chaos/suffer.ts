@@ -12,7 +12,7 @@ import type { ChaosSystem } from "./system.ts";
 /** What is not struck by then is struck while other things go wrong, or at the end. */
 const strikingEndsAfterMs = 20_000;
 const lastStrikesEndAfterMs = 60_000;
-const longestShareMs = { whole: 12_000, short: 5_000 };
+const longestShareMs = { whole: 10_000, short: 5_000 };
 const longestSpoilingMs = 10_000;
 const shareOfRandomKills = 0.01;
 const callsWithoutNews = { whole: 150, short: 30 };
@@ -59,7 +59,7 @@ export async function suffer(system: ChaosSystem, trouble: Trouble): Promise<Suf
   await strikeAll(points, crashes, strikingEndsAfterMs * options.slow, progress);
   progress("Killing functions at random, spoiling the answers of batches, replaying while events come in");
   crashes.strikeAtRandom(shareOfRandomKills);
-  const tampering = tamper(system, options.directory);
+  const tampering = tamper(system, options.seed, options.directory);
   const rounds = load.rounds(1);
   await operate(system, ["replay", "--all-subscribers", "--since", "1h"]);
   await rounds;

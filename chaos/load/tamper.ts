@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { FunctionPlan } from "../../local/assembly/plan.ts";
+import { chance } from "../chance.ts";
 import type { ChaosSystem } from "../system.ts";
 
 /**
@@ -19,15 +20,19 @@ export type Tampering = {
 
 const consumers = ["UsersStore", "AccountsStore", "EndpointsStore", "CompanyAccountsStore", "FetchData"];
 
-/** Lets every other invocation of those that take batches from queues spoil its answer. The bundles stay as they are. */
-export function tamper({ functions, plans }: ChaosSystem, directory: string): Tampering {
+/**
+ * Lets every other invocation of those that take batches from queues spoil its answer, in a way that follows from the
+ * seed and how many processes of the function began before its own. The bundles stay as they are.
+ */
+export function tamper({ functions, plans }: ChaosSystem, seed: number, directory: string): Tampering {
   const targets = consumers.flatMap((name) => {
     const plan = plans.get(name);
     const target = functions.get(name);
     return plan && target ? [{ name, plan, target }] : [];
   });
   for (const { name, plan, target } of targets) {
-    target.serve([plan, spoilt(plan, join(directory, "spoilt", name))]);
+    const first = Math.floor(chance(seed, "spoilt", name) * spoilings.length);
+    target.serve([plan, spoilt(plan, first, join(directory, "spoilt", name))]);
   }
   return {
     counts: () =>
@@ -47,16 +52,29 @@ function mark(how: string): string {
   return `spoilt: ${how}`;
 }
 
-/** The function with a handler of ours around its own. */
-function spoilt(plan: FunctionPlan, directory: string): FunctionPlan {
+/**
+ * The function with a handler of ours around its own. Each process begins one way further than the one before it, with
+ * a folder for its turn: most die before they come to a second way.
+ */
+function spoilt(plan: FunctionPlan, first: number, directory: string): FunctionPlan {
   const original = pathToFileURL(join(plan.directory, "index.mjs")).href;
   mkdirSync(directory, { recursive: true });
   writeFileSync(
     join(directory, "index.mjs"),
-    `import { setTimeout as wait } from "node:timers/promises";
+    `import { mkdirSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
 import { handler as real } from ${JSON.stringify(original)};
 const ways = ${JSON.stringify(spoilings)};
-let turn = Math.floor(Math.random() * ways.length);
+let turn = ${first};
+for (;;) {
+  try {
+    mkdirSync(new URL("turn-" + turn, import.meta.url));
+    break;
+  } catch (error) {
+    if (error.code !== "EEXIST") throw error;
+    turn += 1;
+  }
+}
 export const handler = async (event, context) => {
   const how = ways[turn++ % ways.length];
   process.stdout.write("spoilt: " + how + "\\n");
