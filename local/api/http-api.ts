@@ -38,6 +38,8 @@ export type HttpApi = {
 
 /** HTTP API's limit for a request's body, in bytes. */
 const longestBody = 10 * 1024 * 1024;
+/** Milliseconds: longer than a caller keeps an idle connection, so that none is closed in its face. */
+const keepAliveTimeout = 120_000;
 const keptEntries = 10_000;
 
 /**
@@ -68,7 +70,7 @@ export async function startHttpApi(
     write(response, answer, request.method === "HEAD");
   };
 
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout }, (request, response) => {
     handle(request, response).catch(() => response.destroy());
   });
   const actualPort = await listen(server, port);

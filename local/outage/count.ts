@@ -12,6 +12,8 @@ export type OutageResult = TaskCounts &
   CallCounts & {
     /** Of the stage's settings. */
     readonly limitPerMinute: number;
+    /** Hours of the stage that the outage lasted: until all tasks waited, where that took longer than was asked for. */
+    readonly lasted: number;
     /** Real seconds from the outage's end until nothing waits any more. */
     readonly catchUpSeconds: number;
   };

@@ -60,6 +60,7 @@ async function play(run: Run): Promise<OutageResult> {
     ...(await countTasks(system, fetched)),
     ...countCalls(sandbox.calls(), begun, ended),
     limitPerMinute: outage.limitPerMinute,
+    lasted: ((ended - begun) * outage.divideDurationsBy) / 3_600_000,
     catchUpSeconds,
   };
 }

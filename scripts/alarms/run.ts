@@ -15,6 +15,8 @@ export type Outcome = {
 };
 
 const patienceInMs = 120_000;
+/** The longest period of such an alarm, and a minute. */
+const longestSlownessInMs = 360_000;
 const lookedAtEveryMs = 500;
 /** What takes a minute is gone on with now and then. */
 const longLookedAtEveryMs = 5_000;
@@ -57,6 +59,8 @@ async function tripOne(world: World, trip: Trip): Promise<Outcome> {
     (await stack.lookAtAlarms()).some((each) => each.logicalId === alarm.logicalId && each.state === "ALARM");
   const values = () => stack.alarmValues(alarm.logicalId);
   await trip.prepare?.(world);
+  const latest = Date.now() + longestSlownessInMs;
+  while (trip.isOfSlowness === true && Date.now() < latest && (await isOn())) await wait(longLookedAtEveryMs);
   if (await isOn()) return { trip, alarm, state: "was on before", values: values(), seconds: 0 };
   const began = Date.now();
   const end = await trip.make(world);

@@ -12,6 +12,8 @@ export type Trip = {
   readonly isAfterOthers?: boolean;
   /** It has to be lived through for more than a minute. */
   readonly isLong?: boolean;
+  /** Its alarm tells of slowness, which a busy machine has too, for a while: the condition is made when that is over. */
+  readonly isOfSlowness?: boolean;
   /** Ends what others left behind. */
   readonly prepare?: (world: World) => Promise<unknown>;
   /** Makes the condition. @returns ends it */

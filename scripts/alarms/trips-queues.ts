@@ -78,6 +78,7 @@ export const relayTrips: readonly Trip[] = [
   {
     entry: "relay-behind",
     condition: "the table does not answer the relay any more",
+    isOfSlowness: true,
     isAwaitedLater: true,
     make: async ({ send, meets }) => {
       const end = meets(/^RelayChanges/, relayReads, "hang");

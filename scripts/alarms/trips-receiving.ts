@@ -69,6 +69,7 @@ export const receivingTrips: readonly Trip[] = [
 export const eventsLate: Trip = {
   entry: "events-late",
   condition: "nobody takes events of company accounts from their queue",
+  isOfSlowness: true,
   isAwaitedLater: true,
   make: async ({ send, meets }) => {
     const end = meets(/^CompanyAccountsStore/, ["sqs:ReceiveMessage"], outOfOrder);

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { announce } from "../../local/announce.ts";
 import { outputOf, subscribersOf } from "../../local/outputs.ts";
+import { drain } from "../../local/scenario/census.ts";
 import { settle } from "../../local/settle.ts";
 import { invoke, type System } from "../../local/system.ts";
 import { problemsOf } from "./judge.ts";
@@ -48,7 +48,7 @@ export async function restoreDrill(
 
     say("The table's content is lost");
     await emptyTable(dynamodb, tableName);
-    await drain(system);
+    await drainSubscribers(system);
 
     say("Restore");
     await command("restore", restoredName);
@@ -64,7 +64,7 @@ export async function restoreDrill(
     await settled();
 
     const after = await readItems(dynamodb, tableName);
-    return problemsOf({ before, after, erased, messages: await drain(system), untold });
+    return problemsOf({ before, after, erased, messages: await drainSubscribers(system), untold });
   } finally {
     endAnnouncement();
     dynamodb.destroy();
@@ -83,23 +83,12 @@ async function putBack(
 }
 
 /** Takes all messages out of the subscribers' queues. */
-async function drain({ stack, access }: System): Promise<readonly string[]> {
-  const client = new SQSClient(access);
+async function drainSubscribers({ stack, access }: System): Promise<readonly string[]> {
   const bodies: string[] = [];
-  try {
-    for (const { queueUrl: QueueUrl } of subscribersOf(stack)) {
-      for (;;) {
-        const { Messages = [] } = await client.send(
-          new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
-        );
-        if (Messages.length === 0) break;
-        bodies.push(...Messages.map(({ Body = "" }) => Body));
-      }
-    }
-    return bodies;
-  } finally {
-    client.destroy();
+  for (const { queueUrl } of subscribersOf(stack)) {
+    for await (const { Body = "" } of drain(access, queueUrl)) bodies.push(Body);
   }
+  return bodies;
 }
 
 /** Runs a command of the command line. @throws with what it said where it fails */
