@@ -8,9 +8,10 @@ export default defineConfig({
     setupFiles: ["test/support/repeat-laws.ts"],
     // End-to-end tests mostly wait for time-outs of queues: two at once fit two cores.
     maxWorkers: 2,
-    // Ends what hangs, and asserts no time: a busy machine takes several times as long as a quiet one.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // These end what hangs, and assert no time: a busy machine takes several times as long as a quiet one.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000, interval: 20 } },
     // The report is where continuous integration takes its counts from.
     reporters: ["default", ["json", { outputFile: ".local/test-report.json" }]],
   },

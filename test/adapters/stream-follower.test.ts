@@ -74,9 +74,9 @@ await describeOnTables("following a table's stream", (tables) => {
     await ready;
     await put("one");
     await put("two");
-    await expect.poll(() => seen, { timeout: 15_000 }).toEqual(["one", "two"]);
+    await expect.poll(() => seen).toEqual(["one", "two"]);
     await put("three");
-    await expect.poll(() => seen, { timeout: 15_000 }).toEqual(["one", "two", "three"]);
+    await expect.poll(() => seen).toEqual(["one", "two", "three"]);
     stop();
     await ended;
   });
@@ -94,7 +94,7 @@ await describeOnTables("following a table's stream", (tables) => {
     release();
     await ready;
     await put("first");
-    await expect.poll(() => seen, { timeout: 15_000 }).toEqual(["first"]);
+    await expect.poll(() => seen).toEqual(["first"]);
     stop();
     await ended;
   });
@@ -103,12 +103,12 @@ await describeOnTables("following a table's stream", (tables) => {
     const { seen, ready, stop, ended, troubles } = follow(client, stream);
     await ready;
     await put("first");
-    await expect.poll(() => seen, { timeout: 15_000 }).toEqual(["first"]);
+    await expect.poll(() => seen).toEqual(["first"]);
     const failed = fail("dynamodb:GetRecords", "ExpiredIteratorException");
     await put("second");
     await failed;
     release();
-    await expect.poll(() => seen, { timeout: 15_000 }).toEqual(["first", "second"]);
+    await expect.poll(() => seen).toEqual(["first", "second"]);
     expect(troubles).toEqual([]);
     stop();
     await ended;
@@ -181,7 +181,7 @@ describe("following a stream whose shards end", () => {
   it("reads what an open one still gets, then its children from their beginning, and none that had ended", async () => {
     const rounds: (() => void)[] = [];
     const next = async () => {
-      await expect.poll(() => rounds.length, { timeout: 15_000 }).toBe(1);
+      await expect.poll(() => rounds.length).toBe(1);
       rounds.shift()?.();
     };
     const waitForNext = () => new Promise<void>((resolve) => void rounds.push(resolve));
@@ -194,7 +194,7 @@ describe("following a stream whose shards end", () => {
     // One in which the parent ends, one that reads the child.
     await next();
     await next();
-    await expect.poll(() => rounds.length, { timeout: 15_000 }).toBe(1);
+    await expect.poll(() => rounds.length).toBe(1);
     expect(seen).toEqual(["last of the parent", "first of the child"]);
     stop();
     rounds.shift()?.();
@@ -207,10 +207,10 @@ describe("following a stream whose shards end", () => {
     const { seen, ready, stop, ended } = follow(client, "arn:stream");
     await ready;
     shards[0]?.records.push("read");
-    await expect.poll(() => seen, { timeout: 15_000 }).toEqual(["read"]);
+    await expect.poll(() => seen).toEqual(["read"]);
     isDropped = true;
     shards[0]?.records.splice(0, 1, "kept");
-    await expect.poll(() => seen, { timeout: 15_000 }).toEqual(["read", "kept"]);
+    await expect.poll(() => seen).toEqual(["read", "kept"]);
     stop();
     await ended;
   });

@@ -37,9 +37,7 @@ describe("what all must end with", () => {
 });
 
 describe("sides that take the same load", () => {
-  it("count where both have all of it, and end the run where one has more than the other", {
-    timeout: 300_000,
-  }, async () => {
+  it("count where both have all of it, and end the run where one has more than the other", async () => {
     using assemblies = createAssemblies();
     await using sides = await startSides(assemblies, () => undefined, ["ours", "floor"]);
     for (const { running } of sides.contenders) await drive(running, load);

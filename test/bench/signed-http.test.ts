@@ -12,6 +12,7 @@ import type { IncomeEvent } from "../../domain/events.ts";
 import { bundle, writeBundle } from "../../lib/bundle.ts";
 import type { Fault } from "../../local/gateway/types.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../support/engines.ts";
+import { eventually } from "../support/eventually.ts";
 import { startTestProvider } from "../support/provider.ts";
 
 /** The same ports as they would be deployed: bundled, with the clients over signed HTTP in the place of the SDK's. */
@@ -201,5 +202,5 @@ test("a service that never answers fails over signed HTTP in its time; the SDK's
   await expect(client.call({ name: "SendMessageBatch", input: {} }, sqs.server.url)).rejects.toMatchObject({
     code: "HEADERS_TIMEOUT",
   });
-  expect(sqs.server.requests).toHaveLength(2);
+  await eventually(() => expect(sqs.server.requests).toHaveLength(2));
 });

@@ -72,7 +72,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
     await writeFile(file, JSON.stringify({ "income-events-failures": await planned(aws.url) }));
     outputs = ["--outputs", file, "--yes"];
     // The first one synthesizes the product.
-  }, 240_000);
+  });
   afterAll(async () => {
     await aws[Symbol.asyncDispose]();
     await rm(directory, { recursive: true });

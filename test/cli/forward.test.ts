@@ -12,8 +12,6 @@ type Request = {
   readonly body: string;
 };
 
-const patience = { timeout: 15_000 };
-
 describe("forwarding a queue to an address", () => {
   let system: TestSystem;
   let queueUrl: string;
@@ -84,15 +82,15 @@ describe("forwarding a queue to an address", () => {
     );
     for (const body of sent) await system.send(queueUrl, body);
     const { stop } = start();
-    await expect.poll(bodies, patience).toEqual(sent);
-    await expect.poll(counts, patience).toEqual({ waiting: 0, inFlight: 0 });
+    await expect.poll(bodies).toEqual(sent);
+    await expect.poll(counts).toEqual({ waiting: 0, inFlight: 0 });
     for (const { method, headers } of requests) {
       expect(method).toBe("POST");
       expect(headers["content-type"]).toBe("application/cloudevents+json");
     }
     await system.send(queueUrl, "{}");
-    await expect.poll(bodies, patience).toHaveLength(4);
-    await expect.poll(counts, patience).toEqual({ waiting: 0, inFlight: 0 });
+    await expect.poll(bodies).toHaveLength(4);
+    await expect.poll(counts).toEqual({ waiting: 0, inFlight: 0 });
     expect(await stop()).toEqual({ forwarded: 4, refused: 0 });
     expect(told).toContain("204  user.created  -  1");
   });
@@ -109,8 +107,8 @@ describe("forwarding a queue to an address", () => {
     };
     for (const body of ["bad", "good"]) await system.send(queueUrl, body);
     const { stop } = start();
-    await expect.poll(bodies, patience).toEqual(["bad", "bad", "good"]);
-    await expect.poll(counts, patience).toEqual({ waiting: 0, inFlight: 0 });
+    await expect.poll(bodies).toEqual(["bad", "bad", "good"]);
+    await expect.poll(counts).toEqual({ waiting: 0, inFlight: 0 });
     expect(await stop()).toEqual({ forwarded: 2, refused: 1 });
     expect(told).toContain(`answered ${status}  no CloudEvent, received 1 times: again in 2 s`);
   });
@@ -121,14 +119,14 @@ describe("forwarding a queue to an address", () => {
     await system.send(queueUrl, "held");
     const { stop } = start(port);
     await expect
-      .poll(() => told, patience)
+      .poll(() => told)
       .toContainEqual(expect.stringContaining("(ECONNREFUSED). 1 messages are held"));
     const holds = () => system.calls().get("test sqs:ChangeMessageVisibilityBatch") ?? 0;
     const before = holds();
-    await expect.poll(holds, patience).toBeGreaterThan(before + 5);
+    await expect.poll(holds).toBeGreaterThan(before + 5);
     expect(await counts()).toEqual({ waiting: 0, inFlight: 1 });
     await listen(port);
-    await expect.poll(bodies, patience).toEqual(["held"]);
+    await expect.poll(bodies).toEqual(["held"]);
     expect(await stop()).toEqual({ forwarded: 1, refused: 0 });
     expect(told.filter((text) => text.includes("ECONNREFUSED"))).toHaveLength(1);
   });
@@ -137,7 +135,7 @@ describe("forwarding a queue to an address", () => {
     answer = () => undefined;
     await system.send(queueUrl, "in flight");
     const { stop } = start();
-    await expect.poll(bodies, patience).toEqual(["in flight"]);
+    await expect.poll(bodies).toEqual(["in flight"]);
     expect(await counts()).toEqual({ waiting: 0, inFlight: 1 });
     expect(await stop()).toEqual({ forwarded: 0, refused: 0 });
     expect(await counts()).toEqual({ waiting: 1, inFlight: 0 });
@@ -147,7 +145,7 @@ describe("forwarding a queue to an address", () => {
     answer = () => undefined;
     await system.send(queueUrl, "slow");
     const { stop } = start(portOf(), 0.05);
-    await expect.poll(() => told, patience).toContainEqual(expect.stringContaining("no answer in 0.05 s"));
+    await expect.poll(() => told).toContainEqual(expect.stringContaining("no answer in 0.05 s"));
     await stop();
   });
 
@@ -158,10 +156,10 @@ describe("forwarding a queue to an address", () => {
         : undefined,
     );
     const { stop } = start();
-    await expect.poll(() => told, patience).toContain("RequestThrottled: it goes on by itself.");
+    await expect.poll(() => told).toContain("RequestThrottled: it goes on by itself.");
     end();
     await system.send(queueUrl, "after");
-    await expect.poll(bodies, patience).toEqual(["after"]);
+    await expect.poll(bodies).toEqual(["after"]);
     await stop();
     queueUrl = `${queueUrl}-gone`;
     await expect(start().result).rejects.toThrow();

@@ -18,7 +18,7 @@ const repository = join(import.meta.dirname, "..", "..");
 const textOf = (file: string) => readFileSync(join(repository, file), "utf8");
 const schemaOf = (type: string): Fields => JSON.parse(textOf(`docs/schemas/${type}.json`));
 
-describe("the documents that the code writes", { timeout: 120_000 }, () => {
+describe("the documents that the code writes", () => {
   let directory: string;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "income-events-docs-"));

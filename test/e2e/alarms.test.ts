@@ -13,7 +13,7 @@ describe("each alarm of the synthesized stack, on this machine", () => {
   beforeAll(async () => {
     world = await startWorld(undefined, () => undefined);
     outcomes = await tripAll(world, quick, () => undefined);
-  }, 600_000);
+  });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
   it("has a trip, and each trip an alarm", () => {

@@ -38,7 +38,7 @@ const answers: Readonly<Record<string, string>> = {
 };
 
 /** No emulator of CloudFormation: that the right doors are knocked at is all that can be seen here. */
-describe("with AWS_ENDPOINT_URL set", { timeout: 120_000 }, () => {
+describe("with AWS_ENDPOINT_URL set", () => {
   const services = new Set<string>();
   let server: Server;
   let endpoint = "";
@@ -64,7 +64,7 @@ describe("with AWS_ENDPOINT_URL set", { timeout: 120_000 }, () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
     endpoint = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
-  }, 120_000);
+  });
   afterAll(async () => {
     server.close();
     await product[Symbol.asyncDispose]();

@@ -4,11 +4,11 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { outputOf } from "../../local/outputs.ts";
 import { readDeadLetters, readTable, type TableCensus } from "../../local/scenario/census.ts";
-import { settle } from "../../local/settle.ts";
 import { type System, startSystem } from "../../local/system.ts";
 import type { Fault } from "../../sandbox/api/faults.ts";
 import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
 import { startTestProvider, type TestProvider } from "../support/provider.ts";
+import { settle } from "../support/settle.ts";
 
 /** What goes wrong with one read each, and of which endpoint; income comes in two pages. */
 const cases = {
@@ -83,7 +83,7 @@ describe("a read that the provider answers badly", () => {
     const { sandbox, stack, access } = system;
     const names = Object.keys(cases).filter((name): name is Case => name in cases);
     const made = await sandbox.createUsers(names.length);
-    await settle(system, 240_000);
+    await settle(system);
     for (const [index, name] of names.entries()) {
       const account = made.accounts[index] ?? "";
       const { endpoint, fault } = cases[name];
@@ -100,7 +100,7 @@ describe("a read that the provider answers badly", () => {
         data_available: true,
       });
     }
-    await settle(system, 240_000);
+    await settle(system);
     table = await readTable(access, outputOf(stack, "TableName"));
     const letters = await readDeadLetters(
       access,
@@ -108,7 +108,7 @@ describe("a read that the provider answers badly", () => {
       outputOf(stack, "FetchQueueUrl"),
     );
     for (const { id, reason } of letters) reasons.set(JSON.parse(id).subject.id, reason);
-  }, 600_000);
+  });
   afterAll(async () => {
     await system.close();
     await elsewhere.close();

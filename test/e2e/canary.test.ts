@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { DeleteItemCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { reconciliationKey } from "../../adapters/keys.ts";
 import { eraseTask, writeEraseTask } from "../../domain/erasure.ts";
@@ -11,6 +11,7 @@ import { type LogCode, logCodes, logLevels } from "../../functions/runtime/log.t
 import { outputOf } from "../../local/outputs.ts";
 import { originsOfCodes } from "../../scripts/documents/log-origins.ts";
 import { type CanaryStage, type StoredMessage, startCanaryStage } from "../support/canary-stage.ts";
+import { eventually } from "../support/eventually.ts";
 import { webhookSecretOf } from "../support/operator.ts";
 import type { ProviderAnswer } from "../support/provider.ts";
 
@@ -34,9 +35,8 @@ const logLine = z.union([
 const levels: Partial<Record<LogCode, string>> = logLevels;
 /** Of so few reasons it would say little that no word is found in them. */
 const fewReasons = 5;
-const patience = { timeout: 60_000, interval: 100 };
 
-describe("what functions write, and what is stored", { timeout: 120_000 }, () => {
+describe("what functions write, and what is stored", () => {
   let stage: CanaryStage;
   let secret: string;
   let token: string;
@@ -53,7 +53,7 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
     stage = await startCanaryStage("local", settings);
     secret = await webhookSecretOf(stage.stack);
     token = await setToken(7_200);
-  }, 120_000);
+  });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   const output = (name: string) => outputOf(stage.stack, name);
@@ -132,7 +132,7 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
   const provoke = async (code: LogCode, action: () => Promise<unknown>) => {
     const before = stage.count(code);
     await action();
-    await vi.waitFor(() => expect(stage.count(code), code).toBeGreaterThan(before), patience);
+    await eventually(() => expect(stage.count(code), code).toBeGreaterThan(before), 100);
   };
   /** The same while something fails. */
   const during = async (end: () => void, code: LogCode, action: () => Promise<unknown>) => {
@@ -145,10 +145,10 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
   /** Lets the archive look for letters until a code is logged: an erasure hides those that it goes through. */
   const archiveUntil = (code: LogCode) => {
     const before = stage.count(code);
-    return vi.waitFor(async () => {
+    return eventually(async () => {
       await invoke(/Archive/, { beforeEndSeconds: 100_000_000 });
       expect(stage.count(code), code).toBeGreaterThan(before);
-    }, patience);
+    }, 100);
   };
   const archivedReasons = async () =>
     (await stage.objects())
@@ -449,10 +449,10 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
     LETTERS_ARCHIVED: async () => {
       await archiveUntil("LETTERS_ARCHIVED");
       // What was looked at before is hidden for a while: how many letters one run finds is chance.
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         await invoke(/Archive/, { beforeEndSeconds: 100_000_000 });
         expect((await archivedReasons()).length).toBeGreaterThan(fewReasons);
-      }, patience);
+      }, 100);
     },
   };
 
@@ -462,6 +462,8 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
   });
 
   it("a read that is answered badly is given up, each in its way", async () => {
+    // Made once: it takes longer than an answer may.
+    const tooLarge = JSON.stringify({ data: plantSecret("an answer that is too large").repeat(900_000) });
     const bad: readonly (() => ProviderAnswer)[] = [
       () => page(400),
       () => page(200),
@@ -471,7 +473,7 @@ describe("what functions write, and what is stored", { timeout: 120_000 }, () =>
       }),
       () => ({ text: `{"data":[{"name":"${plantSecret("data that breaks off")}` }),
       () => ({ json: { data: [], next: { page: plantSecret("a cursor that is none") } } }),
-      () => ({ text: JSON.stringify({ data: plantSecret("an answer that is too large").repeat(900_000) }) }),
+      () => ({ text: tooLarge }),
     ];
     for (const answer of bad) {
       await during(stage.answers(/\/income$/, answer), "MESSAGE_REJECTED", () =>

@@ -10,7 +10,7 @@ import { webhookKinds } from "../../sandbox/webhooks.ts";
 import { runCommand } from "../support/command-line.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
 
-describe("commands, against the running stack", { timeout: 60_000 }, () => {
+describe("commands, against the running stack", () => {
   let operated: OperatedStage;
   let system: System;
   let directory: string;
@@ -176,7 +176,7 @@ describe("commands, against the running stack", { timeout: 60_000 }, () => {
   });
 });
 
-describe("the command line", { timeout: 60_000 }, () => {
+describe("the command line", () => {
   it.each(["token set", "webhooks register", "secret rotate"])(
     "explains %s, with examples",
     async (command) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
 import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { queueDepth } from "../../adapters/queue-depth.ts";
 import { queueLetters } from "../../adapters/queue-letters.ts";
 import { sqsSender } from "../../adapters/sqs-sender.ts";
@@ -10,6 +10,7 @@ import type { Kind } from "../../domain/events.ts";
 import { identify } from "../../domain/identify.ts";
 import { outputOf } from "../../local/outputs.ts";
 import { readTable } from "../../local/scenario/census.ts";
+import { eventually } from "../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
 import { webhookSecretOf } from "../support/operator.ts";
 import { synthesizeProduct } from "../support/product-assembly.ts";
@@ -20,10 +21,8 @@ const settings = {
   subscribers: [{ name: "everything" }],
 };
 /** Of a test, and of the start: the stage is synthesized in it. */
-const limit = 240_000;
-const patience = { timeout: 90_000, interval: 200 };
 
-describe("dead letters, from the command line", { timeout: limit }, () => {
+describe("dead letters, from the command line", () => {
   let operated: OperatedStage;
   let secret: string;
   let sqs: SQSClient;
@@ -34,7 +33,7 @@ describe("dead letters, from the command line", { timeout: limit }, () => {
     secret = await webhookSecretOf(stack);
     sqs = new SQSClient(access);
     s3 = new S3Client({ ...access, forcePathStyle: true });
-  }, limit);
+  });
   afterAll(async () => {
     for (const client of [sqs, s3]) client.destroy();
     await operated[Symbol.asyncDispose]();
@@ -87,10 +86,10 @@ describe("dead letters, from the command line", { timeout: limit }, () => {
     return Contents.map(({ Key }) => Key);
   };
   const untilThereAre = (count: number, prefix: string) =>
-    vi.waitFor(async () => {
+    eventually(async () => {
       const { waiting } = await queueDepth(sqs, output(`${prefix}DeadLetterQueueUrl`));
       expect(waiting).toBe(count);
-    }, patience);
+    }, 200);
   const unmappable = (name: string) => ({ event: "no_such_event", user_id: randomUUID(), name });
 
   it("lists them by queue with their reasons, shows them masked unless revealed, and leaves them", async () => {
@@ -149,7 +148,7 @@ describe("dead letters, from the command line", { timeout: limit }, () => {
     const { sandbox, access } = operated.system;
     sandbox.fault({ path: "^/api/v0.4/accounts/[^/]+/income", method: "GET", status: 422 });
     const { accounts } = await sandbox.createUsers(1);
-    await vi.waitFor(async () => expect(await lettersIn("Fetch")).not.toEqual([]), patience);
+    await eventually(async () => expect(await lettersIn("Fetch")).not.toEqual([]), 200);
     const { letters } = await json("show", "fetch");
     expect(letters[0]).toMatchObject({
       what: "read task",
@@ -164,9 +163,9 @@ describe("dead letters, from the command line", { timeout: limit }, () => {
     sandbox.fault({ path: "^/api/v0.4/accounts/[^/]+/income", method: "GET", status: 503, times: 1 });
     await json("redrive", "fetch");
 
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect((await readTable(access, output("TableName"))).data).toContain(`${accounts[0]}/income`);
-    }, patience);
+    }, 200);
   });
 
   it("redrives an event: it comes back with its count until the mapping is changed, then a subscriber gets it", async () => {
@@ -194,11 +193,11 @@ describe("dead letters, from the command line", { timeout: limit }, () => {
     expect(result).toMatchObject({ code: 0, stderr: "" });
     expect(result.stdout).toContain("Sent 1 dead letter to the queue of accounts. Seen and left: 0.");
 
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { events } = await readTable(operated.system.access, output("TableName"));
       expect(events.get(id)).toMatchObject({ type: "account.connected" });
       expect((await messagesOf("Everything")).some((message) => message.includes(accountId))).toBe(true);
-    }, patience);
+    }, 200);
     expect(await lettersIn("Accounts")).toEqual([]);
   });
 

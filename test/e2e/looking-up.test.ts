@@ -8,12 +8,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { identify } from "../../domain/identify.ts";
 import { outputOf, subscribersOf } from "../../local/outputs.ts";
-import { settle } from "../../local/settle.ts";
 import type { System } from "../../local/system.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
 import { runProgram } from "../support/program.ts";
+import { settle } from "../support/settle.ts";
 
-const patience = 60_000;
 const item = z.looseObject({ pk: z.string(), sk: z.string() });
 const eventItem = z.looseObject({
   pk: z.string(),
@@ -45,7 +44,7 @@ const subscribers = [
   { name: "local", types: ["user.*"] },
 ];
 
-describe("looking up, on the running stack", { timeout: 120_000 }, () => {
+describe("looking up, on the running stack", () => {
   let operated: OperatedStage;
   let system: System;
   let user: string;
@@ -53,16 +52,20 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
   let other: string;
   let company: string;
   beforeAll(async () => {
-    operated = await startOperatedStage("looking-up", { subscribers }, { delivery: { firstRetryMs: 200 } });
+    operated = await startOperatedStage(
+      "looking-up",
+      { subscribers, functions: {} },
+      { delivery: { firstRetryMs: 200 } },
+    );
     ({ system } = operated);
     const { users, accounts, companyAccounts } = await system.sandbox.createUsers(2, { companyAccounts: 1 });
     [user = "", other = ""] = users;
     [account = ""] = accounts;
     [company = ""] = companyAccounts;
-    await settle(system, patience);
+    await settle(system);
     tellEndpoint();
-    await settle(system, patience);
-  }, 240_000);
+    await settle(system);
+  });
   afterAll(() => operated[Symbol.asyncDispose]());
 
   /** An event that tells no user: it lies with the account. @returns its id */
@@ -138,11 +141,11 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
       system.sandbox.fault({ path: `/${account}/employment`, status: 503, share: 1 });
       const id = tellEndpoint({ endpoint: "employment" });
       const fetching = async () => (await list("--state", "fetching")).ids;
-      await expect.poll(fetching, { timeout: patience }).toHaveLength(1);
+      await expect.poll(fetching).toHaveLength(1);
       expect(await fetching()).toEqual([id]);
 
       system.sandbox.clearFaults();
-      await settle(system, patience);
+      await settle(system);
       expect(await fetching()).toEqual([]);
       expect((await list("--account", account, "--state", "done")).ids).toContain(id);
     });
@@ -205,7 +208,7 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
 
     it("takes an id that begins as an option does, and still no option that it does not know", async () => {
       const id = tellEndpoint({ data_available: false }, (each) => each.startsWith("-"));
-      await settle(system, patience);
+      await settle(system);
       expect((await show(id, "--account", account)).event.id).toBe(id);
       expect((await show(id.slice(0, 12), "--account", account)).event.id).toBe(id);
       expect(await operated.run(["events", "show", id, "--reveel", "--account", account])).toMatchObject({
@@ -230,14 +233,14 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
       try {
         const id = tellEndpoint({ endpoint: "bonuses" });
         const told = async () => idsOf(await storedEvents());
-        await expect.poll(told, { timeout: patience }).toContain(id);
+        await expect.poll(told).toContain(id);
         expect((await list("--state", "stored")).ids).toEqual([id]);
         const { way } = await show(id, "--account", account);
         expect(way.map(({ done }) => done)).toEqual([true, true, false, false, false]);
       } finally {
         release();
       }
-      await settle(system, patience);
+      await settle(system);
       expect((await list("--state", "stored")).ids).toEqual([]);
     });
 
@@ -260,7 +263,7 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
     it("tells in which dead-letter queue something of an event waits, and leaves it there", async () => {
       system.sandbox.fault({ path: `/${account}/wallet`, status: 422, share: 1 });
       const id = tellEndpoint({ endpoint: "wallet" });
-      await settle(system, patience);
+      await settle(system);
       system.sandbox.clearFaults();
       for (const _ of ["once", "again"]) {
         const { way } = await show(id, "--account", account);
@@ -274,7 +277,7 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
     it("finds an event that could not be stored among the dead letters of its kind", async () => {
       const body = JSON.stringify({ action: "surprise", data: { id: randomUUID() } });
       system.sandbox.fireEvent("users", body);
-      await settle(system, patience);
+      await settle(system);
       const id = identify("users", Buffer.from(body));
       const { code, json } = await operated.run(["events", "show", id, "--json", "--user", user]);
       expect(code).toBe(0);
@@ -294,7 +297,7 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
       expect(await refused("y".repeat(43))).toContain("No event is stored");
       // Of 65 events two begin alike.
       for (let count = 0; count < 65; count += 1) tellEndpoint({ data_available: false });
-      await settle(system, patience);
+      await settle(system);
       const firsts = (await storedEvents()).map(({ event }) => event.id.charAt(0));
       const twice = firsts.find((first, index) => firsts.indexOf(first) < index) ?? "";
       expect(await refused(twice)).toMatch(new RegExp(`<id> ${twice} names \\d+ events[^]*\n  ${twice}`));
@@ -319,10 +322,10 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
       throttle();
       const id = tellEndpoint({ endpoint: "profile" });
       await tail.printed(`account/${account}/profile",`);
-      await settle(system, patience);
+      await settle(system);
       // Whether it is news depends on what was read before.
       const read = new RegExp(`"(answered|noted)","subject":"account/${account}/profile"`);
-      await expect.poll(() => tail.output(), { timeout: patience }).toMatch(read);
+      await expect.poll(() => tail.output()).toMatch(read);
       const lines = tail
         .output()
         .split("\n")
@@ -379,13 +382,11 @@ describe("looking up, on the running stack", { timeout: 120_000 }, () => {
         "--stage",
         "looking-up",
       ]);
-      await expect.poll(() => got.map(({ id }) => id).toSorted(), { timeout: patience }).toEqual(before);
+      await expect.poll(() => got.map(({ id }) => id).toSorted()).toEqual(before);
       const { users } = await system.sandbox.createUsers(1);
-      await expect
-        .poll(() => got.map(({ subject }) => subject), { timeout: patience })
-        .toContain(`user/${users[0]}`);
-      await settle(system, patience);
-      await expect.poll(() => depthOf("local"), { timeout: patience }).toEqual({ waiting: 0, inFlight: 0 });
+      await expect.poll(() => got.map(({ subject }) => subject)).toContain(`user/${users[0]}`);
+      await settle(system);
+      await expect.poll(() => depthOf("local")).toEqual({ waiting: 0, inFlight: 0 });
       expect(got.map(({ id }) => id).toSorted()).toEqual(await told());
       expect(command.output()).toContain("replay --subscriber local --since");
 

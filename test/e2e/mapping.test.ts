@@ -8,11 +8,11 @@ import { z } from "zod";
 import { parseSample } from "../../cli/mapping/sample.ts";
 import { outputOf } from "../../local/outputs.ts";
 import { readSubscriber } from "../../local/scenario/census.ts";
-import { settle } from "../../local/settle.ts";
 import { type InventedProvider, inventedProviders } from "../cli/mapping/providers.ts";
 import { runCommand } from "../support/command-line.ts";
 import { webhookSecretOf } from "../support/operator.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
+import { settle } from "../support/settle.ts";
 
 const storedEvent = z.object({ event: z.looseObject({ id: z.string() }), receipts: z.number() });
 const trials = z.object({
@@ -29,7 +29,7 @@ const files: InventedProvider["files"] = inventedProviders
     all.filter(({ kind }) => (kind === "accounts") === (name !== "flat names")),
   );
 
-describe("another provider, by settings alone", { timeout: 120_000 }, () => {
+describe("another provider, by settings alone", () => {
   let directory: string;
   let settings: string;
   let product: RunningProduct;
@@ -90,7 +90,7 @@ describe("another provider, by settings alone", { timeout: 120_000 }, () => {
     expect(foretold.size).toBe(files.length);
 
     const { mapping } = learned.parse(JSON.parse(await readFile(settings, "utf8")));
-    product = await startProduct("local", { mapping, startEndpoints: ["profile"] });
+    product = await startProduct("local", { mapping, startEndpoints: ["profile"], functions: {} });
     const { stack, access } = product.system;
     const secret = await webhookSecretOf(stack);
     for (const { kind, file, content } of [...files, ...files]) {
@@ -102,7 +102,7 @@ describe("another provider, by settings alone", { timeout: 120_000 }, () => {
       });
       expect(answer.status).toBe(202);
     }
-    await settle(product.system, 100_000);
+    await settle(product.system);
 
     const stored = await storedEvents();
     expect(
@@ -137,7 +137,7 @@ describe("another provider, by settings alone", { timeout: 120_000 }, () => {
   }
 });
 
-describe("mapping try", { timeout: 60_000 }, () => {
+describe("mapping try", () => {
   const account = "0f8fad5b-d9cb-469f-a165-70867728950e";
   const tryText = (input: string, ...flags: string[]) =>
     runCommand(["mapping", "try", "-", ...flags], { input });
@@ -225,7 +225,7 @@ describe("mapping try", { timeout: 60_000 }, () => {
   });
 });
 
-describe("mapping learn", { timeout: 60_000 }, () => {
+describe("mapping learn", () => {
   let directory: string;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "learn-"));

@@ -1,20 +1,19 @@
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defaultMapping } from "../../lib/default-mapping.ts";
 import { deadLetterQueuesOf, outputOf, subscribersOf } from "../../local/outputs.ts";
 import { problemsOf } from "../../local/problems.ts";
 import { readDeadLetters } from "../../local/scenario/census.ts";
-import { settle } from "../../local/settle.ts";
+import { eventually } from "../support/eventually.ts";
 import { sendFollowed } from "../support/followed-webhook.ts";
 import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
 import { enableRelay } from "../support/relay-source.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
+import { settle } from "../support/settle.ts";
 import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
 
-const limit = 240_000;
-const patience = { timeout: limit, interval: 100 };
 // A consumer that is held up must not end by its time.
 const settings = { startEndpoints: ["profile"], functions: { store: { timeoutSeconds: 120 } } };
 /** Reads another field for the source, the time, which was not read before, and one more name of an event. */
@@ -37,7 +36,7 @@ const storedEvent = z.looseObject({
   receipts: z.number(),
 });
 
-describe("a new mapping that is deployed with messages in flight", { timeout: limit }, () => {
+describe("a new mapping that is deployed with messages in flight", () => {
   let product: RunningProduct;
   let changed: ProductAssembly;
   beforeAll(async () => {
@@ -45,7 +44,7 @@ describe("a new mapping that is deployed with messages in flight", { timeout: li
       startProduct("local", settings, { delivery: { firstRetryMs: 200 } }),
       synthesizeProduct("local", { ...settings, mapping: newMapping }),
     ]);
-  }, limit);
+  });
   afterAll(async () => {
     await product[Symbol.asyncDispose]();
     await changed[Symbol.asyncDispose]();
@@ -87,8 +86,8 @@ describe("a new mapping that is deployed with messages in flight", { timeout: li
       return undefined;
     });
     return {
-      isHeld: (accountId: string) => vi.waitFor(() => expect(held).toContain(accountId), patience),
-      isWritten: (accountId: string) => vi.waitFor(() => expect(written).toContain(accountId), patience),
+      isHeld: (accountId: string) => eventually(() => expect(held).toContain(accountId)),
+      isWritten: (accountId: string) => eventually(() => expect(written).toContain(accountId)),
       letGo: (accountId: string) => gates.get(accountId)?.resolve(),
     };
   }
@@ -125,10 +124,7 @@ describe("a new mapping that is deployed with messages in flight", { timeout: li
       inQueue: "",
       newName: "",
     };
-    await vi.waitFor(
-      async () => expect([...(await storedEvents()).keys()]).toContain(ids.inStream),
-      patience,
-    );
+    await eventually(async () => expect([...(await storedEvents()).keys()]).toContain(ids.inStream));
     // Both processes of the consumer are at work with the old mapping; all that comes now waits in the queue.
     const writes = holdFirstWrites(overtaken, atWork);
     ids.overtaken = await tell(userId, overtaken);
@@ -144,7 +140,7 @@ describe("a new mapping that is deployed with messages in flight", { timeout: li
     await writes.isWritten(overtaken);
     writes.letGo(overtaken);
     await enableRelay(stack, true);
-    await settle(product.system, limit);
+    await settle(product.system);
 
     const byOld = { datasourceId: "before", time: expect.not.stringMatching(occurredAt) };
     const byNew = { datasourceId: "after", time: occurredAt };

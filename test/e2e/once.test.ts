@@ -61,6 +61,5 @@ describe("npm start -- --once", () => {
       // An unreadable and an unmappable body of each kind, and two unreadable tasks.
       expect(counted.deadLetters).toBe(4 * 2 + 2);
     },
-    360_000,
   );
 });

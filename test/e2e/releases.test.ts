@@ -10,15 +10,14 @@ import { readDeadLetters, readObjects, readTable } from "../../local/scenario/ce
 import { type Found, findLosses } from "../../local/scenario/compare.ts";
 import { expectationOf } from "../../local/scenario/run.ts";
 import { recordTraffic } from "../../local/scenario/traffic.ts";
-import { settle } from "../../local/settle.ts";
 import { type System, startSystem } from "../../local/system.ts";
 import { readSamples } from "../releases/sample-files.ts";
 import { previousRelease, synthesizeCommit } from "../support/previous-release.ts";
 import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
 import { bringLoad, invokeScheduled, sendWrittenToday } from "../support/release-load.ts";
+import { settle } from "../support/settle.ts";
 import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
 
-const patience = 240_000;
 /** An update of all functions, and its rollback. */
 const phases = ["before", "both", "after", "both", "before"] as const;
 
@@ -58,7 +57,7 @@ describe("the release before this one, beside this one", () => {
       () => undefined,
       traffic.observe,
     );
-  }, 2 * patience);
+  });
   afterAll(async () => {
     await system.close();
     await before[Symbol.asyncDispose]();
@@ -115,36 +114,32 @@ describe("the release before this one, beside this one", () => {
     return { table, contents: new Map([...table.contents, ...large]), deadLetters: letters.flat() };
   }
 
-  it(
-    "loses nothing and doubles nothing while functions are updated and rolled back under load",
-    async () => {
-      const { sandbox, stack } = system;
-      const missed = await sandbox.createUsers(2, { drop: true });
-      await runPhases();
-      // Rolled back by now: each form is met for certain, however the load has dealt them out.
-      await sendWrittenToday(system);
-      await settle(system, patience);
-      for (const _page of sandbox.snapshot().users) await invokeScheduled(system);
-      await settle(system, patience);
+  it("loses nothing and doubles nothing while functions are updated and rolled back under load", async () => {
+    const { sandbox, stack } = system;
+    const missed = await sandbox.createUsers(2, { drop: true });
+    await runPhases();
+    // Rolled back by now: each form is met for certain, however the load has dealt them out.
+    await sendWrittenToday(system);
+    await settle(system);
+    for (const _page of sandbox.snapshot().users) await invokeScheduled(system);
+    await settle(system);
 
-      const received = await messagesOf();
-      const ids = received.map(
-        ({ name, messages }) => [name, new Map(messages.map(({ id, type }) => [id, type]))] as const,
-      );
-      const found = { ...(await findAll()), messages: new Map(ids) };
-      expect(findLosses(expectationOf(sandbox, traffic, new Set()), found, subscribersOf(stack))).toEqual([]);
-      expect(received.flatMap(({ messages }) => duplicatesIn(messages))).toEqual([]);
-      expect(traffic.requests().filter(({ status }) => status >= 400 && status < 500)).toEqual([]);
-      const { events } = found.table;
-      const untold = [...events].filter(([id]) => !traffic.accepted().has(id));
-      expect(untold.filter(([, { reconciled }]) => !reconciled)).toEqual([]);
-      expect(untold.length).toBeGreaterThanOrEqual(missed.users.length + missed.accounts.length);
-      expect(problemsOf(stack)).toEqual([]);
-      // Lists were read in parts, by one function and then another.
-      expect(await kindsOfObjects()).toEqual(new Set(["bodies", "data", "pages"]));
-    },
-    2 * patience,
-  );
+    const received = await messagesOf();
+    const ids = received.map(
+      ({ name, messages }) => [name, new Map(messages.map(({ id, type }) => [id, type]))] as const,
+    );
+    const found = { ...(await findAll()), messages: new Map(ids) };
+    expect(findLosses(expectationOf(sandbox, traffic, new Set()), found, subscribersOf(stack))).toEqual([]);
+    expect(received.flatMap(({ messages }) => duplicatesIn(messages))).toEqual([]);
+    expect(traffic.requests().filter(({ status }) => status >= 400 && status < 500)).toEqual([]);
+    const { events } = found.table;
+    const untold = [...events].filter(([id]) => !traffic.accepted().has(id));
+    expect(untold.filter(([, { reconciled }]) => !reconciled)).toEqual([]);
+    expect(untold.length).toBeGreaterThanOrEqual(missed.users.length + missed.accounts.length);
+    expect(problemsOf(stack)).toEqual([]);
+    // Lists were read in parts, by one function and then another.
+    expect(await kindsOfObjects()).toEqual(new Set(["bodies", "data", "pages"]));
+  });
 
   it("leaves no item without a version but of those kinds that the release before gave none", async () => {
     const { version } = await previousRelease();

@@ -6,15 +6,14 @@ import { z } from "zod";
 import { writeChange } from "../../adapters/change-stream.ts";
 import { outputOf, subscribersOf } from "../../local/outputs.ts";
 import { readSubscriber, readTable } from "../../local/scenario/census.ts";
-import { settle } from "../../local/settle.ts";
 import type { System } from "../../local/system.ts";
 import { createReader, inMemory } from "../../subscriber/index.ts";
 import { eventOf } from "../domain/samples.ts";
 import { startCommand } from "../support/command-line.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
+import { settle } from "../support/settle.ts";
 
 const stage = "replay";
-const patience = 60_000;
 const message = z.looseObject({
   id: z.string(),
   type: z.string(),
@@ -35,7 +34,7 @@ const result = z.looseObject({
   left: z.array(z.object({ what: z.string(), name: z.string(), reason: z.string() })),
 });
 
-describe("repair and replay, on the running stack", { timeout: 120_000 }, () => {
+describe("repair and replay, on the running stack", () => {
   let operated: OperatedStage;
   let system: System;
   let s3: S3Client;
@@ -51,7 +50,7 @@ describe("repair and replay, on the running stack", { timeout: 120_000 }, () => 
     ({ system } = operated);
     s3 = new S3Client({ ...system.access, forcePathStyle: true });
     sqs = new SQSClient(system.access);
-  }, 240_000);
+  });
   afterAll(async () => {
     for (const client of [s3, sqs]) client.destroy();
     await operated[Symbol.asyncDispose]();
@@ -59,7 +58,7 @@ describe("repair and replay, on the running stack", { timeout: 120_000 }, () => 
 
   const output = (name: string) => outputOf(system.stack, name);
   const table = () => readTable(system.access, output("TableName"));
-  const settled = () => settle(system, patience);
+  const settled = () => settle(system);
   const told = async () => {
     const { queueUrl = "" } = subscribersOf(system.stack).find(({ name }) => name === "everything") ?? {};
     return readSubscriber(system.access, queueUrl);
@@ -223,7 +222,7 @@ describe("repair and replay, on the running stack", { timeout: 120_000 }, () => 
       await settled();
       original = await drain("everything");
       await drain("accounts");
-    }, patience);
+    });
     const ofUser = () => original.filter(({ subject }) => [user, account].some((id) => subject.includes(id)));
 
     it("sends a user's messages to one subscriber again, with their ids and the replay's own", async () => {
@@ -307,9 +306,7 @@ describe("repair and replay, on the running stack", { timeout: 120_000 }, () => 
       const flags = ["--subscriber", "everything", "--rate", "2", "--stage", stage];
       const running = startCommand(["replay", ...flags]);
       const first: typeof whole = [];
-      await expect
-        .poll(async () => first.push(...(await drain("everything"))), { timeout: patience })
-        .toBeGreaterThan(0);
+      await expect.poll(async () => first.push(...(await drain("everything")))).toBeGreaterThan(0);
       running.kill();
       const [, id = ""] = /--resume (\S+)/.exec((await running.ended).stderr) ?? [];
       first.push(...(await drain("everything")));

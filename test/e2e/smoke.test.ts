@@ -26,7 +26,7 @@ type Report = z.output<typeof report>;
 const failed = ({ checks }: Report) => checks.filter(({ passed }) => !passed);
 const failedNames = (of: Report) => failed(of).map(({ name }) => name);
 
-describe("npm run smoke", { timeout: 120_000 }, () => {
+describe("npm run smoke", () => {
   let product: ProductAssembly;
   let system: System;
   let directory: string;
@@ -37,7 +37,7 @@ describe("npm run smoke", { timeout: 120_000 }, () => {
     product = await synthesizeProduct("smoke", { subscribers });
     system = await start(product);
     endAnnouncement = announce(system.stack);
-  }, 120_000);
+  });
   afterAll(async () => {
     endAnnouncement();
     await system.close();

@@ -1,19 +1,19 @@
 import { DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { identify } from "../../domain/identify.ts";
 import { outputOf, subscribersOf } from "../../local/outputs.ts";
 import { readSubscriber, readTable } from "../../local/scenario/census.ts";
-import { settle } from "../../local/settle.ts";
 import { type System, startSystem } from "../../local/system.ts";
+import { eventually } from "../support/eventually.ts";
 import { linesWith, messagesWith, sendFollowed } from "../support/followed-webhook.ts";
 import { webhookSecretOf } from "../support/operator.ts";
 import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
 import { startTestProvider } from "../support/provider.ts";
+import { settle } from "../support/settle.ts";
 import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
 
-const limit = 120_000;
 const period = z.looseObject({ date_start: z.string(), date_end: z.string() });
 const dataOf = z.looseObject({ data: z.array(period) });
 
@@ -29,13 +29,13 @@ describe("the synthesized stack and the provider", () => {
       () => undefined,
       () => undefined,
     );
-  }, limit);
+  });
   afterAll(async () => {
     await system.close();
     await product[Symbol.asyncDispose]();
   });
 
-  const settled = () => settle(system, limit);
+  const settled = () => settle(system);
   const connectedAccount = async () => {
     const { accounts } = await system.sandbox.createUsers(1);
     await settled();
@@ -86,7 +86,7 @@ describe("the synthesized stack and the provider", () => {
           system.sandbox.data(accountId, endpoint),
         ]);
       }
-    }, 60_000);
+    });
 
     it("reads its endpoints anyway where no event answers the start", async () => {
       const accountId = await connectedAccount();
@@ -104,7 +104,7 @@ describe("the synthesized stack and the provider", () => {
         const [whole] = await itemsOf(accountId, `CONTENT#${endpoint}`);
         expect(JSON.parse(String(whole?.content))).toEqual(system.sandbox.data(accountId, endpoint));
       }
-    }, 60_000);
+    });
   });
 
   describe("of data that is available", () => {
@@ -122,7 +122,7 @@ describe("the synthesized stack and the provider", () => {
       const key = String(newer?.sk).replace("DATA#", "CONTENT#");
       const [content] = await itemsOf(accountId, key);
       expect(JSON.parse(String(content?.content))).toEqual(system.sandbox.data(accountId, "income"));
-    }, 60_000);
+    });
 
     it("reads these dates only, though the endpoint has more", async () => {
       const accountId = await connectedAccount();
@@ -136,7 +136,7 @@ describe("the synthesized stack and the provider", () => {
       const key = `CONTENT#income#${range.date_start}..${range.date_end}`;
       const [content] = await itemsOf(accountId, key);
       expect(JSON.parse(String(content?.content))).toEqual({ ...income, data: [first, second] });
-    }, 60_000);
+    });
 
     it("calls once for an event that is delivered three times", async () => {
       const accountId = await connectedAccount();
@@ -146,7 +146,7 @@ describe("the synthesized stack and the provider", () => {
       await settled();
 
       expect(callsOf(accountId, from)).toEqual(["GET income"]);
-    }, 60_000);
+    });
 
     it("stores, tells and calls once for an event that is delivered a hundred times at once", async () => {
       const accountId = await connectedAccount();
@@ -182,7 +182,7 @@ describe("the synthesized stack and the provider", () => {
         expect(duplicatesIn(messages)).toEqual([]);
       }
       expect(callsOf(accountId, from)).toEqual(["GET income"]);
-    }, 60_000);
+    });
 
     it("calls once for ten events that are counted before the first of their tasks looks", async () => {
       const { sandbox, stack } = system;
@@ -204,7 +204,7 @@ describe("the synthesized stack and the provider", () => {
       expect(callsOf(accountId, from)).toEqual(["GET income"]);
       const [dataSet] = (await itemsOf(accountId, "DATA#income")).filter(({ sk }) => sk === "DATA#income");
       expect(dataSet).toMatchObject({ data: { wanted: 10, done: 10 } });
-    }, 60_000);
+    });
   });
 
   describe("of account events without id and time, which can be late retries or true repeats,", () => {
@@ -230,7 +230,7 @@ describe("the synthesized stack and the provider", () => {
 
       expect(await stateOf(accountId)).toMatchObject({ connected: true, unconfirmed: false, deleted: false });
       expect(asksSince(accountId, from)).toBe(2);
-    }, 60_000);
+    });
 
     it("a late retry of the connect after a disconnect ends as the provider says", async () => {
       const { sandbox } = system;
@@ -253,7 +253,7 @@ describe("the synthesized stack and the provider", () => {
       // The disconnect was asked about; and each retry, unless the next one came before its answer.
       expect(asksSince(accountId, from)).toBeGreaterThanOrEqual(2);
       expect(asksSince(accountId, from)).toBeLessThanOrEqual(4);
-    }, 60_000);
+    });
 
     it("a late retry that was never received before ends as the provider says", async () => {
       const { sandbox } = system;
@@ -271,7 +271,7 @@ describe("the synthesized stack and the provider", () => {
         deleted: false,
       });
       expect(asksSince(accountId, from)).toBe(1);
-    }, 60_000);
+    });
 
     it("an answer is written only if the state is still the one that asked", async () => {
       const { sandbox, stack, access } = system;
@@ -303,7 +303,7 @@ describe("the synthesized stack and the provider", () => {
       const types = [...(await readSubscriber(access, subscriber?.queueUrl ?? ""))];
       const confirmed = types.filter(([id, type]) => type === "account.confirmed" && id.includes(accountId));
       expect(confirmed).toHaveLength(1);
-    }, 60_000);
+    });
 
     it("a deletion is believed after the provider confirmed it, and nothing brings the account back", async () => {
       const { sandbox } = system;
@@ -317,7 +317,7 @@ describe("the synthesized stack and the provider", () => {
       await settled();
 
       expect(await stateOf(accountId)).toMatchObject({ deleted: true, unconfirmed: false });
-    }, 60_000);
+    });
   });
 
   describe("one webhook", () => {
@@ -333,16 +333,16 @@ describe("the synthesized stack and the provider", () => {
       ];
       // The event, that its data is wanted, and the data. A line may come after the answer of its function.
       const relayed = Array.from({ length: 3 }, () => "relay/changes RELAYED");
-      await vi.waitFor(() => {
+      await eventually(() => {
         const lines = linesWith(system, id);
         expect(lines).toEqual(expect.arrayContaining(way));
         expect(lines.filter((line) => line === relayed[0]).slice(0, 3)).toEqual(relayed);
-      }, limit / 4);
+      });
       const messages = await messagesWith(system, id);
       const told = new Set(messages.map(({ type, subject }) => `${type} of ${subject}`));
       const subject = `account/${accountId}/income`;
       expect(told).toEqual(new Set([`endpoint.updated of ${subject}`, `data.updated of ${subject}`]));
-    }, 60_000);
+    });
 
     it("is found so where the provider is asked because of it, and each time that it comes again", async () => {
       const accountId = await connectedAccount();
@@ -357,10 +357,10 @@ describe("the synthesized stack and the provider", () => {
         "store/accounts EVENT_AGAIN",
         "fetch/data TASK_DONE",
       ];
-      await vi.waitFor(() => expect(linesWith(system, id)).toEqual(expect.arrayContaining(codes)), limit / 4);
+      await eventually(() => expect(linesWith(system, id)).toEqual(expect.arrayContaining(codes)));
       const types = new Set((await messagesWith(system, id)).map(({ type }) => type));
       expect(types).toEqual(new Set(["account.disconnected", "account.confirmed"]));
-    }, 60_000);
+    });
   });
 
   /** Until it is disposed of, the provider sends a kind's events where nobody heeds them. */

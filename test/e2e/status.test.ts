@@ -12,18 +12,18 @@ import {
 } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { outputOf } from "../../local/outputs.ts";
-import { settle } from "../../local/settle.ts";
 import type { System } from "../../local/system.ts";
 import { webhookKinds } from "../../sandbox/webhooks.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
 import { webhookSecretOf } from "../support/operator.ts";
 import { runProgram } from "../support/program.ts";
+import { settle } from "../support/settle.ts";
 
 /** A rotation of the secret takes twice the time that receivers keep it. */
 const changes = { register: { readsFirst: true }, webhooks: { secretCacheSeconds: 1 } };
 
 /** One running stage; what commands show is compared with what the engines hold. */
-describe("looking after a stage", { timeout: 120_000 }, () => {
+describe("looking after a stage", () => {
   let operated: OperatedStage;
   let system: System;
   let sqs: SQSClient;
@@ -38,7 +38,7 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
     sqs = new SQSClient({ endpoint, region, credentials });
     s3 = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
     secrets = new SecretsManagerClient({ endpoint, region, credentials });
-  }, 300_000);
+  });
   afterAll(async () => {
     sqs.destroy();
     s3.destroy();
@@ -101,7 +101,7 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
       }
       const received = await receive(QueueUrl);
       const age = async () => (await queueOf("subscriber/accounts")).oldestSeconds;
-      await expect.poll(age, { timeout: 60_000 }).toBeGreaterThan(0);
+      await expect.poll(age).toBeGreaterThan(0);
       expect(await queueOf("subscriber/accounts")).toMatchObject({ waiting: 2, inFlight: 1, deadLetters: 0 });
       await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: received?.ReceiptHandle }));
       await sqs.send(new PurgeQueueCommand({ QueueUrl }));
@@ -122,7 +122,7 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
       };
       // JSON that no mapping takes: it goes through the queue, and becomes a dead letter.
       await send('{"nothing":"known"}');
-      await expect.poll(async () => (await queueOf("endpoints")).deadLetters, { timeout: 60_000 }).toBe(1);
+      await expect.poll(async () => (await queueOf("endpoints")).deadLetters).toBe(1);
       const { lastSentAt, oldestDeadLetterSeconds } = await queueOf("endpoints");
       expect(Date.parse(lastSentAt)).toBeGreaterThanOrEqual(begin);
       expect(oldestDeadLetterSeconds).toBeGreaterThanOrEqual(0);
@@ -266,7 +266,7 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
       await using tail = runProgram("cli/main.ts", args);
       await tail.printed("Following what accounts is sent");
       const { accounts } = await system.sandbox.createUsers(1);
-      await settle(system, 240_000);
+      await settle(system);
 
       const sent: unknown[] = [];
       for (let some = await receiveAll(QueueUrl); some.length > 0; some = await receiveAll(QueueUrl)) {
@@ -283,7 +283,7 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
           .split("\n")
           .filter((line) => line.startsWith("{"))
           .map((line): unknown => JSON.parse(line));
-      await expect.poll(() => shown().length, { timeout: 60_000 }).toBeGreaterThanOrEqual(sent.length);
+      await expect.poll(() => shown().length).toBeGreaterThanOrEqual(sent.length);
       expect(shown()).toEqual(expect.arrayContaining(sent));
       for (const message of shown()) {
         expect(message).toMatchObject({
@@ -293,7 +293,7 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
       }
       tail.signal("SIGINT");
       expect(await tail.ended).toBe(0);
-    }, 360_000);
+    });
 
     it("test refuses a name that nobody has, naming those there are", async () => {
       expect(await operated.run(["subscribers", "test", "nobody"])).toMatchObject({
@@ -387,7 +387,7 @@ describe("looking after a stage", { timeout: 120_000 }, () => {
       await s3.send(new DeleteObjectCommand(failures));
       expect((await examine()).findings.filter((finding) => !isAlarm(finding))).toEqual([]);
       expect(system.sandbox.webhook("users")?.url).toBe(`${output("WebhooksUrl")}/users`);
-    }, 180_000);
+    });
 
     it("finds settings that were changed and not deployed, and none that are as deployed", async () => {
       const file = join(directory, "settings.json");

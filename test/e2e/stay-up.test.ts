@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { runCommand } from "../support/command-line.ts";
 import { contractMessage } from "../support/contract-message.ts";
+import { eventually } from "../support/eventually.ts";
 import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
 import { descendantsOf, isAlive, type Program, runProgram } from "../support/program.ts";
 
@@ -33,7 +34,7 @@ describe("npm start", () => {
   beforeAll(async () => {
     product = await synthesizeProduct();
     directory = await mkdtemp(join(tmpdir(), "stay-up-"));
-  }, 180_000);
+  });
   afterAll(async () => {
     await product[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
@@ -76,15 +77,15 @@ describe("npm start", () => {
       table,
     );
     expect(stored.filter(({ pk, sk }) => pk === `USER#${userId}` && sk.startsWith("EVENT#"))).toHaveLength(1);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const files = (await readdir(join(directory, "logs"))).map((name) => join(directory, "logs", name));
       const lines = (await Promise.all(files.map((each) => readFile(each, "utf8")))).join("").split("\n");
       const functions = lines
         .filter((line) => line.includes(received.id))
         .map((line) => JSON.parse(line).function);
       expect(new Set(functions)).toEqual(new Set(["receive/users", "store/users", "relay/changes"]));
-    }, 20_000);
-  }, 60_000);
+    });
+  });
 
   it("is found by commands without being told where it is", async () => {
     await using program = start(...freePorts);
@@ -93,7 +94,7 @@ describe("npm start", () => {
     const result = await runCommand(["webhooks", "register", "--stage", "local", "--json"]);
 
     expect(result.json()).toEqual({ stage: "local", count: 4, secret: "current" });
-  }, 60_000);
+  });
 
   it.each(["SIGINT", "SIGTERM"] as const)(
     "ends every process that it started on %s, and is found no more",
@@ -110,7 +111,6 @@ describe("npm start", () => {
       expect(children.filter(isAlive)).toEqual([]);
       expect(existsSync(announcementOf(program.pid))).toBe(false);
     },
-    60_000,
   );
 
   it.each(["--api-port", "--aws-port", "--sandbox-port"])(
@@ -127,7 +127,6 @@ describe("npm start", () => {
       expect(program.output()).toContain(option);
       expect(descendantsOf(program.pid)).toEqual([]);
     },
-    60_000,
   );
 
   it("says that the disk is full, and leaves nothing running", async () => {
@@ -136,7 +135,7 @@ describe("npm start", () => {
 
     expect(await program.ended).toBe(1);
     expect(program.output()).toContain("The disk is full");
-  }, 60_000);
+  });
 
   it("explains its options, with examples", async () => {
     await using program = start("--help");

@@ -1,11 +1,12 @@
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Call, Interceptor } from "../../local/gateway/types.ts";
 import { outputOf } from "../../local/outputs.ts";
 import { readTable } from "../../local/scenario/census.ts";
-import { settle } from "../../local/settle.ts";
 import { type System, startSystem } from "../../local/system.ts";
+import { eventually } from "../support/eventually.ts";
 import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
+import { settle } from "../support/settle.ts";
 
 /** The stack as it is synthesized, with a provider that ends a token when it is refreshed. */
 describe("the token of a running system", () => {
@@ -14,7 +15,6 @@ describe("the token of a running system", () => {
   let secrets: SecretsManagerClient;
   let printed: string[];
 
-  const startingMs = 180_000;
   beforeAll(async () => {
     product = await synthesizeProduct();
     printed = [];
@@ -27,7 +27,7 @@ describe("the token of a running system", () => {
     );
     const { gatewayUrl: endpoint, region, operator: credentials } = system.stack;
     secrets = new SecretsManagerClient({ endpoint, region, credentials });
-  }, startingMs);
+  });
   afterAll(async () => {
     secrets.destroy();
     await system.close();
@@ -52,7 +52,7 @@ describe("the token of a running system", () => {
   };
   /** A line may come a little later than the end of the run that wrote it. */
   const logged = (code: string) =>
-    vi.waitFor(() => expect(refresher().log().at(-1)).toContain(`"code":"${code}"`));
+    eventually(() => expect(refresher().log().at(-1)).toContain(`"code":"${code}"`));
   /** Kills the refresher once, at a call to AWS. */
   const killAt = (action: string, when: "before" | "after") => {
     const { name, kill } = refresher();
@@ -95,7 +95,7 @@ describe("the token of a running system", () => {
     expect(kills()).toBe(1);
     await run();
     expect(await current()).toBe(old);
-    await vi.waitFor(() => expect(alarm(/TokenRefused/)).toMatchObject({ state: "ALARM" }));
+    await eventually(() => expect(alarm(/TokenRefused/)).toMatchObject({ state: "ALARM" }));
     expect(alarm(/TokenRefused/)?.description).toContain("npx income-events token set");
     const words = printed.filter((line) =>
       line.startsWith("ALARM: The provider refuses to refresh the token"),
@@ -114,7 +114,7 @@ describe("the token of a running system", () => {
     await run();
     stop();
     expect(await current()).toBe(old);
-    await vi.waitFor(() => expect(alarm(/TokenDiscarded/)).toMatchObject({ state: "ALARM" }));
+    await eventually(() => expect(alarm(/TokenDiscarded/)).toMatchObject({ state: "ALARM" }));
 
     const before = refreshes();
     await run();
@@ -133,23 +133,23 @@ describe("the token of a running system", () => {
     sandbox.endTokens("revoked");
     const { accounts } = await sandbox.createUsers(5);
     // Every start is refused, in several processes; the refresher is woken once, and is refused as well.
-    await vi.waitFor(() => expect(refreshes() - before.refreshes).toBe(1), 30_000);
-    await vi.waitFor(() => {
+    await eventually(() => expect(refreshes() - before.refreshes).toBe(1));
+    await eventually(() => {
       const waiting = stack.functions
         .flatMap(({ log }) => log())
         .filter((line) => /the token was refused/.test(line));
       expect(waiting.length).toBeGreaterThanOrEqual(accounts.length);
-    }, 60_000);
+    });
     expect(refresher().counts().invocations - before.runs).toBe(1);
 
     await set(await sandbox.issueToken());
-    await settle(system, 240_000);
+    await settle(system);
     const table = await readTable(system.access, outputOf(stack, "TableName"));
     for (const account of accounts)
       expect([...table.data].filter((name) => name.startsWith(account))).toHaveLength(3);
     expect(refreshes() - before.refreshes).toBe(1);
     expect(stack.problems().denials).toEqual([]);
-  }, 300_000);
+  });
 });
 
 function ruleOf({ stack }: System): string {

@@ -43,7 +43,6 @@ describe("events, repeats, replays, doubled messages, kills, failures and slow c
         { numRuns: 3_000 },
       );
     },
-    60_000,
   );
 
   it("make the least calls that the interleaving allows, within 5 %", async () => {
@@ -55,7 +54,7 @@ describe("events, repeats, replays, doubled messages, kills, failures and slow c
       }),
       { numRuns: 3_000 },
     );
-  }, 60_000);
+  });
 });
 
 describe("the laws notice", () => {

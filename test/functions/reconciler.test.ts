@@ -424,7 +424,7 @@ await describeOnTables("the reconciler", (tables) => {
         expect(entries).toMatchObject([{ code: "RECONCILED", listed: 1_000, missed: 1_000 }]);
         expect(heaps).toHaveLength(pages);
         expect(Math.max(...heaps) - (heaps[0] ?? 0)).toBeLessThan(60);
-      }, 240_000);
+      });
   });
 
   describe("what can't be read", () => {

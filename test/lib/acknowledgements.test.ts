@@ -43,13 +43,12 @@ describe("the checks at synth", () => {
         checked((app) => new IncomeEventsStack(app, { stage: "test", settings, codeOf: standIn }));
       expect(synthesize).not.toThrow();
     },
-    120_000,
   );
 
   it("end the synthesis with a finding that nothing acknowledges", () => {
     const plant = () => checked((app) => new s3.Bucket(new Stack(app, "Planted"), "Open"));
     expect(plant).toThrow("AwsSolutions-S1");
-  }, 120_000);
+  });
 });
 
 describe("an acknowledgement", () => {

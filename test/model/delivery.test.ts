@@ -6,7 +6,6 @@ import { type AccountChange, accountIds, changes, Provider, type Webhook } from 
 import { settle } from "./settle.ts";
 import { World } from "./world.ts";
 
-const limit = 120_000;
 const hour = 3_600;
 const [account] = accountIds;
 
@@ -29,7 +28,7 @@ function permutationsOf<T>(list: readonly T[]): readonly (readonly T[])[] {
   );
 }
 
-describe("every event", { timeout: limit }, () => {
+describe("every event", () => {
   /** An event of each kind, of two accounts, some with a time or an id of their own. */
   async function worldWithEvents(): Promise<World> {
     const world = new World(new Provider(false));
@@ -78,7 +77,7 @@ describe("every event", { timeout: limit }, () => {
   });
 });
 
-describe("create, update, connect, disconnect and delete", { timeout: limit }, () => {
+describe("create, update, connect, disconnect and delete", () => {
   const history: readonly AccountChange[] = ["create", "connect", "update", "disconnect", "delete"];
 
   it.each([

@@ -5,9 +5,7 @@ import { stories, strikeEachStep } from "./faults.ts";
 import { raceEachWay, races } from "./races.ts";
 import type { TableMutation } from "./table.ts";
 
-const limit = 120_000;
-
-describe("receive, store, relay, fetch and refresh keep every promise", { timeout: limit }, () => {
+describe("receive, store, relay, fetch and refresh keep every promise", () => {
   it("in any history of events, repeats, faults, kills and waits", async () => {
     await fc.assert(
       fc.asyncProperty(histories, (history) => live(history)),
@@ -29,7 +27,7 @@ describe("receive, store, relay, fetch and refresh keep every promise", { timeou
   });
 });
 
-describe("the promises notice a table that does not keep its conditions:", { timeout: limit }, () => {
+describe("the promises notice a table that does not keep its conditions:", () => {
   it.each<[TableMutation, keyof typeof races]>([
     ["a receipt is inserted anew", "two consumers with the same event"],
     ["a receipt is inserted anew", "two consumers with the same event, of which one has a new mapping"],

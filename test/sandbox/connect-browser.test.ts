@@ -100,7 +100,7 @@ describe.skipIf(executable === undefined && !forbidden)("in a browser", () => {
     await page.getByText("Connected to Paylane").waitFor();
     expect(sandbox.snapshot().accounts).toHaveLength(1);
     await page.getByRole("link", { name: "Connect another platform" }).click();
-    expect(await page.getByRole("link", { name: "Paylane Connected" }).isVisible()).toBe(true);
+    await page.getByRole("link", { name: "Paylane Connected" }).waitFor();
   });
 
   test("the whole flow is done with the keyboard alone", async () => {
@@ -168,6 +168,7 @@ describe.skipIf(executable === undefined && !forbidden)("in a browser", () => {
     await page.getByLabel("Your name").fill("Wolfeschlegelsteinhausen".repeat(4));
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("link", { name: "Stubhouse Payroll" }).click();
+    await page.getByLabel("Username").waitFor();
     found.push(await wide());
     await page.getByLabel("Username").fill("test-user");
     await page.getByLabel("Password").fill("test-password");

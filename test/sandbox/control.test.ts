@@ -2,6 +2,7 @@ import { request } from "node:http";
 import { expect, test } from "vitest";
 import { stoppedClock } from "../../sandbox/clock.ts";
 import type { Sandbox, SandboxOptions } from "../../sandbox/server.ts";
+import { eventually } from "../support/eventually.ts";
 import { checkAnswer } from "./described.ts";
 import { type Answer, call, jsonOf, registerAll, sandboxFor, startReceiver } from "./support.ts";
 
@@ -211,11 +212,15 @@ test.each(["hang", "slow-body"])(
   async (effect) => {
     const { sandbox, send } = await benchFor();
     await send("POST", "/faults", { effect });
+    const caller = new AbortController();
     const read = async () => {
-      const response = await fetch(`${sandbox.baseUrl}/api/v0.4/users`, { signal: AbortSignal.timeout(300) });
+      const response = await fetch(`${sandbox.baseUrl}/api/v0.4/users`, { signal: caller.signal });
       return response.text();
     };
-    await expect(read()).rejects.toThrow("timeout");
+    const answer = expect(read()).rejects.toThrow("given up");
+    await eventually(() => expect(sandbox.calls()).toHaveLength(1));
+    caller.abort(new Error("given up"));
+    await answer;
     expect(sandbox.calls().map(({ status }) => status)).toEqual([effect === "hang" ? 0 : 200]);
     expect((await users(sandbox)).status).toBe(200);
   },

@@ -41,11 +41,12 @@ test("any body is delivered byte for byte, as often as asked, with headers in pl
 
 test("an attempt that gets no answer in time has failed", async () => {
   const receiver = await startReceiver((_call, index) => (index === 0 ? "hang" : 200));
-  const sandbox = await sandboxFor({ delivery: { timeoutMs: 50, firstRetryMs: 1, maxRetryMs: 1 } });
+  const sandbox = await sandboxFor({ delivery: { timeoutMs: 1_000, firstRetryMs: 1, maxRetryMs: 1 } });
   await registerAll(sandbox, receiver.url);
   sandbox.fireEvent("users", {});
   await sandbox.settled();
-  expect(sandbox.deliveries()).toMatchObject([{ status: "delivered", attempts: 2 }]);
+  expect(sandbox.deliveries()).toMatchObject([{ status: "delivered" }]);
+  expect(sandbox.deliveries()[0]?.attempts).toBeGreaterThan(1);
 });
 
 test("events without a webhook are recorded as such, and never sent", async () => {

@@ -5,6 +5,9 @@ import type { Environment } from "../../sandbox/environment.ts";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../sandbox/server.ts";
 import { checkAnswer } from "./described.ts";
 
+/** Longer than a sender keeps an idle connection: closed in its face, it would have to send again. */
+const keepAliveTimeout = 120_000;
+
 export type Received = {
   readonly method: string;
   readonly path: string;
@@ -17,7 +20,7 @@ export async function startReceiver(
   answer: (call: Received, index: number) => number | "hang" | "reset" = () => 200,
 ) {
   const received: Received[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runProgram } from "../support/program.ts";
 
-describe("npm run capacity", { timeout: 120_000 }, () => {
+describe("npm run capacity", () => {
   const run = async (...args: string[]) => {
     await using program = runProgram("scripts/capacity/run.ts", args);
     return { code: await program.ended, output: program.output() };

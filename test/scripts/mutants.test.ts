@@ -29,7 +29,7 @@ describe("the protocol's mutants", () => {
   });
 
   const quick = "test/domain/state.test.ts";
-  it("are caught where their tests fail, and told where these pass", { timeout: 300_000 }, async () => {
+  it("are caught where their tests fail, and told where these pass", async () => {
     const [resurrection] = mutantOf("bring a deleted account back to life");
     if (resurrection === undefined) throw new Error("the mutant is gone");
     const harmless = {
@@ -49,7 +49,7 @@ describe("the protocol's mutants", () => {
     expect(lines[1]).toBe("MISSED: harmless");
   });
 
-  it("say nothing where their tests fail without them", { timeout: 300_000 }, async () => {
+  it("say nothing where their tests fail without them", async () => {
     const [mutant] = mutantOf("bring a deleted account back to life");
     if (mutant === undefined) throw new Error("the mutant is gone");
     const missing = { ...mutant, tests: ["test/domain/no-such.test.ts"] };

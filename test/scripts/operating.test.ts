@@ -26,7 +26,7 @@ describe("the page of the most common tasks", () => {
     expect(page.split("(exit code 1)")[0]).toMatch(/\$ npx income-events doctor\n[^$]*$/);
   });
 
-  it("names only commands and options that there are", { timeout: 60_000 }, async () => {
+  it("names only commands and options that there are", async () => {
     const names = new Set(
       commands.map((line) => line.split(/ (?=--)/)[0]?.replace(/ [\w-]*\d[\w-]*/g, "") ?? ""),
     );

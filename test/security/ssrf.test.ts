@@ -8,7 +8,7 @@ import { startTestProvider, type TestProvider } from "../support/provider.ts";
 
 const get = { method: "GET", path: "/api/v0.4/users" } as const;
 const limits = {
-  timeouts: { connectSeconds: 2, headersSeconds: 2, bodySeconds: 2 },
+  timeouts: { connectSeconds: 30, headersSeconds: 30, bodySeconds: 30 },
   maxResponseBytes: 10_000,
   allowPrivateAddresses: false,
 };

@@ -1,5 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 
+/** Longer than a caller keeps an idle connection: closed in its face, it would have to call again. */
+const keepAliveTimeout = 120_000;
+
 export type ProviderRequest = {
   readonly method: string;
   readonly path: string;
@@ -28,7 +31,7 @@ export type TestProvider = {
 /** A real HTTP server in the provider's place, which says what a test wants it to say. */
 export async function startTestProvider(): Promise<TestProvider> {
   const requests: ProviderRequest[] = [];
-  const server = createServer((message, response) => {
+  const server = createServer({ keepAliveTimeout }, (message, response) => {
     let body = "";
     message.setEncoding("utf8").on("data", (chunk: string) => {
       body += chunk;

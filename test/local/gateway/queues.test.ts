@@ -190,7 +190,7 @@ describe("long polling", () => {
     stop();
     await sqs.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: "kept" }));
     const { Messages } = await sqs.send(
-      new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 5 }),
+      new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 20 }),
     );
     expect(Messages?.map(({ Body }) => Body)).toEqual(["kept"]);
   });

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { eventually } from "../../support/eventually.ts";
 
 const hostModule = new URL("../../../local/lambda/function-process.ts", import.meta.url).href;
 
@@ -28,6 +29,6 @@ test("a function's process ends when the runner is killed", async () => {
   const child = Number(line?.trim().split(" ").at(-1));
   expect(() => process.kill(child, 0)).not.toThrow();
   runner.kill("SIGKILL");
-  await vi.waitFor(() => expect(() => process.kill(child, 0)).toThrow("ESRCH"), { timeout: 5_000 });
+  await eventually(() => expect(() => process.kill(child, 0)).toThrow("ESRCH"));
   await rm(directory, { recursive: true, force: true });
 });

@@ -4,7 +4,7 @@ import {
   SendMessageBatchCommand,
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type LocalStack, startStack } from "../../../local/stack.ts";
 import {
   functionResources,
@@ -13,6 +13,7 @@ import {
   receiving,
   writeAssembly,
 } from "../../support/assembly.ts";
+import { eventually } from "../../support/eventually.ts";
 import { operatorClients } from "../stack/operator-clients.ts";
 
 type Settings = {
@@ -22,6 +23,9 @@ type Settings = {
   readonly function?: Readonly<Record<string, unknown>>;
   readonly maximumProcesses?: number;
 };
+
+/** Messages come back after seconds; no shorter than a process takes to begin on a busy machine. */
+const comingBack = { queue: { VisibilityTimeout: 4 }, function: { Timeout: 4 } };
 
 /** A queue `Work` with a dead-letter queue, and a function that logs each batch's bodies before it handles it. */
 async function startWork(settings: Settings) {
@@ -37,13 +41,13 @@ async function startWork(settings: Settings) {
     resources: {
       ...queueResource("Dead"),
       ...queueResource("Work", {
-        VisibilityTimeout: 1,
+        VisibilityTimeout: 60,
         RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 3 },
         ...settings.queue,
       }),
       ...functionResources("Store", {
         allow: [receiving("Work")],
-        properties: { Timeout: 1, ...settings.function },
+        properties: { Timeout: 30, ...settings.function },
       }),
       ...mappingResource("Mapping", ["Work", "Arn"], "Store", settings.mapping),
     },
@@ -78,7 +82,7 @@ async function startWork(settings: Settings) {
   };
 }
 
-const drained = (stack: LocalStack) => stack.drained({ deadline: 15_000 });
+const drained = (stack: LocalStack) => stack.drained({ deadline: 120_000 });
 /** How often each body was received, from the logged batches. */
 function receipts(log: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
@@ -98,6 +102,7 @@ describe("a batch of a queue", () => {
     await using work = await startWork({
       handler: `({ Records }) => ({ batchItemFailures: Records.filter(({ body }) => body === "bad")
         .map(({ messageId }) => ({ itemIdentifier: messageId })) })`,
+      ...comingBack,
     });
     await work.send("good", "bad", "fine");
     await drained(work.stack);
@@ -108,7 +113,9 @@ describe("a batch of a queue", () => {
   test("with a malformed response comes back whole", async () => {
     await using work = await startWork({
       handler: `() => ({ batchItemFailures: [{ itemIdentifier: "unknown" }] })`,
+      ...comingBack,
       queue: {
+        ...comingBack.queue,
         RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 1 },
       },
     });
@@ -120,6 +127,7 @@ describe("a batch of a queue", () => {
   test("whose function fails comes back whole, with its receive count, until maxReceiveCount", async () => {
     await using work = await startWork({
       handler: `({ Records }) => { console.log("count" + Records[0].attributes.ApproximateReceiveCount); throw new Error("no"); }`,
+      ...comingBack,
     });
     await work.send("a");
     await drained(work.stack);
@@ -141,9 +149,10 @@ describe("a batch of a queue", () => {
   test("comes back when the function's process is killed at work", async () => {
     await using work = await startWork({
       handler: `({ Records }) => Records[0].attributes.ApproximateReceiveCount === "1" ? new Promise(() => {}) : null`,
+      ...comingBack,
     });
     await work.send("a");
-    await vi.waitFor(() => expect(work.log()).toEqual(["a"]), { interval: 5 });
+    await eventually(() => expect(work.log()).toEqual(["a"]), 5);
     expect(work.stack.functions[0]?.kill()).toBe(1);
     await drained(work.stack);
     expect(work.log().filter((line) => line === "a")).toHaveLength(2);
@@ -198,8 +207,9 @@ describe("settings of the mapping", () => {
   test("with a window a batch waits for more messages, also more than one call receives", async () => {
     await using work = await startWork({
       handler: "() => null",
-      mapping: { BatchSize: 12, MaximumBatchingWindowInSeconds: 5 },
-      queue: { VisibilityTimeout: 10 },
+      // Over as soon as it is full.
+      mapping: { BatchSize: 12, MaximumBatchingWindowInSeconds: 60 },
+      queue: { VisibilityTimeout: 120 },
     });
     await work.send("a");
     await work.send("b", "c", "d", "e", "f", "g", "h", "i", "j", "k");
@@ -220,7 +230,7 @@ describe("settings of the mapping", () => {
     expect(work.stack.functions[0]?.counts()).toMatchObject({ errors: 0 });
     // A log of megabytes is read after the answer.
     await expect
-      .poll(() => work.log().flatMap((line) => /^batch of (\d)$/.exec(line)?.[1] ?? []), { timeout: 10_000 })
+      .poll(() => work.log().flatMap((line) => /^batch of (\d)$/.exec(line)?.[1] ?? []))
       .toHaveLength(2);
     expect(work.log()).toEqual(expect.arrayContaining(["batch of 2", "batch of 6"]));
   });

@@ -1,9 +1,10 @@
 import { createServer } from "node:http";
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { S3Client } from "@aws-sdk/client-s3";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { StreamSourcePlan } from "../../../local/assembly/plan.ts";
 import { type StreamSourceOptions, startStreamSource } from "../../../local/sources/stream-source.ts";
+import { eventually } from "../../support/eventually.ts";
 import { scripted } from "../lambda/scripted-function.ts";
 
 type FakeShard = {
@@ -129,9 +130,7 @@ describe("shards", () => {
     expect(following.records()).toEqual(["1", "2"]);
     parent.records.push("3");
     parent.isClosed = true;
-    await vi.waitFor(() => expect(following.records()).toEqual(["1", "2", "3", "4", "5"]), {
-      timeout: 5_000,
-    });
+    await eventually(() => expect(following.records()).toEqual(["1", "2", "3", "4", "5"]));
   });
 
   test("whose parent is gone are read", async () => {

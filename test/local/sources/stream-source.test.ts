@@ -16,6 +16,7 @@ import {
   writeAssembly,
 } from "../../support/assembly.ts";
 import { describeOnTables } from "../../support/engines.ts";
+import { eventually } from "../../support/eventually.ts";
 import { operatorClients } from "../stack/operator-clients.ts";
 
 /** A table with a stream, and a function that logs each batch's keys before it handles it. */
@@ -63,7 +64,7 @@ async function startFollower(handler: string, mapping: Readonly<Record<string, u
         await clients.dynamodb.send(new PutItemCommand({ TableName: table, Item }));
       }
     },
-    drained: () => stack.drained({ deadline: 15_000 }),
+    drained: () => stack.drained({ deadline: 120_000 }),
     [Symbol.asyncDispose]: async () => {
       clients[Symbol.dispose]();
       await stack.close();
@@ -92,15 +93,19 @@ await describeOnTables("a table's stream", (tables) => {
     await using follower = await startFollower("() => null");
     await follower.put("warm");
     await follower.drained();
+    const writing: number[] = [];
     const latencies: number[] = [];
     for (const key of ["a", "b", "c", "d", "e"]) {
+      const begun = Date.now();
       await follower.put(key);
       const written = Date.now();
-      await vi.waitFor(() => expect(follower.log()).toContain(key), { interval: 2 });
+      await eventually(() => expect(follower.log()).toContain(key), 2);
+      writing.push(written - begun);
       latencies.push(Date.now() - written);
     }
-    // The median: another process of this machine may hold up one of them.
-    expect(latencies.sort((a, b) => a - b)[2]).toBeLessThan(100);
+    // Medians: another process of this machine may hold up one of them, and slow down all, writes too.
+    const median = (all: readonly number[]) => all.toSorted((a, b) => a - b)[2] ?? Number.NaN;
+    expect(median(latencies)).toBeLessThan(Math.max(100, 10 * median(writing)));
   });
 
   test("has records in the shape of AWS", async () => {
@@ -179,7 +184,7 @@ await describeOnTables("a table's stream", (tables) => {
   test("is bisected, so that only the failing record goes to the destination", async () => {
     await using follower = await startFollower(
       `({ Records }) => { if (Records.some(({ dynamodb }) => dynamodb.Keys.sk.S === "bad")) throw new Error("no"); }`,
-      { BisectBatchOnFunctionError: true, MaximumBatchingWindowInSeconds: 2, BatchSize: 6 },
+      { BisectBatchOnFunctionError: true, MaximumBatchingWindowInSeconds: 60, BatchSize: 6 },
     );
     await follower.put("a", "b", "c", "bad", "e", "f");
     await follower.drained();

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type LocalStack, type StackOptions, startStack } from "../../../local/stack.ts";
 import {
   type AssemblySource,
@@ -18,6 +18,7 @@ import {
   tableResource,
   writeAssembly,
 } from "../../support/assembly.ts";
+import { eventually } from "../../support/eventually.ts";
 import { operatorClients } from "./operator-clients.ts";
 
 type Running = AsyncDisposable & { readonly stack: LocalStack };
@@ -83,7 +84,7 @@ describe("an alarm", () => {
     );
     expect(running.stack.alarms()).toMatchObject([{ state: "OK" }]);
     await running.stack.functions[0]?.invoke("{}");
-    await vi.waitFor(() => expect(running.stack.alarms()).toMatchObject([{ state: "ALARM" }]));
+    await eventually(() => expect(running.stack.alarms()).toMatchObject([{ state: "ALARM" }]));
     expect(told).toEqual(["ALARM Nothing is fetched: type this"]);
   });
 
@@ -167,7 +168,7 @@ describe("permissions", () => {
       resources: functionResources("Talk", { logs: false }),
     });
     await running.stack.functions[0]?.invoke("{}");
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(running.stack.problems().denials.map(({ action }) => action)).toEqual([
         "logs:CreateLogStream",
         "logs:PutLogEvents",
@@ -188,7 +189,7 @@ test("logs are written to a file for each function", async () => {
       { logsDir },
     );
     await running.stack.functions[0]?.invoke("{}");
-    await vi.waitFor(() => expect(running.stack.functions[0]?.log()).toHaveLength(2));
+    await eventually(() => expect(running.stack.functions[0]?.log()).toHaveLength(2));
   }
   const lines = (await readFile(join(logsDir, "Talk.log"), "utf8")).trim().split("\n");
   expect(lines.sort()).toEqual(["err", "out"]);
@@ -300,7 +301,7 @@ test("a schedule fires its function by hand, with its permission", async () => {
     },
   });
   await running.stack.schedules.fire("Rule");
-  await vi.waitFor(() => expect(running.stack.functions[0]?.log()).toEqual(["aws.events"]));
+  await eventually(() => expect(running.stack.functions[0]?.log()).toEqual(["aws.events"]));
   expect(running.stack.problems().denials).toEqual([]);
 });
 
@@ -326,7 +327,7 @@ export async function handler(InvocationType) {
   const asked = stack.functions.find(({ name }) => name === "Ask");
   expect(await asked?.invoke('"RequestResponse"')).toMatchObject({ kind: "returned", payload: '[200,"7"]' });
   expect(await asked?.invoke('"Event"')).toMatchObject({ kind: "returned", payload: '[202,""]' });
-  await stack.drained({ deadline: 10_000 });
+  await stack.drained({ deadline: 120_000 });
   expect(stack.functions.find(({ name }) => name === "Other")?.log()).toEqual(["hello", "hello"]);
   expect(stack.problems().denials).toEqual([]);
 });
@@ -335,7 +336,7 @@ describe("drained", () => {
   const stuck: AssemblySource = {
     assets: { Store: "export const handler = () => { throw new Error('no'); };" },
     resources: {
-      ...queueResource("Work"),
+      ...queueResource("Work", { VisibilityTimeout: 120 }),
       ...functionResources("Store", { allow: [receiving("Work")] }),
       ...mappingResource("Mapping", ["Work", "Arn"], "Store"),
     },
@@ -346,6 +347,9 @@ describe("drained", () => {
     using clients = operatorClients(running.stack);
     const QueueUrl = running.stack.queues.get("Work")?.url ?? "";
     await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" }));
+    await eventually(() => {
+      expect(running.stack.functions[0]?.counts()).toMatchObject({ errors: 1, running: 0 });
+    });
     await expect(running.stack.drained({ deadline: 300 })).rejects.toThrow(
       `Not drained within 0.3 s: 1 messages in ${QueueUrl}`,
     );
@@ -359,7 +363,7 @@ describe("drained", () => {
     using clients = operatorClients(running.stack);
     const QueueUrl = running.stack.queues.get("Work")?.url ?? "";
     await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x", DelaySeconds: 1 }));
-    await running.stack.drained({ deadline: 10_000 });
+    await running.stack.drained({ deadline: 120_000 });
     expect(running.stack.functions[0]?.counts()).toMatchObject({ invocations: 1 });
   });
 });
@@ -383,7 +387,7 @@ describe("starting and ending", () => {
       `Port ${port} is in use, so the HTTP API can't listen on it: choose another port`,
     );
     await new Promise((resolve) => taken.close(resolve));
-    await vi.waitFor(() => expect(children()).toEqual(before));
+    await eventually(() => expect(children()).toEqual(before));
   });
 
   test("closing ends every process, also of a function at work, and every listener", async () => {
@@ -402,7 +406,7 @@ describe("starting and ending", () => {
     using clients = operatorClients(stack);
     const QueueUrl = stack.queues.get("Work1")?.url ?? "";
     await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" }));
-    await vi.waitFor(() => expect(stack.functions[0]?.counts().running).toBe(2), { interval: 5 });
+    await eventually(() => expect(stack.functions[0]?.counts().running).toBe(2), 5);
     await running[Symbol.asyncDispose]();
     await request;
     expect(children()).toEqual(before);

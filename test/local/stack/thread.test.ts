@@ -75,7 +75,7 @@ test("what was synthesized runs: API, function, queue, function, table, stream, 
       ),
     );
     expect(answers.map(({ status }) => status)).toEqual(sent.map(() => 202));
-    await stack.drained({ deadline: 15_000 });
+    await stack.drained({ deadline: 120_000 });
     using clients = operatorClients(stack);
     const { Items = [] } = await clients.dynamodb.send(new ScanCommand({ TableName: "Items" }));
     const keys = Items.map(({ pk, sk }) => `${pk?.S} ${sk?.S}`).sort();
