@@ -20,8 +20,16 @@ export async function connectAccounts(sandbox: Sandbox, tasks: number): Promise<
   return accounts.slice(0, needed);
 }
 
-/** Deals tasks out over accounts: each of a different account or endpoint. */
+/**
+ * Deals tasks out over accounts: each of a different account or endpoint.
+ * @throws RangeError where the accounts have fewer endpoints than there are tasks
+ */
 export function dealTasks(accounts: readonly string[], tasks: number): readonly Fetched[] {
+  const most = accounts.length * endpointNames.length;
+  if (tasks > most)
+    throw new RangeError(
+      `${accounts.length} accounts have ${most} endpoints: ${tasks} tasks need more accounts.`,
+    );
   return accounts.map((accountId, index) => ({
     accountId,
     endpoints: endpointNames.slice(0, Math.max(0, tasks - index * endpointNames.length)),

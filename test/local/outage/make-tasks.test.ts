@@ -18,3 +18,8 @@ it("deals out exactly as many tasks as are asked for, each of a different accoun
     }),
   );
 });
+
+it("refuses to deal out fewer tasks than are asked for", () => {
+  const deal = () => dealTasks(["a0", "a1"], 2 * endpointNames.length + 1);
+  expect(deal).toThrow(/^2 accounts have \d+ endpoints: \d+ tasks need more accounts\.$/);
+});
