@@ -286,6 +286,17 @@ await describeOnTables("the eraser", (tables) => {
       ]);
     });
 
+    test("goes with its events among those of a user whom only its data names", async () => {
+      const facts = { userId: user.id, accountId: account.id };
+      const told = eventOf({ ...facts, kind: "endpoints", type: "endpoint.updated", endpoint: "income" });
+      await world.storing.record({ event: eventOf(facts), body: { as: "text", text: "{}" } });
+      await world.storing.revisions.dataSet(account, { endpoint: "income" }, (known) =>
+        want(known, account, { endpoint: "income" }, told, 1),
+      );
+      await erase(account);
+      expect(await remains(account.id)).toEqual([]);
+    });
+
     test("that arrives late in the records of a user is found there by the user's name in the task", async () => {
       await erase(account);
       await world.storing.record({
