@@ -523,6 +523,12 @@ describe("a run", () => {
     expect(entries[0]).toEqual({ code: "TOKEN_LIFE", remainingInSeconds: 3 * hour });
   });
 
+  test("tells no life of a token whose life can't be read", async () => {
+    await withSecret({ token: "opaque" });
+    await refresherOf()();
+    expect(entries.map(({ code }) => code)).toEqual(["TOKEN_REFRESHED"]);
+  });
+
   test.each<[string, number, number, () => ProviderAnswer, boolean]>([
     ["refused", 11, 1, () => ({ status: 401 }), true],
     ["not answered", 11, 1, () => ({ status: 500 }), true],
