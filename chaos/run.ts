@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import type { DynamoDbEngine } from "../local/engines/dynamodb.ts";
 import { account } from "./accounting/account.ts";
 import { gatherEvidence } from "./accounting/gather-evidence.ts";
+import { judgeRun } from "./accounting/judge-run.ts";
 import { reportLine, type Tally } from "./accounting/report-line.ts";
 import { crashFunctions } from "./crashes/crash-points.ts";
 import { injectFaults } from "./faults/inject-faults.ts";
@@ -21,7 +22,7 @@ export type RunOptions = TroubleOptions & {
 export type RunResult = {
   readonly tally: Tally;
   readonly line: string;
-  /** What makes the run fail, in words; empty where nothing was lost or doubled, and all was tried. */
+  /** What makes the run fail, see `judgeRun`. */
   readonly faults: readonly string[];
 };
 
@@ -61,14 +62,7 @@ export async function runChaos(options: RunOptions, progress: Progress): Promise
   return {
     tally,
     line: reportLine(tally),
-    faults: [
-      ...[...result.lostEvents].map(([id, why]) => `lost: ${id}: ${why}`),
-      ...result.duplicates.map((words) => `duplicated: ${words}`),
-      ...result.unaccounted.map((words) => `the account does not close: ${words}`),
-      ...fired.filter(([, count]) => count === 0).map(([name]) => `the fault "${name}" never fired`),
-      ...crashes.left().map((point) => `the crash point "${point}" was not struck`),
-      ...system.stack.problems().initErrors,
-    ],
+    faults: judgeRun(result, { fired, left: crashes.left(), initErrors: system.stack.problems().initErrors }),
   };
 }
 
