@@ -9,9 +9,14 @@ const accountsPerUser = 20;
 /** Accounts whose events are made before others get a turn: the sandbox must go on answering. */
 const accountsPerTurn = 20;
 
+/** How many accounts have an endpoint for each of so many tasks. */
+export function accountsNeeded(tasks: number): number {
+  return Math.ceil(tasks / endpointNames.length);
+}
+
 /** Connects as many accounts as so many tasks need; their events are queued for delivery. */
 export async function connectAccounts(sandbox: Sandbox, tasks: number): Promise<readonly string[]> {
-  const needed = Math.ceil(tasks / endpointNames.length);
+  const needed = accountsNeeded(tasks);
   const users = Math.ceil(needed / accountsPerUser);
   const { accounts } = await sandbox.createUsers(users, {
     accountsPerUser: Math.ceil(needed / users),
@@ -22,14 +27,12 @@ export async function connectAccounts(sandbox: Sandbox, tasks: number): Promise<
 
 /**
  * Deals tasks out over accounts: each of a different account or endpoint.
- * @throws RangeError where the accounts have fewer endpoints than there are tasks
+ * @throws RangeError where there are fewer accounts than `accountsNeeded`
  */
 export function dealTasks(accounts: readonly string[], tasks: number): readonly Fetched[] {
-  const most = accounts.length * endpointNames.length;
-  if (tasks > most)
-    throw new RangeError(
-      `${accounts.length} accounts have ${most} endpoints: ${tasks} tasks need more accounts.`,
-    );
+  const needed = accountsNeeded(tasks);
+  if (accounts.length < needed)
+    throw new RangeError(`${tasks} tasks need ${needed} accounts: there are ${accounts.length}.`);
   return accounts.map((accountId, index) => ({
     accountId,
     endpoints: endpointNames.slice(0, Math.max(0, tasks - index * endpointNames.length)),

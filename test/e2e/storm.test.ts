@@ -3,8 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSettings } from "../../lib/settings.ts";
 import { countCalls, countTasks } from "../../local/outage/count.ts";
-import { dealTasks, tellOfData } from "../../local/outage/make-tasks.ts";
-import { endpointNames } from "../../sandbox/endpoint-names.ts";
+import { accountsNeeded, dealTasks, tellOfData } from "../../local/outage/make-tasks.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { settle } from "../support/settle.ts";
 
@@ -29,8 +28,7 @@ describe("a storm of 429s", () => {
     const storm = () => sandbox.fault({ status: 429, retryAfterSeconds: 1, times: callsPerStorm });
     const refused = () => sandbox.calls().filter(({ status }) => status === 429).length;
     // Not told of, so that nothing else is called for.
-    const accountsPerUser = Math.ceil(tasks / endpointNames.length);
-    const { accounts } = await sandbox.createUsers(1, { accountsPerUser, drop: true });
+    const { accounts } = await sandbox.createUsers(1, { accountsPerUser: accountsNeeded(tasks), drop: true });
     const fetched = dealTasks(accounts, tasks);
 
     storm();

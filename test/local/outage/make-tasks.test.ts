@@ -1,15 +1,12 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { dealTasks } from "../../../local/outage/make-tasks.ts";
+import { accountsNeeded, dealTasks } from "../../../local/outage/make-tasks.ts";
 import { endpointNames } from "../../../sandbox/endpoint-names.ts";
 
 it("deals out exactly as many tasks as are asked for, each of a different account or endpoint (law)", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2_000 }), (tasks) => {
-      const accounts = Array.from(
-        { length: Math.ceil(tasks / endpointNames.length) },
-        (_, index) => `a${index}`,
-      );
+      const accounts = Array.from({ length: accountsNeeded(tasks) }, (_, index) => `a${index}`);
       const names = dealTasks(accounts, tasks).flatMap(({ accountId, endpoints }) =>
         endpoints.map((endpoint) => `${accountId}/${endpoint}`),
       );
@@ -21,5 +18,5 @@ it("deals out exactly as many tasks as are asked for, each of a different accoun
 
 it("refuses to deal out fewer tasks than are asked for", () => {
   const deal = () => dealTasks(["a0", "a1"], 2 * endpointNames.length + 1);
-  expect(deal).toThrow(/^2 accounts have \d+ endpoints: \d+ tasks need more accounts\.$/);
+  expect(deal).toThrow(/^\d+ tasks need 3 accounts: there are 2\.$/);
 });
