@@ -1,5 +1,5 @@
 import { synthesize } from "../lib/app.ts";
-import { SettingsError } from "../lib/settings.ts";
+import { SettingsError } from "../lib/settings/settings.ts";
 
 try {
   synthesize();

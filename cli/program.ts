@@ -1,5 +1,4 @@
 import { Command, CommanderError } from "commander";
-import { exitCodes } from "./command-error.ts";
 import { addCompletion } from "./commands/completion.ts";
 import { addDlqList } from "./commands/dlq-list.ts";
 import { addDlqPurge } from "./commands/dlq-purge.ts";
@@ -30,7 +29,8 @@ import { addWebhooksList } from "./commands/webhooks-list.ts";
 import { addWebhooksRegister } from "./commands/webhooks-register.ts";
 import { completionLines } from "./completion/complete.ts";
 import { completeWord } from "./completion/scripts.ts";
-import { explain } from "./explain.ts";
+import { exitCodes } from "./core/command-error.ts";
+import { explain } from "./core/explain.ts";
 
 const help = `
 Commands work on the system that npm start keeps up on this machine; with --outputs on a stage in AWS, with the

@@ -3,9 +3,9 @@ import { App, type AppProps, Validations } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { VALIDATE_AGAINST_DEFAULT_RULES } from "aws-cdk-lib/cx-api";
 import { AwsSolutionsChecks } from "cdk-nag";
-import { createBundler } from "./bundle.ts";
+import { createBundler } from "./function/bundle.ts";
 import { IncomeEventsStack } from "./income-events-stack.ts";
-import { loadSettings, SettingsError } from "./settings.ts";
+import { loadSettings, SettingsError } from "./settings/settings.ts";
 
 const repository = join(import.meta.dirname, "..");
 

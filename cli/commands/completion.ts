@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Command } from "commander";
-import { addOfflineCommand } from "../command.ts";
-import { CommandError } from "../command-error.ts";
 import { scriptFor, shells } from "../completion/scripts.ts";
+import { addOfflineCommand } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
 
-const program = [process.execPath, join(import.meta.dirname, "..", "main.ts")];
+const program = [process.execPath, join(import.meta.dirname, "../main.ts")];
 
 export function addCompletion(group: Command): void {
   addOfflineCommand(

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
-import { letterArchive } from "../../adapters/letter-archive.ts";
-import { queueDepth } from "../../adapters/queue-depth.ts";
-import { endOf } from "../../domain/dead-letter.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { deadLettersOf } from "../letters/queues.ts";
-import { summarize } from "../letters/summary.ts";
-import { fromNow } from "../spans.ts";
-import { tableText } from "../table.ts";
-import { type WorkQueue, workQueues } from "../work-queues.ts";
+import { letterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
+import { queueDepth } from "../../adapters/sqs/queue-depth.ts";
+import { endOf } from "../../domain/recovery/dead-letter.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { fromNow } from "../core/spans.ts";
+import { tableText } from "../core/table.ts";
+import { deadLettersOf } from "../dead-letters/queues.ts";
+import { summarize } from "../dead-letters/summary.ts";
+import { type WorkQueue, workQueues } from "../status/work-queues.ts";
 
 /** Of a queue with more letters than this only so many are looked at. */
 const mostRead = 1_000;

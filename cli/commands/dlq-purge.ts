@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { addCommand, type Operation } from "../command.ts";
-import { lettersText } from "../letters/count.ts";
-import { findLetters, purgeLetters } from "../letters/purge.ts";
-import { deadLettersOf, namedQueue } from "../letters/queues.ts";
-import { addSelection, checkSelection, isSelected, type Selection } from "../letters/selection.ts";
-import type { WorkQueue } from "../work-queues.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { lettersText } from "../dead-letters/count.ts";
+import { findLetters, purgeLetters } from "../dead-letters/purge.ts";
+import { deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
+import { addSelection, checkSelection, isSelected, type Selection } from "../dead-letters/selection.ts";
+import type { WorkQueue } from "../status/work-queues.ts";
 
 export function addDlqPurge(group: Command): void {
   addSelection(

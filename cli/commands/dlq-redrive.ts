@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
-import { queueDepth } from "../../adapters/queue-depth.ts";
-import { sqsSender } from "../../adapters/sqs-sender.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
-import { countFlag } from "../flags.ts";
-import { lettersText } from "../letters/count.ts";
-import { preparing } from "../letters/prepare.ts";
-import { archivedLettersOf, deadLettersOf, namedQueue } from "../letters/queues.ts";
-import { type Redriven, redrive } from "../letters/redrive.ts";
-import { addSelection, checkSelection, isSelected, type Selection } from "../letters/selection.ts";
+import { queueDepth } from "../../adapters/sqs/queue-depth.ts";
+import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { countFlag } from "../core/flags.ts";
+import { lettersText } from "../dead-letters/count.ts";
+import { preparing } from "../dead-letters/prepare.ts";
+import { archivedLettersOf, deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
+import { type Redriven, redrive } from "../dead-letters/redrive.ts";
+import { addSelection, checkSelection, isSelected, type Selection } from "../dead-letters/selection.ts";
 
 type Flags = Selection & { readonly limit?: string; readonly archive?: boolean };
 

@@ -1,17 +1,23 @@
 import type { Command } from "commander";
-import { overflowBucket } from "../../adapters/overflow-bucket.ts";
-import { queueDepth } from "../../adapters/queue-depth.ts";
-import { type DeadLetter, endOf } from "../../domain/dead-letter.ts";
-import { contentOfLetter } from "../../domain/letter-content.ts";
-import { readReturns } from "../../domain/returns.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { countFlag } from "../flags.ts";
-import { letterText } from "../letters/letter-text.ts";
-import { archivedLettersOf, deadLettersOf, namedQueue } from "../letters/queues.ts";
-import { addSelection, checkSelection, isSelected, reasonOf, type Selection } from "../letters/selection.ts";
-import { oneLine, printableJson } from "../printable.ts";
-import { shownJson } from "../shown-json.ts";
-import { fromNow } from "../spans.ts";
+import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { queueDepth } from "../../adapters/sqs/queue-depth.ts";
+import { type DeadLetter, endOf } from "../../domain/recovery/dead-letter.ts";
+import { contentOfLetter } from "../../domain/recovery/dead-letter-content.ts";
+import { readReturns } from "../../domain/recovery/redrive-count.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { countFlag } from "../core/flags.ts";
+import { oneLine, printableJson } from "../core/printable.ts";
+import { shownJson } from "../core/shown-json.ts";
+import { fromNow } from "../core/spans.ts";
+import { letterText } from "../dead-letters/dead-letter-text.ts";
+import { archivedLettersOf, deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
+import {
+  addSelection,
+  checkSelection,
+  isSelected,
+  reasonOf,
+  type Selection,
+} from "../dead-letters/selection.ts";
 
 type Flags = Selection & { readonly limit: string; readonly archive?: boolean; readonly reveal?: boolean };
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { addCommand, type Operation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
-import type { DeploymentOptions } from "../deployment.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import type { DeploymentOptions } from "../core/deployment.ts";
 import { type Diagnosis, examine } from "../doctor/examine.ts";
 import type { Finding } from "../doctor/finding.ts";
 

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
-import { readErasureLog } from "../../adapters/erasure-log.ts";
-import { subjectDigest } from "../../adapters/subject-digest.ts";
-import { scanSubjects } from "../../adapters/subject-scan.ts";
-import { addRemoved, type Removed } from "../../domain/erasure.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { eraseAgain } from "../erase-again.ts";
-import { findReturned } from "../erasure-log.ts";
-import { agreeToScan } from "../scan-consent.ts";
-import { tableText } from "../table.ts";
+import { scanSubjects } from "../../adapters/dynamodb/subject-scan.ts";
+import { readErasureLog } from "../../adapters/erasure/erasure-log.ts";
+import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
+import { addRemoved, type Removed } from "../../domain/recovery/erasure.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { agreeToScan } from "../core/scan-consent.ts";
+import { tableText } from "../core/table.ts";
+import { eraseAgain } from "../recovery/erase-again.ts";
+import { findReturned } from "../recovery/erasure-log.ts";
 
 export function addEraseApplyLog(group: Command): void {
   addCommand(

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { readReport } from "../../adapters/erasure-report.ts";
-import { sqsSender } from "../../adapters/sqs-sender.ts";
-import { eraseTask, type Removed } from "../../domain/erasure.ts";
-import type { Subject } from "../../domain/subjects.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { followErasures } from "../erasure.ts";
-import { tableText } from "../table.ts";
-import { workQueue } from "../work-queues.ts";
+import { readReport } from "../../adapters/erasure/erasure-report.ts";
+import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import { eraseTask, type Removed } from "../../domain/recovery/erasure.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { tableText } from "../core/table.ts";
+import { followErasures } from "../recovery/erasure.ts";
+import { workQueue } from "../status/work-queues.ts";
 
 const kinds = {
   user: "Erases a user: the records, data and dead letters of the user and of all accounts of it.",

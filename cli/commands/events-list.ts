@@ -1,16 +1,16 @@
 import type { Command } from "commander";
-import { eventStates } from "../../domain/event-progress.ts";
-import { eventTypes, kinds } from "../../domain/events.ts";
-import { present } from "../../domain/parse.ts";
-import { nameOf, subjectOf } from "../../domain/subjects.ts";
-import { wants } from "../../domain/subscribers.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
-import { type EventQuery, type ListedEvent, listEvents } from "../event-list.ts";
-import { lookupPorts } from "../event-lookup.ts";
-import { choiceFlag, countFlag, momentFlag, type SubjectFlags, subjectFlag } from "../flags.ts";
-import { agreeToScan } from "../scan-consent.ts";
-import { tableText } from "../table.ts";
+import { present } from "../../domain/core/parse.ts";
+import { eventStates } from "../../domain/event/event-progress.ts";
+import { eventTypes, kinds } from "../../domain/event/events.ts";
+import { nameOf, subjectOf } from "../../domain/event/subjects.ts";
+import { wants } from "../../domain/message/subscribers.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { choiceFlag, countFlag, momentFlag, type SubjectFlags, subjectFlag } from "../core/flags.ts";
+import { agreeToScan } from "../core/scan-consent.ts";
+import { tableText } from "../core/table.ts";
+import { type EventQuery, type ListedEvent, listEvents } from "../events/event-list.ts";
+import { lookupPorts } from "../events/event-lookup.ts";
 
 type Flags = SubjectFlags & {
   readonly kind?: string;

@@ -1,20 +1,20 @@
 import type { Command } from "commander";
-import { bodyText } from "../../adapters/body-text.ts";
-import { overflowBucket } from "../../adapters/overflow-bucket.ts";
-import type { Body } from "../../domain/envelope.ts";
-import type { IncomeEvent } from "../../domain/events.ts";
-import { nameOf, type Subject, subjectOf } from "../../domain/subjects.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { checkEventId, findEvent, noSuchEvent } from "../event-find.ts";
-import { letterPortsFor, lettersOfEvent, lettersOfUnstored } from "../event-letters.ts";
-import { lookupPorts, recordsOf } from "../event-lookup.ts";
-import { type Step, wayOf } from "../event-way.ts";
-import { type SubjectFlags, subjectFlag } from "../flags.ts";
-import { oneLine, printableJson } from "../printable.ts";
-import { agreeToScan } from "../scan-consent.ts";
-import { shownJson } from "../shown-json.ts";
-import { tableText } from "../table.ts";
-import { subscriberQueues } from "../work-queues.ts";
+import { bodyText } from "../../adapters/aws/body-text.ts";
+import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import type { Body } from "../../domain/event/envelope.ts";
+import type { IncomeEvent } from "../../domain/event/events.ts";
+import { nameOf, type Subject, subjectOf } from "../../domain/event/subjects.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { type SubjectFlags, subjectFlag } from "../core/flags.ts";
+import { oneLine, printableJson } from "../core/printable.ts";
+import { agreeToScan } from "../core/scan-consent.ts";
+import { shownJson } from "../core/shown-json.ts";
+import { tableText } from "../core/table.ts";
+import { letterPortsFor, lettersOfEvent, lettersOfUnstored } from "../events/event-dead-letters.ts";
+import { checkEventId, findEvent, noSuchEvent } from "../events/event-find.ts";
+import { lookupPorts, recordsOf } from "../events/event-lookup.ts";
+import { type Step, wayOf } from "../events/event-timeline.ts";
+import { subscriberQueues } from "../status/work-queues.ts";
 
 type Flags = SubjectFlags & { readonly reveal?: boolean };
 

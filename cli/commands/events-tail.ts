@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { followStream } from "../../adapters/stream-follower.ts";
-import { streamOf } from "../../adapters/table-stream.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { happeningLine, happeningOf } from "../event-tail.ts";
-import { awaitInterruption, waitUnlessAborted } from "../interruption.ts";
+import { followStream } from "../../adapters/streams/stream-follower.ts";
+import { streamOf } from "../../adapters/streams/table-stream.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
+import { happeningLine, happeningOf } from "../events/event-tail.ts";
 
 export function addEventsTail(group: Command): void {
   addCommand(

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
-import { queueDepth } from "../../adapters/queue-depth.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
+import { queueDepth } from "../../adapters/sqs/queue-depth.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
+import { spanText } from "../core/spans.ts";
+import { subscriberNamed } from "../events/subscriber-named.ts";
 import { forward } from "../forward/forward.ts";
 import { parseTarget, postTo } from "../forward/target.ts";
-import { awaitInterruption, waitUnlessAborted } from "../interruption.ts";
-import { spanText } from "../spans.ts";
-import { subscriberNamed } from "../subscriber-named.ts";
-import { type SubscriberQueue, subscriberQueues } from "../work-queues.ts";
+import { type SubscriberQueue, subscriberQueues } from "../status/work-queues.ts";
 
 type Flags = { readonly to: string; readonly subscriber: string };
 

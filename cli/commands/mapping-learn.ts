@@ -1,17 +1,17 @@
 import { existsSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
-import { jmespathSearch } from "../../adapters/jmespath-search.ts";
-import { kinds } from "../../domain/events.ts";
-import { addOfflineCommand } from "../command.ts";
-import { CommandError } from "../command-error.ts";
+import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
+import { kinds } from "../../domain/event/events.ts";
+import { addOfflineCommand } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { oneLine } from "../core/printable.ts";
+import type { Terminal } from "../core/terminal.ts";
 import { readSampleFolder } from "../mapping/files.ts";
 import { type Lesson, learn } from "../mapping/learn.ts";
 import { lessonText, settingsOf, trialLine } from "../mapping/report.ts";
 import { readSample } from "../mapping/sample.ts";
 import { checkMapping, readSettings } from "../mapping/stage-mapping.ts";
 import { tryMapping } from "../mapping/trial.ts";
-import { oneLine } from "../printable.ts";
-import type { Terminal } from "../terminal.ts";
 import { parseKind } from "./mapping-try.ts";
 
 type Flags = { readonly kind?: string; readonly write?: string };

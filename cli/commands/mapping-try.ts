@@ -1,14 +1,14 @@
 import type { Command } from "commander";
-import { jmespathSearch } from "../../adapters/jmespath-search.ts";
-import { isKind, type Kind, kinds } from "../../domain/events.ts";
-import { addOfflineCommand } from "../command.ts";
-import { CommandError } from "../command-error.ts";
+import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
+import { isKind, type Kind, kinds } from "../../domain/event/events.ts";
+import { addOfflineCommand } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import type { Terminal } from "../core/terminal.ts";
 import { readSampleFile } from "../mapping/files.ts";
 import { trialLine, trialText } from "../mapping/report.ts";
 import { parseHeaders, parseSample, type Sample } from "../mapping/sample.ts";
 import { readStageMapping } from "../mapping/stage-mapping.ts";
 import { tryMapping } from "../mapping/trial.ts";
-import type { Terminal } from "../terminal.ts";
 
 type Flags = {
   readonly kind?: string;

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
-import { contentSizes } from "../../adapters/content-sizes.ts";
-import { contentReader } from "../../adapters/content-store.ts";
-import { overflowBucket } from "../../adapters/overflow-bucket.ts";
-import type { Subject } from "../../domain/subjects.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
-import { lookupPorts } from "../event-lookup.ts";
-import { choiceFlag } from "../flags.ts";
-import { loadData, loadRecord, type RecordPorts } from "../record-lookup.ts";
-import { recordData, recordText } from "../record-view.ts";
+import { contentSizes } from "../../adapters/dynamodb/content-sizes.ts";
+import { contentReader } from "../../adapters/dynamodb/document-store.ts";
+import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { choiceFlag } from "../core/flags.ts";
+import { lookupPorts } from "../events/event-lookup.ts";
+import { loadData, loadRecord, type RecordPorts } from "../records/record-lookup.ts";
+import { recordData, recordText } from "../records/record-view.ts";
 
 type Flags = { readonly data?: string; readonly reveal?: boolean };
 

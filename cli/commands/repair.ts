@@ -1,18 +1,18 @@
 import type { Command } from "commander";
-import { failedBatches } from "../../adapters/failed-batches.ts";
-import { changeRelay, type RelayAgain, relayInvoker } from "../../adapters/relay-invoker.ts";
-import { revisions } from "../../adapters/revisions.ts";
-import { storedChanges } from "../../adapters/stored-changes.ts";
-import { tableSize } from "../../adapters/table-size.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
+import { changeRelay, type RelayAgain, relayInvoker } from "../../adapters/aws/relay-invoker.ts";
+import { tableSize } from "../../adapters/dynamodb/table-size.ts";
+import { revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import { failedBatches } from "../../adapters/streams/failed-batches.ts";
+import { storedChanges } from "../../adapters/streams/stored-changes.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
 
-import { milestones } from "../milestones.ts";
-import { type Repaired, repair } from "../repair.ts";
-import { repairFailures } from "../repair-failures.ts";
-import { repairReport } from "../repair-report.ts";
-import { type RepairScope, repairScope, type ScopeFlags } from "../repair-scope.ts";
-import { agreeOnScan, scanProgress } from "../scan-consent.ts";
+import { milestones } from "../core/milestones.ts";
+import { agreeOnScan, scanProgress } from "../core/scan-consent.ts";
+import { type Repaired, repair } from "../recovery/repair.ts";
+import { repairFailures } from "../recovery/repair-failures.ts";
+import { repairReport } from "../recovery/repair-report.ts";
+import { type RepairScope, repairScope, type ScopeFlags } from "../recovery/repair-scope.ts";
 
 type Flags = ScopeFlags & { readonly dryRun?: boolean };
 

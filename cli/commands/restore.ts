@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import { readErasureLog } from "../../adapters/erasure-log.ts";
-import { subjectDigest } from "../../adapters/subject-digest.ts";
-import { copyItem, restoredItems } from "../../adapters/table-copy.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
-import { eraseAgain } from "../erase-again.ts";
-import { restore } from "../restore.ts";
+import { copyItem, restoredItems } from "../../adapters/dynamodb/table-copy.ts";
+import { readErasureLog } from "../../adapters/erasure/erasure-log.ts";
+import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { eraseAgain } from "../recovery/erase-again.ts";
+import { restore } from "../recovery/restore.ts";
 
 export function addRestore(program: Command): void {
   addCommand(

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { webhookSecretStore } from "../../adapters/webhook-secret.ts";
-import { fieldsOf, numberOf, parseJson } from "../../domain/parse.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { registerWebhooks } from "../registration.ts";
-import { type RotationPorts, revokeSecret, rotateSecret } from "../rotation.ts";
+import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
+import { fieldsOf, numberOf, parseJson } from "../../domain/core/parse.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { registerWebhooks } from "../provider/registration.ts";
+import { type RotationPorts, revokeSecret, rotateSecret } from "../provider/rotation.ts";
 
 type Flags = { readonly revokeNow?: boolean };
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { addCommand } from "../command.ts";
+import { addCommand } from "../core/command.ts";
 import { stageStatus } from "../status/stage-status.ts";
 import { statusText } from "../status/status-text.ts";
 

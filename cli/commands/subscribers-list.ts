@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { addCommand } from "../command.ts";
-import { fromNow } from "../spans.ts";
+import { addCommand } from "../core/command.ts";
+import { fromNow } from "../core/spans.ts";
+import { tableText } from "../core/table.ts";
 import { queueStatuses } from "../status/queue-status.ts";
 import { ageText } from "../status/status-text.ts";
-import { tableText } from "../table.ts";
-import { subscriberQueues } from "../work-queues.ts";
+import { subscriberQueues } from "../status/work-queues.ts";
 
 const head = [
   "subscriber",

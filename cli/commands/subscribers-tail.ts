@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { followStream } from "../../adapters/stream-follower.ts";
-import { streamOf } from "../../adapters/table-stream.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { awaitInterruption, waitUnlessAborted } from "../interruption.ts";
-import { subscriberNamed } from "../subscriber-named.ts";
-import { messageLine, messagesOf } from "../subscriber-tail.ts";
+import { followStream } from "../../adapters/streams/stream-follower.ts";
+import { streamOf } from "../../adapters/streams/table-stream.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
+import { subscriberNamed } from "../events/subscriber-named.ts";
+import { messageLine, messagesOf } from "../events/subscriber-tail.ts";
 
 export function addSubscribersTail(group: Command): void {
   addCommand(

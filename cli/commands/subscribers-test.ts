@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { Command } from "commander";
-import { jsonText } from "../../domain/json-text.ts";
-import { messageSource } from "../../domain/message-types.ts";
-import { testMessage } from "../../domain/test-message.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { subscriberNamed } from "../subscriber-named.ts";
+import { jsonText } from "../../domain/event/json-text.ts";
+import { messageSource } from "../../domain/message/message-types.ts";
+import { testMessage } from "../../domain/message/test-message.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { subscriberNamed } from "../events/subscriber-named.ts";
 
 export function addSubscribersTest(group: Command): void {
   addCommand(

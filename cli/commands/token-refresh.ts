@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { invokeFunction } from "../../adapters/function-invoker.ts";
-import { parseRefreshOutcome, type RefreshOutcome } from "../../domain/refresh-outcomes.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
+import { invokeFunction } from "../../adapters/aws/function-invoker.ts";
+import { parseRefreshOutcome, type RefreshOutcome } from "../../domain/fetch/refresh-outcomes.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
 import { lifeText } from "../status/status-text.ts";
 import { tokenStatus } from "../status/token-status.ts";
 

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { isJwt, readTokenLife } from "../../adapters/token-claims.ts";
-import { setToken } from "../../adapters/token-secret.ts";
-import { addCommand, type Operation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
+import { isJwt, readTokenLife } from "../../adapters/secrets/token-claims.ts";
+import { setToken } from "../../adapters/secrets/token-secret.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
 
 type Flags = { readonly any?: boolean };
 

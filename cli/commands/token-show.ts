@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { addCommand, type Operation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
-import { fromNow } from "../spans.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { fromNow } from "../core/spans.ts";
+import { tableText } from "../core/table.ts";
 import { refusalText } from "../status/status-text.ts";
 import { type TokenStatus, tokenStatus } from "../status/token-status.ts";
-import { tableText } from "../table.ts";
 
 export function addTokenShow(group: Command): void {
   addCommand(

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { Registration } from "../../domain/registrations.ts";
-import { addCommand } from "../command.ts";
+import type { Registration } from "../../domain/reconcile/registrations.ts";
+import { addCommand } from "../core/command.ts";
+import { tableText } from "../core/table.ts";
 import { listRegistrations } from "../status/registration-status.ts";
-import { tableText } from "../table.ts";
 
 export function addWebhooksList(group: Command): void {
   addCommand(

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { addCommand, type Operation } from "../command.ts";
-import { registerWebhooks } from "../registration.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { registerWebhooks } from "../provider/registration.ts";
 
 type Flags = { readonly takeOver?: boolean };
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { runningSystemsDirectory } from "../running-systems.ts";
+import { runningSystemsDirectory } from "../core/running-systems.ts";
 import { candidates } from "./candidates.ts";
 import { stageNames } from "./stage-names.ts";
 

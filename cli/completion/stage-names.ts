@@ -1,11 +1,11 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Option } from "commander";
-import { outputsStages } from "../deployment.ts";
-import { findRunningSystems } from "../running-systems.ts";
+import { outputsStages } from "../core/deployment.ts";
+import { findRunningSystems } from "../core/running-systems.ts";
 import type { ValuesOf } from "./candidates.ts";
 
-const settingsDirectory = join(import.meta.dirname, "..", "..", "stages");
+const settingsDirectory = join(import.meta.dirname, "../../stages");
 const outputsFlag = "--outputs";
 
 /** Stages by name: those of the outputs' file, those that run on this machine, or those that have settings. */

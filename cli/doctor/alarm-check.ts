@@ -1,6 +1,6 @@
-import { type StackAlarm, stackAlarms } from "../../adapters/stack-alarms.ts";
-import { oneLine } from "../printable.ts";
-import { fromNow } from "../spans.ts";
+import { type StackAlarm, stackAlarms } from "../../adapters/aws/stack-alarms.ts";
+import { oneLine } from "../core/printable.ts";
+import { fromNow } from "../core/spans.ts";
 import { type Check, deployAgain, type Finding } from "./finding.ts";
 
 export const alarmCheck: Check = {

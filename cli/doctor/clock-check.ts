@@ -1,6 +1,6 @@
-import { awsTime } from "../../adapters/aws-clock.ts";
-import { spanText } from "../spans.ts";
-import { workQueue } from "../work-queues.ts";
+import { awsTime } from "../../adapters/aws/aws-clock.ts";
+import { spanText } from "../core/spans.ts";
+import { workQueue } from "../status/work-queues.ts";
 import type { Check, Finding } from "./finding.ts";
 
 /** So far a clock may be off, and an answer be under way. */

@@ -1,5 +1,5 @@
-import { CommandError, exitCodes } from "../command-error.ts";
-import { isGone } from "../explain.ts";
+import { CommandError, exitCodes } from "../core/command-error.ts";
+import { isGone } from "../core/explain.ts";
 import { alarmCheck } from "./alarm-check.ts";
 import { clockCheck } from "./clock-check.ts";
 import { failuresCheck } from "./failures-check.ts";

@@ -1,5 +1,5 @@
-import type { Clients } from "../clients.ts";
-import type { Deployment } from "../deployment.ts";
+import type { Clients } from "../core/clients.ts";
+import type { Deployment } from "../core/deployment.ts";
 
 /** Something that is wrong, and what a person does about it. */
 export type Finding = {

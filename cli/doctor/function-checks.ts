@@ -2,9 +2,9 @@ import {
   GetFunctionConfigurationCommand,
   type GetFunctionConfigurationCommandOutput,
 } from "@aws-sdk/client-lambda";
-import { type EventSource, eventSources } from "../../adapters/event-sources.ts";
-import { oneLine } from "../printable.ts";
-import { ownQueues, workQueueArn } from "../work-queues.ts";
+import { type EventSource, eventSources } from "../../adapters/sqs/event-sources.ts";
+import { oneLine } from "../core/printable.ts";
+import { ownQueues, workQueueArn } from "../status/work-queues.ts";
 import { type Check, deployAgain, type Finding } from "./finding.ts";
 
 /** Outputs that name functions; of those that are not there the settings leave the part out. */

@@ -1,7 +1,7 @@
-import { queueMetrics } from "../../adapters/queue-metrics.ts";
-import { spanText } from "../spans.ts";
+import { queueMetrics } from "../../adapters/sqs/queue-metrics.ts";
+import { spanText } from "../core/spans.ts";
 import { type QueueStatus, queueStatuses } from "../status/queue-status.ts";
-import { subscriberQueues, workQueues } from "../work-queues.ts";
+import { subscriberQueues, workQueues } from "../status/work-queues.ts";
 import type { Check, Finding } from "./finding.ts";
 
 export const deadLetterCheck: Check = {

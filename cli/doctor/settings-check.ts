@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { loadSettings, SettingsError, settingsDigest } from "../../lib/settings.ts";
-import { CommandError } from "../command-error.ts";
-import type { Deployment } from "../deployment.ts";
+import { loadSettings, SettingsError, settingsDigest } from "../../lib/settings/settings.ts";
+import { CommandError } from "../core/command-error.ts";
+import type { Deployment } from "../core/deployment.ts";
 import { deployAgain, type Finding } from "./finding.ts";
 
-const stages = join(import.meta.dirname, "..", "..", "stages");
+const stages = join(import.meta.dirname, "../../stages");
 
 /** The file of a stage's settings here; undefined where there is none to compare with. @param given another file */
 export function settingsFile(stage: string, given: string | undefined): string | undefined {

@@ -1,4 +1,4 @@
-import { fromNow } from "../spans.ts";
+import { fromNow } from "../core/spans.ts";
 import { type TokenStatus, tokenStatus } from "../status/token-status.ts";
 import type { Check, Finding } from "./finding.ts";
 

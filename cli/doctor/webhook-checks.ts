@@ -1,6 +1,6 @@
-import { webhookSecretStore } from "../../adapters/webhook-secret.ts";
-import { type Registration, webhookUrlOf } from "../../domain/registrations.ts";
-import { oneLine } from "../printable.ts";
+import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
+import { type Registration, webhookUrlOf } from "../../domain/reconcile/registrations.ts";
+import { oneLine } from "../core/printable.ts";
 import { type RegistrationStatus, registrationStatus } from "../status/registration-status.ts";
 import { type Check, deployAgain, type Finding } from "./finding.ts";
 

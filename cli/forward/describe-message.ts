@@ -1,5 +1,5 @@
-import { isFields, optionalText, parseJson } from "../../domain/parse.ts";
-import { oneLine } from "../printable.ts";
+import { isFields, optionalText, parseJson } from "../../domain/core/parse.ts";
+import { oneLine } from "../core/printable.ts";
 
 /** A message in a line: type, subject and id, as far as it has them. */
 export function describeMessage(body: string): string {

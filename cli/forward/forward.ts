@@ -1,7 +1,7 @@
 import type { Message, SQSClient } from "@aws-sdk/client-sqs";
-import { messageVisibility } from "../../adapters/message-visibility.ts";
-import { isPassing } from "../../adapters/passing-errors.ts";
-import { deleteAll, receiveLot, releaseAll } from "../../adapters/queue-messages.ts";
+import { isPassing } from "../../adapters/aws/transient-errors.ts";
+import { messageVisibility } from "../../adapters/sqs/message-visibility.ts";
+import { deleteAll, receiveLot, releaseAll } from "../../adapters/sqs/queue-messages.ts";
 import { describeMessage } from "./describe-message.ts";
 import type { Post, Posted } from "./target.ts";
 

@@ -1,4 +1,4 @@
-import { CommandError } from "../command-error.ts";
+import { CommandError } from "../core/command-error.ts";
 
 /** What became of a message that was posted. `unreachable`: nobody is there to answer, whatever the message. */
 export type Posted =

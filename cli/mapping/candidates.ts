@@ -1,5 +1,5 @@
-import type { Kind } from "../../domain/events.ts";
-import type { MappingSource } from "../../domain/mapping-source.ts";
+import type { Kind } from "../../domain/event/events.ts";
+import type { MappingSource } from "../../domain/event/mapping-source.ts";
 import { meaningOf } from "./event-names.ts";
 import { fits, isEventIdByForm, isUuid } from "./forms.ts";
 import { isNamedElsewhere, type LearnedField, namePoints, ownIds } from "./names.ts";

@@ -1,4 +1,4 @@
-import { type EventType, isEventType, type Kind } from "../../domain/events.ts";
+import { type EventType, isEventType, type Kind } from "../../domain/event/events.ts";
 import { wordsOf } from "./words.ts";
 
 /** What providers call a change, by ours. */

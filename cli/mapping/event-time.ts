@@ -1,4 +1,4 @@
-import { parseMoment, parseUnixTime } from "../../domain/moments.ts";
+import { parseMoment, parseUnixTime } from "../../domain/core/timestamps.ts";
 import type { Candidate, Column } from "./candidates.ts";
 import { textOfSource } from "./cover.ts";
 

@@ -1,4 +1,4 @@
-import type { MappingSource } from "../../domain/mapping-source.ts";
+import type { MappingSource } from "../../domain/event/mapping-source.ts";
 import type { LearnedField } from "./names.ts";
 
 /** What one field's source gave. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Kind, kinds } from "../../domain/events.ts";
-import { CommandError } from "../command-error.ts";
+import { type Kind, kinds } from "../../domain/event/events.ts";
+import { CommandError } from "../core/command-error.ts";
 import { distinct, parseSample, type Sample } from "./sample.ts";
 
 /** @throws CommandError where it can't be read */

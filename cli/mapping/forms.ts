@@ -1,4 +1,4 @@
-import { parseMoment, parseUnixTime } from "../../domain/moments.ts";
+import { parseMoment, parseUnixTime } from "../../domain/core/timestamps.ts";
 import type { LearnedField } from "./names.ts";
 import type { Place } from "./places.ts";
 

@@ -1,6 +1,6 @@
-import type { EventType, Kind } from "../../domain/events.ts";
-import type { MappedField } from "../../domain/mapping.ts";
-import type { MappingSource } from "../../domain/mapping-source.ts";
+import type { EventType, Kind } from "../../domain/event/events.ts";
+import type { MappedField } from "../../domain/event/mapping.ts";
+import type { MappingSource } from "../../domain/event/mapping-source.ts";
 import { type Candidate, type Column, type Confidence, candidatesFor, columnsOf } from "./candidates.ts";
 import { cover, sourceOf, textOfSource } from "./cover.ts";
 import { meaningOf } from "./event-names.ts";

@@ -1,5 +1,5 @@
-import type { Kind } from "../../domain/events.ts";
-import { type MappedField, mappedFields } from "../../domain/mapping.ts";
+import type { Kind } from "../../domain/event/events.ts";
+import { type MappedField, mappedFields } from "../../domain/event/mapping.ts";
 
 export type LearnedField = "type" | MappedField;
 export const learnedFields: readonly LearnedField[] = ["type", ...mappedFields];

@@ -1,10 +1,10 @@
+import { isFields } from "../../domain/core/parse.ts";
 import {
   headerText,
   type MappedHeaders,
   type MappingSource,
   mayHoldCredential,
-} from "../../domain/mapping-source.ts";
-import { isFields } from "../../domain/parse.ts";
+} from "../../domain/event/mapping-source.ts";
 import type { ReadSample } from "./sample.ts";
 import { wordsOf } from "./words.ts";
 

@@ -1,5 +1,5 @@
-import type { Kind } from "../../domain/events.ts";
-import type { KindMapping } from "../../domain/mapping.ts";
+import type { Kind } from "../../domain/event/events.ts";
+import type { KindMapping } from "../../domain/event/mapping.ts";
 import { candidatesFor, columnsOf } from "./candidates.ts";
 import { textOfSource } from "./cover.ts";
 import { meaningOf } from "./event-names.ts";

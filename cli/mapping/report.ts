@@ -1,5 +1,5 @@
-import { oneLine, printableJson } from "../printable.ts";
-import { tableText } from "../table.ts";
+import { oneLine, printableJson } from "../core/printable.ts";
+import { tableText } from "../core/table.ts";
 import { textOfSource } from "./cover.ts";
 import type { Lesson } from "./learn.ts";
 import type { Trial } from "./trial.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Kind } from "../../domain/events.ts";
-import { inspectPayload } from "../../domain/payload.ts";
-import { CommandError } from "../command-error.ts";
+import type { Kind } from "../../domain/event/events.ts";
+import { inspectPayload } from "../../domain/event/payload.ts";
+import { CommandError } from "../core/command-error.ts";
 
 /** A webhook in a file: its body's bytes, and headers by names in small letters. */
 export type Sample = {

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { Kind } from "../../domain/events.ts";
-import type { KindMapping } from "../../domain/mapping.ts";
-import { parseMappingPart, SettingsError } from "../../lib/settings.ts";
-import { CommandError } from "../command-error.ts";
+import type { Kind } from "../../domain/event/events.ts";
+import type { KindMapping } from "../../domain/event/mapping.ts";
+import { parseMappingPart, SettingsError } from "../../lib/settings/settings.ts";
+import { CommandError } from "../core/command-error.ts";
 
-const stages = join(import.meta.dirname, "..", "..", "stages");
+const stages = join(import.meta.dirname, "../../stages");
 
 export type StageMapping = Readonly<Record<Kind, KindMapping>>;
 

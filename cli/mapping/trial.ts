@@ -1,6 +1,6 @@
-import { type EventFacts, isWeak, type Kind } from "../../domain/events.ts";
-import { FailureError, failureOf } from "../../domain/failures.ts";
-import { identify } from "../../domain/identify.ts";
+import { FailureError, failureOf } from "../../domain/core/failures.ts";
+import { type EventFacts, isWeak, type Kind } from "../../domain/event/events.ts";
+import { identify } from "../../domain/event/identify.ts";
 import {
   factAt,
   foundAt,
@@ -9,8 +9,8 @@ import {
   mapPayload,
   type Search,
   typeOf,
-} from "../../domain/mapping.ts";
-import { pickHeaders } from "../../domain/mapping-source.ts";
+} from "../../domain/event/mapping.ts";
+import { pickHeaders } from "../../domain/event/mapping-source.ts";
 import type { FieldTrial } from "./field-trial.ts";
 import { learnedFields } from "./names.ts";
 import { remedyFor } from "./remedy.ts";

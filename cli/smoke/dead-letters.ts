@@ -1,8 +1,8 @@
 import type { SQSClient } from "@aws-sdk/client-sqs";
-import { type FoundMessage, searchQueue } from "../../adapters/queue-search.ts";
-import type { Kind } from "../../domain/events.ts";
-import { identify } from "../../domain/identify.ts";
-import { fieldsOf, parseJson, textOf } from "../../domain/parse.ts";
+import { type FoundMessage, searchQueue } from "../../adapters/sqs/queue-search.ts";
+import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
+import type { Kind } from "../../domain/event/events.ts";
+import { identify } from "../../domain/event/identify.ts";
 import { type Check, checkOf } from "./checks.ts";
 import { type PlannedEvent, unreadableBody } from "./plan.ts";
 

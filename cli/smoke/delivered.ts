@@ -1,9 +1,9 @@
 import type { SQSClient } from "@aws-sdk/client-sqs";
-import { type FoundMessage, searchQueue } from "../../adapters/queue-search.ts";
-import { kinds } from "../../domain/events.ts";
-import type { Message } from "../../domain/message-schemas.ts";
-import { readMessage } from "../../domain/read-message.ts";
-import { wants } from "../../domain/subscribers.ts";
+import { type FoundMessage, searchQueue } from "../../adapters/sqs/queue-search.ts";
+import { kinds } from "../../domain/event/events.ts";
+import type { Message } from "../../domain/message/message-schemas.ts";
+import { readMessage } from "../../domain/message/read-message.ts";
+import { wants } from "../../domain/message/subscribers.ts";
 import { type Check, checkOf } from "./checks.ts";
 import type { PlannedEvent } from "./plan.ts";
 import type { SubscriberChoice } from "./subscribers.ts";

@@ -1,4 +1,4 @@
-import { kinds } from "../../domain/events.ts";
+import { kinds } from "../../domain/event/events.ts";
 import type { Check } from "./checks.ts";
 import { type PlannedEvent, unreadableBody } from "./plan.ts";
 import type { Answer, WebhookSender } from "./webhook-sender.ts";

@@ -1,5 +1,5 @@
 import { DeleteObjectCommand, type S3Client } from "@aws-sdk/client-s3";
-import type { StoredEvents } from "../../adapters/stored-events.ts";
+import type { StoredEvents } from "../../adapters/dynamodb/stored-events.ts";
 import { objectKeyOf, planEvents } from "./plan.ts";
 
 /** Where a run has stored something. */

@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { CommanderError } from "commander";
-import { storedEvents } from "../../adapters/stored-events.ts";
-import { createClients } from "../clients.ts";
-import { exitCodes } from "../command-error.ts";
-import { findDeployment } from "../deployment.ts";
-import { explain } from "../explain.ts";
-import { runningSystemsDirectory } from "../running-systems.ts";
+import { storedEvents } from "../../adapters/dynamodb/stored-events.ts";
+import { createClients } from "../core/clients.ts";
+import { exitCodes } from "../core/command-error.ts";
+import { findDeployment } from "../core/deployment.ts";
+import { explain } from "../core/explain.ts";
+import { runningSystemsDirectory } from "../core/running-systems.ts";
 import { eraseRun } from "./erase.ts";
 import { newMark } from "./mark.ts";
 import { parseSmokeOptions, type SmokeOptions } from "./options.ts";

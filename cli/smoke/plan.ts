@@ -1,6 +1,6 @@
-import { type EventType, type Kind, kinds } from "../../domain/events.ts";
-import { identify } from "../../domain/identify.ts";
-import type { Subject } from "../../domain/subjects.ts";
+import { type EventType, type Kind, kinds } from "../../domain/event/events.ts";
+import { identify } from "../../domain/event/identify.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
 import { idOf } from "./mark.ts";
 
 /** An event that a run sends, and what must come of it. */

@@ -1,4 +1,4 @@
-import { kinds } from "../../domain/events.ts";
+import { kinds } from "../../domain/event/events.ts";
 import { attempt, type Check } from "./checks.ts";
 import { checkDeadLetters } from "./dead-letters.ts";
 import { checkDelivered } from "./delivered.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { StoredEvent, StoredEvents } from "../../adapters/stored-events.ts";
-import { type Kind, kinds } from "../../domain/events.ts";
+import type { StoredEvent, StoredEvents } from "../../adapters/dynamodb/stored-events.ts";
+import { type Kind, kinds } from "../../domain/event/events.ts";
 import { attempt, type Check } from "./checks.ts";
 import type { SentEvent } from "./edge.ts";
 

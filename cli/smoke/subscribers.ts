@@ -1,5 +1,5 @@
-import { type Subscriber, wants } from "../../domain/subscribers.ts";
-import { CommandError } from "../command-error.ts";
+import { type Subscriber, wants } from "../../domain/message/subscribers.ts";
+import { CommandError } from "../core/command-error.ts";
 import { newMark } from "./mark.ts";
 import { planEvents } from "./plan.ts";
 

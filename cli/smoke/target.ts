@@ -1,12 +1,12 @@
 import type { SQSClient } from "@aws-sdk/client-sqs";
-import { type StoredEvents, storedEvents } from "../../adapters/stored-events.ts";
-import { webhookSecretStore } from "../../adapters/webhook-secret.ts";
-import type { Kind } from "../../domain/events.ts";
-import type { WebhookSecret } from "../../domain/webhook-secret.ts";
-import type { Clients } from "../clients.ts";
-import { CommandError } from "../command-error.ts";
-import type { Deployment } from "../deployment.ts";
-import { subscriberQueues, workQueue } from "../work-queues.ts";
+import { type StoredEvents, storedEvents } from "../../adapters/dynamodb/stored-events.ts";
+import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
+import type { WebhookSecret } from "../../domain/core/webhook-secret.ts";
+import type { Kind } from "../../domain/event/events.ts";
+import type { Clients } from "../core/clients.ts";
+import { CommandError } from "../core/command-error.ts";
+import type { Deployment } from "../core/deployment.ts";
+import { subscriberQueues, workQueue } from "../status/work-queues.ts";
 import { chooseSubscribers, type SubscriberChoice } from "./subscribers.ts";
 
 /** All that a run knows of the stage: its outputs, and what they name. */

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
-import type { Kind } from "../../domain/events.ts";
-import type { WebhookSecret } from "../../domain/webhook-secret.ts";
+import type { WebhookSecret } from "../../domain/core/webhook-secret.ts";
+import type { Kind } from "../../domain/event/events.ts";
 import { mostWebhooks } from "./plan.ts";
 
 export type Method = "POST" | "PUT" | "GET" | "DELETE";

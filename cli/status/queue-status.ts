@@ -1,7 +1,7 @@
-import { queueDepth } from "../../adapters/queue-depth.ts";
-import { queueMetrics } from "../../adapters/queue-metrics.ts";
-import type { Clients } from "../clients.ts";
-import type { WorkQueue } from "../work-queues.ts";
+import { queueDepth } from "../../adapters/sqs/queue-depth.ts";
+import { queueMetrics } from "../../adapters/sqs/queue-metrics.ts";
+import type { Clients } from "../core/clients.ts";
+import type { WorkQueue } from "./work-queues.ts";
 
 /** A queue of the stage at this moment. Ages and times are absent where nothing is there, or nothing was measured. */
 export type QueueStatus = {

@@ -1,8 +1,8 @@
-import { invokeFunction } from "../../adapters/function-invoker.ts";
-import { FailureError } from "../../domain/failures.ts";
-import { parseRegistrations, type Registration } from "../../domain/registrations.ts";
-import type { Clients } from "../clients.ts";
-import type { Deployment } from "../deployment.ts";
+import { invokeFunction } from "../../adapters/aws/function-invoker.ts";
+import { FailureError } from "../../domain/core/failures.ts";
+import { parseRegistrations, type Registration } from "../../domain/reconcile/registrations.ts";
+import type { Clients } from "../core/clients.ts";
+import type { Deployment } from "../core/deployment.ts";
 
 /** What the provider says of the stage's webhooks. */
 export type RegistrationStatus =

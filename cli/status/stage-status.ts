@@ -1,10 +1,10 @@
-import { type StackAlarm, stackAlarms } from "../../adapters/stack-alarms.ts";
-import type { Clients } from "../clients.ts";
-import type { Deployment } from "../deployment.ts";
-import { workQueues } from "../work-queues.ts";
+import { type StackAlarm, stackAlarms } from "../../adapters/aws/stack-alarms.ts";
+import type { Clients } from "../core/clients.ts";
+import type { Deployment } from "../core/deployment.ts";
 import { type QueueStatus, queueStatuses } from "./queue-status.ts";
 import { type RegistrationStatus, registrationStatus } from "./registration-status.ts";
 import { type TokenStatus, tokenStatus } from "./token-status.ts";
+import { workQueues } from "./work-queues.ts";
 
 /** A stage at one moment. */
 export type StageStatus = {

@@ -1,9 +1,9 @@
-import type { StackAlarm } from "../../adapters/stack-alarms.ts";
-import { kinds } from "../../domain/events.ts";
-import type { Registration } from "../../domain/registrations.ts";
-import { oneLine } from "../printable.ts";
-import { fromNow, spanText } from "../spans.ts";
-import { tableText } from "../table.ts";
+import type { StackAlarm } from "../../adapters/aws/stack-alarms.ts";
+import { kinds } from "../../domain/event/events.ts";
+import type { Registration } from "../../domain/reconcile/registrations.ts";
+import { oneLine } from "../core/printable.ts";
+import { fromNow, spanText } from "../core/spans.ts";
+import { tableText } from "../core/table.ts";
 import type { QueueStatus } from "./queue-status.ts";
 import type { RegistrationStatus } from "./registration-status.ts";
 import type { StageStatus } from "./stage-status.ts";

@@ -1,8 +1,8 @@
-import { refusalOf } from "../../adapters/refusal-note.ts";
-import { readClaims, readTokenLife } from "../../adapters/token-claims.ts";
-import { tokenSecret } from "../../adapters/token-secret.ts";
-import type { Clients } from "../clients.ts";
-import type { Deployment } from "../deployment.ts";
+import { refusalOf } from "../../adapters/provider/refusal-note.ts";
+import { readClaims, readTokenLife } from "../../adapters/secrets/token-claims.ts";
+import { tokenSecret } from "../../adapters/secrets/token-secret.ts";
+import type { Clients } from "../core/clients.ts";
+import type { Deployment } from "../core/deployment.ts";
 
 /** What is known of the provider's token; never the token. */
 export type TokenStatus =

@@ -1,8 +1,8 @@
 import type { Context } from "aws-lambda";
-import type { LetterArchive } from "../../adapters/letter-archive.ts";
-import { type DeadLetter, endOf, type LetterPlace } from "../../domain/dead-letter.ts";
-import { failureOf, retryable } from "../../domain/failures.ts";
-import { isFields, numberOf } from "../../domain/parse.ts";
+import type { LetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
+import { failureOf, retryable } from "../../domain/core/failures.ts";
+import { isFields, numberOf } from "../../domain/core/parse.ts";
+import { type DeadLetter, endOf, type LetterPlace } from "../../domain/recovery/dead-letter.ts";
 import type { Log } from "../runtime/log.ts";
 
 export type ArchiverDependencies = {

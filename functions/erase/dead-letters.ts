@@ -1,9 +1,9 @@
-import { bodyText, type WebhookBody } from "../../adapters/body-text.ts";
-import type { DeadLetter, LetterPlace } from "../../domain/dead-letter.ts";
-import { type Body, readEnvelope } from "../../domain/envelope.ts";
-import { addRemoved, type EraseTask } from "../../domain/erasure.ts";
-import { retryable } from "../../domain/failures.ts";
-import { mentions } from "../../domain/mentions.ts";
+import { bodyText, type WebhookBody } from "../../adapters/aws/body-text.ts";
+import { retryable } from "../../domain/core/failures.ts";
+import { type Body, readEnvelope } from "../../domain/event/envelope.ts";
+import type { DeadLetter, LetterPlace } from "../../domain/recovery/dead-letter.ts";
+import { addRemoved, type EraseTask } from "../../domain/recovery/erasure.ts";
+import { mentions } from "../../domain/recovery/mentions.ts";
 import type { StepDependencies } from "./dependencies.ts";
 
 type Sweep = StepDependencies & {

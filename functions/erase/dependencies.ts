@@ -1,13 +1,13 @@
-import type { ErasableRecords } from "../../adapters/erasable-records.ts";
-import type { WriteErasureLog } from "../../adapters/erasure-log.ts";
-import type { KeepReport } from "../../adapters/erasure-report.ts";
-import type { RemoveGivenUp } from "../../adapters/given-up-changes.ts";
-import type { ObjectEraser } from "../../adapters/object-eraser.ts";
-import type { OverflowBucket } from "../../adapters/overflow-bucket.ts";
-import type { Send } from "../../adapters/sqs-sender.ts";
-import type { DigestOf } from "../../adapters/subject-digest.ts";
-import type { Tombstones } from "../../adapters/tombstones.ts";
-import type { LetterPlace } from "../../domain/dead-letter.ts";
+import type { ErasableRecords } from "../../adapters/erasure/erasable-records.ts";
+import type { WriteErasureLog } from "../../adapters/erasure/erasure-log.ts";
+import type { KeepReport } from "../../adapters/erasure/erasure-report.ts";
+import type { DigestOf } from "../../adapters/erasure/subject-digest.ts";
+import type { Tombstones } from "../../adapters/erasure/tombstones.ts";
+import type { ObjectEraser } from "../../adapters/s3/object-eraser.ts";
+import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import type { Send } from "../../adapters/sqs/sqs-sender.ts";
+import type { RemoveGivenUp } from "../../adapters/streams/given-up-changes.ts";
+import type { LetterPlace } from "../../domain/recovery/dead-letter.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Publish } from "../runtime/subscriber-queues.ts";
 

@@ -1,6 +1,11 @@
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
-import { correlationOfErasure, type EraseTask, readEraseTask, writeEraseTask } from "../../domain/erasure.ts";
-import { FailureError } from "../../domain/failures.ts";
+import { FailureError } from "../../domain/core/failures.ts";
+import {
+  correlationOfErasure,
+  type EraseTask,
+  readEraseTask,
+  writeEraseTask,
+} from "../../domain/recovery/erasure.ts";
 import { deadLetterPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
 import { removeDeadLetters } from "./dead-letters.ts";
 import type { EraserDependencies, StepDependencies } from "./dependencies.ts";

@@ -1,6 +1,6 @@
-import type { ErasableRecords } from "../../adapters/erasable-records.ts";
-import type { EraseTask } from "../../domain/erasure.ts";
-import { nameOf, type Subject } from "../../domain/subjects.ts";
+import type { ErasableRecords } from "../../adapters/erasure/erasable-records.ts";
+import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import type { EraseTask } from "../../domain/recovery/erasure.ts";
 
 /** What goes with a subject, and the users whose records may name it. */
 export type Found = { readonly own: readonly Subject[]; readonly users: readonly Subject[] };

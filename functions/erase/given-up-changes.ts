@@ -1,5 +1,5 @@
-import { addRemoved, type EraseTask } from "../../domain/erasure.ts";
-import { mentions } from "../../domain/mentions.ts";
+import { addRemoved, type EraseTask } from "../../domain/recovery/erasure.ts";
+import { mentions } from "../../domain/recovery/mentions.ts";
 import type { StepDependencies } from "./dependencies.ts";
 
 /** Takes what names the erased out of the changes that the relay gave up on. */

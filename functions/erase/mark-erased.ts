@@ -1,5 +1,5 @@
-import { correlationOfErasure, type EraseTask } from "../../domain/erasure.ts";
-import { nameOf, type Subject } from "../../domain/subjects.ts";
+import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import { correlationOfErasure, type EraseTask } from "../../domain/recovery/erasure.ts";
 import type { StepDependencies } from "./dependencies.ts";
 import { findOwn } from "./find-own.ts";
 

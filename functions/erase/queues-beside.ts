@@ -1,4 +1,4 @@
-import { fieldsOf, isFields, optionalText, parseJson, textOf } from "../../domain/parse.ts";
+import { fieldsOf, isFields, optionalText, parseJson, textOf } from "../../domain/core/parse.ts";
 
 /** Each queue of the stage that has dead letters, except the eraser's own. */
 export type QueuesBeside = {

@@ -1,7 +1,7 @@
-import type { ErasableRecord } from "../../adapters/erasable-records.ts";
-import { addRemoved, type EraseTask, type Removed } from "../../domain/erasure.ts";
-import { mentions } from "../../domain/mentions.ts";
-import { nameOf, type Subject } from "../../domain/subjects.ts";
+import type { ErasableRecord } from "../../adapters/erasure/erasable-records.ts";
+import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import { addRemoved, type EraseTask, type Removed } from "../../domain/recovery/erasure.ts";
+import { mentions } from "../../domain/recovery/mentions.ts";
 import type { StepDependencies } from "./dependencies.ts";
 
 /** Removes all that the table and the bucket hold of those who are erased. */

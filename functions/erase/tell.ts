@@ -1,6 +1,6 @@
-import { correlationOfErasure, type EraseTask } from "../../domain/erasure.ts";
-import { FailureError } from "../../domain/failures.ts";
-import { messageOfErasure } from "../../domain/message.ts";
+import { FailureError } from "../../domain/core/failures.ts";
+import { messageOfErasure } from "../../domain/message/message.ts";
+import { correlationOfErasure, type EraseTask } from "../../domain/recovery/erasure.ts";
 import type { StepDependencies } from "./dependencies.ts";
 
 /** Tells subscribers of each that was erased, unless they know; killed in between, they are told once more. */

@@ -1,21 +1,21 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { backgroundInvoker } from "../../adapters/background-invoker.ts";
-import { dataClaims } from "../../adapters/claims.ts";
-import { contentStore } from "../../adapters/content-store.ts";
-import { keptPages } from "../../adapters/kept-pages.ts";
-import { messageVisibility } from "../../adapters/message-visibility.ts";
-import { overflowBucket } from "../../adapters/overflow-bucket.ts";
-import { revisions } from "../../adapters/revisions.ts";
-import { sqsSender } from "../../adapters/sqs-sender.ts";
-import { numberOf } from "../../domain/parse.ts";
+import { backgroundInvoker } from "../../adapters/aws/background-invoker.ts";
+import { dataClaims } from "../../adapters/dynamodb/claims.ts";
+import { contentStore } from "../../adapters/dynamodb/document-store.ts";
+import { revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import { keptPages } from "../../adapters/s3/kept-pages.ts";
+import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { messageVisibility } from "../../adapters/sqs/message-visibility.ts";
+import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
+import { numberOf } from "../../domain/core/parse.ts";
+import { parseRetrySettings } from "../../domain/core/retry.ts";
 import {
   parseProviderSettings,
   parseStartEndpoints,
   settlingInSeconds,
-} from "../../domain/provider-settings.ts";
-import { parseRetrySettings } from "../../domain/retry.ts";
+} from "../../domain/fetch/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { tokenCalls } from "../runtime/token-calls.ts";

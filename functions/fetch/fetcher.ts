@@ -1,16 +1,16 @@
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
-import type { Call } from "../../adapters/with-token.ts";
-import { nameOf } from "../../domain/subjects.ts";
-import { readTaskText, type Task } from "../../domain/tasks.ts";
+import type { Call } from "../../adapters/provider/with-token.ts";
+import { nameOf } from "../../domain/event/subjects.ts";
+import { readTaskText, type Task } from "../../domain/fetch/tasks.ts";
 import { oneAtATime } from "../runtime/one-at-a-time.ts";
 import { sqsBatch } from "../runtime/sqs-batch.ts";
-import { ask } from "./ask.ts";
-import { check } from "./check.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
+import { ask } from "./fetch-state.ts";
 import { postpone } from "./postpone.ts";
 import { read } from "./read.ts";
 import type { PagesDependencies } from "./read-pages.ts";
 import { start } from "./start.ts";
+import { check } from "./verify-start.ts";
 
 /** What Lambda says of an invocation. */
 type Invocation = Pick<Context, "getRemainingTimeInMillis">;

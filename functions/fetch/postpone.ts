@@ -1,5 +1,5 @@
-import { present } from "../../domain/parse.ts";
-import { writeTask } from "../../domain/tasks.ts";
+import { present } from "../../domain/core/parse.ts";
+import { writeTask } from "../../domain/fetch/tasks.ts";
 import { deadLetter, type Settle } from "../runtime/sqs-batch.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 import { type Verdict, verdictOn } from "./verdict.ts";

@@ -1,11 +1,15 @@
-import { type Parts, sizeOf } from "../../adapters/compressed.ts";
-import { type Content, contentOf } from "../../adapters/content-store.ts";
-import type { KeptPages } from "../../adapters/kept-pages.ts";
-import type { Call } from "../../adapters/with-token.ts";
-import { FailureError, failureOf, permanent, waiting } from "../../domain/failures.ts";
-import { type Continuation, itemsIn, type Page, pageCall, readPage } from "../../domain/paging.ts";
-import { longestCallInSeconds, type ProviderSettings, readPath } from "../../domain/provider-settings.ts";
-import { type TaskOf, writeTask } from "../../domain/tasks.ts";
+import { type Parts, sizeOf } from "../../adapters/aws/compressed.ts";
+import { type Content, contentOf } from "../../adapters/dynamodb/document-store.ts";
+import type { Call } from "../../adapters/provider/with-token.ts";
+import type { KeptPages } from "../../adapters/s3/kept-pages.ts";
+import { FailureError, failureOf, permanent, waiting } from "../../domain/core/failures.ts";
+import { type Continuation, itemsIn, type Page, pageCall, readPage } from "../../domain/fetch/paging.ts";
+import {
+  longestCallInSeconds,
+  type ProviderSettings,
+  readPath,
+} from "../../domain/fetch/provider-settings.ts";
+import { type TaskOf, writeTask } from "../../domain/fetch/tasks.ts";
 import type { OneAtATime } from "../runtime/one-at-a-time.ts";
 
 export type PagesDependencies = {
@@ -20,7 +24,7 @@ export type PagesDependencies = {
 
 /**
  * One data set that is being read.
- * @param noted what was wanted before the first page; see `domain/data-set.ts`
+ * @param noted what was wanted before the first page; see `domain/fetch/document.ts`
  */
 type Reading = PagesDependencies & { readonly task: TaskOf<"read">; readonly noted: number };
 

@@ -1,6 +1,6 @@
-import type { Revisions } from "../../adapters/revisions.ts";
-import { type DataSet, fetched } from "../../domain/data-set.ts";
-import type { TaskOf } from "../../domain/tasks.ts";
+import type { Revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import { type DataSet, fetched } from "../../domain/fetch/document.ts";
+import type { TaskOf } from "../../domain/fetch/tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 import { type PagesDependencies, readPages } from "./read-pages.ts";
 

@@ -1,8 +1,8 @@
-import type { ApiAnswer } from "../../adapters/provider-api.ts";
-import { wantedOf, wantFor } from "../../domain/data-set.ts";
-import { FailureError, failureOf } from "../../domain/failures.ts";
-import { fillBody, fillPath } from "../../domain/provider-settings.ts";
-import { checkTask, type Task, type TaskOf, writeTask } from "../../domain/tasks.ts";
+import type { ApiAnswer } from "../../adapters/provider/provider-api.ts";
+import { FailureError, failureOf } from "../../domain/core/failures.ts";
+import { wantedOf, wantFor } from "../../domain/fetch/document.ts";
+import { fillBody, fillPath } from "../../domain/fetch/provider-settings.ts";
+import { checkTask, type Task, type TaskOf, writeTask } from "../../domain/fetch/tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 
 /** SQS: a message is delayed at most 15 minutes. */

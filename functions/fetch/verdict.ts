@@ -1,9 +1,9 @@
 import type { SQSRecord } from "aws-lambda";
-import { correlationIdIn } from "../../domain/correlation.ts";
-import type { Failure } from "../../domain/failures.ts";
-import { present } from "../../domain/parse.ts";
-import { delayInSeconds, type RetrySettings } from "../../domain/retry.ts";
-import { anew, readTaskText, type Task, writeTask } from "../../domain/tasks.ts";
+import type { Failure } from "../../domain/core/failures.ts";
+import { present } from "../../domain/core/parse.ts";
+import { delayInSeconds, type RetrySettings } from "../../domain/core/retry.ts";
+import { correlationIdIn } from "../../domain/event/correlation.ts";
+import { anew, readTaskText, type Task, writeTask } from "../../domain/fetch/tasks.ts";
 import { type Failed, returnsOf } from "../runtime/sqs-batch.ts";
 
 /** What becomes of a task that failed. */

@@ -1,8 +1,8 @@
 import type middy from "@middy/core";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
-import type { Kind } from "../../domain/events.ts";
-import type { IsAllowedSource } from "../../domain/source-addresses.ts";
-import { isAuthentic, isSigned, type WebhookSecret } from "../../domain/webhook-secret.ts";
+import type { IsAllowedSource } from "../../domain/core/source-addresses.ts";
+import { isAuthentic, isSigned, type WebhookSecret } from "../../domain/core/webhook-secret.ts";
+import type { Kind } from "../../domain/event/events.ts";
 import type { Log } from "../runtime/log.ts";
 
 export type Event = APIGatewayProxyEventV2;

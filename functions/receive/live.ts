@@ -1,11 +1,11 @@
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { overflowBucket } from "../../adapters/overflow-bucket.ts";
-import { secretReader } from "../../adapters/secret-reader.ts";
-import { sqsSender } from "../../adapters/sqs-sender.ts";
-import { numberOf, textOf, textsOf } from "../../domain/parse.ts";
-import { parseSourceAddresses } from "../../domain/source-addresses.ts";
-import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
+import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { secretReader } from "../../adapters/secrets/secret-reader.ts";
+import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
+import { numberOf, textOf, textsOf } from "../../domain/core/parse.ts";
+import { parseSourceAddresses } from "../../domain/core/source-addresses.ts";
+import { parseWebhookSecret } from "../../domain/core/webhook-secret.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
 import type { ReceiverDependencies } from "./receiver.ts";

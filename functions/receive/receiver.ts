@@ -1,6 +1,7 @@
 import middy from "@middy/core";
-import type { OverflowBucket } from "../../adapters/overflow-bucket.ts";
-import type { Send } from "../../adapters/sqs-sender.ts";
+import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import type { Send } from "../../adapters/sqs/sqs-sender.ts";
+import { FailureError, failureOf } from "../../domain/core/failures.ts";
 import {
   type Body,
   bodyOf,
@@ -8,12 +9,11 @@ import {
   envelopeVersion,
   inlineLimitInBytes,
   writeEnvelope,
-} from "../../domain/envelope.ts";
-import type { Kind } from "../../domain/events.ts";
-import { FailureError, failureOf } from "../../domain/failures.ts";
-import { identify } from "../../domain/identify.ts";
-import { type MappedHeaders, pickHeaders } from "../../domain/mapping-source.ts";
-import { inspectPayload } from "../../domain/payload.ts";
+} from "../../domain/event/envelope.ts";
+import type { Kind } from "../../domain/event/events.ts";
+import { identify } from "../../domain/event/identify.ts";
+import { type MappedHeaders, pickHeaders } from "../../domain/event/mapping-source.ts";
+import { inspectPayload } from "../../domain/event/payload.ts";
 import type { Log } from "../runtime/log.ts";
 import {
   type AdmissionDependencies,

@@ -1,10 +1,10 @@
-import type { Checkpoint } from "../../adapters/checkpoint.ts";
-import type { Partitions } from "../../adapters/partitions.ts";
-import type { Revisions } from "../../adapters/revisions.ts";
-import type { Send } from "../../adapters/sqs-sender.ts";
-import type { Search } from "../../domain/mapping.ts";
-import type { ReconcileSettings } from "../../domain/reconcile-settings.ts";
-import type { Run } from "../../domain/reconciliation.ts";
+import type { Partitions } from "../../adapters/dynamodb/partitions.ts";
+import type { Revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import type { Send } from "../../adapters/sqs/sqs-sender.ts";
+import type { Checkpoint } from "../../adapters/streams/checkpoint.ts";
+import type { Search } from "../../domain/event/mapping.ts";
+import type { ReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
+import type { Run } from "../../domain/reconcile/reconciliation.ts";
 import type { Log } from "../runtime/log.ts";
 import type { ProviderLists } from "./provider-lists.ts";
 

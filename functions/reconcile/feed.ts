@@ -1,6 +1,6 @@
-import { type Envelope, envelopeVersion, writeEnvelope } from "../../domain/envelope.ts";
-import { FailureError } from "../../domain/failures.ts";
-import type { Gap } from "../../domain/gaps.ts";
+import { FailureError } from "../../domain/core/failures.ts";
+import { type Envelope, envelopeVersion, writeEnvelope } from "../../domain/event/envelope.ts";
+import type { Gap } from "../../domain/reconcile/drift.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { type Failure, failureOf, permanent } from "../../domain/failures.ts";
-import { type Listed, type ListReader, readListed } from "../../domain/listing.ts";
+import { type Failure, failureOf, permanent } from "../../domain/core/failures.ts";
+import { type Listed, type ListReader, readListed } from "../../domain/state/listing.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 
 type ReadDependencies = Pick<ReconcilerDependencies, "search" | "log">;

@@ -1,9 +1,9 @@
-import type { Call } from "../../adapters/with-token.ts";
-import { permanent } from "../../domain/failures.ts";
-import { type ListReader, type ListSlice, readSlice } from "../../domain/listing.ts";
-import { type Continuation, pageCall } from "../../domain/paging.ts";
-import { fillPath, type ProviderSettings } from "../../domain/provider-settings.ts";
-import type { ReconcileSettings } from "../../domain/reconcile-settings.ts";
+import type { Call } from "../../adapters/provider/with-token.ts";
+import { permanent } from "../../domain/core/failures.ts";
+import { type Continuation, pageCall } from "../../domain/fetch/paging.ts";
+import { fillPath, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
+import type { ReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
+import { type ListReader, type ListSlice, readSlice } from "../../domain/state/listing.ts";
 
 /** The provider's lists. Calls that may not be made now, or that fail, throw as `Call` does. */
 export type ProviderLists = {

@@ -1,9 +1,15 @@
-import { FailureError } from "../../domain/failures.ts";
-import { compareAccount, compareUser, countVerdicts, type Gap, type Verdict } from "../../domain/gaps.ts";
-import type { Listed } from "../../domain/listing.ts";
-import { addCounts, type Counts, isStuck, type Run } from "../../domain/reconciliation.ts";
-import type { State } from "../../domain/state.ts";
-import { nameOf, type Subject } from "../../domain/subjects.ts";
+import { FailureError } from "../../domain/core/failures.ts";
+import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import {
+  compareAccount,
+  compareUser,
+  countVerdicts,
+  type Gap,
+  type Verdict,
+} from "../../domain/reconcile/drift.ts";
+import { addCounts, type Counts, isStuck, type Run } from "../../domain/reconcile/reconciliation.ts";
+import type { Listed } from "../../domain/state/listing.ts";
+import type { State } from "../../domain/state/state.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 import { feed } from "./feed.ts";
 import { readItems } from "./listed-items.ts";

@@ -1,4 +1,4 @@
-import { FailureError } from "../../domain/failures.ts";
+import { FailureError } from "../../domain/core/failures.ts";
 import {
   advance,
   correlationOfRun,
@@ -9,7 +9,7 @@ import {
   stall,
   startRun,
   turnPage,
-} from "../../domain/reconciliation.ts";
+} from "../../domain/reconcile/reconciliation.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 import { readItems, usersAfter } from "./listed-items.ts";
 import { isAttempt, reconcileUsers } from "./reconcile-users.ts";

@@ -1,6 +1,6 @@
-import { isFetchedBefore, wantFor } from "../../domain/data-set.ts";
-import { correlationOfRun } from "../../domain/reconciliation.ts";
-import type { Subject } from "../../domain/subjects.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import { isFetchedBefore, wantFor } from "../../domain/fetch/document.ts";
+import { correlationOfRun } from "../../domain/reconcile/reconciliation.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { type ApiAnswer, type CallWithToken, Unauthorized } from "../../adapters/provider-api.ts";
-import { permanent } from "../../domain/failures.ts";
-import { fieldsOf, parseJson, textOf } from "../../domain/parse.ts";
+import { type ApiAnswer, type CallWithToken, Unauthorized } from "../../adapters/provider/provider-api.ts";
+import { permanent } from "../../domain/core/failures.ts";
+import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
 
 /**
  * Asks the provider for a new token.

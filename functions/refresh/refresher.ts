@@ -1,8 +1,8 @@
-import type { CallWithToken } from "../../adapters/provider-api.ts";
-import type { RefusalNote } from "../../adapters/refusal-note.ts";
-import type { StoredToken, TokenSecret } from "../../adapters/token-secret.ts";
-import { isFields } from "../../domain/parse.ts";
-import type { RefreshOutcome } from "../../domain/refresh-outcomes.ts";
+import type { CallWithToken } from "../../adapters/provider/provider-api.ts";
+import type { RefusalNote } from "../../adapters/provider/refusal-note.ts";
+import type { StoredToken, TokenSecret } from "../../adapters/secrets/token-secret.ts";
+import { isFields } from "../../domain/core/parse.ts";
+import type { RefreshOutcome } from "../../domain/fetch/refresh-outcomes.ts";
 import {
   isNearEnd,
   isRefreshDue,
@@ -10,8 +10,8 @@ import {
   type RefreshSettings,
   remainingInSeconds,
   type TokenLife,
-} from "../../domain/token-life.ts";
-import { succeeds, type TokenVersion } from "../../domain/token-succession.ts";
+} from "../../domain/fetch/token-life.ts";
+import { succeeds, type TokenVersion } from "../../domain/fetch/token-succession.ts";
 import type { Log, LogCode } from "../runtime/log.ts";
 import { isTaken, refreshedToken } from "./ask-provider.ts";
 

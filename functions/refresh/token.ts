@@ -1,15 +1,15 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { refusalNote } from "../../adapters/refusal-note.ts";
-import { readTokenLife } from "../../adapters/token-claims.ts";
-import { tokenSecret } from "../../adapters/token-secret.ts";
-import { shortestPage } from "../../domain/paging.ts";
-import { fieldsOf, numberOf } from "../../domain/parse.ts";
-import { parseProviderSettings } from "../../domain/provider-settings.ts";
+import { refusalNote } from "../../adapters/provider/refusal-note.ts";
+import { readTokenLife } from "../../adapters/secrets/token-claims.ts";
+import { tokenSecret } from "../../adapters/secrets/token-secret.ts";
+import { fieldsOf, numberOf } from "../../domain/core/parse.ts";
+import { shortestPage } from "../../domain/fetch/paging.ts";
+import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { withOwnReasons } from "../runtime/own-reasons.ts";
 import { providerCalls } from "../runtime/provider-calls.ts";
+import { withOwnReasons } from "../runtime/sanitize-errors.ts";
 import { refresher } from "./refresher.ts";
 
 const settings = readSettings();

@@ -1,7 +1,7 @@
-import type { Call } from "../../adapters/with-token.ts";
-import { type Kind, kinds } from "../../domain/events.ts";
-import { failureOf } from "../../domain/failures.ts";
-import { type Registration, registrationAt, webhookUrlOf } from "../../domain/registrations.ts";
+import type { Call } from "../../adapters/provider/with-token.ts";
+import { failureOf } from "../../domain/core/failures.ts";
+import { type Kind, kinds } from "../../domain/event/events.ts";
+import { type Registration, registrationAt, webhookUrlOf } from "../../domain/reconcile/registrations.ts";
 import { registeredUrl } from "./registered-url.ts";
 
 export type ListDependencies = {

@@ -1,6 +1,6 @@
-import type { Call } from "../../adapters/with-token.ts";
-import { type Kind, kinds } from "../../domain/events.ts";
-import { permanent } from "../../domain/failures.ts";
+import type { Call } from "../../adapters/provider/with-token.ts";
+import { permanent } from "../../domain/core/failures.ts";
+import { type Kind, kinds } from "../../domain/event/events.ts";
 import { registeredUrl } from "./registered-url.ts";
 
 /**

@@ -1,6 +1,6 @@
-import type { Call } from "../../adapters/with-token.ts";
-import type { Kind } from "../../domain/events.ts";
-import { fieldsOf, parseJson, textOf } from "../../domain/parse.ts";
+import type { Call } from "../../adapters/provider/with-token.ts";
+import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
+import type { Kind } from "../../domain/event/events.ts";
 
 /**
  * Reads where a kind's webhooks go: `{"url": text, …}`.

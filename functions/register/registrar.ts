@@ -1,10 +1,10 @@
-import type { StoredWebhookSecret } from "../../adapters/webhook-secret.ts";
-import type { Call } from "../../adapters/with-token.ts";
-import { type Kind, kinds } from "../../domain/events.ts";
-import { permanent } from "../../domain/failures.ts";
-import { isFields } from "../../domain/parse.ts";
-import { webhookUrlOf } from "../../domain/registrations.ts";
-import { type ValueToRegister, valueToRegister } from "../../domain/webhook-secret.ts";
+import type { Call } from "../../adapters/provider/with-token.ts";
+import type { StoredWebhookSecret } from "../../adapters/secrets/webhook-secret.ts";
+import { permanent } from "../../domain/core/failures.ts";
+import { isFields } from "../../domain/core/parse.ts";
+import { type ValueToRegister, valueToRegister } from "../../domain/core/webhook-secret.ts";
+import { type Kind, kinds } from "../../domain/event/events.ts";
+import { webhookUrlOf } from "../../domain/reconcile/registrations.ts";
 import type { Log } from "../runtime/log.ts";
 import { refuseOthers } from "./owner.ts";
 

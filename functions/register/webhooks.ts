@@ -1,11 +1,11 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { webhookSecretStore } from "../../adapters/webhook-secret.ts";
-import { isFields, numberOf, optionalBoolean, textOf } from "../../domain/parse.ts";
-import { parseProviderSettings, parseWebhookPaths } from "../../domain/provider-settings.ts";
+import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
+import { isFields, numberOf, optionalBoolean, textOf } from "../../domain/core/parse.ts";
+import { parseProviderSettings, parseWebhookPaths } from "../../domain/fetch/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { withOwnReasons } from "../runtime/own-reasons.ts";
+import { withOwnReasons } from "../runtime/sanitize-errors.ts";
 import { tokenCalls } from "../runtime/token-calls.ts";
 import { listWebhooks } from "./list-webhooks.ts";
 import { registrar } from "./registrar.ts";

@@ -1,17 +1,17 @@
-import { readChange, type StreamRecord } from "../../adapters/change-stream.ts";
-import type { FindErased } from "../../adapters/tombstones.ts";
-import { type Change, correlationOfChange } from "../../domain/change.ts";
-import { type Consequence, consequencesOf } from "../../domain/consequences.ts";
+import type { FindErased } from "../../adapters/erasure/tombstones.ts";
+import { readChange, type StreamRecord } from "../../adapters/streams/change-stream.ts";
+import { type Failure, failureOf } from "../../domain/core/failures.ts";
+import { present } from "../../domain/core/parse.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import { type Consequence, consequencesOf } from "../../domain/message/consequences.ts";
 import {
   type EraseTask,
   erasureOnDeletion,
   lateArrival,
   subjectsIn,
   writeEraseTask,
-} from "../../domain/erasure.ts";
-import { type Failure, failureOf } from "../../domain/failures.ts";
-import { present } from "../../domain/parse.ts";
-import type { Subject } from "../../domain/subjects.ts";
+} from "../../domain/recovery/erasure.ts";
+import { type Change, correlationOfChange } from "../../domain/state/change.ts";
 import type { Log } from "../runtime/log.ts";
 
 /** A record of the batch on its way: what it leads to, and what has failed, if anything. */

@@ -1,8 +1,8 @@
-import type { Send } from "../../adapters/sqs-sender.ts";
-import type { Consequence } from "../../domain/consequences.ts";
-import { writeEraseTask } from "../../domain/erasure.ts";
-import type { Failure } from "../../domain/failures.ts";
-import { writeTask } from "../../domain/tasks.ts";
+import type { Send } from "../../adapters/sqs/sqs-sender.ts";
+import type { Failure } from "../../domain/core/failures.ts";
+import { writeTask } from "../../domain/fetch/tasks.ts";
+import type { Consequence } from "../../domain/message/consequences.ts";
+import { writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { deliver, type Publish } from "../runtime/subscriber-queues.ts";
 
 type Outgoing = Extract<Consequence, { do: "call" | "erase" | "publish" }>;

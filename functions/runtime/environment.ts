@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Fields, fieldsOf } from "../../domain/parse.ts";
+import { type Fields, fieldsOf } from "../../domain/core/parse.ts";
 
 /** Reads a variable that the stack sets. Throws at start where it is missing: the deployment is wrong then. */
 export function variable(name: string): string {

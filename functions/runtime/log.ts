@@ -52,7 +52,7 @@ export type LogCode = keyof typeof logCodes;
 
 /**
  * The levels of codes that an operator looks at: WARN where something may go wrong, or is tried again by itself; ERROR
- * where something is given up or stands still. All others are INFO. For each, scripts/documents/log-remedies.ts says
+ * where something is given up or stands still. All others are INFO. For each, tools/documents/log-remedies.ts says
  * what to do.
  */
 export const logLevels = {
@@ -85,7 +85,7 @@ const levels: Partial<Record<LogCode, "WARN" | "ERROR">> = logLevels;
 /** Fields that may be logged: ids, counts and reasons of our own. No body, header, token or personal datum. */
 export type LogFields = {
   readonly kind?: string;
-  /** Of what the line is about, from the webhook to the subscribers' messages: see docs/logs.md. */
+  /** Of what the line is about, from the webhook to the subscribers' messages: see docs/reference/logs.md. */
   readonly correlationId?: string | undefined;
   /** The same, of a line about several. */
   readonly correlationIds?: readonly string[];

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { callWindow } from "../../adapters/call-window.ts";
-import { guardedCall, patient } from "../../adapters/guarded-call.ts";
-import { type CallWithToken, providerApi } from "../../adapters/provider-api.ts";
-import { sharedBreaker } from "../../adapters/shared-breaker.ts";
-import { longestCallInSeconds, type ProviderSettings } from "../../domain/provider-settings.ts";
+import { guardedCall, patient } from "../../adapters/provider/guarded-call.ts";
+import { type CallWithToken, providerApi } from "../../adapters/provider/provider-api.ts";
+import { callWindow } from "../../adapters/provider/rate-limiter.ts";
+import { sharedBreaker } from "../../adapters/provider/shared-breaker.ts";
+import { longestCallInSeconds, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { variable } from "./environment.ts";
 import { log } from "./log.ts";
 

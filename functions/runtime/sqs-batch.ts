@@ -1,10 +1,10 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import type { Send } from "../../adapters/sqs-sender.ts";
-import { correlationIdIn } from "../../domain/correlation.ts";
-import { type Failure, failureOf } from "../../domain/failures.ts";
-import { present } from "../../domain/parse.ts";
+import type { Send } from "../../adapters/sqs/sqs-sender.ts";
+import { type Failure, failureOf } from "../../domain/core/failures.ts";
+import { present } from "../../domain/core/parse.ts";
+import { correlationIdIn } from "../../domain/event/correlation.ts";
 import type { Log } from "./log.ts";
-import { withOwnReasons } from "./own-reasons.ts";
+import { withOwnReasons } from "./sanitize-errors.ts";
 
 /** A message whose handling failed. */
 export type Failed = { readonly record: SQSRecord; readonly failure: Failure };

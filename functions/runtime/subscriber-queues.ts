@@ -1,9 +1,9 @@
-import type { Send } from "../../adapters/sqs-sender.ts";
-import { type Failure, permanent } from "../../domain/failures.ts";
-import { jsonText } from "../../domain/json-text.ts";
-import type { Message } from "../../domain/message-schemas.ts";
-import { fieldsOf, present, textOf } from "../../domain/parse.ts";
-import { type Subscriber, wants } from "../../domain/subscribers.ts";
+import type { Send } from "../../adapters/sqs/sqs-sender.ts";
+import { type Failure, permanent } from "../../domain/core/failures.ts";
+import { fieldsOf, present, textOf } from "../../domain/core/parse.ts";
+import { jsonText } from "../../domain/event/json-text.ts";
+import type { Message } from "../../domain/message/message-schemas.ts";
+import { type Subscriber, wants } from "../../domain/message/subscribers.ts";
 import type { Log } from "./log.ts";
 
 export type SubscriberQueue = Subscriber & { readonly queueUrl: string; readonly deadLetterQueueUrl: string };

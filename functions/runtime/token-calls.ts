@@ -1,11 +1,11 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { refusalNote } from "../../adapters/refusal-note.ts";
-import { secretReader } from "../../adapters/secret-reader.ts";
-import { tokenRefusals } from "../../adapters/token-refusals.ts";
-import { parseTokenSecret } from "../../adapters/token-secret.ts";
-import { type Call, tokenGate, withToken } from "../../adapters/with-token.ts";
-import type { ProviderSettings } from "../../domain/provider-settings.ts";
+import { refusalNote } from "../../adapters/provider/refusal-note.ts";
+import { type Call, tokenGate, withToken } from "../../adapters/provider/with-token.ts";
+import { secretReader } from "../../adapters/secrets/secret-reader.ts";
+import { tokenRefusals } from "../../adapters/secrets/token-refusals.ts";
+import { parseTokenSecret } from "../../adapters/secrets/token-secret.ts";
+import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { variable } from "./environment.ts";
 import { type Gate, providerCalls } from "./provider-calls.ts";
 

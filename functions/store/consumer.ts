@@ -1,13 +1,13 @@
 import middy from "@middy/core";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
-import { bodyText, type WebhookBody } from "../../adapters/body-text.ts";
-import type { RecordReceipt } from "../../adapters/event-table.ts";
-import type { OverflowBucket } from "../../adapters/overflow-bucket.ts";
-import type { Send } from "../../adapters/sqs-sender.ts";
-import { readEnvelope } from "../../domain/envelope.ts";
-import { type KindMapping, mapPayload, type Search } from "../../domain/mapping.ts";
-import type { MappedHeaders } from "../../domain/mapping-source.ts";
-import { parseJson } from "../../domain/parse.ts";
+import { bodyText, type WebhookBody } from "../../adapters/aws/body-text.ts";
+import type { RecordReceipt } from "../../adapters/dynamodb/event-table.ts";
+import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import type { Send } from "../../adapters/sqs/sqs-sender.ts";
+import { parseJson } from "../../domain/core/parse.ts";
+import { readEnvelope } from "../../domain/event/envelope.ts";
+import { type KindMapping, mapPayload, type Search } from "../../domain/event/mapping.ts";
+import type { MappedHeaders } from "../../domain/event/mapping-source.ts";
 import type { Log } from "../runtime/log.ts";
 import { deadLetterPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
 

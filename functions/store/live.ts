@@ -1,11 +1,11 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { eventTable } from "../../adapters/event-table.ts";
-import { jmespathSearch } from "../../adapters/jmespath-search.ts";
-import { overflowBucket } from "../../adapters/overflow-bucket.ts";
-import { sqsSender } from "../../adapters/sqs-sender.ts";
-import { parseMapping } from "../../domain/mapping.ts";
-import { numberOf } from "../../domain/parse.ts";
+import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
+import { eventTable } from "../../adapters/dynamodb/event-table.ts";
+import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
+import { numberOf } from "../../domain/core/parse.ts";
+import { parseMapping } from "../../domain/event/mapping.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
 import type { ConsumerDependencies } from "./consumer.ts";

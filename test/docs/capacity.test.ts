@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import * as keys from "../../adapters/keys.ts";
-import { demands } from "../../scripts/capacity/demands.ts";
-import { keyAnalyses } from "../../scripts/capacity/keys.ts";
-import { limitsOf } from "../../scripts/capacity/limits.ts";
-import { measuredOutage, modelledOutage } from "../../scripts/capacity/measured-outage.ts";
-import { readQuotas } from "../../scripts/capacity/quotas.ts";
-import { type Stage, tellBurst, tellOutage } from "../../scripts/capacity/stories.ts";
-import { documentedSettings } from "../../scripts/documents/stage-settings.ts";
+import * as keys from "../../adapters/dynamodb/keys.ts";
+import { demands } from "../../proof/capacity/demands.ts";
+import { keyAnalyses } from "../../proof/capacity/keys.ts";
+import { limitsOf } from "../../proof/capacity/limits.ts";
+import { measuredOutage, modelledOutage } from "../../proof/capacity/measured-outage.ts";
+import { readQuotas } from "../../proof/capacity/quotas.ts";
+import { type Stage, tellBurst, tellOutage } from "../../proof/capacity/stories.ts";
+import { documentedSettings } from "../../tools/documents/stage-settings.ts";
 
 const settings = documentedSettings();
-const page = readFileSync(join(import.meta.dirname, "../../docs/capacity.md"), "utf8");
+const page = readFileSync(join(import.meta.dirname, "../../docs/evidence/capacity.md"), "utf8");
 const stage: Stage = { settings, perEvent: demands(), concurrency: 1_000 };
 const faster: Stage = {
   ...stage,

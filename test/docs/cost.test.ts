@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { readPrices } from "../../bench/price.ts";
-import { scanCost } from "../../domain/scan-cost.ts";
-import { readCounts } from "../../scripts/cost/counts.ts";
-import { billedSeconds, billOf, storageOf, totalOf } from "../../scripts/documents/cost/bill.ts";
-import { idleOf, queueSourcesIn, typicalOf } from "../../scripts/documents/cost/idle.ts";
-import { documentedStage, type Resource } from "../../scripts/documents/stage-template.ts";
+import { scanCost } from "../../domain/recovery/scan-cost.ts";
+import { readPrices } from "../../proof/bench/price.ts";
+import { readCounts } from "../../proof/cost/counts.ts";
+import { billedSeconds, billOf, storageOf, totalOf } from "../../tools/documents/cost/bill.ts";
+import { idleOf, queueSourcesIn, typicalOf } from "../../tools/documents/cost/idle.ts";
+import { documentedStage, type Resource } from "../../tools/documents/stage-template.ts";
 
 const prices = readPrices();
 const counts = readCounts();

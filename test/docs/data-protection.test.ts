@@ -16,10 +16,10 @@ import {
   replayKey,
   stateKey,
   tombstoneKey,
-} from "../../adapters/keys.ts";
+} from "../../adapters/dynamodb/keys.ts";
 import { nameOf, productionSettings, type Resource, synthesized } from "../lib/synthesized.ts";
 
-const page = readFileSync(join(import.meta.dirname, "../../docs/data-protection.md"), "utf8");
+const page = readFileSync(join(import.meta.dirname, "../../docs/operate/data-protection.md"), "utf8");
 const rows = page.split("\n").filter((line) => /^\| `/.test(line));
 const stack = synthesized(productionSettings);
 const day = 86_400;

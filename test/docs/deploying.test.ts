@@ -4,13 +4,13 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { newMark } from "../../cli/smoke/mark.ts";
 import { planEvents } from "../../cli/smoke/plan.ts";
-import { parseSettings } from "../../lib/settings.ts";
+import { parseSettings } from "../../lib/settings/settings.ts";
 import { productionSettings, synthesized } from "../lib/synthesized.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
 const textOf = (file: string) => readFileSync(join(repository, file), "utf8");
-const guide = textOf("docs/deploying.md");
-const guides = [guide, textOf("docs/smoke.md"), textOf("docs/upgrading.md")].join("\n");
+const guide = textOf("docs/operate/deploying.md");
+const guides = [guide, textOf("docs/operate/smoke.md"), textOf("docs/operate/upgrading.md")].join("\n");
 const all = (pattern: RegExp, text = guides) => [
   ...new Set([...text.matchAll(pattern)].map((match) => match[1] ?? "")),
 ];

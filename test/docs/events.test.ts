@@ -6,17 +6,17 @@ import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Fields, fieldsOf } from "../../domain/parse.ts";
-import { readMessage } from "../../domain/read-message.ts";
-import { documents } from "../../scripts/documents/documents.ts";
-import { exampleOf, examples } from "../../scripts/documents/examples.ts";
-import { incompatibilities } from "../../scripts/documents/incompatibilities.ts";
-import { messageSchema, messageTypes } from "../../scripts/documents/message-schema.ts";
-import { brokenPromises, staleDocuments, writeDocuments } from "../../scripts/documents/write.ts";
+import { type Fields, fieldsOf } from "../../domain/core/parse.ts";
+import { readMessage } from "../../domain/message/read-message.ts";
+import { documents } from "../../tools/documents/documents.ts";
+import { exampleOf, examples } from "../../tools/documents/examples.ts";
+import { incompatibilities } from "../../tools/documents/incompatibilities.ts";
+import { messageSchema, messageTypes } from "../../tools/documents/message-schema.ts";
+import { brokenPromises, staleDocuments, writeDocuments } from "../../tools/documents/write.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
 const textOf = (file: string) => readFileSync(join(repository, file), "utf8");
-const schemaOf = (type: string): Fields => JSON.parse(textOf(`docs/schemas/${type}.json`));
+const schemaOf = (type: string): Fields => JSON.parse(textOf(`docs/reference/schemas/${type}.json`));
 
 describe("the documents that the code writes", () => {
   let directory: string;
@@ -32,17 +32,19 @@ describe("the documents that the code writes", () => {
   it("are told where they are stale, and written then and no more", () => {
     expect(writeDocuments(directory)).toEqual(documents.map(({ file }) => file));
     expect(writeDocuments(directory)).toEqual([]);
-    writeFileSync(join(directory, "docs/events.md"), "by hand");
-    expect(staleDocuments(directory)).toEqual(["docs/events.md"]);
-    expect(writeDocuments(directory)).toEqual(["docs/events.md"]);
-    expect(readFileSync(join(directory, "docs/events.md"), "utf8")).toBe(textOf("docs/events.md"));
+    writeFileSync(join(directory, "docs/guide/events.md"), "by hand");
+    expect(staleDocuments(directory)).toEqual(["docs/guide/events.md"]);
+    expect(writeDocuments(directory)).toEqual(["docs/guide/events.md"]);
+    expect(readFileSync(join(directory, "docs/guide/events.md"), "utf8")).toBe(
+      textOf("docs/guide/events.md"),
+    );
   });
 
   it("are refused where they would break what subscribers rely on", () => {
     writeDocuments(directory);
     expect(brokenPromises(directory)).toEqual([]);
     const promised = { ...schemaOf("data.updated"), required: ["specversion", "sent"] };
-    writeFileSync(join(directory, "docs/schemas/data.updated.json"), JSON.stringify(promised));
+    writeFileSync(join(directory, "docs/reference/schemas/data.updated.json"), JSON.stringify(promised));
     writeFileSync(join(directory, "docs/schemas/data.deleted.json"), JSON.stringify(promised));
     expect(brokenPromises(directory)).toEqual([
       "data.deleted: is gone",
@@ -51,7 +53,7 @@ describe("the documents that the code writes", () => {
   });
 });
 
-describe("the schemas in docs/schemas", () => {
+describe("the schemas in docs/reference/schemas", () => {
   const ajv = new Ajv2020({ strict: true, strictRequired: false });
   formats.default(ajv);
 
@@ -66,7 +68,7 @@ describe("the schemas in docs/schemas", () => {
     expect(validate(example), JSON.stringify(validate.errors)).toBe(true);
     expect(validate({ ...example, more: 1, data: { ...example.data, more: 1 } })).toBe(true);
     expect(validate({ ...example, type: "other" })).toBe(false);
-    expect(textOf("docs/events.md")).toContain(JSON.stringify(example, undefined, 2));
+    expect(textOf("docs/guide/events.md")).toContain(JSON.stringify(example, undefined, 2));
     expect(readMessage(JSON.stringify(example))).toEqual({ as: "message", message: example });
   });
 
@@ -76,7 +78,7 @@ describe("the schemas in docs/schemas", () => {
 });
 
 describe("the AsyncAPI document", () => {
-  const document: Fields = JSON.parse(textOf("docs/asyncapi.json"));
+  const document: Fields = JSON.parse(textOf("docs/reference/asyncapi.json"));
 
   it("is one of AsyncAPI 3", () => {
     const ajv = new Ajv({ strict: false, allErrors: true, logger: false });
@@ -92,7 +94,7 @@ describe("the AsyncAPI document", () => {
     const channels = fieldsOf(document.channels, "channels");
     const { messages } = fieldsOf(channels.subscriber, "subscriber");
     expect(Object.keys(fieldsOf(messages, "messages"))).toEqual([...messageTypes]);
-    const references = [...textOf("docs/asyncapi.json").matchAll(/"\$ref": "#\/([^"]+)"/g)];
+    const references = [...textOf("docs/reference/asyncapi.json").matchAll(/"\$ref": "#\/([^"]+)"/g)];
     expect(references.length).toBe(messageTypes.length + 1);
     for (const [, path = ""] of references) {
       const end = path.split("/").reduce<unknown>((at, step) => fieldsOf(at, path)[step], document);

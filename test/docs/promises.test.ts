@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { readCounts, recordCounts, typedCommand, withCounts } from "../../scripts/promises/counts.ts";
+import { readCounts, recordCounts, typedCommand, withCounts } from "../../proof/records/counts.ts";
 import { missingTests, rowsOf } from "../support/test-references.ts";
 
-const rows = rowsOf("docs/promises.md", ["promise", "case", "command", "what was wrong"]);
+const rows = rowsOf("docs/evidence/promises.md", ["promise", "case", "command", "what was wrong"]);
 const promises = rows.filter(([cell]) => cell?.startsWith("**"));
 /** Cases that are forced, and what was mended. */
 const others = rows.filter(([cell]) => !/^(\*\*|`npm)/.test(cell ?? ""));
@@ -49,6 +49,6 @@ describe("the page of promises", () => {
   });
 
   it("is not written where it has no place for them", () => {
-    expect(() => withCounts("no marks", [])).toThrow("docs/promises.md: misses");
+    expect(() => withCounts("no marks", [])).toThrow("docs/evidence/promises.md: misses");
   });
 });

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../../cli/program.ts";
-import { readAlarm } from "../../scripts/documents/template-alarms.ts";
+import { readAlarm } from "../../tools/documents/template-alarms.ts";
 import { productionSettings, synthesized } from "../lib/synthesized.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -70,7 +70,7 @@ describe("the runbook", () => {
   });
 
   it("is what each alarm's link leads to, and is linked from the front page", () => {
-    expect(globSync("docs/runbook.md", { cwd: root })).toEqual(["docs/runbook.md"]);
-    expect(readFileSync(join(root, "README.md"), "utf8")).toContain("(docs/runbook.md)");
+    expect(globSync("docs/operate/runbook.md", { cwd: root })).toEqual(["docs/operate/runbook.md"]);
+    expect(readFileSync(join(root, "README.md"), "utf8")).toContain("(docs/operate/runbook.md)");
   });
 });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { EventType, IncomeEvent } from "../../domain/events.ts";
-import { judge, type State } from "../../domain/state.ts";
-import type { Subject } from "../../domain/subjects.ts";
+import type { EventType, IncomeEvent } from "../../domain/event/events.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import { judge, type State } from "../../domain/state/state.ts";
 
 /** Shapes that the tests of the domain share. */
 export const accountId = "5b7c1a52-0f6e-4b0e-9c39-0a4b3d5b1f10";

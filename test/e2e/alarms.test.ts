@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Outcome, tripAll, untripped } from "../../scripts/alarms/run.ts";
-import { trips } from "../../scripts/alarms/trips.ts";
-import { startWorld, type World } from "../../scripts/alarms/world.ts";
+import { type Outcome, tripAll, untripped } from "../../proof/alarms/run.ts";
+import { trips } from "../../proof/alarms/scenarios.ts";
+import { startWorld, type World } from "../../proof/alarms/world.ts";
 
 /** The others take a minute of silence or of failing: `npm run alarms` lives through them. */
 const quick = trips.filter(({ isLong }) => isLong !== true);

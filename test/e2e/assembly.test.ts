@@ -1,8 +1,8 @@
+import { readDeadLetters } from "@income-events/local-stack/scenario/snapshot.ts";
+import { startStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDeadLetters } from "../../local/scenario/census.ts";
-import { startStack } from "../../local/stack.ts";
+import { type ProductAssembly, synthesizeProduct } from "../../tools/product-assembly.ts";
 import { webhookSecretOf } from "../support/operator.ts";
-import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
 import { runProgram } from "../support/program.ts";
 
 describe("what is synthesized is what runs", () => {
@@ -13,7 +13,7 @@ describe("what is synthesized is what runs", () => {
   afterAll(() => product[Symbol.asyncDispose]());
 
   const runOnce = async (assembly: ProductAssembly) => {
-    await using program = runProgram("local/start.ts", [
+    await using program = runProgram("packages/local-stack/start.ts", [
       "--once",
       "--users",
       "1",

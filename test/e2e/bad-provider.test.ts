@@ -1,13 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
+import {
+  readDeadLetters,
+  readTable,
+  type TableCensus,
+} from "@income-events/local-stack/scenario/snapshot.ts";
+import { type System, startSystem } from "@income-events/local-stack/system.ts";
+import type { Fault } from "@income-events/sandbox/api/faults.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { outputOf } from "../../local/outputs.ts";
-import { readDeadLetters, readTable, type TableCensus } from "../../local/scenario/census.ts";
-import { type System, startSystem } from "../../local/system.ts";
-import type { Fault } from "../../sandbox/api/faults.ts";
-import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
-import { startTestProvider, type TestProvider } from "../support/provider.ts";
+import { type ProductAssembly, synthesizeProduct } from "../../tools/product-assembly.ts";
 import { settle } from "../support/settle.ts";
 
 /** What goes wrong with one read each, and of which endpoint; income comes in two pages. */

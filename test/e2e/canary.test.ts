@@ -2,18 +2,18 @@ import { randomUUID } from "node:crypto";
 import { DeleteItemCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { marshall } from "@aws-sdk/util-dynamodb";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { reconciliationKey } from "../../adapters/keys.ts";
-import { eraseTask, writeEraseTask } from "../../domain/erasure.ts";
-import { askTask, writeTask } from "../../domain/tasks.ts";
+import { reconciliationKey } from "../../adapters/dynamodb/keys.ts";
+import { askTask, writeTask } from "../../domain/fetch/tasks.ts";
+import { eraseTask, writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { type LogCode, logCodes, logLevels } from "../../functions/runtime/log.ts";
-import { outputOf } from "../../local/outputs.ts";
-import { originsOfCodes } from "../../scripts/documents/log-origins.ts";
+import { originsOfCodes } from "../../tools/documents/log-origins.ts";
 import { type CanaryStage, type StoredMessage, startCanaryStage } from "../support/canary-stage.ts";
 import { eventually } from "../support/eventually.ts";
 import { webhookSecretOf } from "../support/operator.ts";
-import type { ProviderAnswer } from "../support/provider.ts";
 
 const settings = {
   webhooks: { secretCacheSeconds: 1, maxBodyBytes: 1_000_000 },

@@ -46,7 +46,7 @@ describe("npm run chaos", () => {
       directory,
       ...more,
     ];
-    await using program = runProgram("chaos/main.ts", args);
+    await using program = runProgram("proof/chaos/main.ts", args);
     const code = await program.ended;
     const output = program.output();
     return { code, output, counted: () => tally.parse(lastLine.exec(output)?.groups) };
@@ -80,7 +80,7 @@ describe("npm run chaos", () => {
     { args: ["--sabotage", "everything"], says: "Write condition or delete-first." },
     { args: ["--seed", "one"], says: "--seed" },
   ])("refuses $args, and says what to write", async ({ args, says }) => {
-    await using program = runProgram("chaos/main.ts", args);
+    await using program = runProgram("proof/chaos/main.ts", args);
     expect(await program.ended).toBe(1);
     expect(program.output()).toContain(says);
   });

@@ -8,12 +8,12 @@ import {
   SendMessageCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
+import { realDelay } from "@income-events/local-stack/lambda/delay.ts";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { startQueueSource } from "@income-events/local-stack/sources/queue-source.ts";
+import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { realDelay } from "../../local/lambda/delay.ts";
-import { outputOf } from "../../local/outputs.ts";
-import { startQueueSource } from "../../local/sources/queue-source.ts";
-import type { LocalStack } from "../../local/stack.ts";
-import { hosted } from "../local/lambda/hosting.ts";
+import { hosted } from "../packages/local-stack/lambda/hosting.ts";
 import { eventually } from "../support/eventually.ts";
 import { webhookSecretOf } from "../support/operator.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";

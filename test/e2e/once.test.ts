@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { synthesizeProduct } from "../support/product-assembly.ts";
+import { synthesizeProduct } from "../../tools/product-assembly.ts";
 import { runProgram } from "../support/program.ts";
 
 const aboveZero = z.number().int().positive();
@@ -42,7 +42,7 @@ describe("npm start -- --once", () => {
       await using product = isGiven ? await synthesizeProduct() : undefined;
       const assembly = product === undefined ? [] : ["--assembly", product.directory];
       const args = ["--once", "--users", "5", "--engine", engine, "--json", file, ...assembly];
-      await using program = runProgram("local/start.ts", args);
+      await using program = runProgram("packages/local-stack/start.ts", args);
 
       const code = await program.ended;
 

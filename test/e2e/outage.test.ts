@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadSettings } from "../../lib/settings.ts";
-import { countTasks } from "../../local/outage/count.ts";
-import { dealTasks, tellOfData } from "../../local/outage/make-tasks.ts";
-import { type Outage, runOutage } from "../../local/outage/run.ts";
-import { outputOf } from "../../local/outputs.ts";
+import { loadSettings } from "../../lib/settings/settings.ts";
+import { countTasks } from "../../proof/outage/count.ts";
+import { dealTasks, tellOfData } from "../../proof/outage/make-tasks.ts";
+import { type Outage, runOutage } from "../../proof/outage/run.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { settle } from "../support/settle.ts";
 

@@ -1,10 +1,10 @@
+import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
+import { type System, startSystem } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { outputOf, subscribersOf } from "../../local/outputs.ts";
-import { readTable } from "../../local/scenario/census.ts";
-import { type System, startSystem } from "../../local/system.ts";
+import { type ProductAssembly, synthesizeProduct } from "../../tools/product-assembly.ts";
 import { eventually } from "../support/eventually.ts";
-import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
 import { settle } from "../support/settle.ts";
 import { readMessages } from "../support/subscriber-messages.ts";
 

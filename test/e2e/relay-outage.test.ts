@@ -1,11 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { type Found, findLosses } from "@income-events/local-stack/scenario/compare.ts";
+import { expectationOf } from "@income-events/local-stack/scenario/run.ts";
+import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
+import { recordTraffic } from "@income-events/local-stack/scenario/traffic.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { outputOf, subscribersOf } from "../../local/outputs.ts";
-import { readTable } from "../../local/scenario/census.ts";
-import { type Found, findLosses } from "../../local/scenario/compare.ts";
-import { expectationOf } from "../../local/scenario/run.ts";
-import { recordTraffic } from "../../local/scenario/traffic.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
 import { enableRelay } from "../support/relay-source.ts";

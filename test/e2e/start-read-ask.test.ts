@@ -1,16 +1,16 @@
 import { DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { startTestProvider } from "@income-events/local-stack/provider.ts";
+import { readSubscriber, readTable } from "@income-events/local-stack/scenario/snapshot.ts";
+import { type System, startSystem } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { identify } from "../../domain/identify.ts";
-import { outputOf, subscribersOf } from "../../local/outputs.ts";
-import { readSubscriber, readTable } from "../../local/scenario/census.ts";
-import { type System, startSystem } from "../../local/system.ts";
+import { identify } from "../../domain/event/identify.ts";
+import { type ProductAssembly, synthesizeProduct } from "../../tools/product-assembly.ts";
 import { eventually } from "../support/eventually.ts";
 import { linesWith, messagesWith, sendFollowed } from "../support/followed-webhook.ts";
 import { webhookSecretOf } from "../support/operator.ts";
-import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
-import { startTestProvider } from "../support/provider.ts";
 import { settle } from "../support/settle.ts";
 import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
 

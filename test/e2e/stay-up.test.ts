@@ -8,10 +8,10 @@ import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { type ProductAssembly, synthesizeProduct } from "../../tools/product-assembly.ts";
 import { runCommand } from "../support/command-line.ts";
 import { contractMessage } from "../support/contract-message.ts";
 import { eventually } from "../support/eventually.ts";
-import { type ProductAssembly, synthesizeProduct } from "../support/product-assembly.ts";
 import { descendantsOf, isAlive, type Program, runProgram } from "../support/program.ts";
 
 // Whatever a person's tools are set to: the written file names no region.
@@ -25,7 +25,7 @@ const addresses = z.object({
 });
 /** Where commands find a system of the stage `local` by its process. */
 const announcementOf = (pid: number) =>
-  join(import.meta.dirname, "..", "..", ".local", "running", `income-events-local-${pid}.json`);
+  join(import.meta.dirname, "../../.local/running", `income-events-local-${pid}.json`);
 const freePorts = ["--api-port", "0", "--aws-port", "0", "--sandbox-port", "0"];
 
 describe("npm start", () => {
@@ -41,7 +41,7 @@ describe("npm start", () => {
   });
 
   const start = (...args: string[]) =>
-    runProgram("local/start.ts", [
+    runProgram("packages/local-stack/start.ts", [
       ...["--assembly", product.directory, "--users", "1", "--logs", join(directory, "logs")],
       ...args,
     ]);

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadSettings } from "../../lib/settings.ts";
-import { countCalls, countTasks } from "../../local/outage/count.ts";
-import { accountsNeeded, dealTasks, tellOfData } from "../../local/outage/make-tasks.ts";
+import { loadSettings } from "../../lib/settings/settings.ts";
+import { countCalls, countTasks } from "../../proof/outage/count.ts";
+import { accountsNeeded, dealTasks, tellOfData } from "../../proof/outage/make-tasks.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { settle } from "../support/settle.ts";
 

@@ -9,10 +9,10 @@ import { VALIDATE_AGAINST_DEFAULT_RULES } from "aws-cdk-lib/cx-api";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { acknowledge, acknowledgements } from "../../lib/acknowledgements.ts";
+import { allow } from "../../lib/function/permissions.ts";
+import { PipelineFunction } from "../../lib/function/pipeline-function.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
-import { allow } from "../../lib/permissions.ts";
-import { PipelineFunction } from "../../lib/pipeline-function.ts";
-import { parseSettings } from "../../lib/settings.ts";
+import { parseSettings } from "../../lib/settings/settings.ts";
 import { productionSettings } from "./synthesized.ts";
 
 const standIn = () => lambda.Code.fromInline("// stand-in");
@@ -96,7 +96,9 @@ describe("a function's wildcard", () => {
     [["s3:GetObject"], "arn:aws:s3:::bucket/data/*"],
     [["dynamodb:ListStreams", "dynamodb:DeleteTable"], "*"],
   ])("is refused where it is not listed with a reason: %s on %s", (actions, resource) => {
-    expect(planted(actions, resource)).toThrow("list the wildcard with its reason in lib/permissions.ts");
+    expect(planted(actions, resource)).toThrow(
+      "list the wildcard with its reason in lib/function/permissions.ts",
+    );
   });
 
   it("is accepted where it is", () => {

@@ -360,7 +360,7 @@ describe("functions", () => {
         "functions/refresh/token.ts",
         "functions/register/webhooks.ts",
         "functions/reconcile/users.ts",
-        "functions/archive/letters.ts",
+        "functions/archive/dead-letters.ts",
       ].sort(),
     );
     expect(entries.filter((entry) => !existsSync(join(repository, entry)))).toEqual([]);
@@ -472,7 +472,7 @@ describe("functions", () => {
       reconcile: { everyHours: 24, graceMinutes: 0, rereadAfterDays: 30, users: { id: "id || user_id" } },
       ids: { users: "uuid", accounts: "uuid" },
     });
-    expect(bundles.get("functions/archive/letters.ts")).toEqual({
+    expect(bundles.get("functions/archive/dead-letters.ts")).toEqual({
       // As long as the dead-letter queues keep a message.
       retentionSeconds: 14 * 86_400,
       beforeEndSeconds: 48 * 3_600,

@@ -6,7 +6,7 @@ import * as lambda from "aws-cdk-lib/aws-lambda";
 import { VALIDATE_AGAINST_DEFAULT_RULES } from "aws-cdk-lib/cx-api";
 import { z } from "zod";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
-import { parseSettings } from "../../lib/settings.ts";
+import { parseSettings } from "../../lib/settings/settings.ts";
 
 const resource = z.object({
   Type: z.string(),

@@ -1,7 +1,7 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { fieldsOf } from "../../domain/parse.ts";
+import { fieldsOf } from "../../domain/core/parse.ts";
 import type { TestBucket, TestSystem, TestTable } from "../support/engines.ts";
 import type { ReleaseSamples } from "./sample-files.ts";
 

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { parseTokenSecret } from "../../adapters/token-secret.ts";
-import { readEnvelope, writeEnvelope } from "../../domain/envelope.ts";
-import { readEraseTask, writeEraseTask } from "../../domain/erasure.ts";
-import { readTaskText, writeTask } from "../../domain/tasks.ts";
-import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
-import { parseSettings } from "../../lib/settings.ts";
+import { parseTokenSecret } from "../../adapters/secrets/token-secret.ts";
+import { parseWebhookSecret } from "../../domain/core/webhook-secret.ts";
+import { readEnvelope, writeEnvelope } from "../../domain/event/envelope.ts";
+import { readTaskText, writeTask } from "../../domain/fetch/tasks.ts";
+import { readEraseTask, writeEraseTask } from "../../domain/recovery/erasure.ts";
+import { parseSettings } from "../../lib/settings/settings.ts";
 import { previousRelease } from "../support/previous-release.ts";
 import { releases } from "./sample-files.ts";
 import { at } from "./sample-subjects.ts";
 import { takenAway } from "./samples.ts";
 
-/** What this release asks of every production stage, and no earlier one: docs/upgrading.md says so. */
+/** What this release asks of every production stage, and no earlier one: docs/operate/upgrading.md says so. */
 const askedSince = { alarms: { emails: ["on-call@example.com"] } };
 
 it("has samples of the release before this one", async () => {

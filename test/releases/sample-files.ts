@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fieldsOf, parseJson } from "../../domain/parse.ts";
+import { fieldsOf, parseJson } from "../../domain/core/parse.ts";
 import type { Samples } from "./samples.ts";
 
-const directory = join(import.meta.dirname, "..", "samples");
+const directory = join(import.meta.dirname, "../samples");
 
 /** Samples of a release, by their sort. */
 export type ReleaseSamples = Readonly<Record<string, Samples>>;

@@ -1,8 +1,8 @@
-import type { DataName } from "../../domain/data-name.ts";
-import { type DataSet, fetched, want } from "../../domain/data-set.ts";
-import type { EventFacts, IncomeEvent } from "../../domain/events.ts";
-import { judge, type State } from "../../domain/state.ts";
-import type { Subject } from "../../domain/subjects.ts";
+import type { EventFacts, IncomeEvent } from "../../domain/event/events.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import { type DataSet, fetched, want } from "../../domain/fetch/document.ts";
+import type { DataName } from "../../domain/fetch/document-name.ts";
+import { judge, type State } from "../../domain/state/state.ts";
 
 /** What samples are made of: the same in each release, so that its samples can be compared with the next one's. */
 export const noon = new Date("2026-11-21T12:00:00.000Z");

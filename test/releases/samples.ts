@@ -1,4 +1,4 @@
-import { isFields } from "../../domain/parse.ts";
+import { isFields } from "../../domain/core/parse.ts";
 
 /** Samples of one sort by name, as JSON. */
 export type Samples = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
-import { type Body, type Envelope, envelopeVersion, writeEnvelope } from "../../domain/envelope.ts";
-import { eraseTask, writeEraseTask } from "../../domain/erasure.ts";
-import { messageOfDataSet, messageOfErasure, messageOfState } from "../../domain/message.ts";
-import { askTask, checkTask, readTask, startTask, type Task, writeTask } from "../../domain/tasks.ts";
+import { type Body, type Envelope, envelopeVersion, writeEnvelope } from "../../domain/event/envelope.ts";
+import { askTask, checkTask, readTask, startTask, type Task, writeTask } from "../../domain/fetch/tasks.ts";
+import { messageOfDataSet, messageOfErasure, messageOfState } from "../../domain/message/message.ts";
+import { eraseTask, writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { at, facts, income, known, noon, ranged, subject, user } from "./sample-subjects.ts";
 import type { Samples } from "./samples.ts";
 

@@ -1,4 +1,4 @@
-import { parseSettings } from "../../lib/settings.ts";
+import { parseSettings } from "../../lib/settings/settings.ts";
 import { productionSettings } from "../lib/synthesized.ts";
 import type { TestSystem } from "../support/engines.ts";
 import type { ReleaseSamples } from "./sample-files.ts";

@@ -1,15 +1,15 @@
+import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { jmespathSearch } from "../../adapters/jmespath-search.ts";
-import { providerApi } from "../../adapters/provider-api.ts";
-import type { Outgoing } from "../../adapters/sqs-sender.ts";
-import { failureOf } from "../../domain/failures.ts";
-import { fillPath, readPath } from "../../domain/provider-settings.ts";
+import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
+import { providerApi } from "../../adapters/provider/provider-api.ts";
+import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
+import { failureOf } from "../../domain/core/failures.ts";
+import { fillPath, readPath } from "../../domain/fetch/provider-settings.ts";
 import { receiver } from "../../functions/receive/receiver.ts";
 import { log } from "../../functions/runtime/log.ts";
 import { consumer } from "../../functions/store/consumer.ts";
-import { defaultMapping } from "../../lib/default-mapping.ts";
-import { context, httpEvent, sqsEvent } from "../functions/lambda.ts";
-import { startTestProvider, type TestProvider } from "../support/provider.ts";
+import { defaultMapping } from "../../lib/settings/default-mapping.ts";
+import { context, httpEvent, sqsEvent } from "../functions/support/lambda.ts";
 
 /** What begins a line of its own somewhere: in a log, a terminal, a header, a page. */
 const breaks = [

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { bundle } from "../../lib/bundle.ts";
+import { bundle } from "../../lib/function/bundle.ts";
 import { productionSettings, synthesized } from "../lib/synthesized.ts";
 
 const stack = synthesized({ ...productionSettings, tracing: "service" });

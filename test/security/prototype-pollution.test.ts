@@ -1,21 +1,21 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { jmespathSearch } from "../../adapters/jmespath-search.ts";
-import { readClaims, readTokenLife } from "../../adapters/token-claims.ts";
+import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
+import { readClaims, readTokenLife } from "../../adapters/secrets/token-claims.ts";
 import { parseSample } from "../../cli/mapping/sample.ts";
 import { createProgram } from "../../cli/program.ts";
-import { readEnvelope } from "../../domain/envelope.ts";
-import { readEraseTask } from "../../domain/erasure.ts";
-import { FailureError } from "../../domain/failures.ts";
-import { readListed, readSlice } from "../../domain/listing.ts";
-import { mapPayload, parseMapping } from "../../domain/mapping.ts";
-import { pickHeaders } from "../../domain/mapping-source.ts";
-import { inspectPayload } from "../../domain/payload.ts";
-import { readTaskText } from "../../domain/tasks.ts";
-import { parseWebhookSecret } from "../../domain/webhook-secret.ts";
-import { defaultMapping } from "../../lib/default-mapping.ts";
-import { parseSettings, SettingsError } from "../../lib/settings.ts";
-import { inMemory } from "../../subscriber/memory.ts";
-import { createReader } from "../../subscriber/reader.ts";
+import { FailureError } from "../../domain/core/failures.ts";
+import { parseWebhookSecret } from "../../domain/core/webhook-secret.ts";
+import { readEnvelope } from "../../domain/event/envelope.ts";
+import { mapPayload, parseMapping } from "../../domain/event/mapping.ts";
+import { pickHeaders } from "../../domain/event/mapping-source.ts";
+import { inspectPayload } from "../../domain/event/payload.ts";
+import { readTaskText } from "../../domain/fetch/tasks.ts";
+import { readEraseTask } from "../../domain/recovery/erasure.ts";
+import { readListed, readSlice } from "../../domain/state/listing.ts";
+import { defaultMapping } from "../../lib/settings/default-mapping.ts";
+import { parseSettings, SettingsError } from "../../lib/settings/settings.ts";
+import { inMemory } from "../../packages/subscriber/memory.ts";
+import { createReader } from "../../packages/subscriber/reader.ts";
 
 /** Names by which a careless copy reaches what all objects inherit from. */
 const poison =

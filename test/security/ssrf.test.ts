@@ -1,10 +1,14 @@
 import { isIP } from "node:net";
+import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { providerApi } from "../../adapters/provider-api.ts";
-import { privateAddressReason, publicLookup, type ResolveAll } from "../../adapters/public-lookup.ts";
-import { failureOf } from "../../domain/failures.ts";
-import { parseSettings, SettingsError } from "../../lib/settings.ts";
-import { startTestProvider, type TestProvider } from "../support/provider.ts";
+import { providerApi } from "../../adapters/provider/provider-api.ts";
+import {
+  privateAddressReason,
+  publicLookup,
+  type ResolveAll,
+} from "../../adapters/provider/public-lookup.ts";
+import { failureOf } from "../../domain/core/failures.ts";
+import { parseSettings, SettingsError } from "../../lib/settings/settings.ts";
 
 const get = { method: "GET", path: "/api/v0.4/users" } as const;
 const limits = {

@@ -2,14 +2,18 @@ import { gunzipSync } from "node:zlib";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { GetObjectCommand, paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
+import type { Fault } from "@income-events/local-stack/gateway/types.ts";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import {
+  type ProviderAnswer,
+  type ProviderRequest,
+  startTestProvider,
+} from "@income-events/local-stack/provider.ts";
+import { drain } from "@income-events/local-stack/scenario/snapshot.ts";
+import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { z } from "zod";
-import type { Fault } from "../../local/gateway/types.ts";
-import { outputOf } from "../../local/outputs.ts";
-import { drain } from "../../local/scenario/census.ts";
-import { type LocalStack, startStack } from "../../local/stack.ts";
+import { synthesizeProduct } from "../../tools/product-assembly.ts";
 import { type Canaries, createCanaries } from "./canaries.ts";
-import { synthesizeProduct } from "./product-assembly.ts";
-import { type ProviderAnswer, type ProviderRequest, startTestProvider } from "./provider.ts";
 
 /** The product as it was synthesized, between a provider that a test speaks for and engines that fail when told. */
 export type CanaryStage = AsyncDisposable & {

@@ -23,14 +23,14 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { localAccount } from "@income-events/local-stack/engines/account.ts";
+import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb.ts";
+import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
+import { createSecretsEngine, type SecretsEngine } from "@income-events/local-stack/engines/secrets.ts";
+import { startGateway } from "@income-events/local-stack/gateway/gateway.ts";
+import type { Gateway, Interceptor } from "@income-events/local-stack/gateway/types.ts";
 import { describe, inject } from "vitest";
-import { fieldsOf, optionalText } from "../../domain/parse.ts";
-import { localAccount } from "../../local/engines/account.ts";
-import type { DynamoDbEngine } from "../../local/engines/dynamodb.ts";
-import { startQueuesAndObjects } from "../../local/engines/queues-and-objects.ts";
-import { createSecretsEngine, type SecretsEngine } from "../../local/engines/secrets.ts";
-import { startGateway } from "../../local/gateway/gateway.ts";
-import type { Gateway, Interceptor } from "../../local/gateway/types.ts";
+import { fieldsOf, optionalText } from "../../domain/core/parse.ts";
 
 const region = "eu-central-1";
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
+import { addressesOf } from "@income-events/local-stack/addresses.ts";
+import { subscribersOf } from "@income-events/local-stack/outputs.ts";
+import type { System } from "@income-events/local-stack/system.ts";
 import { z } from "zod";
-import type { Message } from "../../domain/message-schemas.ts";
-import { addressesOf } from "../../local/addresses.ts";
-import { subscribersOf } from "../../local/outputs.ts";
-import type { System } from "../../local/system.ts";
+import type { Message } from "../../domain/message/message-schemas.ts";
 import { readMessages } from "./subscriber-messages.ts";
 
 const codedLine = z.looseObject({ code: z.string(), function: z.string() });

@@ -1,6 +1,6 @@
-import { announce } from "../../local/announce.ts";
-import type { System } from "../../local/system.ts";
-import type { SandboxOptions } from "../../sandbox/server.ts";
+import { announce } from "@income-events/local-stack/announce.ts";
+import type { System } from "@income-events/local-stack/system.ts";
+import type { SandboxOptions } from "@income-events/sandbox/server.ts";
 import { type CommandOptions, type CommandResult, runCommand } from "./command-line.ts";
 import { type RunnerOptions, startProduct } from "./running-product.ts";
 

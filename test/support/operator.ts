@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import { z } from "zod";
-import type { LocalStack } from "../../local/stack.ts";
 
 /** What a webhook must carry, read from the secret as an operator may. */
 export async function webhookSecretOf({

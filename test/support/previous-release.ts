@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { type ProductAssembly, productAssembly } from "./product-assembly.ts";
+import { type ProductAssembly, productAssembly } from "../../tools/product-assembly.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
 const run = promisify(execFile);

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage } from "node:http";
-import { errorAnswer } from "../../local/gateway/answer.ts";
-import { serviceOf } from "../../local/gateway/identify.ts";
-import { parseAuthorization } from "../../local/gateway/signature.ts";
-import type { Fault, Service } from "../../local/gateway/types.ts";
+import { errorAnswer } from "@income-events/local-stack/gateway/answer.ts";
+import { serviceOf } from "@income-events/local-stack/gateway/identify.ts";
+import { parseAuthorization } from "@income-events/local-stack/gateway/signature.ts";
+import type { Fault, Service } from "@income-events/local-stack/gateway/types.ts";
 
 /** Stands for all of AWS, and refuses every call. */
 export type RefusingAws = AsyncDisposable & {

@@ -3,8 +3,8 @@ import {
   ListEventSourceMappingsCommand,
   UpdateEventSourceMappingCommand,
 } from "@aws-sdk/client-lambda";
-import { outputOf } from "../../local/outputs.ts";
-import type { LocalStack } from "../../local/stack.ts";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import type { LocalStack } from "@income-events/local-stack/stack.ts";
 
 /** Enables or disables what hands the table's changes to the relay, as an operator would, by mistake or to stop it. */
 export async function enableRelay(stack: LocalStack, Enabled: boolean): Promise<void> {

@@ -1,9 +1,9 @@
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { fieldsOf } from "../../domain/parse.ts";
-import { outputOf } from "../../local/outputs.ts";
-import type { LocalFunction } from "../../local/stack.ts";
-import type { System } from "../../local/system.ts";
-import { webhookKinds } from "../../sandbox/webhooks.ts";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import type { LocalFunction } from "@income-events/local-stack/stack.ts";
+import type { System } from "@income-events/local-stack/system.ts";
+import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
+import { fieldsOf } from "../../domain/core/parse.ts";
 import { envelopeSamples, taskSamples } from "../releases/write-messages.ts";
 
 /** Too large for a message or an item, so that it goes through the bucket. */

@@ -1,8 +1,8 @@
-import type { Exchange } from "../../local/api/http-api.ts";
-import type { StartOptions } from "../../local/options.ts";
-import { type System, startSystem } from "../../local/system.ts";
-import type { SandboxOptions } from "../../sandbox/server.ts";
-import { synthesizeProduct } from "./product-assembly.ts";
+import type { Exchange } from "@income-events/local-stack/api/http-api.ts";
+import type { StartOptions } from "@income-events/local-stack/options.ts";
+import { type System, startSystem } from "@income-events/local-stack/system.ts";
+import type { SandboxOptions } from "@income-events/sandbox/server.ts";
+import { synthesizeProduct } from "../../tools/product-assembly.ts";
 
 /** The product as it was synthesized, running beside a sandbox. */
 export type RunningProduct = AsyncDisposable & { readonly system: System };

@@ -1,5 +1,5 @@
-import { settle as settleWithin } from "../../local/settle.ts";
-import type { System } from "../../local/system.ts";
+import type { System } from "@income-events/local-stack/system.ts";
+import { settle as settleWithin } from "@income-events/local-stack/wait-until-idle.ts";
 
 /** For each round: beyond what comes back after its function was killed, on a machine that is busy with others. */
 const patienceMs = 480_000;

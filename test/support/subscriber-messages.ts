@@ -1,6 +1,6 @@
 import { DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import type { Message } from "../../domain/message-schemas.ts";
-import type { Access } from "../../local/scenario/census.ts";
+import type { Access } from "@income-events/local-stack/scenario/snapshot.ts";
+import type { Message } from "../../domain/message/message-schemas.ts";
 import { contractMessage } from "./contract-message.ts";
 
 /** Every copy of every message of a subscriber's queue; reading takes them out of it. */

@@ -1,6 +1,10 @@
 import { createServer, type ServerResponse } from "node:http";
+import {
+  type DynamoDbEngine,
+  type RunningDynamoDb,
+  startDynamoDb,
+} from "@income-events/local-stack/engines/dynamodb.ts";
 import type { TestProject } from "vitest/node";
-import { type DynamoDbEngine, type RunningDynamoDb, startDynamoDb } from "../../local/engines/dynamodb.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

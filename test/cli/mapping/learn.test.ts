@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { jmespathSearch } from "../../../adapters/jmespath-search.ts";
+import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { type Lesson, learn } from "../../../cli/mapping/learn.ts";
 import { lessonText, settingsOf, trialText } from "../../../cli/mapping/report.ts";
 import { parseSample, readSample, type Sample } from "../../../cli/mapping/sample.ts";
 import { checkMapping } from "../../../cli/mapping/stage-mapping.ts";
 import { tryMapping } from "../../../cli/mapping/trial.ts";
-import { type Kind, kinds } from "../../../domain/events.ts";
+import { type Kind, kinds } from "../../../domain/event/events.ts";
 import { inventedProviders, samplesOf } from "./providers.ts";
 
 function learnFrom(kind: Kind, samples: readonly Sample[]): Lesson {

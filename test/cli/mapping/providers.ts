@@ -1,5 +1,5 @@
 import { parseSample, type Sample } from "../../../cli/mapping/sample.ts";
-import type { Kind } from "../../../domain/events.ts";
+import type { Kind } from "../../../domain/event/events.ts";
 
 /** An invented provider: its webhooks in files, by kind, and what they say in our words. */
 export type InventedProvider = {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { jmespathSearch } from "../../../adapters/jmespath-search.ts";
+import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { idOf, isMark, newMark } from "../../../cli/smoke/mark.ts";
 import { planEvents } from "../../../cli/smoke/plan.ts";
-import { inlineLimitInBytes } from "../../../domain/envelope.ts";
-import { mapPayload } from "../../../domain/mapping.ts";
-import { judge } from "../../../domain/state.ts";
-import { nameOf, ownerOf, subjectOf } from "../../../domain/subjects.ts";
-import { defaultMapping } from "../../../lib/default-mapping.ts";
+import { inlineLimitInBytes } from "../../../domain/event/envelope.ts";
+import { mapPayload } from "../../../domain/event/mapping.ts";
+import { nameOf, ownerOf, subjectOf } from "../../../domain/event/subjects.ts";
+import { judge } from "../../../domain/state/state.ts";
+import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 
 const mark = newMark();
 const mapped = planEvents(mark).map((planned) => {

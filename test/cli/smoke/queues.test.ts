@@ -5,9 +5,9 @@ import { checkDeadLetters } from "../../../cli/smoke/dead-letters.ts";
 import { checkDelivered } from "../../../cli/smoke/delivered.ts";
 import { newMark } from "../../../cli/smoke/mark.ts";
 import { type PlannedEvent, planEvents, unreadableBody } from "../../../cli/smoke/plan.ts";
-import { identify } from "../../../domain/identify.ts";
-import { wants } from "../../../domain/subscribers.ts";
-import { exampleOf } from "../../../scripts/documents/examples.ts";
+import { identify } from "../../../domain/event/identify.ts";
+import { wants } from "../../../domain/message/subscribers.ts";
+import { exampleOf } from "../../../tools/documents/examples.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
 let system: TestSystem;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { eventTable } from "../../../adapters/event-table.ts";
-import { jmespathSearch } from "../../../adapters/jmespath-search.ts";
-import { storedEvents } from "../../../adapters/stored-events.ts";
+import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
+import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
+import { storedEvents } from "../../../adapters/dynamodb/stored-events.ts";
 import type { SentEvent } from "../../../cli/smoke/edge.ts";
 import { newMark } from "../../../cli/smoke/mark.ts";
 import { type PlannedEvent, planEvents } from "../../../cli/smoke/plan.ts";
 import { checkStored } from "../../../cli/smoke/stored.ts";
-import { mapPayload } from "../../../domain/mapping.ts";
-import { defaultMapping } from "../../../lib/default-mapping.ts";
+import { mapPayload } from "../../../domain/event/mapping.ts";
+import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
 
 await describeOnTables("the events of a run in the table", (tables) => {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { webhookSender } from "../../../cli/smoke/webhook-sender.ts";
-import { isAuthentic, isSigned } from "../../../domain/webhook-secret.ts";
+import { isAuthentic, isSigned } from "../../../domain/core/webhook-secret.ts";
 
 const secret = { current: "the-secret", signing: "the-key" };
 

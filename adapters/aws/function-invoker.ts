@@ -1,0 +1,18 @@
+import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
+import { permanent } from "../../domain/core/failures.ts";
+import { fieldsOf, optionalText, parseJson } from "../../domain/core/parse.ts";
+
+/**
+ * Invokes a function by its name with an event, and waits.
+ * @returns what it returned
+ * @throws permanent failure with the function's own reason where it failed
+ */
+export async function invokeFunction(client: LambdaClient, name: string, event: object): Promise<unknown> {
+  const { FunctionError, Payload } = await client.send(
+    new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(event) }),
+  );
+  const text = Payload?.transformToString() ?? "null";
+  if (FunctionError === undefined) return parseJson(text, "the function's result");
+  const { errorMessage } = fieldsOf(parseJson(text, "the function's error"), "the function's error");
+  throw permanent(optionalText({ errorMessage }, "errorMessage") ?? "it gave no reason");
+}

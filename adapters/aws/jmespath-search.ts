@@ -1,0 +1,14 @@
+import { search } from "@aws-lambda-powertools/jmespath";
+import type { JSONObject } from "@aws-lambda-powertools/jmespath/types";
+import { permanent } from "../../domain/core/failures.ts";
+import type { Search } from "../../domain/event/mapping.ts";
+
+/** Evaluates JMESPath; the library keeps each expression's compiled form. */
+export const jmespathSearch: Search = (expression, data) => {
+  try {
+    return search(expression, data as JSONObject);
+  } catch (error) {
+    // The library's message may quote the value that an expression choked on.
+    throw permanent(`mapping: ${error instanceof Error ? error.name : "an expression failed"}`);
+  }
+};

@@ -1,0 +1,51 @@
+import { type AttributeValue, BatchGetItemCommand, type DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { retryable } from "../../domain/core/failures.ts";
+import type { Key } from "./keys.ts";
+
+export type Item = Record<string, AttributeValue>;
+
+/** DynamoDB: keys of one request. */
+const mostKeys = 100;
+/** What DynamoDB left out of an answer is asked for again so often. */
+const mostTries = 4;
+
+/**
+ * Reads items consistently, in as few requests as the limits allow. Those that are not there are not in the answer.
+ * @param keys each once: DynamoDB refuses a request that names one twice
+ * @param attribute the only one that is wanted; absent: all
+ * @throws retryable failure where DynamoDB does not answer for all: what is there must not be guessed
+ */
+export async function batchGet(
+  client: DynamoDBClient,
+  tableName: string,
+  keys: readonly Key[],
+  attribute?: string,
+): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  for (let start = 0; start < keys.length; start += mostKeys) {
+    found.push(...(await readSome(client, tableName, keys.slice(start, start + mostKeys), attribute)));
+  }
+  return found;
+}
+
+async function readSome(
+  client: DynamoDBClient,
+  tableName: string,
+  keys: readonly Key[],
+  attribute?: string,
+): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  let left = keys.map(({ pk, sk }) => marshall({ pk, sk }));
+  for (let tries = 0; left.length > 0; tries += 1) {
+    if (tries === mostTries) throw retryable("DynamoDB does not answer for every item", 1);
+    const projection = attribute === undefined ? {} : { ProjectionExpression: attribute };
+    const request = { Keys: left, ConsistentRead: true, ...projection };
+    const { Responses = {}, UnprocessedKeys = {} } = await client.send(
+      new BatchGetItemCommand({ RequestItems: { [tableName]: request } }),
+    );
+    found.push(...Object.values(Responses).flat());
+    left = Object.values(UnprocessedKeys).flatMap(({ Keys = [] }) => Keys);
+  }
+  return found;
+}

@@ -1,0 +1,93 @@
+import type { Subject } from "../../domain/event/subjects.ts";
+import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
+
+/** The table's keys: one partition per user, account and company account. Nothing else builds keys. */
+export type Key = { readonly pk: string; readonly sk: string };
+
+const prefixes = { user: "USER", account: "ACCOUNT", "company-account": "COMPANY" } as const;
+
+export function partitionOf(subject: Subject): string {
+  return `${prefixes[subject.kind]}#${subject.id}`;
+}
+
+/** What the sort keys of events begin with; the event's id follows. */
+export const eventPrefix = "EVENT#";
+
+export function eventKey(owner: Subject, id: string): Key {
+  return { pk: partitionOf(owner), sk: `${eventPrefix}${id}` };
+}
+
+export function stateKey(subject: Subject): Key {
+  return { pk: partitionOf(subject), sk: "STATE" };
+}
+
+/** What the sort keys of a subject's data sets begin with, and of a user's links to accounts. */
+export const dataSetPrefix = "DATA#";
+export const linkPrefix = "ACCOUNT#";
+/** What the sort keys of contents begin with; the data's name follows. */
+export const contentPrefix = "CONTENT#";
+
+export function dataSetKey(subject: Subject, name: DataName): Key {
+  return { pk: partitionOf(subject), sk: `${dataSetPrefix}${nameOfData(name, "#")}` };
+}
+
+/** What the keys of all data sets of a subject begin with. */
+export function dataSetsOf(subject: Subject): Key {
+  return { pk: partitionOf(subject), sk: "DATA#" };
+}
+
+export function contentKey(subject: Subject, name: DataName): Key {
+  return { pk: partitionOf(subject), sk: `${contentPrefix}${nameOfData(name, "#")}` };
+}
+
+/** Who calls for a data set now. */
+export function claimKey(subject: Subject, name: DataName): Key {
+  return { pk: partitionOf(subject), sk: `CLAIM#${nameOfData(name, "#")}` };
+}
+
+/** Joins an account to its user, in the user's partition. */
+export function linkKey(userId: string, accountId: string): Key {
+  return { pk: partitionOf({ kind: "user", id: userId }), sk: `${linkPrefix}${accountId}` };
+}
+
+/** The counter of calls in one window of the provider's rate, by when it begins (milliseconds since 1970). */
+export function callWindowKey(begin: number): Key {
+  return { pk: "PROVIDER", sk: `WINDOW#${begin}` };
+}
+
+/** Whether the provider is called at all. */
+export const breakerKey: Key = { pk: "PROVIDER", sk: "BREAKER" };
+
+/** Which version of the token the provider refuses. */
+export const refusalNoteKey: Key = { pk: "PROVIDER", sk: "REFUSED-TOKEN" };
+
+/** How far the comparison with the provider's list of users has come. */
+export const reconciliationKey: Key = { pk: "RECONCILE", sk: "USERS" };
+
+/** Who was erased, by digest: nobody can tell from it who that was. */
+export function tombstoneKey(digest: string): Key {
+  return { pk: `ERASED#${digest}`, sk: "TOMBSTONE" };
+}
+
+export function isTombstone({ sk }: Key): boolean {
+  return sk === tombstoneKey("").sk;
+}
+
+/** How far an erasure that somebody follows has come. */
+export function erasureReportKey(id: string): Key {
+  return { pk: `ERASURE#${id}`, sk: "REPORT" };
+}
+
+/** Whose partition it is; undefined where it is none of a subject. */
+export function subjectOfPartition(partition: string): Subject | undefined {
+  for (const kind of ["user", "account", "company-account"] as const) {
+    const prefix = `${prefixes[kind]}#`;
+    if (partition.startsWith(prefix)) return { kind, id: partition.slice(prefix.length) };
+  }
+  return undefined;
+}
+
+/** How far a replay has come. */
+export function replayKey(id: string): Key {
+  return { pk: "REPLAY", sk: id };
+}

@@ -1,0 +1,39 @@
+import { type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { type Fields, textOf } from "../../domain/core/parse.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import { type DataSet, parseDataSet } from "../../domain/fetch/document.ts";
+import { readItem } from "./items.ts";
+import { dataSetPrefix, linkPrefix, partitionOf } from "./keys.ts";
+
+/** Reads what lies in the partition of a user or an account. */
+export type Partitions = {
+  /** Ids of the accounts that are joined to a user. */
+  readonly accountsOf: (userId: string) => Promise<readonly string[]>;
+  readonly dataSetsOf: (subject: Subject) => Promise<readonly DataSet[]>;
+};
+
+export function partitions(client: DynamoDBClient, tableName: string): Partitions {
+  const read = async (subject: Subject, prefix: string) => {
+    const found: Fields[] = [];
+    const query = {
+      TableName: tableName,
+      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+      ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject), ":prefix": prefix }),
+    };
+    for await (const { Items = [] } of paginateQuery({ client }, query)) {
+      found.push(...Items.map((item) => readItem(item)));
+    }
+    return found;
+  };
+  return {
+    accountsOf: async (userId) => {
+      const links = await read({ kind: "user", id: userId }, linkPrefix);
+      return links.map((link) => textOf(link, "sk").slice(linkPrefix.length));
+    },
+    dataSetsOf: async (subject) => {
+      const items = await read(subject, dataSetPrefix);
+      return items.map((item) => parseDataSet(item.data));
+    },
+  };
+}

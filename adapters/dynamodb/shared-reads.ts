@@ -1,0 +1,37 @@
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { Fields } from "../../domain/core/parse.ts";
+import { batchGet, type Item } from "./batch-get.ts";
+import { readItem } from "./items.ts";
+import type { Key } from "./keys.ts";
+
+/** Reads one item consistently; undefined where there is none. */
+export type ReadKey = (key: Key) => Promise<Fields | undefined>;
+
+type Lot = { readonly keys: Map<string, Key>; readonly items: Promise<ReadonlyMap<string, Item>> };
+
+/** Those who ask at the same time share one request, and its failure. */
+export function sharedReads(client: DynamoDBClient, tableName: string): ReadKey {
+  let open: Lot | undefined;
+  const openLot = (): Lot => {
+    const keys = new Map<string, Key>();
+    const items = new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
+      // Whoever asks from now on must not get what was read before.
+      open = undefined;
+      const found = await batchGet(client, tableName, [...keys.values()]);
+      return new Map(found.map((item) => [nameOf({ pk: item.pk?.S, sk: item.sk?.S }), item]));
+    });
+    return { keys, items };
+  };
+  return async (key) => {
+    open ??= openLot();
+    const { keys, items } = open;
+    keys.set(nameOf(key), key);
+    const item = (await items).get(nameOf(key));
+    return item === undefined ? undefined : readItem(item);
+  };
+}
+
+/** A key as a text of its own, whatever characters its parts hold. */
+export function nameOf({ pk = "", sk = "" }: { readonly [Part in keyof Key]: string | undefined }): string {
+  return JSON.stringify([pk, sk]);
+}

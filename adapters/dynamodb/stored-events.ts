@@ -1,0 +1,89 @@
+import {
+  DeleteItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  paginateQuery,
+  type QueryCommandInput,
+} from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { type Fields, numberOf } from "../../domain/core/parse.ts";
+import { type Body, parseBody } from "../../domain/event/envelope.ts";
+import { type IncomeEvent, parseEvent } from "../../domain/event/events.ts";
+import { ownerOf, type Subject } from "../../domain/event/subjects.ts";
+import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
+import { itemVersion, readItem } from "./items.ts";
+import { eventKey, eventPrefix, partitionOf } from "./keys.ts";
+import { scanTable } from "./table-scan.ts";
+
+/** What the table keeps of an event beside its body, and how often that was received. */
+export type StoredEvent = { readonly event: IncomeEvent; readonly receipts: number };
+export type EventPage = { readonly events: readonly StoredEvent[]; readonly examined: number };
+export type EventDetails = { readonly body: Body; readonly keptUntil: Date };
+
+/** The events of the table, seen by an operator. */
+export type StoredEvents = {
+  /** Those in the partition of a user, account or company account. */
+  readonly eventsOf: (owner: Subject) => Promise<readonly StoredEvent[]>;
+  /** Those of the whole table whose ids begin so, in no order; see `scanTable` for what that reads. */
+  readonly scan: (idBegins?: string) => AsyncIterable<EventPage>;
+  /** What came with an event, and until when both are kept; undefined where it is gone. */
+  readonly detailsOf: (event: IncomeEvent) => Promise<EventDetails | undefined>;
+  /** Deletes all that the partition holds. @returns how many items */
+  readonly erase: (owner: Subject) => Promise<number>;
+};
+
+export function storedEvents(client: DynamoDBClient, TableName: string): StoredEvents {
+  const query = async (input: Omit<QueryCommandInput, "TableName">) => {
+    const items: Record<string, unknown>[] = [];
+    for await (const { Items = [] } of paginateQuery(
+      { client },
+      { TableName, ConsistentRead: true, ...input },
+    )) {
+      items.push(...Items.map((item) => unmarshall(item)));
+    }
+    return items;
+  };
+  return {
+    eventsOf: async (owner) => {
+      const { pk, sk: prefix } = eventKey(owner, "");
+      const items = await query({
+        KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+        ProjectionExpression: "#event, receipts, schemaVersion",
+        ExpressionAttributeNames: { "#event": "event" },
+        ExpressionAttributeValues: marshall({ ":pk": pk, ":prefix": prefix }),
+      });
+      return items.map(readStoredEvent);
+    },
+    scan: async function* (idBegins = "") {
+      const wanted = {
+        sortKeys: [`${eventPrefix}${idBegins}`],
+        attributes: ["event", "receipts", "schemaVersion"],
+      };
+      for await (const { items, examined } of scanTable(client, TableName, wanted)) {
+        yield { events: items.map(readStoredEvent), examined };
+      }
+    },
+    detailsOf: async (event) => {
+      const Key = marshall(eventKey(ownerOf(event), event.id));
+      const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
+      if (Item === undefined) return undefined;
+      const item = readItem(Item);
+      return { body: parseBody(item.body), keptUntil: new Date(numberOf(item, "expiresAt") * 1000) };
+    },
+    erase: async (owner) => {
+      const keys = await query({
+        KeyConditionExpression: "pk = :pk",
+        ProjectionExpression: "pk, sk",
+        ExpressionAttributeValues: marshall({ ":pk": partitionOf(owner) }),
+      });
+      for (const key of keys) await client.send(new DeleteItemCommand({ TableName, Key: marshall(key) }));
+      return keys.length;
+    },
+  };
+}
+
+/** @throws a retryable failure where a later release wrote it */
+function readStoredEvent(item: Fields): StoredEvent {
+  checkSchemaVersion(item.schemaVersion, itemVersion);
+  return { event: parseEvent(item.event), receipts: numberOf(item, "receipts") };
+}

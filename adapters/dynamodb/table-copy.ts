@@ -1,0 +1,71 @@
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  PutItemCommand,
+  paginateScan,
+} from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { textOf } from "../../domain/core/parse.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import { namedBy } from "../erasure/erasable-records.ts";
+import { isTombstone, subjectOfPartition } from "./keys.ts";
+
+/** An item of a table that was restored from a backup. */
+export type RestoredItem = {
+  /** Whose partition it is in; undefined for a tombstone. */
+  readonly subject: Subject | undefined;
+  /** Everyone whom it speaks of, its subject included. */
+  readonly subjects: readonly Subject[];
+  readonly isEvent: boolean;
+  /** As DynamoDB has it, so that it is copied to the digit. */
+  readonly raw: Record<string, AttributeValue>;
+};
+
+/**
+ * Reads what is worth restoring: what is known of subjects, and tombstones. The pacing of calls and how far a comparison
+ * came belong to the present, and what has expired was gone already.
+ */
+export async function* restoredItems(
+  client: DynamoDBClient,
+  tableName: string,
+  now: Date,
+): AsyncGenerator<readonly RestoredItem[]> {
+  for await (const { Items = [] } of paginateScan(
+    { client },
+    { TableName: tableName, ConsistentRead: true },
+  )) {
+    yield Items.flatMap((raw) => readRestored(raw, now) ?? []);
+  }
+}
+
+function readRestored(raw: Record<string, AttributeValue>, now: Date): RestoredItem | undefined {
+  const item = unmarshall(raw);
+  const key = { pk: textOf(item, "pk"), sk: textOf(item, "sk") };
+  const subject = subjectOfPartition(key.pk);
+  if (subject === undefined && !isTombstone(key)) return undefined;
+  if (typeof item.expiresAt === "number" && item.expiresAt * 1000 <= now.getTime()) return undefined;
+  const subjects = subject === undefined ? [] : [subject, ...namedBy(key, item)];
+  return { subject, subjects, isEvent: key.sk.startsWith("EVENT#"), raw };
+}
+
+/** Copies an item unless there is one in its place: that is newer. @returns whether it was copied */
+export async function copyItem(
+  client: DynamoDBClient,
+  tableName: string,
+  { raw }: RestoredItem,
+): Promise<boolean> {
+  try {
+    await client.send(
+      new PutItemCommand({
+        TableName: tableName,
+        Item: raw,
+        ConditionExpression: "attribute_not_exists(pk)",
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
+}

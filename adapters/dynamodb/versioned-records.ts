@@ -1,0 +1,156 @@
+import {
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  PutItemCommand,
+  paginateQuery,
+} from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { retryable } from "../../domain/core/failures.ts";
+import type { Fields } from "../../domain/core/parse.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import { type DataSet, parseDataSet } from "../../domain/fetch/document.ts";
+import type { DataName } from "../../domain/fetch/document-name.ts";
+import { parseState, type State } from "../../domain/state/state.ts";
+import { itemVersion, readItem } from "./items.ts";
+import { dataSetKey, dataSetsOf, type Key, stateKey } from "./keys.ts";
+import { nameOf, sharedReads } from "./shared-reads.ts";
+
+/** Gives the next revision of what is known, or undefined where nothing changes. */
+export type Change<T> = (known: T | undefined) => T | undefined;
+
+/**
+ * Revises records that carry a version: a revision is written only over the one that it was made of.
+ * @param known the record as it was read before, to try first; absent: it is read
+ */
+export type Revise = {
+  readonly state: (subject: Subject, change: Change<State>, known?: State) => Promise<void>;
+  readonly dataSet: (
+    subject: Subject,
+    name: DataName,
+    change: Change<DataSet>,
+    known?: DataSet,
+  ) => Promise<void>;
+};
+
+/** A state; with a name a data set. */
+export type RecordName = { readonly subject: Subject; readonly name?: DataName };
+
+/** Reads and revises records. */
+export type Revisions = Revise & {
+  /**
+   * Reads records with one request, to be revised soon and one after the other: each revision is tried over what was
+   * read, or was written here since. What can't be read ahead is read in its turn.
+   */
+  readonly readAhead: (records: readonly RecordName[]) => Promise<Revise>;
+  readonly loadState: (subject: Subject) => Promise<State | undefined>;
+  readonly loadDataSet: (subject: Subject, name: DataName) => Promise<DataSet | undefined>;
+  /** All that is known of a subject's data, each range by itself. */
+  readonly loadDataSets: (subject: Subject) => Promise<readonly DataSet[]>;
+};
+
+/** Writers of one record are few (its events, its fetch): a loser reads again, and rarely loses twice. */
+const mostTries = 8;
+
+/** Where a record's item holds it, and how it is read. */
+type Kind<T> = { readonly attribute: string; readonly parse: (value: unknown) => T };
+const states: Kind<State> = { attribute: "state", parse: parseState };
+const dataSets: Kind<DataSet> = { attribute: "data", parse: parseDataSet };
+
+const isAbsent = { ConditionExpression: "attribute_not_exists(pk)" };
+const isStill = (version: number) => ({
+  ConditionExpression: "#version = :before",
+  ExpressionAttributeNames: { "#version": "version" },
+  ExpressionAttributeValues: marshall({ ":before": version }),
+});
+
+export function revisions(client: DynamoDBClient, tableName: string): Revisions {
+  const read = sharedReads(client, tableName);
+
+  const save = async (key: Key, attribute: string, next: { version: number }): Promise<boolean> => {
+    const item = { ...key, schemaVersion: itemVersion, version: next.version, [attribute]: next };
+    try {
+      await client.send(
+        new PutItemCommand({
+          TableName: tableName,
+          Item: marshall(item, { removeUndefinedValues: true }),
+          ...(next.version === 1 ? isAbsent : isStill(next.version - 1)),
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return false;
+      throw error;
+    }
+  };
+
+  /** @param ahead what was read ahead, by key; it is kept as it is written */
+  const revising = (ahead: Map<string, Fields | undefined>): Revise => {
+    const revise = async <T extends { version: number }>(
+      key: Key,
+      { attribute, parse }: Kind<T>,
+      change: Change<T>,
+      given: T | undefined,
+    ): Promise<void> => {
+      const name = nameOf(key);
+      const load = async () => {
+        const item = ahead.has(name) ? ahead.get(name) : await read(key);
+        return item === undefined ? undefined : parse(item[attribute]);
+      };
+      let known = given ?? (await load());
+      for (let tries = 0; tries < mostTries; tries += 1) {
+        const next = change(known);
+        if (next === undefined) return;
+        if (await save(key, attribute, next)) {
+          if (ahead.has(name)) ahead.set(name, { [attribute]: next });
+          return;
+        }
+        // Another was faster.
+        ahead.delete(name);
+        known = await load();
+      }
+      throw retryable("record contended", 1);
+    };
+    return {
+      state: (subject, change, known) => revise(stateKey(subject), states, change, known),
+      dataSet: (subject, name, change, known) => revise(dataSetKey(subject, name), dataSets, change, known),
+    };
+  };
+
+  const loadState = async (subject: Subject) => {
+    const item = await read(stateKey(subject));
+    return item === undefined ? undefined : parseState(item.state);
+  };
+  const loadDataSet = async (subject: Subject, name: DataName) => {
+    const item = await read(dataSetKey(subject, name));
+    return item === undefined ? undefined : parseDataSet(item.data);
+  };
+  const loadDataSets = async (subject: Subject) => {
+    const { pk, sk } = dataSetsOf(subject);
+    const query = {
+      TableName: tableName,
+      KeyConditionExpression: "pk = :pk AND begins_with(sk, :sk)",
+      ExpressionAttributeValues: marshall({ ":pk": pk, ":sk": sk }),
+      ConsistentRead: true,
+    };
+    const found: DataSet[] = [];
+    for await (const { Items = [] } of paginateQuery({ client }, query)) {
+      found.push(...Items.map((item) => parseDataSet(readItem(item).data)));
+    }
+    return found;
+  };
+  return {
+    loadState,
+    loadDataSet,
+    loadDataSets,
+    readAhead: async (records) => {
+      const ahead = new Map<string, Fields | undefined>();
+      const keys = records.map(({ subject, name }) =>
+        name === undefined ? stateKey(subject) : dataSetKey(subject, name),
+      );
+      const reads = keys.map(async (key) => void ahead.set(nameOf(key), await read(key)));
+      await Promise.allSettled(reads);
+      return revising(ahead);
+    },
+    ...revising(new Map()),
+  };
+}

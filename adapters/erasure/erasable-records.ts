@@ -1,0 +1,130 @@
+import {
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  paginateQuery,
+} from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { isFields, optionalText } from "../../domain/core/parse.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import { type Key, linkPrefix, partitionOf, replayKey } from "../dynamodb/keys.ts";
+
+/** An item of a subject's partition, as an erasure sees it. */
+export type ErasableRecord = {
+  readonly key: Key;
+  /** `events`, `states` and so on: what a report counts. */
+  readonly kind: string;
+  /** Whom it names: its own user, or accounts. */
+  readonly named: readonly Subject[];
+  /** The object that holds the event's body. */
+  readonly bodyObject?: string;
+};
+
+export type ErasableRecords = {
+  /** All of a partition, a page at a time. */
+  readonly pagesOf: (subject: Subject) => AsyncIterable<readonly ErasableRecord[]>;
+  /** @returns whether it was there: another erasure may have been first */
+  readonly remove: (record: Pick<ErasableRecord, "key">) => Promise<boolean>;
+  /** Replays that are to be gone on with, as texts: they name their subject, and the item that they have come to. */
+  readonly replays: () => Promise<readonly { readonly key: Key; readonly text: string }[]>;
+};
+
+const kindsByPrefix = {
+  "EVENT#": "events",
+  STATE: "states",
+  "DATA#": "data sets",
+  "CONTENT#": "contents",
+  "CLAIM#": "claims",
+  [linkPrefix]: "links",
+};
+
+/** Of contents, which may be large, only the keys. */
+const projection = {
+  ProjectionExpression: "pk, sk, #event, #body.#key, #state.#userId, #data.#latest.#event.#userId",
+  ExpressionAttributeNames: {
+    "#event": "event",
+    "#body": "body",
+    "#key": "key",
+    "#state": "state",
+    "#data": "data",
+    "#latest": "latest",
+    "#userId": "userId",
+  },
+};
+
+export function erasableRecords(client: DynamoDBClient, tableName: string): ErasableRecords {
+  return {
+    replays: async () => {
+      const found: { key: Key; text: string }[] = [];
+      const query = {
+        TableName: tableName,
+        KeyConditionExpression: "pk = :pk",
+        ExpressionAttributeValues: marshall({ ":pk": replayKey("").pk }),
+        ConsistentRead: true,
+      };
+      for await (const { Items = [] } of paginateQuery({ client }, query)) {
+        for (const item of Items.map((raw) => unmarshall(raw)))
+          found.push({ key: keyOf(item), text: JSON.stringify(item) });
+      }
+      return found;
+    },
+    pagesOf: async function* (subject) {
+      const query = {
+        TableName: tableName,
+        KeyConditionExpression: "pk = :pk",
+        ...projection,
+        ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject) }),
+        ConsistentRead: true,
+      };
+      for await (const { Items = [] } of paginateQuery({ client }, query)) {
+        yield Items.map((item) => readRecord(unmarshall(item)));
+      }
+    },
+    remove: async ({ key }) => {
+      const item = { TableName: tableName, Key: marshall(key) };
+      try {
+        await client.send(new DeleteItemCommand({ ...item, ConditionExpression: "attribute_exists(pk)" }));
+        return true;
+      } catch (error) {
+        if (error instanceof ConditionalCheckFailedException) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Nothing is refused here: what can't be read must go all the same. */
+function readRecord(item: Readonly<Record<string, unknown>>): ErasableRecord {
+  const key = keyOf(item);
+  const [, kind = "others"] =
+    Object.entries(kindsByPrefix).find(([prefix]) => key.sk.startsWith(prefix)) ?? [];
+  const bodyObject = textAt(item, "body", "key");
+  return { key, kind, named: namedBy(key, item), ...(bodyObject === undefined ? {} : { bodyObject }) };
+}
+
+/** Whom an item names: its own user, or accounts. */
+export function namedBy({ sk }: Key, item: Readonly<Record<string, unknown>>): readonly Subject[] {
+  const linked = sk.startsWith(linkPrefix) ? sk.slice(linkPrefix.length) : undefined;
+  const ids = {
+    user: [
+      textAt(item, "event", "userId"),
+      textAt(item, "state", "userId"),
+      textAt(item, "data", "latest", "event", "userId"),
+    ],
+    account: [textAt(item, "event", "accountId"), linked],
+    "company-account": [textAt(item, "event", "companyAccountId")],
+  };
+  return (["user", "account", "company-account"] as const).flatMap((kind) =>
+    ids[kind].filter((id) => id !== undefined).map((id) => ({ kind, id })),
+  );
+}
+
+function keyOf({ pk, sk }: Readonly<Record<string, unknown>>): Key {
+  return { pk: String(pk), sk: String(sk) };
+}
+
+function textAt(value: unknown, ...path: readonly string[]): string | undefined {
+  const [name, ...rest] = path;
+  if (name === undefined || !isFields(value)) return undefined;
+  return rest.length === 0 ? optionalText(value, name) : textAt(value[name], ...rest);
+}

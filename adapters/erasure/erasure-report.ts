@@ -1,0 +1,55 @@
+import { type DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { numberOf, textOf } from "../../domain/core/parse.ts";
+import {
+  type EraseTask,
+  parseIncomplete,
+  parseRemoved,
+  type Removed,
+} from "../../domain/recovery/erasure.ts";
+import { itemVersion, readItem } from "../dynamodb/items.ts";
+import { erasureReportKey } from "../dynamodb/keys.ts";
+
+/** How far an erasure has come, for whoever follows it: counts, and nobody's id. */
+export type ErasureReport = {
+  readonly step: string;
+  readonly isDone: boolean;
+  /** The subject, and what was found to be its own. */
+  readonly subjects: number;
+  readonly removed: Removed;
+  /** Queues with more dead letters than could be looked at. */
+  readonly incomplete: readonly string[];
+};
+
+export type KeepReport = (task: EraseTask, isDone: boolean) => Promise<void>;
+
+const lifeInSeconds = 86_400;
+
+export function keepReport(client: DynamoDBClient, tableName: string, now: () => Date): KeepReport {
+  return async ({ id, next, erased, removed, incomplete }, isDone) => {
+    if (id === undefined) return;
+    const report = { step: next, isDone, subjects: erased.length, removed, incomplete };
+    const expiresAt = Math.ceil(now().getTime() / 1000) + lifeInSeconds;
+    const item = { ...erasureReportKey(id), schemaVersion: itemVersion, expiresAt, ...report };
+    await client.send(new PutItemCommand({ TableName: tableName, Item: marshall(item) }));
+  };
+}
+
+/** @returns undefined while the erasure has not begun */
+export async function readReport(
+  client: DynamoDBClient,
+  tableName: string,
+  id: string,
+): Promise<ErasureReport | undefined> {
+  const Key = marshall(erasureReportKey(id));
+  const { Item } = await client.send(new GetItemCommand({ TableName: tableName, Key, ConsistentRead: true }));
+  if (Item === undefined) return undefined;
+  const item = readItem(Item);
+  return {
+    step: textOf(item, "step"),
+    isDone: item.isDone === true,
+    subjects: numberOf(item, "subjects"),
+    removed: parseRemoved(item.removed),
+    incomplete: parseIncomplete(item.incomplete),
+  };
+}

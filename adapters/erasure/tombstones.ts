@@ -1,0 +1,93 @@
+import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { optionalText, present, textOf } from "../../domain/core/parse.ts";
+import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import { batchGet } from "../dynamodb/batch-get.ts";
+import { itemVersion } from "../dynamodb/items.ts";
+import { tombstoneKey } from "../dynamodb/keys.ts";
+import type { DigestOf } from "./subject-digest.ts";
+
+/**
+ * What stands in the place of an erased subject: when it was erased first, under which correlation id, so that several
+ * erasures tell the same of it, and whether subscribers were told.
+ */
+export type Tombstone = {
+  readonly erasedAt: string;
+  readonly isTold: boolean;
+  readonly correlationId?: string;
+};
+
+/** Who of some subjects is erased, by name; one consistent read for all of them. */
+export type FindErased = (subjects: readonly Subject[]) => Promise<ReadonlySet<string>>;
+
+export function findErased(client: DynamoDBClient, tableName: string, digestOf: DigestOf): FindErased {
+  return async (subjects) => {
+    const names = new Map<string, string>();
+    for (const subject of subjects) names.set(tombstoneKey(await digestOf(subject)).pk, nameOf(subject));
+    const keys = [...names.keys()].map((pk) => ({ ...tombstoneKey(""), pk }));
+    // Who is erased must not be guessed: where DynamoDB does not answer for all, this throws.
+    const found = await batchGet(client, tableName, keys, "pk");
+    return new Set(found.flatMap((item) => names.get(textOf(unmarshall(item), "pk")) ?? []));
+  };
+}
+
+/** Tombstones as an erasure places them. Items hold digests only. */
+export type Tombstones = {
+  /** Places one with the erasure's correlation id, or lets one that is there live on with its own. */
+  readonly place: (digest: string, correlationId: string | undefined) => Promise<Tombstone>;
+  /** Subscribers know. */
+  readonly markTold: (digest: string) => Promise<void>;
+};
+
+const secondsPerDay = 86_400;
+
+/** @param lifeInDays how long a copy of what was erased can turn up */
+export function tombstones(
+  client: DynamoDBClient,
+  tableName: string,
+  lifeInDays: number,
+  now: () => Date,
+): Tombstones {
+  return {
+    place: async (digest, correlationId) => {
+      const noted =
+        correlationId === undefined ? "" : ", #correlation = if_not_exists(#correlation, :correlation)";
+      const { Attributes = {} } = await client.send(
+        new UpdateItemCommand({
+          TableName: tableName,
+          Key: marshall(tombstoneKey(digest)),
+          UpdateExpression: `SET #erased = if_not_exists(#erased, :now), #expires = :expires, #version = :version${noted}`,
+          ExpressionAttributeNames: {
+            ...(noted && { "#correlation": "correlationId" }),
+            "#erased": "erasedAt",
+            "#expires": "expiresAt",
+            "#version": "schemaVersion",
+          },
+          ExpressionAttributeValues: marshall({
+            ...(noted && { ":correlation": correlationId }),
+            ":now": now().toISOString(),
+            ":expires": Math.ceil(now().getTime() / 1000 + lifeInDays * secondsPerDay),
+            ":version": itemVersion,
+          }),
+          ReturnValues: "ALL_NEW",
+        }),
+      );
+      const item = unmarshall(Attributes);
+      return {
+        erasedAt: textOf(item, "erasedAt"),
+        isTold: item.isTold === true,
+        ...present({ correlationId: optionalText(item, "correlationId") }),
+      };
+    },
+    markTold: async (digest) => {
+      await client.send(
+        new UpdateItemCommand({
+          TableName: tableName,
+          Key: marshall(tombstoneKey(digest)),
+          UpdateExpression: "SET isTold = :true",
+          ExpressionAttributeValues: marshall({ ":true": true }),
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { waiting } from "../../domain/core/failures.ts";
+import { numberOf } from "../../domain/core/parse.ts";
+import { windowsOf } from "../../domain/fetch/pacing.ts";
+import { itemVersion } from "../dynamodb/items.ts";
+import { callWindowKey } from "../dynamodb/keys.ts";
+
+/** Resolves where a call may be made at once; else throws a retryable failure with the time to wait. */
+export type Permit = () => Promise<void>;
+
+export type CallWindow = {
+  readonly permit: Permit;
+  /** Throws the same where this environment knows already that the window is used up; asks nobody. */
+  readonly gate: () => void;
+};
+
+/** Those who wait for the next window come back over a minute: each takes its share, and few come in vain. */
+const spreadInSeconds = 60;
+const keptForInSeconds = 3600;
+/** The callers of a batch come one after the other, each with its claim: so long the first waits for the others. */
+const gatheredForInMillis = 10;
+/** A lease that is late once is nearly always in time in the next window: who waited instead would wait a minute. */
+const mostLeases = 3;
+
+type Table = { readonly client: DynamoDBClient; readonly tableName: string };
+type Leased = { readonly window: number; readonly usable: number };
+type Caller = { readonly go: () => void; readonly refuse: (error: unknown) => void };
+
+/**
+ * Paces calls to the provider: all callers together never make more than `requestsPerMinute` calls in any minute.
+ * The calls that an environment wants at about the same time are leased as one lot from the window's counter.
+ * @param gathered resolves when a lot is leased that was begun
+ */
+export function callWindow(
+  client: DynamoDBClient,
+  tableName: string,
+  requestsPerMinute: number,
+  now: () => Date,
+  gathered: () => Promise<unknown> = () => sleep(gatheredForInMillis),
+): CallWindow {
+  const { windowInSeconds, callsPerWindow } = windowsOf(requestsPerMinute);
+  const length = windowInSeconds * 1000;
+  const windowNow = () => Math.floor(now().getTime() / length);
+  const callers: Caller[] = [];
+  let isLeasing = false;
+  let usedUp = -1;
+
+  const failureUntilEndOf = (window: number) => {
+    const secondsLeft = ((window + 1) * length - now().getTime()) / 1000;
+    return waiting("the provider's rate is used up", Math.max(0, secondsLeft), spreadInSeconds);
+  };
+
+  const leaseLot = async (lot: readonly Caller[]): Promise<void> => {
+    const { window, usable } = await leaseInTime(lot.length);
+    for (const { go } of lot.slice(0, usable)) go();
+    const refused = lot.slice(usable);
+    if (refused.length === 0) return;
+    usedUp = window;
+    const failure = failureUntilEndOf(window);
+    for (const { refuse } of refused) refuse(failure);
+  };
+
+  // A lease that came too late is lost: calls of one window that leave in the next would be too many there.
+  const leaseInTime = async (wanted: number, tries = mostLeases): Promise<Leased> => {
+    const window = windowNow();
+    const granted = await lease({ client, tableName }, Math.round(window * length), wanted, callsPerWindow);
+    if (windowNow() === window) return { window, usable: granted };
+    return tries > 1 ? leaseInTime(wanted, tries - 1) : { window, usable: 0 };
+  };
+
+  const leaseForAll = async () => {
+    while (callers.length > 0) {
+      const lot = callers.splice(0);
+      await leaseLot(lot).catch((error: unknown) => {
+        for (const { refuse } of lot) refuse(error);
+      });
+    }
+    isLeasing = false;
+  };
+
+  return {
+    permit: () =>
+      new Promise<void>((go, refuse) => {
+        callers.push({ go, refuse });
+        if (isLeasing) return;
+        isLeasing = true;
+        void gathered().then(leaseForAll);
+      }),
+    gate: () => {
+      if (usedUp === windowNow()) throw failureUntilEndOf(usedUp);
+    },
+  };
+}
+
+/**
+ * Takes as many of the wanted calls as the window that begins at `begin` (milliseconds since 1970) still has.
+ * @returns how many
+ */
+async function lease(table: Table, begin: number, wanted: number, callsPerWindow: number): Promise<number> {
+  const lot = Math.min(wanted, callsPerWindow);
+  const used = await take(table, begin, lot, callsPerWindow);
+  if (used === undefined) return lot;
+  const rest = callsPerWindow - used;
+  // What others left; if they take that too meanwhile, there is nothing left.
+  return rest > 0 && (await take(table, begin, rest, callsPerWindow)) === undefined ? rest : 0;
+}
+
+/** @returns undefined where the lot was taken, else how many calls were taken before */
+async function take(
+  { client, tableName }: Table,
+  begin: number,
+  lot: number,
+  callsPerWindow: number,
+): Promise<number | undefined> {
+  try {
+    await client.send(
+      new UpdateItemCommand({
+        TableName: tableName,
+        Key: marshall(callWindowKey(begin)),
+        UpdateExpression: "SET #expires = :expires, schemaVersion = :version ADD #used :lot",
+        ConditionExpression: "attribute_not_exists(#used) OR #used <= :most",
+        ExpressionAttributeNames: { "#used": "used", "#expires": "expiresAt" },
+        ExpressionAttributeValues: marshall({
+          ":lot": lot,
+          ":most": callsPerWindow - lot,
+          ":expires": Math.ceil(begin / 1000) + keptForInSeconds,
+          ":version": itemVersion,
+        }),
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+      }),
+    );
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    return numberOf(unmarshall(error.Item ?? {}), "used");
+  }
+}

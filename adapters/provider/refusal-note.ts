@@ -1,0 +1,86 @@
+import {
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  GetItemCommand,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { optionalText } from "../../domain/core/parse.ts";
+import { itemVersion, readItem } from "../dynamodb/items.ts";
+import { refusalNoteKey } from "../dynamodb/keys.ts";
+
+/**
+ * The note of the token's version that the provider refuses: one item of the table for all functions. Whoever notes
+ * a version first asks for a refresh; the refresher reads the note in each run, so that a request can't be lost.
+ */
+export type RefusalNote = {
+  /** @returns "noted" for the first one only; "ended" where the refresher found that nothing helps this version */
+  readonly note: (versionId: string) => Promise<"noted" | "known" | "ended">;
+  readonly read: () => Promise<string | undefined>;
+  /** Says of a noted version whether it is of no use any more; a note of another version is left alone. */
+  readonly conclude: (versionId: string, isEnded: boolean) => Promise<void>;
+};
+
+/**
+ * What is known of a version of the token: `noted` where a call was refused with it, `ended` where nothing helps it.
+ * For operators, who change nothing by looking.
+ */
+export async function refusalOf(
+  client: DynamoDBClient,
+  tableName: string,
+  versionId: string,
+): Promise<"none" | "noted" | "ended"> {
+  const { Item } = await client.send(
+    new GetItemCommand({ TableName: tableName, Key: marshall(refusalNoteKey), ConsistentRead: true }),
+  );
+  const note = Item && readItem(Item);
+  if (note?.refusedVersion !== versionId) return "none";
+  // Proven since: that a call was refused was its path's own matter.
+  if (note.isEnded === false) return "none";
+  return note.isEnded === true ? "ended" : "noted";
+}
+
+export function refusalNote(client: DynamoDBClient, tableName: string): RefusalNote {
+  const item = { TableName: tableName, Key: marshall(refusalNoteKey) };
+  const ExpressionAttributeNames = { "#version": "refusedVersion", "#ended": "isEnded" };
+  const versionOf = (versionId: string) => marshall({ ":version": versionId });
+  return {
+    note: async (versionId) => {
+      try {
+        await client.send(
+          new UpdateItemCommand({
+            ...item,
+            UpdateExpression: "SET #version = :version, schemaVersion = :schema REMOVE #ended",
+            ConditionExpression: "attribute_not_exists(#version) OR #version <> :version",
+            ExpressionAttributeNames,
+            ExpressionAttributeValues: { ...versionOf(versionId), ...marshall({ ":schema": itemVersion }) },
+            ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+          }),
+        );
+        return "noted";
+      } catch (error) {
+        if (!(error instanceof ConditionalCheckFailedException)) throw error;
+        return error.Item?.isEnded?.BOOL === true ? "ended" : "known";
+      }
+    },
+    read: async () => {
+      const { Item } = await client.send(new GetItemCommand({ ...item, ConsistentRead: true }));
+      return Item && optionalText(readItem(Item), "refusedVersion");
+    },
+    conclude: async (versionId, isEnded) => {
+      try {
+        await client.send(
+          new UpdateItemCommand({
+            ...item,
+            UpdateExpression: "SET #ended = :ended",
+            ConditionExpression: "#version = :version",
+            ExpressionAttributeNames,
+            ExpressionAttributeValues: { ...versionOf(versionId), ":ended": { BOOL: isEnded } },
+          }),
+        );
+      } catch (error) {
+        if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import type { IncomingMessage } from "node:http";
+import { permanent } from "../../domain/core/failures.ts";
+import { endAfter } from "../aws/end-after.ts";
+import { timedOut } from "./http-request.ts";
+
+/** What is read of an error's page, so that its connection can be used again; more is not worth the time. */
+const mostOfErrorPage = { bytes: 65_536, milliseconds: 1_000 } as const;
+
+export type BodyLimits = {
+  readonly maxBytes: number;
+  /** The longest between two parts. */
+  readonly silenceInMillis: number;
+};
+
+/**
+ * Reads a body whole, as UTF-8. Over the limit the connection is cut: what else would come is never received.
+ * @throws permanent failure over the limit; the connection's errors as they are
+ */
+export async function readText(
+  body: IncomingMessage,
+  { maxBytes, silenceInMillis }: BodyLimits,
+): Promise<string> {
+  const tooLarge = () => permanent(`the answer is over ${maxBytes} bytes; see provider.maxResponseBytes`);
+  if (Number(body.headers["content-length"]) > maxBytes) {
+    cut(body);
+    throw tooLarge();
+  }
+  const deadline = endAfter(silenceInMillis, () => body.destroy(timedOut("BODY_TIMEOUT")));
+  try {
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of chunksOf(body)) {
+      deadline.refresh();
+      bytes += chunk.byteLength;
+      // Leaving the loop ends the body, and with it the connection.
+      if (bytes > maxBytes) throw tooLarge();
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  } finally {
+    deadline.clear();
+  }
+}
+
+function chunksOf(body: IncomingMessage): AsyncIterable<Uint8Array> {
+  return body;
+}
+
+/** Reads a body that nobody wants to its end, if that is near; else the connection is cut. */
+export async function discard(body: IncomingMessage): Promise<void> {
+  const deadline = endAfter(mostOfErrorPage.milliseconds, () => cut(body));
+  try {
+    let bytes = 0;
+    for await (const chunk of chunksOf(body)) {
+      bytes += chunk.byteLength;
+      if (bytes > mostOfErrorPage.bytes) break;
+    }
+  } catch {
+    // It broke off, and nobody wants it.
+  } finally {
+    deadline.clear();
+  }
+}
+
+function cut(body: IncomingMessage): void {
+  body.on("error", () => undefined).destroy();
+}

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import {
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  ResourceExistsException,
+  type SecretsManagerClient,
+} from "@aws-sdk/client-secrets-manager";
+import { permanent } from "../../domain/core/failures.ts";
+import {
+  parseWebhookSecret,
+  type WebhookSecret,
+  writeWebhookSecret,
+} from "../../domain/core/webhook-secret.ts";
+
+/** The secret as it is now, uncached. */
+export type StoredWebhookSecret = {
+  /** Undefined where no value is configured. */
+  readonly secret: WebhookSecret | undefined;
+  /** Since when, by the clock of Secrets Manager. */
+  readonly since: Date;
+  readonly versionId: string;
+};
+
+export type WebhookSecretStore = {
+  readonly read: () => Promise<StoredWebhookSecret>;
+  /**
+   * Makes a secret current in the place of the version `replaced`.
+   * @throws permanent failure where another version has become current meanwhile
+   */
+  readonly replace: (secret: WebhookSecret, replaced: string) => Promise<void>;
+};
+
+export function webhookSecretStore(client: SecretsManagerClient, secretId: string): WebhookSecretStore {
+  const read = async () => {
+    const found = await client.send(new GetSecretValueCommand({ SecretId: secretId }));
+    const { VersionId = "", CreatedDate = new Date(0), SecretString = "{}" } = found;
+    return { secret: parseWebhookSecret(SecretString), since: CreatedDate, versionId: VersionId };
+  };
+  const put = (secret: WebhookSecret, ClientRequestToken?: string) => {
+    const input = { SecretId: secretId, SecretString: writeWebhookSecret(secret) };
+    return client.send(
+      new PutSecretValueCommand(ClientRequestToken === undefined ? input : { ...input, ClientRequestToken }),
+    );
+  };
+  return {
+    read,
+    replace: async (secret, replaced) => {
+      try {
+        // Secrets Manager makes no second version with the same token: of two that replace the same version, one
+        // is refused. (Promoting a pending version would be safe too, but `since` would be before its promotion.)
+        await put(secret, createHash("sha256").update(replaced).digest("hex"));
+      } catch (error) {
+        if (!(error instanceof ResourceExistsException)) throw error;
+        const { versionId } = await read();
+        if (versionId !== replaced)
+          throw permanent("the webhook secret was changed by another at the same time");
+        // Someone set the secret back to this version after it had been replaced once.
+        await put(secret);
+      }
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { ChangeMessageVisibilityBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { type Failure, failureOf } from "../../domain/core/failures.ts";
+
+/** A message that was received, and how much longer it is to stay hidden. */
+export type Hidden = { readonly receiptHandle: string; readonly seconds: number };
+
+/**
+ * Hides messages that were received: SQS delivers each again after its time, counted from now.
+ * @returns one entry per message, in order: undefined where it is hidden, else what went wrong
+ */
+export type Hide = (
+  queueUrl: string,
+  messages: readonly Hidden[],
+) => Promise<readonly (Failure | undefined)[]>;
+
+/** @returns a `Hide` for up to ten messages at a time, which is what a batch has at most */
+export function messageVisibility(client: SQSClient): Hide {
+  return async (queueUrl, messages) => {
+    if (messages.length === 0) return [];
+    const Entries = messages.map(({ receiptHandle, seconds }, index) => ({
+      Id: String(index),
+      ReceiptHandle: receiptHandle,
+      VisibilityTimeout: seconds,
+    }));
+    try {
+      const { Failed = [] } = await client.send(
+        new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }),
+      );
+      const codes = new Map(Failed.map(({ Id, Code }) => [Id, Code ?? "unknown"]));
+      return messages.map((_, index) => failureOfEntry(codes.get(String(index))));
+    } catch (error) {
+      return messages.map(() => failureOf(error));
+    }
+  };
+}
+
+function failureOfEntry(code: string | undefined): Failure | undefined {
+  return code === undefined ? undefined : { kind: "retryable", reason: `SQS: ${code}`, delayInSeconds: 0 };
+}

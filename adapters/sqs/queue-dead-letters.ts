@@ -1,0 +1,68 @@
+import type { Message, SQSClient } from "@aws-sdk/client-sqs";
+import { present } from "../../domain/core/parse.ts";
+import type { DeadLetter, LetterPlace } from "../../domain/recovery/dead-letter.ts";
+import { deleteAll, receiveLot, releaseAll } from "./queue-messages.ts";
+
+/** A long poll asks all of a queue's servers: a short one may find nothing where there is something. */
+const pollInSeconds = 1;
+
+/**
+ * The letters of a dead-letter queue. Those that stay are hidden from others until the reading ends, then released,
+ * however it ends; their receive counts rise by one.
+ * @param hiddenSeconds asked at each receive: after that time what a killed reading has hidden comes back by itself
+ */
+export function queueLetters(client: SQSClient, queueUrl: string, hiddenSeconds: () => number): LetterPlace {
+  return async (look) => {
+    // Without their bodies: there may be many.
+    const staying = new Map<string, Pick<Message, "ReceiptHandle">>();
+    const taken = new Set<string>();
+    let notTaken = 0;
+    const take = async (messages: readonly Message[]) => {
+      const left = await deleteAll(client, queueUrl, messages);
+      notTaken += left.length;
+      for (const message of messages.filter((each) => !left.includes(each))) {
+        staying.delete(idOf(message));
+        taken.add(idOf(message));
+      }
+    };
+    try {
+      // In a long reading what was hidden first comes round again; after a whole round there is nothing else.
+      for (let againInRow = 0; againInRow <= staying.size; ) {
+        const lot = await receiveLot(client, queueUrl, { poll: pollInSeconds, hidden: hiddenSeconds() });
+        if (lot.length === 0) break;
+        const isNew = (message: Message) => !staying.has(idOf(message)) && !taken.has(idOf(message));
+        const unseen = lot.filter(isNew);
+        for (const message of lot) staying.set(idOf(message), { ReceiptHandle: message.ReceiptHandle });
+        // A standard queue may show a message again that was deleted.
+        await take(lot.filter((message) => taken.has(idOf(message))));
+        againInRow = unseen.length === 0 ? againInRow + lot.length : 0;
+        if (unseen.length === 0) continue;
+        const { done, isEnough } = await look(unseen.map(letterOf));
+        const ids = new Set(done.map(({ messageId }) => messageId));
+        await take(unseen.filter((message) => ids.has(idOf(message))));
+        if (isEnough) break;
+      }
+    } finally {
+      await releaseAll(client, queueUrl, [...staying.values()]);
+    }
+    return { notTaken };
+  };
+}
+
+function idOf({ MessageId = "" }: Message): string {
+  return MessageId;
+}
+
+function letterOf(message: Message): DeadLetter {
+  const { Body: body = "", Attributes = {}, MessageAttributes = {} } = message;
+  return {
+    messageId: idOf(message),
+    sentAt: new Date(Number(Attributes.SentTimestamp)),
+    receives: Number(Attributes.ApproximateReceiveCount),
+    body,
+    ...present({
+      reason: MessageAttributes.reason?.StringValue,
+      returns: MessageAttributes.returns?.StringValue,
+    }),
+  };
+}

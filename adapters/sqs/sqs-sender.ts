@@ -1,0 +1,122 @@
+import { type BatchResultErrorEntry, SendMessageBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { type Failure, failureOf } from "../../domain/core/failures.ts";
+
+/**
+ * A message to be sent. `reason`, which dead-letter queues show, and `returns` (see `domain/recovery/redrive-count.ts`) become message
+ * attributes; one that has no room beside a very large body is left out, for without the body it would say nothing.
+ */
+export type Outgoing = {
+  readonly body: string;
+  readonly delayInSeconds?: number;
+  readonly reason?: string;
+  readonly returns?: string;
+};
+
+/**
+ * Sends messages to a queue in as few requests as the limits allow.
+ * @returns one entry per message, in order: undefined where it is durable in SQS, else what went wrong
+ */
+export type Send = (
+  queueUrl: string,
+  messages: readonly Outgoing[],
+) => Promise<readonly (Failure | undefined)[]>;
+
+/** SQS: ten messages and 1 MiB a request, attributes included. */
+const mostMessages = 10;
+const mostBytes = 1_048_576;
+const attributeAllowance = 1_024;
+
+/** Whether a message's attributes have room beside its body. */
+export function hasRoomForAttributes(body: string): boolean {
+  return Buffer.byteLength(body) <= mostBytes - attributeAllowance;
+}
+
+export function sqsSender(client: SQSClient): Send {
+  return async (queueUrl, messages) => {
+    const results = await Promise.all(batchesOf(messages).map((batch) => sendBatch(client, queueUrl, batch)));
+    return results.flat();
+  };
+}
+
+/** Messages of one request by the id that each has in it. */
+type Batch = ReadonlyMap<string, Outgoing>;
+
+/** Why a message was not taken; `isPassing` where the fault is SQS's own, and of this message alone. */
+type Refusal = { readonly failure: Failure; readonly isPassing: boolean };
+
+/** The SDK sends a request that fails again. What SQS fails to take of one, by its own fault, is sent again here, once. */
+async function sendBatch(
+  client: SQSClient,
+  queueUrl: string,
+  messages: readonly Outgoing[],
+): Promise<readonly (Failure | undefined)[]> {
+  const batch: Batch = new Map(messages.map((message, index) => [String(index), message]));
+  const refused = await requestBatch(client, queueUrl, batch);
+  const passing = new Map([...batch].filter(([id]) => refused.get(id)?.isPassing));
+  const again = passing.size === 0 ? undefined : await requestBatch(client, queueUrl, passing);
+  const refusalOf = (id: string) => (again !== undefined && passing.has(id) ? again : refused).get(id);
+  return [...batch.keys()].map((id) => refusalOf(id)?.failure);
+}
+
+async function requestBatch(
+  client: SQSClient,
+  queueUrl: string,
+  batch: Batch,
+): Promise<ReadonlyMap<string, Refusal>> {
+  const Entries = [...batch].map(([id, message]) => entryOf(id, message));
+  try {
+    const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+    return new Map(Failed.map(({ Id = "", ...entry }) => [Id, refusalOfEntry(entry)]));
+  } catch (error) {
+    const refusal = { failure: failureOf(error), isPassing: false };
+    return new Map([...batch.keys()].map((id) => [id, refusal]));
+  }
+}
+
+function refusalOfEntry({ Code = "unknown", SenderFault }: Omit<BatchResultErrorEntry, "Id">): Refusal {
+  const failure: Failure = { kind: "retryable", reason: `SQS: ${Code}`, delayInSeconds: 0 };
+  return { failure, isPassing: SenderFault === false };
+}
+
+function entryOf(Id: string, message: Outgoing) {
+  const { body, delayInSeconds } = message;
+  return {
+    Id,
+    MessageBody: body,
+    ...(delayInSeconds === undefined ? {} : { DelaySeconds: delayInSeconds }),
+    ...attributesOf(message),
+  };
+}
+
+const dataType = "String";
+const longestReason = 256;
+
+function attributesOf({ body, reason, returns }: Outgoing) {
+  let room = mostBytes - Buffer.byteLength(body);
+  const fitting = Object.entries({ returns, reason: reason?.slice(0, longestReason) }).flatMap(
+    ([name, value]) => {
+      const bytes = Buffer.byteLength(name + dataType + (value ?? ""));
+      if (value === undefined || bytes > room) return [];
+      room -= bytes;
+      return [[name, { DataType: dataType, StringValue: value }] as const];
+    },
+  );
+  return fitting.length === 0 ? {} : { MessageAttributes: Object.fromEntries(fitting) };
+}
+
+function batchesOf(messages: readonly Outgoing[]): readonly (readonly Outgoing[])[] {
+  const batches: Outgoing[][] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const size = Buffer.byteLength(message.body) + attributeAllowance;
+    const last = batches.at(-1);
+    if (last === undefined || last.length === mostMessages || bytes + size > mostBytes) {
+      batches.push([message]);
+      bytes = size;
+    } else {
+      last.push(message);
+      bytes += size;
+    }
+  }
+  return batches;
+}

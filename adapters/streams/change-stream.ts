@@ -1,0 +1,93 @@
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { permanent } from "../../domain/core/failures.ts";
+import { type Fields, numberOf, textOf } from "../../domain/core/parse.ts";
+import { isWeak, parseEvent } from "../../domain/event/events.ts";
+import { ownerOf } from "../../domain/event/subjects.ts";
+import { parseDataSet } from "../../domain/fetch/document.ts";
+import type { Change } from "../../domain/state/change.ts";
+import { parseState } from "../../domain/state/state.ts";
+import { itemVersion, readItem } from "../dynamodb/items.ts";
+import { dataSetKey, eventKey, stateKey } from "../dynamodb/keys.ts";
+
+/** A record of the table's stream, as Lambda hands it over; the types of `@types/aws-lambda` claim more. */
+export type StreamRecord = {
+  readonly dynamodb?:
+    | {
+        readonly SequenceNumber?: string | undefined;
+        readonly OldImage?: Record<string, unknown> | undefined;
+        readonly NewImage?: Record<string, unknown> | undefined;
+      }
+    | undefined;
+};
+
+/**
+ * Reads a stream record as a change of the domain.
+ * @throws permanent failure naming the field that is wrong: the record then ends in the failure destination; a retryable
+ * one where it is of a later release
+ */
+export function readChange(record: StreamRecord): Change {
+  const after = readImage(record.dynamodb?.NewImage);
+  if (after === undefined) throw permanent("NewImage: missing");
+  return changeOf(readImage(record.dynamodb?.OldImage), after);
+}
+
+/**
+ * Reads an item of the table as a change of the domain.
+ * @param before the item as it was; undefined where it is new, or where nothing is known of that
+ * @throws permanent failure naming the field that is wrong
+ */
+export function changeOf(before: Fields | undefined, after: Fields): Change {
+  const sortKey = textOf(after, "sk");
+  if (sortKey.startsWith("EVENT#")) {
+    return { of: "event", event: parseEvent(after.event), receipts: numberOf(after, "receipts") };
+  }
+  if (sortKey === "STATE") {
+    return { of: "state", before: before && parseState(before.state), after: parseState(after.state) };
+  }
+  if (sortKey.startsWith("DATA#")) {
+    return { of: "data", before: before && parseDataSet(before.data), after: parseDataSet(after.data) };
+  }
+  throw permanent("sk: the stream's filter should have left this record out");
+}
+
+function readImage(image: Record<string, unknown> | undefined): Fields | undefined {
+  if (image === undefined) return undefined;
+  // The image is what our own writes made it; unmarshall throws on anything that is no attribute value.
+  return readItem(image as Record<string, AttributeValue>);
+}
+
+/** Writes a change as a record of the stream, for the relay to take it as one. */
+export function writeChange(change: Change, sequenceNumber: string): StreamRecord {
+  const [before, after] = imagesOf(change);
+  return {
+    dynamodb: {
+      SequenceNumber: sequenceNumber,
+      ...(before && { OldImage: imageOf(before) }),
+      NewImage: imageOf(after),
+    },
+  };
+}
+
+function imagesOf(change: Change): readonly [before: Fields | undefined, after: Fields] {
+  switch (change.of) {
+    case "event": {
+      const { event, receipts } = change;
+      return [undefined, { ...eventKey(ownerOf(event), event.id), event, receipts, weak: isWeak(event) }];
+    }
+    case "state": {
+      const { before, after } = change;
+      const key = stateKey(after.subject);
+      return [before && { ...key, state: before }, { ...key, state: after }];
+    }
+    case "data": {
+      const { before, after } = change;
+      const key = dataSetKey(after.subject, after);
+      return [before && { ...key, data: before }, { ...key, data: after }];
+    }
+  }
+}
+
+function imageOf(item: Fields): Record<string, unknown> {
+  return marshall({ ...item, schemaVersion: itemVersion }, { removeUndefinedValues: true });
+}

@@ -1,0 +1,74 @@
+import {
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+} from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { parseRun, type Run } from "../../domain/reconcile/reconciliation.ts";
+import { itemVersion, readItem } from "../dynamodb/items.ts";
+import { type Key, reconciliationKey } from "../dynamodb/keys.ts";
+
+/** Keeps how far some work has come, from one step to the next. */
+export type Checkpoint<T> = {
+  readonly load: () => Promise<T | undefined>;
+  /**
+   * Writes a step over the one before it.
+   * @returns the step as it was written; undefined where another process has written its own there
+   */
+  readonly save: (step: T) => Promise<T | undefined>;
+};
+
+/** Where the steps are kept: in the attribute of one item. */
+export type Place<T> = {
+  readonly key: Key;
+  readonly attribute: string;
+  readonly parse: (value: unknown) => T;
+  /** Its time to live, in epoch seconds; absent: it stays. */
+  readonly expiresAt?: () => number;
+};
+
+/** The run of reconciliation between two ticks. */
+export function checkpoint(client: DynamoDBClient, tableName: string): Checkpoint<Run> {
+  return checkpointAt(client, tableName, { key: reconciliationKey, attribute: "run", parse: parseRun });
+}
+
+export function checkpointAt<T extends { readonly version: number }>(
+  client: DynamoDBClient,
+  tableName: string,
+  { key, attribute, parse, expiresAt }: Place<T>,
+): Checkpoint<T> {
+  return {
+    load: async () => {
+      const { Item } = await client.send(
+        new GetItemCommand({ TableName: tableName, Key: marshall(key), ConsistentRead: true }),
+      );
+      return Item === undefined ? undefined : parse(readItem(Item)[attribute]);
+    },
+    save: async (step) => {
+      const next = { ...step, version: step.version + 1 };
+      const item = {
+        ...key,
+        schemaVersion: itemVersion,
+        version: next.version,
+        [attribute]: next,
+        expiresAt: expiresAt?.(),
+      };
+      try {
+        await client.send(
+          new PutItemCommand({
+            TableName: tableName,
+            Item: marshall(item, { removeUndefinedValues: true }),
+            ConditionExpression: "attribute_not_exists(pk) OR #version = :before",
+            ExpressionAttributeNames: { "#version": "version" },
+            ExpressionAttributeValues: marshall({ ":before": step.version }),
+          }),
+        );
+        return next;
+      } catch (error) {
+        if (error instanceof ConditionalCheckFailedException) return undefined;
+        throw error;
+      }
+    },
+  };
+}

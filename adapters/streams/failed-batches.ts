@@ -1,0 +1,58 @@
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  paginateListObjectsV2,
+  type S3Client,
+} from "@aws-sdk/client-s3";
+import { permanent } from "../../domain/core/failures.ts";
+import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
+import type { StreamRecord } from "./change-stream.ts";
+
+/** A batch of the table's stream that Lambda gave up on: an object of the failures bucket. */
+export type FailedBatch = {
+  readonly key: string;
+  /** @throws permanent failure where the object holds no records */
+  readonly read: () => Promise<readonly StreamRecord[]>;
+  readonly remove: () => Promise<void>;
+};
+
+/**
+ * The batches in the failures bucket, in the order of their keys.
+ * Source: Lambda developer guide, "Retain discarded records for a DynamoDB event source": objects lie at
+ * `aws/lambda/<mapping>/<shard>/<date>/…`; in S3, and only there, `payload` is the whole event, as text.
+ */
+export async function* failedBatches(client: S3Client, Bucket: string): AsyncGenerator<FailedBatch> {
+  for await (const { Contents = [] } of paginateListObjectsV2(
+    { client },
+    { Bucket, Prefix: "aws/lambda/" },
+  )) {
+    for (const { Key } of Contents) {
+      if (Key === undefined) continue;
+      yield {
+        key: Key,
+        read: async () => {
+          const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+          return readRecords((await Body?.transformToString()) ?? "");
+        },
+        remove: async () => {
+          await client.send(new DeleteObjectCommand({ Bucket, Key }));
+        },
+      };
+    }
+  }
+}
+
+function readRecords(text: string): readonly StreamRecord[] {
+  const invocation = fieldsOf(parseJson(text, "the object"), "the object");
+  const { Records } = fieldsOf(parseJson(textOf(invocation, "payload"), "payload"), "payload");
+  if (!Array.isArray(Records)) throw permanent("payload.Records: expected a list");
+  return Records.map((record: unknown) => readRecord(record));
+}
+
+/** As Lambda wrote it; the relay reads what else it says. */
+function readRecord(value: unknown): StreamRecord {
+  const record = fieldsOf(value, "payload.Records");
+  const dynamodb = fieldsOf(record.dynamodb, "payload.Records.dynamodb");
+  const SequenceNumber = textOf(dynamodb, "SequenceNumber");
+  return { ...record, dynamodb: { ...dynamodb, SequenceNumber } };
+}

@@ -1,0 +1,64 @@
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  paginateListObjectsV2,
+  type S3Client,
+} from "@aws-sdk/client-s3";
+import { isFields, parseJson } from "../../domain/core/parse.ts";
+
+/**
+ * Takes records out of what the relay gave up on: whole batches, as Lambda writes them, an object each.
+ * @param isUnwanted is given a record as text
+ * @returns how many records were removed
+ */
+export type RemoveGivenUp = (isUnwanted: (record: string) => boolean) => Promise<number>;
+
+export function givenUpChanges(client: S3Client, bucket: string): RemoveGivenUp {
+  return async (isUnwanted) => {
+    let removed = 0;
+    for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket: bucket })) {
+      for (const { Key = "" } of Contents) removed += await removeFrom(client, bucket, Key, isUnwanted);
+    }
+    return removed;
+  };
+}
+
+async function removeFrom(
+  client: S3Client,
+  Bucket: string,
+  Key: string,
+  isUnwanted: (record: string) => boolean,
+): Promise<number> {
+  const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+  const text = (await Body?.transformToString()) ?? "";
+  if (!isUnwanted(text)) return 0;
+  const { kept, removed } = withoutUnwanted(text, isUnwanted);
+  if (kept === undefined) await client.send(new DeleteObjectCommand({ Bucket, Key }));
+  else await client.send(new PutObjectCommand({ Bucket, Key, Body: kept, ContentType: "application/json" }));
+  return removed;
+}
+
+/** What is in no form that is known goes as a whole: it names whom it must not. */
+function withoutUnwanted(
+  text: string,
+  isUnwanted: (record: string) => boolean,
+): { readonly kept: string | undefined; readonly removed: number } {
+  const invocation = fieldsIn(text);
+  const payload = typeof invocation?.payload === "string" ? fieldsIn(invocation.payload) : undefined;
+  const records: readonly unknown[] = Array.isArray(payload?.Records) ? payload.Records : [];
+  const wanted = records.filter((record) => !isUnwanted(JSON.stringify(record)));
+  const removed = Math.max(1, records.length - wanted.length);
+  if (wanted.length === 0) return { kept: undefined, removed };
+  const kept = JSON.stringify({ ...invocation, payload: JSON.stringify({ ...payload, Records: wanted }) });
+  return { kept: isUnwanted(kept) ? undefined : kept, removed };
+}
+
+function fieldsIn(text: string) {
+  try {
+    const value = parseJson(text, "a record of the relay's failures");
+    return isFields(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,163 @@
+import { type DynamoDBClient, GetItemCommand, paginateQuery } from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { type Fields, textOf } from "../../domain/core/parse.ts";
+import type { IncomeEvent } from "../../domain/event/events.ts";
+import { ownerOf, type Subject, subjectOf } from "../../domain/event/subjects.ts";
+import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
+import type { Change } from "../../domain/state/change.ts";
+import { itemVersion } from "../dynamodb/items.ts";
+import {
+  dataSetPrefix,
+  eventKey,
+  eventPrefix,
+  type Key,
+  linkPrefix,
+  partitionOf,
+  stateKey,
+} from "../dynamodb/keys.ts";
+import { scanTable } from "../dynamodb/table-scan.ts";
+import { changeOf } from "./change-stream.ts";
+
+/** A stored event, state or data set, as the change that told of it if nothing had been there before. */
+export type StoredChange = { readonly key: Key; readonly change: Change };
+
+export type StoredPage = {
+  /** In the order of keys within a partition. */
+  readonly found: readonly StoredChange[];
+  /** Items that this release can't read. */
+  readonly unreadable: readonly Key[];
+  /** How many items were read for it. */
+  readonly examined: number;
+};
+
+/** Reads all that has consequences. What is gone on with begins behind `after`, the key of an item. */
+export type StoredChanges = {
+  /** The whole table; see `scanTable` for what that reads. */
+  readonly all: (after?: Key) => AsyncIterable<StoredPage>;
+  /**
+   * What is about a subject: a user's accounts too, and an account's events that lie with its user. An event that told
+   * its user is found by its account only where the account's state knows that user.
+   */
+  readonly of: (subject: Subject, after?: Key) => AsyncIterable<StoredPage>;
+  /** Whether an event's own item is still there. */
+  readonly has: (event: IncomeEvent) => Promise<boolean>;
+};
+
+/** As they follow each other in a partition. */
+const sortKeys = [dataSetPrefix, eventPrefix, stateKey({ kind: "user", id: "" }).sk] as const;
+/** Behind the last of them: DynamoDB refuses to go on from a key at the very end. */
+const lastSortKey = `${sortKeys[2]}~`;
+const attributes = ["data", "event", "receipts", "schemaVersion", "state"];
+
+export function storedChanges(client: DynamoDBClient, TableName: string): StoredChanges {
+  return {
+    all: async function* (after) {
+      for await (const { items, examined } of scanTable(client, TableName, {
+        sortKeys,
+        attributes,
+        ...(after && { after }),
+      })) {
+        yield { ...readItems(items), examined };
+      }
+    },
+    of: async function* (subject, after) {
+      for (const partition of await partitionsOf(client, TableName, subject)) {
+        if (after !== undefined && partition < after.pk) continue;
+        const start = after?.pk === partition ? after : undefined;
+        for await (const items of readPartition(client, TableName, partition, sortKeys[0], start)) {
+          const { found, unreadable } = readItems(items);
+          yield {
+            found: found.filter(({ change }) => isAbout(subject, change)),
+            unreadable,
+            examined: items.length,
+          };
+        }
+      }
+    },
+    has: async (event) => {
+      const { Item } = await client.send(
+        new GetItemCommand({
+          TableName,
+          Key: marshall(eventKey(ownerOf(event), event.id)),
+          ProjectionExpression: "pk",
+        }),
+      );
+      return Item !== undefined;
+    },
+  };
+}
+
+/** The partitions that hold what is about a subject, in the order of their keys. */
+async function partitionsOf(
+  client: DynamoDBClient,
+  TableName: string,
+  subject: Subject,
+): Promise<readonly string[]> {
+  const own = partitionOf(subject);
+  const partitions = new Set([own]);
+  for await (const items of readPartition(
+    client,
+    TableName,
+    own,
+    subject.kind === "user" ? linkPrefix : sortKeys[0],
+  )) {
+    for (const item of items) {
+      const sortKey = textOf(item, "sk");
+      if (sortKey.startsWith(linkPrefix)) {
+        partitions.add(partitionOf({ kind: "account", id: sortKey.slice(linkPrefix.length) }));
+      }
+    }
+    for (const { change } of readItems(items).found) {
+      if (change.of === "event" && subject.kind === "user")
+        partitions.add(partitionOf(subjectOf(change.event)));
+      const { userId } = change.of === "state" ? change.after : {};
+      if (userId !== undefined && subject.kind !== "user")
+        partitions.add(partitionOf({ kind: "user", id: userId }));
+    }
+  }
+  return [...partitions].toSorted();
+}
+
+async function* readPartition(
+  client: DynamoDBClient,
+  TableName: string,
+  pk: string,
+  first: string,
+  after?: Key,
+): AsyncGenerator<readonly Fields[]> {
+  const query = {
+    TableName,
+    KeyConditionExpression: "pk = :pk AND sk BETWEEN :first AND :last",
+    ProjectionExpression: "pk, sk, schemaVersion, #data, #event, receipts, #state",
+    ExpressionAttributeNames: { "#data": "data", "#event": "event", "#state": "state" },
+    ExpressionAttributeValues: marshall({ ":pk": pk, ":first": first, ":last": lastSortKey }),
+    ConsistentRead: true,
+    ...(after && { ExclusiveStartKey: marshall(after) }),
+  };
+  for await (const { Items = [] } of paginateQuery({ client }, query)) {
+    yield Items.map((item) => unmarshall(item));
+  }
+}
+
+function readItems(items: readonly Fields[]): Pick<StoredPage, "found" | "unreadable"> {
+  const found: StoredChange[] = [];
+  const unreadable: Key[] = [];
+  for (const item of items) {
+    const key = { pk: textOf(item, "pk"), sk: textOf(item, "sk") };
+    if (!sortKeys.some((prefix) => key.sk.startsWith(prefix))) continue;
+    try {
+      checkSchemaVersion(item.schemaVersion ?? 1, itemVersion);
+      found.push({ key, change: changeOf(undefined, item) });
+    } catch {
+      unreadable.push(key);
+    }
+  }
+  return { found, unreadable };
+}
+
+/** Read for an account: the partition of its user too, which holds events of others. */
+function isAbout(subject: Subject, change: Change): boolean {
+  if (subject.kind === "user") return true;
+  const other = change.of === "event" ? subjectOf(change.event) : change.after.subject;
+  return other.kind === subject.kind && other.id === subject.id;
+}

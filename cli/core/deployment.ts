@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import { fieldsOf, parseJson } from "../../domain/core/parse.ts";
+import { CommandError } from "./command-error.ts";
+import { findRunningSystems, parseOutputs, type RunningSystem } from "./running-systems.ts";
+
+/** A stage that commands work on, in an AWS account or on this machine. */
+export type Deployment = {
+  readonly stage: string;
+  readonly stack: string;
+  /** For the clients of AWS; on this machine with endpoint and credentials, else these are AWS's own way. */
+  readonly client: { readonly region: string } & Partial<Pick<RunningSystem, "endpoint" | "credentials">>;
+  /** @throws CommandError where the stack has no such output */
+  readonly output: (name: string) => string;
+  /** Undefined where the stage's settings leave that part out. */
+  readonly optionalOutput: (name: string) => string | undefined;
+};
+
+export type DeploymentOptions = { readonly stage?: string; readonly outputs?: string };
+
+const stackPrefix = "income-events-";
+
+/**
+ * Finds the deployment: with `outputs` (a file of `cdk deploy --outputs-file`) in AWS, else the system that
+ * `npm start` keeps up on this machine. `stage` is needed where there are several.
+ * @throws CommandError saying how to have one
+ */
+export function findDeployment({ stage, outputs }: DeploymentOptions, runningDirectory: string): Deployment {
+  if (outputs !== undefined) {
+    const stacks = readOutputsFile(outputs);
+    const [name, values] = choose([...stacks], ([stack]) => stack, stage, `the file ${outputs}`);
+    return deploymentOf(name, { region: regionOf(values, outputs) }, values);
+  }
+  const running = findRunningSystems(runningDirectory);
+  if (running.length === 0) {
+    throw new CommandError(
+      "noDeployment",
+      "No system runs on this machine, and no deployment is named. Start one with npm start, or name one in AWS:\n" +
+        "  npx cdk deploy -c stage=NAME --outputs-file outputs.json   (once), then add --outputs outputs.json",
+    );
+  }
+  const {
+    stack,
+    region,
+    endpoint,
+    credentials,
+    outputs: values,
+  } = choose(running, (system) => system.stack, stage, "this machine");
+  return deploymentOf(stack, { region, endpoint, credentials }, values);
+}
+
+function deploymentOf(
+  stack: string,
+  client: Deployment["client"],
+  values: Readonly<Record<string, string>>,
+): Deployment {
+  return {
+    stage: stageOf(stack),
+    stack,
+    client,
+    output: outputOf(stack, values),
+    optionalOutput: (name) => values[name],
+  };
+}
+
+function choose<T>(
+  candidates: readonly T[],
+  stackOf: (candidate: T) => string,
+  stage: string | undefined,
+  where: string,
+): T {
+  const wanted = candidates.filter((one) => stage === undefined || stackOf(one) === `${stackPrefix}${stage}`);
+  const [only] = wanted;
+  if (only !== undefined && wanted.length === 1) return only;
+  const stages = candidates.map((one) => stageOf(stackOf(one))).join(", ");
+  throw new CommandError(
+    "noDeployment",
+    stage === undefined
+      ? `There are several stages on ${where}: ${stages}. Choose one with --stage.`
+      : `There is no stage ${stage} on ${where}; there is: ${stages}.`,
+  );
+}
+
+/** The stages in a file of outputs. @throws CommandError where it can't be used */
+export function outputsStages(file: string): readonly string[] {
+  return [...readOutputsFile(file).keys()].map(stageOf);
+}
+
+function readOutputsFile(file: string): ReadonlyMap<string, Readonly<Record<string, string>>> {
+  try {
+    const stacks = fieldsOf(parseJson(readFileSync(file, "utf8"), file), file);
+    const names = Object.keys(stacks).filter((name) => name.startsWith(stackPrefix));
+    if (names.length === 0) throw new Error(`it has no stack named ${stackPrefix}…`);
+    return new Map(names.map((name) => [name, parseOutputs(stacks[name], name)]));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(
+      "usage",
+      `--outputs ${file} can't be used: ${reason}. Write it with: npx cdk deploy --outputs-file ${file}`,
+    );
+  }
+}
+
+/** From an ARN: whatever region a person's tools are set to, commands go where the stage is. */
+function regionOf(outputs: Readonly<Record<string, string>>, file: string): string {
+  const region = outputs.TokenSecretArn?.split(":")[3];
+  if (region) return region;
+  throw new CommandError(
+    "usage",
+    `--outputs ${file} has no TokenSecretArn. Deploy the stage again and write it anew.`,
+  );
+}
+
+function outputOf(stack: string, outputs: Readonly<Record<string, string>>): Deployment["output"] {
+  return (name) => {
+    const value = outputs[name];
+    if (value !== undefined) return value;
+    throw new CommandError(
+      "noDeployment",
+      `The stack ${stack} has no output ${name}: its settings leave that part out, or an older version is deployed.`,
+    );
+  };
+}
+
+function stageOf(stack: string): string {
+  return stack.replace(stackPrefix, "");
+}

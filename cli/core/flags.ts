@@ -1,0 +1,65 @@
+import { parseMoment } from "../../domain/core/timestamps.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import { CommandError } from "./command-error.ts";
+
+/** Flags that several commands have, checked before anything is done: each refusal names its flag. */
+
+export type SubjectFlags = {
+  readonly user?: string;
+  readonly account?: string;
+  readonly companyAccount?: string;
+};
+
+/** Whom a command is about; undefined where it is nobody in particular. @throws CommandError where it is two */
+export function subjectFlag({ user, account, companyAccount }: SubjectFlags): Subject | undefined {
+  const subjects: Subject[] = [];
+  if (user !== undefined) subjects.push({ kind: "user", id: user });
+  if (account !== undefined) subjects.push({ kind: "account", id: account });
+  if (companyAccount !== undefined) subjects.push({ kind: "company-account", id: companyAccount });
+  const [subject, other] = subjects;
+  if (other !== undefined) {
+    throw new CommandError("usage", `--${subject?.kind} and --${other.kind} exclude each other: give one.`);
+  }
+  if (subject?.id === "") throw new CommandError("usage", `--${subject.kind} is empty: give it an id.`);
+  return subject;
+}
+
+const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/**
+ * A moment as a person writes it: a date, a date-time (UTC, unless it says otherwise), or how long ago (`90m`, `7d`).
+ * @returns ISO 8601 in UTC with milliseconds, which compares as text; undefined where the flag is not given
+ * @throws CommandError naming the flag
+ */
+export function momentFlag(flag: string, text: string | undefined, now: Date): string | undefined {
+  if (text === undefined) return undefined;
+  const [, count = "", unit = ""] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const seconds = Number(count) * (secondsOf[unit] ?? Number.NaN);
+  const ago = new Date(now.getTime() - seconds * 1000);
+  if (!Number.isNaN(ago.getTime())) return ago.toISOString();
+  const moment = parseMoment(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text} 00:00:00` : text);
+  if (moment !== undefined) return moment;
+  throw new CommandError(
+    "usage",
+    `${flag} ${JSON.stringify(text)} is no time. Write a date (2026-03-01), a date-time (2026-03-01T12:00:00Z) or how long ago (90m, 24h, 7d).`,
+  );
+}
+
+/** A whole number above zero. @throws CommandError naming the flag */
+export function countFlag(flag: string, text: string): number {
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (count > 0) return count;
+  throw new CommandError("usage", `${flag} ${JSON.stringify(text)} is no whole number above zero.`);
+}
+
+/** One of a few words. @throws CommandError naming the flag and the words */
+export function choiceFlag<T extends string>(
+  flag: string,
+  text: string | undefined,
+  choices: readonly T[],
+): T | undefined {
+  if (text === undefined) return undefined;
+  const choice = choices.find((one) => one === text);
+  if (choice !== undefined) return choice;
+  throw new CommandError("usage", `${flag} ${JSON.stringify(text)}: write one of ${choices.join(", ")}.`);
+}

@@ -1,0 +1,70 @@
+import { createHash } from "node:crypto";
+import { hasRoomForAttributes, type Send } from "../../adapters/sqs/sqs-sender.ts";
+import type { DeadLetter, LetterPlace } from "../../domain/recovery/dead-letter.ts";
+import { nextReturns, readReturns } from "../../domain/recovery/redrive-count.ts";
+
+export type RedrivePorts = {
+  readonly place: LetterPlace;
+  readonly isWanted: (letter: DeadLetter) => boolean;
+  readonly send: Send;
+  /** The queue that the letters came from. */
+  readonly queueUrl: string;
+  /** What is sent in a letter's place. */
+  readonly prepare: (body: string) => string;
+  /** Names this run, and none before it. */
+  readonly run: string;
+  readonly limit: number;
+  readonly onProgress: (redriven: number) => void;
+};
+
+export type Redriven = {
+  readonly redriven: number;
+  /** Were seen and left where they lie: not wanted, not sent, or back again with their count. */
+  readonly left: number;
+  /** Of those left, what this run had sent and what failed again while it went on. */
+  readonly again: number;
+  /** Of those left, what could not be sent. */
+  readonly failed: readonly { readonly messageId: string; readonly reason: string }[];
+  /** Were sent, but still lie there: they will be processed twice. */
+  readonly twice: number;
+};
+
+/**
+ * Sends letters to the queue that they came from, then takes them away: killed in between, one is sent twice and none
+ * is lost. A run sends each letter once, also where it fails at once and comes back: it carries the run's name.
+ */
+export async function redrive(ports: RedrivePorts): Promise<Redriven> {
+  const { place, isWanted, send, queueUrl, prepare, run, limit, onProgress } = ports;
+  const failed: { messageId: string; reason: string }[] = [];
+  const unmarked = new Set<string>();
+  const seen = { redriven: 0, left: 0, again: 0 };
+  const isAgain = (letter: DeadLetter) =>
+    readReturns(letter.returns).run === run || unmarked.has(digestOf(letter.body));
+  const { notTaken } = await place(async (letters) => {
+    const again = letters.filter(isAgain);
+    const wanted = letters.filter((letter) => !again.includes(letter) && isWanted(letter));
+    const chosen = wanted.slice(0, limit - seen.redriven - failed.length);
+    const outgoing = chosen.map(({ body, returns }) => ({
+      body: prepare(body),
+      returns: nextReturns(returns, run),
+    }));
+    // Without the run's name such a letter is known by its body alone.
+    for (const { body } of outgoing) if (!hasRoomForAttributes(body)) unmarked.add(digestOf(body));
+    const failures = await send(queueUrl, outgoing);
+    const done = chosen.filter((_, index) => failures[index] === undefined);
+    for (const [index, { messageId }] of chosen.entries()) {
+      const failure = failures[index];
+      if (failure !== undefined) failed.push({ messageId, reason: failure.reason });
+    }
+    seen.redriven += done.length;
+    seen.left += letters.length - done.length;
+    seen.again += again.length;
+    onProgress(seen.redriven);
+    return { done, isEnough: seen.redriven + failed.length >= limit };
+  });
+  return { ...seen, failed, twice: notTaken };
+}
+
+function digestOf(body: string): string {
+  return createHash("sha256").update(body).digest("base64");
+}

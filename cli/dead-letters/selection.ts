@@ -1,0 +1,31 @@
+import type { Command } from "commander";
+import type { DeadLetter } from "../../domain/recovery/dead-letter.ts";
+import { contentOfLetter } from "../../domain/recovery/dead-letter-content.ts";
+import { CommandError } from "../core/command-error.ts";
+
+/** Which letters a command is about: all, or those that both flags fit. */
+export type Selection = { readonly reason?: string; readonly id?: string };
+
+export function addSelection(command: Command): Command {
+  return command
+    .option("--reason <text>", "only those whose reason has this text in it")
+    .option("--id <id>", "only those with this id: the event's, the message's, or SQS's own");
+}
+
+/** @throws CommandError where a flag is empty: it would mean all of them */
+export function checkSelection(selection: Selection): void {
+  for (const name of ["reason", "id"] as const) {
+    if (selection[name]?.trim() === "")
+      throw new CommandError("usage", `--${name} is empty. Give it a text, or leave it out for all letters.`);
+  }
+}
+
+export function isSelected(letter: DeadLetter, { reason, id }: Selection): boolean {
+  if (reason !== undefined && !reasonOf(letter).includes(reason)) return false;
+  return id === undefined || id === letter.messageId || id === contentOfLetter(letter.body).id;
+}
+
+/** Why a letter lies there, in words. */
+export function reasonOf({ reason }: DeadLetter): string {
+  return reason ?? "failed each time it was received";
+}

@@ -1,0 +1,82 @@
+import { readChange, type StreamRecord } from "../../adapters/streams/change-stream.ts";
+import type { IncomeEvent } from "../../domain/event/events.ts";
+import { nameOf, subjectOf } from "../../domain/event/subjects.ts";
+import { nameOfData } from "../../domain/fetch/document-name.ts";
+import type { Change } from "../../domain/state/change.ts";
+import { oneLine } from "../core/printable.ts";
+
+/** What a change of the table means for people: that an event came, what it led to, that the provider answered. */
+export type Happening = {
+  readonly at: string;
+  readonly what: string;
+  readonly subject: string;
+  readonly type?: string;
+  /** The event's. */
+  readonly id?: string;
+  readonly version?: number;
+};
+
+export type TailRecord = StreamRecord & {
+  readonly dynamodb?: { readonly ApproximateCreationDateTime?: Date | undefined } | undefined;
+};
+
+/** @returns undefined for changes that tell no event's way: data's own items, links, claims, what expires */
+export function happeningOf(record: TailRecord, now: Date): Happening | undefined {
+  if (record.dynamodb?.NewImage === undefined || !isTold(record.dynamodb.NewImage)) return undefined;
+  const at = (record.dynamodb.ApproximateCreationDateTime ?? now).toISOString();
+  const told = tell(readChange(record));
+  return told && { at, ...told };
+}
+
+function isTold({ sk }: Readonly<Record<string, unknown>>): boolean {
+  const key = typeof sk === "object" && sk !== null && "S" in sk ? String(sk.S) : "";
+  return key === "STATE" || key.startsWith("EVENT#") || key.startsWith("DATA#");
+}
+
+type Told = Omit<Happening, "at">;
+
+function tell(change: Change): Told | undefined {
+  switch (change.of) {
+    case "event":
+      return ofEvent(change.receipts === 1 ? "received" : `received ${change.receipts} times`, change.event);
+    case "state":
+      return ofRecord(change.before?.version, change.after, nameOf(change.after.subject));
+    case "data": {
+      const { subject } = change.after;
+      return ofRecord(
+        change.before?.version,
+        change.after,
+        `${nameOf(subject)}/${nameOfData(change.after, "/")}`,
+      );
+    }
+  }
+}
+
+function ofRecord(
+  before: number | undefined,
+  { version, latest }: Extract<Change, { of: "state" | "data" }>["after"],
+  subject: string,
+): Told | undefined {
+  if (before === version) return undefined;
+  switch (latest.cause) {
+    case "event":
+      return { ...ofEvent(latest.outcome, latest.event), subject, version };
+    case "answer":
+      return { what: "answered", subject, version };
+    case "again":
+      return { what: "noted", subject, version };
+  }
+}
+
+function ofEvent(what: string, event: IncomeEvent): Told {
+  return { what, subject: nameOf(subjectOf(event)), type: event.type, id: event.id };
+}
+
+const shownOfId = 12;
+
+/** A line for people, in columns as far as that goes while more is to come. */
+export function happeningLine({ at, what, subject, type = "-", id, version }: Happening): string {
+  const rest = [version === undefined ? "" : `version ${version}`, id?.slice(0, shownOfId) ?? ""];
+  const columns = [at, what.padEnd(12), type.padEnd(28), subject, ...rest.filter((part) => part !== "")];
+  return oneLine(columns.join("  "));
+}

@@ -1,0 +1,87 @@
+import type { ContentSize, ContentSizes } from "../../adapters/dynamodb/content-sizes.ts";
+import type { ReadContent } from "../../adapters/dynamodb/document-store.ts";
+import { present } from "../../domain/core/parse.ts";
+import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import type { DataSet } from "../../domain/fetch/document.ts";
+import type { DataName } from "../../domain/fetch/document-name.ts";
+import type { State } from "../../domain/state/state.ts";
+import { CommandError } from "../core/command-error.ts";
+import { shownJson } from "../core/shown-json.ts";
+import { type LookupPorts, recordsOf } from "../events/event-lookup.ts";
+
+export type RecordPorts = Pick<LookupPorts, "partitions" | "revisions"> & {
+  readonly sizesOf: (subject: Subject) => Promise<ContentSizes>;
+  readonly readContent: ReadContent;
+};
+
+/** All that is known of a user, an account or a company account, but the data itself. */
+export type SubjectRecord = {
+  readonly subject: Subject;
+  /** Absent where only data is known, of events that came before the account's own. */
+  readonly state?: State;
+  /** Of a user. */
+  readonly accounts: readonly LinkedAccount[];
+  readonly dataSets: readonly SizedDataSet[];
+};
+export type LinkedAccount = { readonly id: string; readonly state?: State };
+export type SizedDataSet = DataSet & { readonly size?: ContentSize };
+
+/** Data as it can be printed; null where the provider has none. */
+export type ShownData = DataName & { readonly data: unknown };
+
+/** @throws CommandError where nothing is known */
+export async function loadRecord(subject: Subject, ports: RecordPorts): Promise<SubjectRecord> {
+  const { partitions, revisions } = ports;
+  const [{ state, dataSets }, ids, sizes] = await Promise.all([
+    recordsOf(subject, revisions),
+    subject.kind === "user" ? partitions.accountsOf(subject.id) : [],
+    ports.sizesOf(subject),
+  ]);
+  if (state === undefined && dataSets.length + ids.length === 0) throw nothingKnown(subject);
+  const accounts = await Promise.all(
+    ids.map(async (id) =>
+      present<LinkedAccount>({ id, state: await revisions.loadState({ kind: "account", id }) }),
+    ),
+  );
+  const sized = dataSets.map((dataSet) => ({ ...dataSet, ...present({ size: sizes(dataSet) }) }));
+  return { subject, ...present({ state }), accounts, dataSets: sized };
+}
+
+/**
+ * The data of an endpoint, of each range of dates by itself; without an endpoint of all.
+ * @throws CommandError where there is no such endpoint
+ */
+export async function loadData(
+  { subject, state, dataSets }: SubjectRecord,
+  endpoint: string | undefined,
+  reveal: boolean,
+  { readContent }: Pick<RecordPorts, "readContent">,
+): Promise<readonly ShownData[]> {
+  const wanted = dataSets.filter((dataSet) => endpoint === undefined || dataSet.endpoint === endpoint);
+  if (endpoint !== undefined && wanted.length === 0) throw noSuchData(subject, endpoint, dataSets);
+  const ids = [subject.id, state?.userId, state?.datasourceId];
+  const shown: ShownData[] = [];
+  // One after the other: each may be large.
+  for (const { endpoint: name, range } of wanted) {
+    const dataName = { endpoint: name, ...present({ range }) };
+    const content = await readContent(subject, dataName);
+    const text = content && Buffer.concat(content.parts).toString("utf8");
+    shown.push({ ...dataName, data: text === undefined ? null : shownJson(text, { reveal, ids }) });
+  }
+  return shown;
+}
+
+function nothingKnown(subject: Subject): CommandError {
+  return new CommandError(
+    "usage",
+    `<id> ${subject.id}: nothing is known of ${nameOf(subject)}. What events are there: events list --${subject.kind} ${subject.id}`,
+  );
+}
+
+function noSuchData(subject: Subject, endpoint: string, dataSets: readonly DataSet[]): CommandError {
+  const known = [...new Set(dataSets.map((dataSet) => dataSet.endpoint))].join(", ") || "none";
+  return new CommandError(
+    "usage",
+    `--data ${endpoint}: ${nameOf(subject)} has no such data; it has: ${known}.`,
+  );
+}

@@ -1,0 +1,110 @@
+import { present } from "../../domain/core/parse.ts";
+import { nameOf } from "../../domain/event/subjects.ts";
+import { nameOfData } from "../../domain/fetch/document-name.ts";
+import type { Latest } from "../../domain/state/last-change.ts";
+import type { State } from "../../domain/state/state.ts";
+import { oneLine, printableJson } from "../core/printable.ts";
+import { tableText } from "../core/table.ts";
+import type { LinkedAccount, ShownData, SizedDataSet, SubjectRecord } from "./record-lookup.ts";
+
+/** A record for programs, without what only the pipeline needs. */
+export function recordData({ subject, state, accounts, dataSets }: SubjectRecord): object {
+  return {
+    subject: nameOf(subject),
+    state: state === undefined ? null : stateData(state),
+    accounts: accounts.map(({ id, state: known }) => ({
+      id,
+      state: known === undefined ? null : stateData(known),
+    })),
+    dataSets: dataSets.map(({ endpoint, range, version, wanted, done, fetchedAt, content, size, latest }) =>
+      present({
+        endpoint,
+        range,
+        version,
+        wanted,
+        done,
+        fetchedAt,
+        digest: content,
+        ...size,
+        latest: latestData(latest),
+      }),
+    ),
+  };
+}
+
+function stateData({ subject: _, judged: __, latest, ...state }: State): object {
+  return { ...state, latest: latestData(latest) };
+}
+
+function latestData(latest: Latest): object {
+  return latest.cause === "event"
+    ? { cause: "event", id: latest.event.id, type: latest.event.type, outcome: latest.outcome }
+    : latest;
+}
+
+/** A record for people. */
+export function recordText(
+  { subject, state, accounts, dataSets }: SubjectRecord,
+  data: readonly ShownData[],
+): string {
+  const parts = [
+    oneLine(nameOf(subject)),
+    state === undefined ? "no state: only data is known" : stateText(state),
+    ...(accounts.length === 0 ? [] : ["", tableText(accountHead, accounts.map(accountRow))]),
+    ...(dataSets.length === 0 ? [] : ["", tableText(dataHead, dataSets.map(dataRow))]),
+    ...data.flatMap(({ data: value, ...name }) => [
+      "",
+      `${oneLine(nameOfData(name, "/"))}:`,
+      printableJson(value, 2),
+    ]),
+  ];
+  return parts.join("\n");
+}
+
+function stateText({
+  version,
+  connected,
+  deleted,
+  unconfirmed,
+  asOf,
+  userId,
+  datasourceId,
+  latest,
+}: State): string {
+  const facts = [
+    `version ${version}`,
+    ...(connected === undefined ? [] : [connected ? "connected" : "not connected"]),
+    ...(deleted ? ["deleted"] : []),
+    ...(unconfirmed ? ["unconfirmed: the provider is asked"] : []),
+    ...(asOf === undefined ? [] : [`as of ${asOf}`]),
+    ...(userId === undefined ? [] : [`user ${userId}`]),
+    ...(datasourceId === undefined ? [] : [`source ${datasourceId}`]),
+  ];
+  return oneLine(`${facts.join(", ")}; latest: ${latestText(latest)}`);
+}
+
+function latestText(latest: Latest): string {
+  switch (latest.cause) {
+    case "event":
+      return `${latest.event.type} ${latest.outcome}, event ${latest.event.id}`;
+    case "again":
+      return "an event that came again";
+    case "answer":
+      return `the provider's answer at ${latest.at}`;
+  }
+}
+
+const accountHead = ["ACCOUNT", "VERSION", "CONNECTED", "DELETED", "UNCONFIRMED"];
+
+function accountRow({ id, state }: LinkedAccount) {
+  const shown = (value: boolean | undefined) => (value === undefined ? undefined : value ? "yes" : "no");
+  return [id, state?.version, shown(state?.connected), shown(state?.deleted), shown(state?.unconfirmed)];
+}
+
+const dataHead = ["ENDPOINT", "DATES", "WANTED", "DONE", "FETCHED", "BYTES", "DIGEST"];
+
+function dataRow({ endpoint, range, wanted, done, fetchedAt, size, content }: SizedDataSet) {
+  const dates = range && `${range.start}..${range.end}`;
+  const bytes = size && (size.compressed ? `${size.bytes} compressed` : String(size.bytes));
+  return [endpoint, dates, wanted, done, fetchedAt, bytes, content];
+}

@@ -1,0 +1,99 @@
+import type { RelayChanges, Underived } from "../../adapters/aws/relay-invoker.ts";
+import type { Key } from "../../adapters/dynamodb/keys.ts";
+import type { StoredPage } from "../../adapters/streams/stored-changes.ts";
+import { type IncomeEvent, subjectKindOf } from "../../domain/event/events.ts";
+import { subjectOf } from "../../domain/event/subjects.ts";
+import {
+  type Known,
+  needsRepair,
+  type Period,
+  repairsOfDataSet,
+  repairsOfEvent,
+  repairsOfState,
+} from "../../domain/recovery/repair.ts";
+import type { Change } from "../../domain/state/change.ts";
+import { markOf, momentOf } from "../../domain/state/last-change.ts";
+import type { State } from "../../domain/state/state.ts";
+import { type KnownRecords, knownRecords } from "../records/known-records.ts";
+
+export type RepairPorts = {
+  readonly pages: AsyncIterable<StoredPage>;
+  readonly revisions: KnownRecords;
+  readonly relay: RelayChanges;
+  /** Told after each page how many items were read so far, and how many of them were repaired. */
+  readonly onPage: (examined: number, repaired: number) => void;
+};
+
+export type RepairCounts = { events: number; states: number; dataSets: number };
+
+export type Repaired = {
+  /** Stored items whose consequences were derived again. */
+  readonly repaired: Readonly<RepairCounts>;
+  readonly failed: readonly Underived[];
+  /** Items that could not be read. */
+  readonly unreadable: readonly Key[];
+};
+
+/** Derives the consequences of stored items again, page by page; whatever fails is told and does not end it. */
+export async function repair(ports: RepairPorts, period: Period): Promise<Repaired> {
+  const repaired: RepairCounts = { events: 0, states: 0, dataSets: 0 };
+  const failed: Underived[] = [];
+  const unreadable: Key[] = [];
+  let examined = 0;
+  for await (const page of ports.pages) {
+    const wanted = page.found.map(({ change }) => change).filter((change) => needsRepair(change, period));
+    for (const { of } of wanted) repaired[countOf[of]] += 1;
+    failed.push(...(await ports.relay(await repairsOf(wanted, period, ports.revisions))));
+    unreadable.push(...page.unreadable);
+    examined += page.examined;
+    ports.onPage(examined, repaired.events + repaired.states + repaired.dataSets);
+  }
+  return { repaired, failed, unreadable };
+}
+
+const countOf = { event: "events", state: "states", data: "dataSets" } as const;
+
+/** What is known of subjects is read once for a page. */
+async function repairsOf(
+  changes: readonly Change[],
+  period: Period,
+  revisions: KnownRecords,
+): Promise<readonly Change[]> {
+  const records = knownRecords(revisions);
+  const lists = changes.map(async (change) => {
+    switch (change.of) {
+      case "event":
+        return repairsOfEvent(change, await knownOf(change.event, records), period);
+      case "state":
+        return repairsOfState(change.after, await isFetched(change.after, records));
+      case "data":
+        return repairsOfDataSet(change.after);
+    }
+  });
+  return (await Promise.all(lists)).flat();
+}
+
+async function knownOf(
+  event: IncomeEvent,
+  { loadState, loadDataSets }: KnownRecords,
+): Promise<Known | undefined> {
+  const subject = subjectOf(event);
+  if (subjectKindOf(event.type) !== "endpoint") {
+    const state = await loadState(subject);
+    return state && { of: "state", state };
+  }
+  const dataSets = await loadDataSets(subject);
+  // Which range of dates it is of is the relay's to tell: only what has judged it is known to be.
+  const dataSet = dataSets.find(({ judged }) => judged.includes(markOf(event, 1)));
+  return dataSet && { of: "data", dataSet };
+}
+
+/** Whether there is nothing to start: the state is not connected, or its data was fetched since. */
+async function isFetched(
+  { subject, connected, deleted, latest }: State,
+  { loadDataSets }: KnownRecords,
+): Promise<boolean> {
+  if (connected !== true || deleted) return true;
+  const since = momentOf(latest) ?? "";
+  return (await loadDataSets(subject)).some(({ fetchedAt = "" }) => fetchedAt > since);
+}

@@ -1,0 +1,44 @@
+import type { Send } from "../../adapters/sqs/sqs-sender.ts";
+import { jsonText } from "../../domain/event/json-text.ts";
+import type { Message } from "../../domain/message/message-schemas.ts";
+import { CommandError } from "../core/command-error.ts";
+import type { Pace } from "../core/pace.ts";
+import type { SubscriberQueue } from "../status/work-queues.ts";
+
+/** Sends messages to one subscriber. @throws CommandError where they can't be sent */
+export type Deliver = (subscriber: SubscriberQueue, messages: readonly Message[]) => Promise<void>;
+
+/** As many as one request takes. */
+const batchSize = 10;
+const mostTries = 3;
+
+export function replayDelivery(
+  send: Send,
+  pace: Pace,
+  sleep: (milliseconds: number) => Promise<void>,
+): Deliver {
+  const deliver = async (
+    subscriber: SubscriberQueue,
+    messages: readonly Message[],
+    tries: number,
+  ): Promise<void> => {
+    await pace(messages.length);
+    const results = await send(
+      subscriber.queueUrl,
+      messages.map((message) => ({ body: jsonText(message) })),
+    );
+    const failed = messages.filter((_, index) => results[index] !== undefined);
+    if (failed.length === 0) return;
+    if (tries === mostTries) {
+      const reason = results.find((failure) => failure !== undefined)?.reason;
+      throw new CommandError("failed", `The queue of ${subscriber.name} takes no messages: ${reason}.`);
+    }
+    await sleep(500 * 2 ** tries);
+    await deliver(subscriber, failed, tries + 1);
+  };
+  return async (subscriber, messages) => {
+    for (let start = 0; start < messages.length; start += batchSize) {
+      await deliver(subscriber, messages.slice(start, start + batchSize), 1);
+    }
+  };
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from "node:crypto";
+import { present } from "../../domain/core/parse.ts";
+import { eventTypes } from "../../domain/event/events.ts";
+import { answerTypes } from "../../domain/message/message-types.ts";
+import { wants } from "../../domain/message/subscribers.ts";
+import type { ReplayRun } from "../../domain/recovery/replay-run.ts";
+import type { ReplaySelection } from "../../domain/state/replay.ts";
+import { CommandError } from "../core/command-error.ts";
+import { countFlag, momentFlag, type SubjectFlags, subjectFlag } from "../core/flags.ts";
+
+export type ReplayFlags = SubjectFlags & {
+  readonly subscriber?: string;
+  readonly allSubscribers?: boolean;
+  readonly type?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly allTypes?: boolean;
+  readonly rate?: string;
+};
+
+/** Messages in a second: slow enough to leave a reader room for what is new. */
+const defaultRate = 50;
+
+/**
+ * A replay as it begins, from the flags of the command line. What comes later than now is told by the pipeline itself.
+ * @param names of the stage's subscribers
+ * @throws CommandError naming the flag
+ */
+export function planReplay(flags: ReplayFlags, names: readonly string[], now: Date): ReplayRun {
+  const { type, allTypes = false } = flags;
+  const types = [...eventTypes, ...answerTypes];
+  if (type !== undefined && !types.some((one) => wants({ name: "", types: [type] }, one))) {
+    throw new CommandError(
+      "usage",
+      `--type ${JSON.stringify(type)} is no message's: write one of ${types.join(", ")}; or a prefix with *.`,
+    );
+  }
+  const selection = present<ReplaySelection>({
+    type,
+    since: momentFlag("--since", flags.since, now),
+    until: momentFlag("--until", flags.until, now) ?? now.toISOString(),
+  });
+  const subject = subjectFlag(flags);
+  return {
+    id: newReplayId(now),
+    version: 0,
+    selection,
+    ...(subject && { subject }),
+    subscribers: receivers(flags, names),
+    allTypes,
+    rate: flags.rate === undefined ? defaultRate : countFlag("--rate", flags.rate),
+    counts: { examined: 0, messages: 0, pending: 0, sent: {} },
+  };
+}
+
+/** A replay that was interrupted, as it goes on: only its rate can be another. @throws CommandError naming the flag */
+export function resumeReplay(known: ReplayRun, flags: ReplayFlags, names: readonly string[]): ReplayRun {
+  const { rate, ...others } = flags;
+  const given = Object.keys(others).filter((name) => selecting.some((one) => one === name));
+  if (given.length > 0) {
+    const flag = (given[0] ?? "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw new CommandError("usage", `--resume goes on with what was selected before: leave out --${flag}.`);
+  }
+  const gone = known.subscribers.find((name) => !names.includes(name));
+  if (gone !== undefined) {
+    throw new CommandError("usage", `The stage has no subscriber ${gone} any more: begin another replay.`);
+  }
+  return rate === undefined ? known : { ...known, rate: countFlag("--rate", rate) };
+}
+
+const selecting = [
+  "subscriber",
+  "allSubscribers",
+  "user",
+  "account",
+  "companyAccount",
+  "type",
+  "since",
+  "until",
+  "allTypes",
+] as const satisfies readonly (keyof ReplayFlags)[];
+
+function receivers(
+  { subscriber, allSubscribers = false }: ReplayFlags,
+  names: readonly string[],
+): readonly string[] {
+  const there = names.length === 0 ? "the stage has none" : `there is: ${names.join(", ")}`;
+  if (subscriber !== undefined && allSubscribers) {
+    throw new CommandError("usage", "--subscriber and --all-subscribers exclude each other: give one.");
+  }
+  if (subscriber === undefined && !allSubscribers) {
+    throw new CommandError("usage", `Say who gets it: --subscriber NAME or --all-subscribers; ${there}.`);
+  }
+  if (subscriber !== undefined && !names.includes(subscriber)) {
+    throw new CommandError("usage", `There is no subscriber ${subscriber}; ${there}.`);
+  }
+  if (names.length === 0) throw new CommandError("usage", "The stage has no subscribers.");
+  return subscriber === undefined ? names : [subscriber];
+}
+
+/** Told apart by people too: when it began, and four letters. */
+function newReplayId(now: Date): string {
+  return `${now.toISOString().slice(0, 19).replaceAll(":", "").toLowerCase()}-${randomBytes(3).toString("hex")}`;
+}

@@ -1,0 +1,124 @@
+import type { Key } from "../../adapters/dynamodb/keys.ts";
+import type { StoredChange, StoredChanges } from "../../adapters/streams/stored-changes.ts";
+import { type IncomeEvent, subjectKindOf } from "../../domain/event/events.ts";
+import { subjectOf } from "../../domain/event/subjects.ts";
+import { wants } from "../../domain/message/subscribers.ts";
+import type { ReplayRun } from "../../domain/recovery/replay-run.ts";
+import {
+  isSelected,
+  latestEventOf,
+  type Retold,
+  retellEvent,
+  retellRecord,
+} from "../../domain/state/replay.ts";
+import { CommandError } from "../core/command-error.ts";
+import { type KnownRecords, knownRecords } from "../records/known-records.ts";
+import type { SubscriberQueue } from "../status/work-queues.ts";
+import type { Deliver } from "./replay-delivery.ts";
+
+export type ReplayPorts = {
+  readonly stored: StoredChanges;
+  readonly revisions: KnownRecords;
+  readonly deliver: Deliver;
+  /** @returns undefined where another process goes on with the replay */
+  readonly save: (run: ReplayRun) => Promise<ReplayRun | undefined>;
+  /** The `source` of the stage's messages. */
+  readonly source: string;
+  /** Told after each page how many items were read, and how many messages were found. */
+  readonly onPage: (examined: number, messages: number) => void;
+};
+
+export type Replayed = { readonly run: ReplayRun; readonly unreadable: readonly Key[] };
+
+/** Read, sent and noted together: so few are sent again where a replay is killed. */
+const stepSize = 10;
+
+/** Tells again what a replay selects, from where it stands to the end. Killed, it goes on from its last step. */
+export async function replay(
+  start: ReplayRun,
+  subscribers: readonly SubscriberQueue[],
+  ports: ReplayPorts,
+): Promise<Replayed> {
+  let run = start;
+  const unreadable: Key[] = [];
+  const { subject } = run;
+  const pages = subject === undefined ? ports.stored.all(run.after) : ports.stored.of(subject, run.after);
+  for await (const page of pages) {
+    for (let first = 0; first < page.found.length; first += stepSize) {
+      run = await takeStep(run, page.found.slice(first, first + stepSize), subscribers, ports);
+    }
+    unreadable.push(...page.unreadable);
+    run = { ...run, counts: { ...run.counts, examined: run.counts.examined + page.examined } };
+    ports.onPage(run.counts.examined, run.counts.messages);
+  }
+  return { run, unreadable };
+}
+
+async function takeStep(
+  run: ReplayRun,
+  items: readonly StoredChange[],
+  subscribers: readonly SubscriberQueue[],
+  ports: ReplayPorts,
+): Promise<ReplayRun> {
+  // Read just before it is sent: what is erased meanwhile is not told.
+  const records = knownRecords(ports.revisions);
+  const found = await Promise.all(items.map(({ change }) => retell(change, run, records, ports)));
+  const messages = found.flatMap((each) => (each === "pending" ? [] : each.map(({ message }) => message)));
+  const replayed = messages.map((message) => ({ ...message, replayid: run.id }));
+  const sent: Record<string, number> = { ...run.counts.sent };
+  for (const subscriber of subscribers) {
+    const wanted = replayed.filter(({ type }) => run.allTypes || wants(subscriber, type));
+    await ports.deliver(subscriber, wanted);
+    sent[subscriber.name] = (sent[subscriber.name] ?? 0) + wanted.length;
+  }
+  const after = items.at(-1)?.key;
+  const saved = await ports.save({
+    ...run,
+    ...(after && { after }),
+    counts: {
+      ...run.counts,
+      messages: run.counts.messages + messages.length,
+      pending: run.counts.pending + found.filter((each) => each === "pending").length,
+      sent,
+    },
+  });
+  if (saved !== undefined) return saved;
+  throw new CommandError("failed", `Another process goes on with the replay ${run.id}. This one has ended.`);
+}
+
+/** What a stored item tells again of what is selected; `pending` where its message is still to come by itself. */
+async function retell(
+  change: StoredChange["change"],
+  { selection }: ReplayRun,
+  records: KnownRecords,
+  { source, stored }: ReplayPorts,
+): Promise<readonly Retold[] | "pending"> {
+  const isWanted = ({ message, moment }: Retold) => isSelected(selection, { type: message.type, moment });
+  if (change.of === "event") {
+    const { event } = change;
+    if (!isSelected(selection, { type: event.type, moment: event.receivedAt })) return [];
+    const retold = retellEvent(event, await recordsOf(event, records), source);
+    return retold === undefined ? "pending" : [retold];
+  }
+  const own = retellRecord(change, source).filter(isWanted);
+  const event = latestEventOf(change);
+  if (event === undefined) return own;
+  // An event's own item tells it, for as long as it is kept; then its record does, if it is the last that it was told.
+  if (!isSelected(selection, { type: event.type, moment: event.receivedAt })) return own;
+  if (await stored.has(event)) return own;
+  const retold = retellEvent(event, recordOf(change), source);
+  return retold === undefined ? own : [...own, retold];
+}
+
+async function recordsOf(event: IncomeEvent, { loadState, loadDataSets }: KnownRecords) {
+  const subject = subjectOf(event);
+  return subjectKindOf(event.type) === "endpoint"
+    ? { state: undefined, dataSets: await loadDataSets(subject) }
+    : { state: await loadState(subject), dataSets: [] };
+}
+
+function recordOf(change: Exclude<StoredChange["change"], { of: "event" }>) {
+  return change.of === "state"
+    ? { state: change.after, dataSets: [] }
+    : { state: undefined, dataSets: [change.after] };
+}

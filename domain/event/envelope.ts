@@ -1,0 +1,114 @@
+import { permanent } from "../core/failures.ts";
+import { fieldsOf, numberOf, parseJson, textOf } from "../core/parse.ts";
+import { checkSchemaVersion } from "../message/schema-version.ts";
+import { type EventFacts, isKind, type Kind, parseFacts } from "./events.ts";
+import { jsonText } from "./json-text.ts";
+import type { MappedHeaders } from "./mapping-source.ts";
+
+/** The version of envelopes that this release writes. */
+export const envelopeVersion = 1;
+
+/**
+ * The most bytes of a serialized envelope that travel inside SQS (limit 1 MiB) and rest inside a DynamoDB item
+ * (limit 400 KB). One limit for both, so that only the receiver ever writes a body to the overflow bucket.
+ */
+export const inlineLimitInBytes = 380_000;
+
+/** A webhook's body on its way: as text where it is clean UTF-8, else base64; too large: where it lies in S3. */
+export type Body =
+  | { readonly as: "text"; readonly text: string }
+  | { readonly as: "base64"; readonly base64: string }
+  | { readonly as: "object"; readonly key: string; readonly of: "text" | "base64"; readonly bytes: number }
+  /** Held live credentials and could not be parsed to drop them: only length and error were kept. */
+  | { readonly as: "withheld"; readonly bytes: number; readonly error: string }
+  /** No webhook: what reconciliation found that one should have told. Only our own code writes it. */
+  | { readonly as: "facts"; readonly facts: EventFacts };
+
+/** What travels from the receiver, or from reconciliation, to the consumer, through queues and DLQs. */
+export type Envelope = {
+  readonly schemaVersion: typeof envelopeVersion;
+  readonly kind: Kind;
+  /** The event's identity, see `identify.ts`. */
+  readonly id: string;
+  readonly receivedAt: string;
+  /** Those that the mapping reads; absent where it reads none, as before it could. */
+  readonly headers?: MappedHeaders;
+  readonly body: Body;
+};
+
+export function writeEnvelope(envelope: Envelope): string {
+  return jsonText(envelope);
+}
+
+/** @throws permanent failure naming the field that is wrong; a retryable one where it is of a later release */
+export function readEnvelope(text: string): Envelope {
+  const fields = fieldsOf(parseJson(text, "the envelope"), "the envelope");
+  checkSchemaVersion(fields.schemaVersion, envelopeVersion);
+  if (!isKind(fields.kind)) throw permanent("kind: expected one of the webhook kinds");
+  return {
+    schemaVersion: envelopeVersion,
+    kind: fields.kind,
+    id: textOf(fields, "id"),
+    receivedAt: textOf(fields, "receivedAt"),
+    ...(fields.headers === undefined ? {} : { headers: readHeaders(fields.headers) }),
+    body: parseBody(fields.body),
+  };
+}
+
+function readHeaders(value: unknown): MappedHeaders {
+  const entries = Object.entries(fieldsOf(value, "headers"));
+  return Object.fromEntries(
+    entries.map(([name, text]) => {
+      if (typeof text !== "string") throw permanent("headers: expected texts");
+      return [name, text];
+    }),
+  );
+}
+
+/** @throws permanent failure naming the field that is wrong */
+export function parseBody(value: unknown): Body {
+  const body = fieldsOf(value, "body");
+  switch (body.as) {
+    case "text":
+      // An empty body is a body: it is refused by the mapping, with its reason, not here.
+      if (typeof body.text !== "string") throw permanent("body.text: expected a text");
+      return { as: "text", text: body.text };
+    case "base64":
+      return { as: "base64", base64: textOf(body, "base64") };
+    case "object":
+      return {
+        as: "object",
+        key: textOf(body, "key"),
+        of: body.of === "base64" ? "base64" : "text",
+        bytes: numberOf(body, "bytes"),
+      };
+    case "withheld":
+      return { as: "withheld", bytes: numberOf(body, "bytes"), error: textOf(body, "error") };
+    case "facts":
+      return { as: "facts", facts: parseFacts(body.facts) };
+    default:
+      throw permanent("body.as: expected text, base64, object, withheld or facts");
+  }
+}
+
+// SQS refuses these two in a message, JSON does not escape them.
+const refusedBySqs = /[\uFFFE\uFFFF]/;
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** A body as it is put into an envelope: text where the bytes are clean UTF-8, else base64. */
+export function bodyOf(bytes: Uint8Array): Extract<Body, { as: "text" | "base64" }> {
+  const text = decodeUtf8(bytes);
+  if (text === undefined || refusedBySqs.test(text)) {
+    return { as: "base64", base64: Buffer.from(bytes).toString("base64") };
+  }
+  return { as: "text", text };
+}
+
+/** @returns undefined where the bytes are no UTF-8 */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

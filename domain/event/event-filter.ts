@@ -1,0 +1,21 @@
+import { wants } from "../message/subscribers.ts";
+import type { IncomeEvent, Kind } from "./events.ts";
+
+/** Which events are looked for; what is absent does not matter. */
+export type EventFilter = {
+  readonly kind?: Kind;
+  /** An event type, or a prefix that ends in `*`, as subscribers have it. */
+  readonly type?: string;
+  /** Received at this moment or later, and before that one; ISO 8601. */
+  readonly since?: string;
+  readonly until?: string;
+};
+
+export function selects({ kind, type, since, until }: EventFilter, event: IncomeEvent): boolean {
+  return (
+    (kind === undefined || event.kind === kind) &&
+    (type === undefined || wants({ name: "", types: [type] }, event.type)) &&
+    (since === undefined || event.receivedAt >= since) &&
+    (until === undefined || event.receivedAt < until)
+  );
+}

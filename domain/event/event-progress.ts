@@ -1,0 +1,63 @@
+import { present } from "../core/parse.ts";
+import type { DataSet } from "../fetch/document.ts";
+import { isJudged, isJudgedLast, mayHaveForgotten, type Outcome } from "../state/last-change.ts";
+import type { State } from "../state/state.ts";
+import { type IncomeEvent, subjectKindOf } from "./events.ts";
+
+/**
+ * How far a stored event has come. `stored`: nothing has followed yet. `asking`: it contradicts what is known, and the
+ * provider is asked. `fetching`: data that it told of is to be read, or read again for a later event. `done`: nothing of it
+ * is outstanding. `past`: its subject has judged too many others since to tell.
+ */
+export const eventStates = ["stored", "asking", "fetching", "done", "past"] as const;
+export type EventState = (typeof eventStates)[number];
+
+export type EventProgress = {
+  readonly state: EventState;
+  /** How it was judged; known until the next event of its subject is. */
+  readonly outcome?: Outcome;
+  /** The version that it led to, where the outcome is known: the `sequence` of its message. */
+  readonly version?: number;
+};
+
+/** The records of an event's subject. */
+export type SubjectRecords = {
+  readonly state: State | undefined;
+  readonly dataSets: readonly DataSet[];
+};
+
+/** @param records what is known of the event's subject, which need not be whose partition it lies in */
+export function progressOf(event: IncomeEvent, { state, dataSets }: SubjectRecords): EventProgress {
+  if (subjectKindOf(event.type) !== "endpoint") {
+    return progressIn(state, event, state?.unconfirmed === true ? "asking" : undefined);
+  }
+  const dataSet = dataSetOf(event, dataSets);
+  const isOpen = dataSet !== undefined && dataSet.wanted > dataSet.done && event.dataAvailable !== false;
+  return progressIn(dataSet, event, isOpen ? "fetching" : undefined);
+}
+
+/** The data set that an endpoint event led to: the one that judged it, whether or not its dates were told apart. */
+export function dataSetOf(event: IncomeEvent, dataSets: readonly DataSet[]): DataSet | undefined {
+  const some = dataSets.filter(({ endpoint }) => endpoint === event.endpoint);
+  return (
+    some.find(({ judged }) => isJudged(judged, event)) ?? some.find(({ judged }) => mayHaveForgotten(judged))
+  );
+}
+
+function progressIn(
+  record: Pick<State, "judged" | "latest" | "version"> | undefined,
+  event: IncomeEvent,
+  open: "asking" | "fetching" | undefined,
+): EventProgress {
+  if (record === undefined) return { state: "stored" };
+  const { judged, latest, version } = record;
+  if (!isJudged(judged, event)) return { state: mayHaveForgotten(judged) ? "past" : "stored" };
+  const isLatest = latest.cause === "event" && latest.event.id === event.id;
+  // A later event of an unconfirmed subject asks again, and answers for those before it.
+  const isOpen = open === "fetching" || (open === "asking" && isJudgedLast(judged, event));
+  return present<EventProgress>({
+    state: isOpen ? open : "done",
+    outcome: isLatest ? latest.outcome : undefined,
+    version: isLatest ? version : undefined,
+  });
+}

@@ -1,0 +1,111 @@
+import { permanent } from "../core/failures.ts";
+import { fieldsOf, optionalBoolean, optionalText, present, textOf } from "../core/parse.ts";
+
+/** The webhook kinds of the provider, in the order of its specification; also the names of routes and queues. */
+export const kinds = ["users", "accounts", "endpoints", "company-accounts"] as const;
+export type Kind = (typeof kinds)[number];
+
+/** What an event can say, in our own words. The mapping translates the provider's names into these. */
+export const eventTypes = [
+  "user.created",
+  "user.updated",
+  "user.deleted",
+  "account.created",
+  "account.updated",
+  "account.connected",
+  "account.disconnected",
+  "account.deleted",
+  "endpoint.updated",
+  "company-account.created",
+  "company-account.updated",
+  "company-account.connected",
+  "company-account.disconnected",
+  "company-account.deleted",
+] as const;
+export type EventType = (typeof eventTypes)[number];
+
+/** What the mapping takes out of a payload. Ids are the provider's, times are ISO 8601 in UTC. */
+export type EventFacts = {
+  readonly type: EventType;
+  readonly userId?: string;
+  readonly accountId?: string;
+  readonly companyAccountId?: string;
+  readonly datasourceId?: string;
+  readonly endpoint?: string;
+  /** The provider's own id of the event, where it gives one: a body that has it is never a true repeat. */
+  readonly eventId?: string;
+  /** The event's own time. Never the account's `created_at`. */
+  readonly time?: string;
+  readonly connected?: boolean;
+  readonly dataAvailable?: boolean;
+  readonly dateStart?: string;
+  readonly dateEnd?: string;
+};
+
+/** An event as it was received: the facts, and the identity that its body gave it (see `identify.ts`). */
+export type IncomeEvent = EventFacts & {
+  readonly id: string;
+  readonly kind: Kind;
+  /** When the receiver first saw it, ISO 8601. */
+  readonly receivedAt: string;
+  /** No webhook brought it: reconciliation found that it was missed. */
+  readonly reconciled?: true;
+};
+
+/**
+ * Whether a body with neither id nor time was read: the same bytes may then be a late retry or a true repeat
+ * (connect, disconnect, connect), so what it says is asked for rather than believed.
+ */
+export function isWeak(facts: EventFacts): boolean {
+  return facts.eventId === undefined && facts.time === undefined;
+}
+
+/** Whom an event of a type speaks of: the part of its name before the dot. */
+export function subjectKindOf(type: EventType): "user" | "account" | "company-account" | "endpoint" {
+  if (type.startsWith("user.")) return "user";
+  if (type.startsWith("account.")) return "account";
+  return type.startsWith("company-account.") ? "company-account" : "endpoint";
+}
+
+export function isKind(value: unknown): value is Kind {
+  return kinds.some((kind) => kind === value);
+}
+
+export function isEventType(value: unknown): value is EventType {
+  return eventTypes.some((type) => type === value);
+}
+
+/** Reads an event that our own code stored. @throws permanent failure naming the field */
+export function parseEvent(value: unknown): IncomeEvent {
+  const fields = fieldsOf(value, "event");
+  const { kind } = fields;
+  if (!isKind(kind)) throw permanent("event.kind: expected one of the webhook kinds");
+  return {
+    ...parseFacts(fields),
+    id: textOf(fields, "id"),
+    kind,
+    receivedAt: textOf(fields, "receivedAt"),
+    ...(fields.reconciled === true ? { reconciled: true } : {}),
+  };
+}
+
+/** Reads facts that our own code wrote. @throws permanent failure naming the field */
+export function parseFacts(value: unknown): EventFacts {
+  const fields = fieldsOf(value, "event");
+  const { type } = fields;
+  if (!isEventType(type)) throw permanent("event.type: expected one of the event types");
+  return present<EventFacts>({
+    type,
+    userId: optionalText(fields, "userId"),
+    accountId: optionalText(fields, "accountId"),
+    companyAccountId: optionalText(fields, "companyAccountId"),
+    datasourceId: optionalText(fields, "datasourceId"),
+    endpoint: optionalText(fields, "endpoint"),
+    eventId: optionalText(fields, "eventId"),
+    time: optionalText(fields, "time"),
+    connected: optionalBoolean(fields, "connected"),
+    dataAvailable: optionalBoolean(fields, "dataAvailable"),
+    dateStart: optionalText(fields, "dateStart"),
+    dateEnd: optionalText(fields, "dateEnd"),
+  });
+}

@@ -1,0 +1,187 @@
+import { permanent } from "../core/failures.ts";
+import { fieldsOf, present } from "../core/parse.ts";
+import { parseMoment, parseUnixTime } from "../core/timestamps.ts";
+import { type EventFacts, type EventType, isEventType, parseFacts, subjectKindOf } from "./events.ts";
+import {
+  headersRead,
+  type MappedHeaders,
+  type MappingSource,
+  parseSource,
+  type Search,
+  valueAt,
+} from "./mapping-source.ts";
+
+const idFields = ["userId", "accountId", "companyAccountId"] as const;
+const textFields = ["datasourceId", "endpoint", "eventId", "dateStart", "dateEnd"] as const;
+const otherFields = ["time", "connected", "dataAvailable"] as const;
+/** What a mapping can find beside the type of an event. */
+export const mappedFields = [...idFields, ...textFields, ...otherFields];
+
+export type MappedField = (typeof mappedFields)[number];
+
+/**
+ * How one kind's webhooks become events: data, not code. `type` and each field say where it stands, `types` translates the provider's event names into ours, `ids` says whether ids must be UUIDs.
+ */
+export type KindMapping = {
+  readonly type: MappingSource;
+  readonly types: Readonly<Record<string, string>>;
+  readonly ids: "uuid" | "any";
+} & { readonly [field in MappedField]?: MappingSource };
+
+export type { Search } from "./mapping-source.ts";
+
+/** A webhook as the mapping reads it: the parsed body, and the headers that the mapping names. */
+export type Delivery = { readonly body: unknown; readonly headers: MappedHeaders };
+
+/** @throws permanent failure naming the field of the settings that is wrong */
+export function parseMapping(value: unknown): KindMapping {
+  const fields = fieldsOf(value, "mapping");
+  const type = parseSource(fields, "type");
+  if (type === undefined) throw permanent("type: expected an expression or a header");
+  return {
+    ...present(Object.fromEntries(mappedFields.map((name) => [name, parseSource(fields, name)]))),
+    type,
+    types: parseTypes(fields.types),
+    ids: fields.ids === "any" ? "any" : "uuid",
+  };
+}
+
+function parseTypes(value: unknown): Record<string, string> {
+  const entries = Object.entries(fieldsOf(value, "mapping.types"));
+  return Object.fromEntries(entries.map(([name, type]) => [name, typeof type === "string" ? type : ""]));
+}
+
+/** The headers that a mapping reads: all that a receiver carries. */
+export function headersOf(mapping: KindMapping): readonly string[] {
+  return headersRead(Object.values(mapping));
+}
+
+/**
+ * Maps a payload to an event's facts.
+ * @param headers those of its webhook that the mapping names, see `headersOf`
+ * @throws permanent failure with the reason: an unknown event name, a missing subject, an id or time that is
+ * none. Reasons name fields and never quote values, for values may be personal data.
+ */
+export function mapPayload(
+  mapping: KindMapping,
+  payload: unknown,
+  search: Search,
+  headers: MappedHeaders = {},
+): EventFacts {
+  const delivery = { body: payload, headers };
+  const type = typeOf(mapping, foundAt(mapping, "type", delivery, search));
+  const facts = mappedFields.map(
+    (field) => [field, factAt(mapping, field, foundAt(mapping, field, delivery, search))] as const,
+  );
+  return withSubject(parseFacts({ ...Object.fromEntries(facts), type }));
+}
+
+/** What a field's source gives, as it is; undefined where it gives nothing. @throws permanent failure */
+export function foundAt(
+  mapping: KindMapping,
+  field: "type" | MappedField,
+  { body, headers }: Delivery,
+  search: Search,
+): unknown {
+  return valueAt(mapping[field], body, headers, search);
+}
+
+/** A found value as the event has it. @throws permanent failure naming the field */
+export function factAt(
+  mapping: KindMapping,
+  field: MappedField,
+  value: unknown,
+): string | boolean | undefined {
+  switch (field) {
+    case "userId":
+    case "accountId":
+    case "companyAccountId":
+      return idAt(field, value, mapping.ids);
+    case "time":
+      return momentAt(field, value);
+    case "connected":
+    case "dataAvailable":
+      // A header is always a text.
+      return booleanAt(field, typeof mapping[field] === "string" ? value : booleanOf(value));
+    default:
+      return textAt(field, value);
+  }
+}
+
+function booleanOf(value: unknown): unknown {
+  if (value === "true") return true;
+  return value === "false" ? false : value;
+}
+
+/** @throws permanent failure: no event name, or one that `types` does not translate */
+export function typeOf(mapping: KindMapping, name: unknown): EventType {
+  if (typeof name !== "string") throw permanent("type: the payload names no event; see mapping.type");
+  const type = Object.hasOwn(mapping.types, name) ? mapping.types[name] : undefined;
+  if (!isEventType(type)) throw permanent("type: mapping.types translates no such event name");
+  return type;
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+// Ids and endpoint names become parts of keys: 200 characters of UTF-8 fit a sort key (1,024 bytes) with its prefix.
+const longestText = 200;
+// SQS refuses the two non-characters in the messages that carry a text on. Control characters and line separators name
+// nothing, and would begin a line of their own in some log or terminal.
+const refusedCharacters = /[\p{Cc}\p{Zl}\p{Zp}\uFFFE\uFFFF]/u;
+
+/** A short text or a whole number as text; undefined where there is none. @throws permanent failure */
+export function textAt(field: string, value: unknown): string | undefined {
+  if (value === undefined || value === "") return undefined;
+  // A number beyond 2^53 has been rounded: two ids could have become one.
+  const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
+  if (typeof text !== "string" || text.length > longestText || !isClean(text)) {
+    throw permanent(`${field}: expected a short text or a whole number below 2^53`);
+  }
+  return text;
+}
+
+function isClean(text: string): boolean {
+  return text.isWellFormed() && !refusedCharacters.test(text);
+}
+
+/** An id as events carry it: UUIDs in small letters. @throws permanent failure */
+export function idAt(field: string, value: unknown, ids: KindMapping["ids"]): string | undefined {
+  const text = textAt(field, value);
+  if (text === undefined || ids === "any") return text;
+  if (!uuid.test(text)) throw permanent(`${field}: not a UUID; mapping.ids "any" would accept it`);
+  return text.toLowerCase();
+}
+
+function momentAt(field: string, value: unknown): string | undefined {
+  if (value === undefined || value === "") return undefined;
+  const moment = parseUnixTime(value) ?? (typeof value === "string" ? parseMoment(value) : undefined);
+  if (moment === undefined) throw permanent(`${field}: not a date-time`);
+  return moment;
+}
+
+/** @throws permanent failure */
+export function booleanAt(field: string, value: unknown): boolean | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== "boolean") throw permanent(`${field}: expected true or false`);
+  return value;
+}
+
+/** An event must say whom it speaks of, or nothing could be done with it. */
+function withSubject(facts: EventFacts): EventFacts {
+  const missing = missingField(facts);
+  if (missing !== undefined) throw permanent(`${missing}: missing in the payload; see mapping.${missing}`);
+  return facts;
+}
+
+function missingField(facts: EventFacts): MappedField | undefined {
+  switch (subjectKindOf(facts.type)) {
+    case "user":
+      return facts.userId === undefined ? "userId" : undefined;
+    case "account":
+      return facts.accountId === undefined ? "accountId" : undefined;
+    case "company-account":
+      return facts.companyAccountId === undefined ? "companyAccountId" : undefined;
+    case "endpoint":
+      if (facts.endpoint === undefined) return "endpoint";
+      return facts.accountId === undefined && facts.companyAccountId === undefined ? "accountId" : undefined;
+  }
+}

@@ -1,0 +1,53 @@
+import { permanent } from "../core/failures.ts";
+import { fieldsOf, textOf } from "../core/parse.ts";
+import { type EventFacts, subjectKindOf } from "./events.ts";
+
+/** Whose state an event speaks of. */
+export type Subject = { readonly kind: "user" | "account" | "company-account"; readonly id: string };
+
+/** `account/<id>`: how messages and logs name a subject. */
+export function nameOf(subject: Subject): string {
+  return `${subject.kind}/${subject.id}`;
+}
+
+/** @throws permanent failure where the facts name nobody; the mapping has refused such a body before */
+export function subjectOf(facts: EventFacts): Subject {
+  const { userId, accountId, companyAccountId } = facts;
+  switch (subjectKindOf(facts.type)) {
+    case "user":
+      return subject("user", userId);
+    case "account":
+      return subject("account", accountId);
+    case "company-account":
+      return subject("company-account", companyAccountId);
+    case "endpoint":
+      return accountId === undefined
+        ? subject("company-account", companyAccountId)
+        : subject("account", accountId);
+  }
+}
+
+/**
+ * In whose partition an event is kept: the user's, else the account's, else the company account's. A pure
+ * function of the message, so that a retry finds the first receipt and items never move.
+ */
+export function ownerOf(facts: EventFacts): Subject {
+  if (facts.userId !== undefined) return { kind: "user", id: facts.userId };
+  if (facts.accountId !== undefined) return { kind: "account", id: facts.accountId };
+  return subject("company-account", facts.companyAccountId);
+}
+
+/** @throws permanent failure naming the field */
+export function parseSubject(value: unknown): Subject {
+  const fields = fieldsOf(value, "subject");
+  const { kind } = fields;
+  if (kind !== "user" && kind !== "account" && kind !== "company-account") {
+    throw permanent("subject.kind: expected user, account or company-account");
+  }
+  return { kind, id: textOf(fields, "id") };
+}
+
+function subject(kind: Subject["kind"], id: string | undefined): Subject {
+  if (id === undefined) throw permanent(`${kind}: the event names none`);
+  return { kind, id };
+}

@@ -1,0 +1,156 @@
+import { type Fields, fieldsOf, isFields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
+import type { IncomeEvent } from "../event/events.ts";
+import { isWeak } from "../event/events.ts";
+import { parseSubject, type Subject } from "../event/subjects.ts";
+import {
+  type Judged,
+  type Latest,
+  markOf,
+  parseJudged,
+  parseLatest,
+  remember,
+} from "../state/last-change.ts";
+import { type DataName, parseDataName } from "./document-name.ts";
+
+/**
+ * What is known of one endpoint's data, all of it or a range: not the data, but how much was wanted and fetched. Coalescing
+ * counts, it trusts no clock: each event raises `wanted`; a fetch notes it before calling, and writes it as
+ * `done` with the data. A task that is not above `done` is void.
+ */
+export type DataSet = DataName & {
+  readonly subject: Subject;
+  /** Rises by one with each change; the `sequence` of messages. */
+  readonly version: number;
+  readonly wanted: number;
+  readonly done: number;
+  /** Digest of the data that was stored last; absent where there is none, or none any more. */
+  readonly content?: string;
+  /** When the last fetch was answered, ISO 8601, whether it brought data or none. */
+  readonly fetchedAt?: string;
+  /** Which version told subscribers of `content`, and when, ISO 8601: whoever tells it again names that one. */
+  readonly announced?: Announced;
+  readonly judged: Judged;
+  readonly latest: Latest;
+};
+
+type Announced = { readonly version: number; readonly at: string; readonly correlationId?: string };
+
+/** @throws permanent failure naming the field */
+export function parseDataSet(value: unknown): DataSet {
+  const fields = fieldsOf(value, "data");
+  return present<DataSet>({
+    subject: parseSubject(fields.subject),
+    ...parseDataName(fields),
+    version: numberOf(fields, "version"),
+    wanted: numberOf(fields, "wanted"),
+    done: numberOf(fields, "done"),
+    content: optionalText(fields, "content"),
+    fetchedAt: optionalText(fields, "fetchedAt"),
+    announced: isFields(fields.announced) ? parseAnnounced(fields.announced) : undefined,
+    judged: parseJudged(fields),
+    latest: parseLatest(fields.latest),
+  });
+}
+
+function parseAnnounced(fields: Fields): Announced {
+  const correlation = present({ correlationId: optionalText(fields, "correlationId") });
+  return { version: numberOf(fields, "version"), at: textOf(fields, "at"), ...correlation };
+}
+
+function nothingKnown(subject: Subject, { endpoint, range }: DataName): DataSet {
+  const latest: Latest = { cause: "again" };
+  return { subject, endpoint, ...present({ range }), version: 0, wanted: 0, done: 0, judged: [], latest };
+}
+
+/**
+ * Takes one receipt of an endpoint event into account.
+ * @returns the next data set, or undefined where the receipt was judged before or is a known retry
+ */
+export function want(
+  known: DataSet | undefined,
+  subject: Subject,
+  name: DataName,
+  event: IncomeEvent,
+  receipts: number,
+): DataSet | undefined {
+  const before = known ?? nothingKnown(subject, name);
+  const mark = markOf(event, receipts);
+  const isAgain = receipts > 1;
+  if (before.judged.includes(mark) || (isAgain && !isWeak(event))) return undefined;
+  // With no data available yet there is nothing to read: a later event will say so.
+  const raise = event.dataAvailable === false ? 0 : 1;
+  if (isAgain && raise === 0) return undefined;
+  return {
+    ...before,
+    version: before.version + 1,
+    wanted: before.wanted + raise,
+    judged: remember(before.judged, mark),
+    latest: isAgain
+      ? { cause: "again", correlationId: event.id }
+      : { cause: "event", event, outcome: "applied" },
+  };
+}
+
+/**
+ * Wants an endpoint's data for another reason than an event, told by `mark`: the same reason wants it once.
+ * @param correlationId of what led to it
+ * @returns undefined where that reason was counted before
+ */
+export function wantFor(
+  known: DataSet | undefined,
+  subject: Subject,
+  name: DataName,
+  mark: string,
+  correlationId?: string,
+): DataSet | undefined {
+  const before = known ?? nothingKnown(subject, name);
+  if (before.judged.includes(mark)) return undefined;
+  return {
+    ...before,
+    version: before.version + 1,
+    wanted: before.wanted + 1,
+    judged: remember(before.judged, mark),
+    latest: { cause: "again", ...present({ correlationId }) },
+  };
+}
+
+/** Whether data was fetched last before a moment, ISO 8601. What was never fetched is its own task's business. */
+export function isFetchedBefore({ done, fetchedAt }: DataSet, moment: string): boolean {
+  return done > 0 && (fetchedAt === undefined || fetchedAt < moment);
+}
+
+/** How often an endpoint's data was wanted, over all of its ranges: it rises with each event that tells of data. */
+export function wantedOf(dataSets: readonly DataSet[], endpoint: string): number {
+  return dataSets
+    .filter((dataSet) => dataSet.endpoint === endpoint)
+    .reduce((sum, { wanted }) => sum + wanted, 0);
+}
+
+/**
+ * Notes that what was wanted up to `noted` has been fetched.
+ * @param content digest of the data, undefined where the provider has none (404, 410)
+ * @param correlationId of what led to the call
+ * @returns undefined where a later fetch was faster
+ */
+export function fetched(
+  known: DataSet,
+  noted: number,
+  content: string | undefined,
+  at: Date,
+  correlationId?: string,
+): DataSet | undefined {
+  if (noted <= known.done) return undefined;
+  const { content: before, ...rest } = known;
+  const version = known.version + 1;
+  const correlation = present({ correlationId });
+  const common = {
+    ...rest,
+    ...present({ content }),
+    done: noted,
+    fetchedAt: at.toISOString(),
+    version,
+  };
+  if (content === before) return { ...common, latest: { cause: "again", ...correlation } };
+  const announced = { version, at: at.toISOString(), ...correlation };
+  return { ...common, announced, latest: { cause: "answer", at: announced.at, ...correlation } };
+}

@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { permanent } from "../core/failures.ts";
+import { type Fields, numberOf, parseJson, textOf } from "../core/parse.ts";
+import { type Span, sourceAt } from "../event/json-source.ts";
+import type { PagingSettings } from "./paging-settings.ts";
+
+/** Where a list goes on. Plain data, so that it can be kept from one run to the next. */
+export type Continuation = {
+  /** The cursor, the page's number, or the link. */
+  readonly next: string;
+  /** How many pages have been read. */
+  readonly pages: number;
+  /** Of an earlier page: where it comes again, the list goes in circles. */
+  readonly mark: string;
+};
+
+/** One page of a list, or an answer that is no list. */
+export type Page = {
+  /** Where the list of items stands in the text; undefined where there is none. */
+  readonly items: Span | undefined;
+  /** Undefined on the last page. */
+  readonly next: Continuation | undefined;
+};
+
+/** The call for a list's first page, or for where it goes on. */
+export function pageCall(
+  path: string,
+  paging: PagingSettings,
+  from?: Continuation,
+): { readonly path: string; readonly link?: string } {
+  if (from !== undefined && paging.by === "link") return { path, link: from.next };
+  const { pageSize } = paging;
+  const query = new URLSearchParams();
+  if (pageSize !== undefined) query.set(pageSize.parameter, String(pageSize.items));
+  if (from !== undefined) query.set(paging.parameter, from.next);
+  if (query.size === 0) return { path };
+  return { path: `${path}${path.includes("?") ? "&" : "?"}${query}` };
+}
+
+/** The path of a list's shortest page, where the provider lets its length be chosen; else of its first. */
+export function shortestPage(path: string, paging: PagingSettings): string {
+  const { pageSize, ...rest } = paging;
+  const short = pageSize === undefined ? rest : { ...rest, pageSize: { ...pageSize, items: 1 } };
+  return pageCall(path, short).path;
+}
+
+/**
+ * Reads a page.
+ * @param from what it was asked for with; undefined for the first page
+ * @throws permanent failure naming the setting where the page makes no sense, where the list has too many pages, and
+ * where it goes in circles
+ */
+export function readPage(text: string, paging: PagingSettings, from?: Continuation): Page {
+  parseJson(text, "the provider's answer");
+  const items = listIn(text, paging.items);
+  const next = nextOf(text, items, paging, from);
+  if (next === undefined) return { items, next };
+  if (items === undefined) {
+    throw permanent("provider.paging.items: finds no list in an answer that has a next page");
+  }
+  return { items, next: goOn(text, next, paging, from) };
+}
+
+/** The source of a page's items, without the brackets. */
+export function itemsIn(text: string, { start, end }: Span): string {
+  return text.slice(start + 1, end - 1).trim();
+}
+
+/** @throws permanent failure naming the field */
+export function parseContinuation(fields: Fields): Continuation {
+  return { next: textOf(fields, "next"), pages: numberOf(fields, "pages"), mark: textOf(fields, "mark") };
+}
+
+/** A bare array is the list itself. */
+function listIn(text: string, path: string): Span | undefined {
+  const whole = sourceAt(text, "");
+  const span = whole !== undefined && text[whole.start] === "[" ? whole : sourceAt(text, path);
+  return span !== undefined && text[span.start] === "[" ? span : undefined;
+}
+
+function nextOf(
+  text: string,
+  items: Span | undefined,
+  { by, next: path }: PagingSettings,
+  from: Continuation | undefined,
+): string | undefined {
+  const span = sourceAt(text, path);
+  const source = span === undefined ? undefined : text.slice(span.start, span.end);
+  const isLast = source !== undefined && ["null", "false", '""', "0"].includes(source);
+  if (by === "page") {
+    const isEmpty = items === undefined || itemsIn(text, items) === "";
+    return isLast || isEmpty ? undefined : String((from?.pages ?? 0) + 2);
+  }
+  if (source === undefined || isLast) return undefined;
+  // A number's source is its digits, however many.
+  if (/^[-\d]/.test(source)) return source;
+  const value = parseJson(source, "the provider's answer");
+  if (typeof value !== "string") throw permanent("provider.paging.next: expected a text or a number there");
+  return value;
+}
+
+/**
+ * Circles are found with the memory of one page: it is renewed at each power of two (Brent), so that a circle is
+ * noticed before it was gone through three times.
+ */
+function goOn(
+  text: string,
+  next: string,
+  { by, maxPages }: PagingSettings,
+  from?: Continuation,
+): Continuation {
+  const pages = (from?.pages ?? 0) + 1;
+  if (pages >= maxPages) {
+    throw permanent(`the list has over ${maxPages} pages; see provider.paging.maxPages`);
+  }
+  // Numbers of pages never come again: there the page itself would.
+  const mark = createHash("sha256")
+    .update(by === "page" ? text : next)
+    .digest("base64url");
+  if (mark === from?.mark) throw permanent("the list's pages go in circles; see provider.paging");
+  const isPowerOfTwo = (pages & (pages - 1)) === 0;
+  return { next, pages, mark: isPowerOfTwo || from === undefined ? mark : from.mark };
+}

@@ -1,0 +1,169 @@
+import { permanent } from "../core/failures.ts";
+import { type Fields, fieldsOf, isFields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
+import type { Kind } from "../event/events.ts";
+import type { Subject } from "../event/subjects.ts";
+import { type BreakerSettings, parseBreakerSettings } from "./breaker.ts";
+import type { DataName, DateRange } from "./document-name.ts";
+import { type PagingSettings, parsePagingSettings } from "./paging-settings.ts";
+
+/** How the provider is called. Paths are templates under its base address; see `fillPath`. */
+export type ProviderSettings = {
+  readonly paths: {
+    /** Unset: an account's endpoints are read straight away. `body` is any JSON; see `fillBody`. */
+    readonly start?: {
+      readonly method: "GET" | "POST" | "PUT";
+      readonly path: string;
+      readonly body?: unknown;
+    };
+    readonly read: string;
+    readonly readCompany: string;
+    /** Unset: data is read as a whole, whatever dates its event tells. */
+    readonly readRange?: string;
+    readonly readCompanyRange?: string;
+    readonly account: string;
+    readonly companyAccount: string;
+    /** Unset: a weak deletion of a user stays unconfirmed. */
+    readonly user?: string;
+    readonly users: string;
+    /** Unset: users are compared with the provider's list, their accounts are not. */
+    readonly userAccounts?: string;
+    readonly refresh: string;
+  };
+  readonly requestsPerMinute: number;
+  readonly breaker: BreakerSettings;
+  readonly timeouts: {
+    readonly connectSeconds: number;
+    readonly headersSeconds: number;
+    readonly bodySeconds: number;
+  };
+  readonly maxResponseBytes: number;
+  /** Of all pages of a data set together. */
+  readonly maxDataBytes: number;
+  readonly paging: PagingSettings;
+  /** Whether the provider may answer from this machine or a private network. */
+  readonly allowPrivateAddresses: boolean;
+};
+
+/** However slowly an answer drips. */
+export function longestCallInSeconds({ timeouts }: Pick<ProviderSettings, "timeouts">): number {
+  return timeouts.connectSeconds + timeouts.headersSeconds + timeouts.bodySeconds;
+}
+
+/** What a function keeps of its time for what comes after its last call: storing, sending again. */
+export function settlingInSeconds(timeoutSeconds: number): number {
+  return Math.max(1, timeoutSeconds / 10);
+}
+
+/** @throws permanent failure naming the setting */
+export function parseProviderSettings(value: unknown): ProviderSettings {
+  const fields = fieldsOf(value, "provider");
+  const paths = fieldsOf(fields.paths, "provider.paths");
+  const timeouts = fieldsOf(fields.timeouts, "provider.timeouts");
+  return {
+    paths: present<ProviderSettings["paths"]>({
+      start:
+        paths.start === undefined ? undefined : parseStart(fieldsOf(paths.start, "provider.paths.start")),
+      read: textOf(paths, "read"),
+      readCompany: textOf(paths, "readCompany"),
+      readRange: optionalText(paths, "readRange"),
+      readCompanyRange: optionalText(paths, "readCompanyRange"),
+      account: textOf(paths, "account"),
+      companyAccount: textOf(paths, "companyAccount"),
+      user: optionalText(paths, "user"),
+      users: textOf(paths, "users"),
+      userAccounts: optionalText(paths, "userAccounts"),
+      refresh: textOf(paths, "refresh"),
+    }),
+    requestsPerMinute: numberOf(fields, "requestsPerMinute"),
+    breaker: parseBreakerSettings(fields.breaker),
+    timeouts: {
+      connectSeconds: numberOf(timeouts, "connectSeconds"),
+      headersSeconds: numberOf(timeouts, "headersSeconds"),
+      bodySeconds: numberOf(timeouts, "bodySeconds"),
+    },
+    maxResponseBytes: numberOf(fields, "maxResponseBytes"),
+    maxDataBytes: numberOf(fields, "maxDataBytes"),
+    paging: parsePagingSettings(fields.paging),
+    // Only where it is said: a setting that is missing allows nothing.
+    allowPrivateAddresses: fields.allowPrivateAddresses === true,
+  };
+}
+
+function parseStart(fields: Fields): NonNullable<ProviderSettings["paths"]["start"]> {
+  const { method, body } = fields;
+  if (method !== "GET" && method !== "POST" && method !== "PUT") {
+    throw permanent("provider.paths.start.method: expected GET, POST or PUT");
+  }
+  const path = textOf(fields, "path");
+  return body === undefined ? { method, path } : { method, path, body };
+}
+
+/** The provider's path of each kind's webhook. @throws permanent failure naming the setting */
+export function parseWebhookPaths(provider: unknown): Readonly<Record<Kind, string>> {
+  const paths = fieldsOf(fieldsOf(provider, "provider").paths, "provider.paths");
+  const webhooks = fieldsOf(paths.webhooks, "provider.paths.webhooks");
+  return {
+    users: textOf(webhooks, "users"),
+    accounts: textOf(webhooks, "accounts"),
+    endpoints: textOf(webhooks, "endpoints"),
+    "company-accounts": textOf(paths, "companyWebhooks"),
+  };
+}
+
+/** Names of the endpoints that a connected account's data is fetched for. */
+export function parseStartEndpoints(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw permanent("startEndpoints: expected a list");
+  return value.map(String);
+}
+
+/** The kinds of subjects whose data is read by the dates that its events tell. */
+export function parseReadByRange(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw permanent("readByRange: expected a list");
+  return value.map(String);
+}
+
+/** The path that reads a subject's data; of a range where the settings know a path for ranges. */
+export function readPath(
+  { paths }: Pick<ProviderSettings, "paths">,
+  subject: Subject,
+  { endpoint, range }: DataName,
+): string {
+  const isCompany = subject.kind === "company-account";
+  const template = isCompany ? paths.readCompany : paths.read;
+  const rangeTemplate = isCompany ? paths.readCompanyRange : paths.readRange;
+  // Where the setting was taken back since the range was wanted: the whole holds the range too.
+  if (range === undefined || rangeTemplate === undefined) return fillPath(template, subject, endpoint);
+  return fillPath(rangeTemplate, subject, endpoint, range);
+}
+
+/**
+ * Fills `{user_id}`, `{account_id}`, `{endpoint}`, `{date_start}` and `{date_end}` into a path; what is filled in
+ * is percent-encoded.
+ * @throws permanent failure where an id or endpoint would lead to another path
+ */
+export function fillPath(template: string, subject: Subject, endpoint = "", range?: DateRange): string {
+  const id = encodePart(subject.id, `${subject.kind}'s id`);
+  return template
+    .replaceAll("{user_id}", id)
+    .replaceAll("{account_id}", id)
+    .replaceAll("{endpoint}", encodePart(endpoint, "endpoint"))
+    .replaceAll("{date_start}", encodeURIComponent(range?.start ?? ""))
+    .replaceAll("{date_end}", encodeURIComponent(range?.end ?? ""));
+}
+
+// Servers and clients resolve `.` and `..` also where they are percent-encoded.
+function encodePart(part: string, what: string): string {
+  if (part === "." || part === "..") throw permanent(`${what}: can't be part of a path`);
+  return encodeURIComponent(part);
+}
+
+/** Fills a start's body: a text `"{endpoints}"` becomes the list, `{account_id}` within a text the account. */
+export function fillBody(body: unknown, subject: Subject, endpoints: readonly string[]): unknown {
+  if (body === "{endpoints}") return endpoints;
+  if (typeof body === "string") return body.replaceAll("{account_id}", () => subject.id);
+  if (Array.isArray(body)) return body.map((part: unknown) => fillBody(part, subject, endpoints));
+  if (!isFields(body)) return body;
+  return Object.fromEntries(
+    Object.entries(body).map(([name, part]) => [name, fillBody(part, subject, endpoints)]),
+  );
+}

@@ -1,0 +1,97 @@
+import { permanent } from "../core/failures.ts";
+import { type IncomeEvent, subjectKindOf } from "../event/events.ts";
+import { type Subject, subjectOf } from "../event/subjects.ts";
+import type { DataSet } from "../fetch/document.ts";
+import { askTask, readTask, startTask, type Task } from "../fetch/tasks.ts";
+import type { EraseTask } from "../recovery/erasure.ts";
+import type { Change } from "../state/change.ts";
+import { correlationOf, type Latest, tellSame } from "../state/last-change.ts";
+import type { State } from "../state/state.ts";
+import { messageOfDataSet, messageOfState } from "./message.ts";
+import type { Message } from "./message-schemas.ts";
+
+/**
+ * What follows from a change. `judge` and `want` write to the table, whose stream then tells the next change;
+ * the others leave the table. Each is harmless when it is done twice.
+ */
+export type Consequence =
+  | {
+      readonly do: "judge";
+      readonly subject: Subject;
+      readonly event: IncomeEvent;
+      readonly receipts: number;
+    }
+  | {
+      readonly do: "want";
+      readonly subject: Subject;
+      readonly endpoint: string;
+      readonly event: IncomeEvent;
+      readonly receipts: number;
+    }
+  | { readonly do: "link"; readonly userId: string; readonly accountId: string }
+  | { readonly do: "call"; readonly task: Task }
+  | { readonly do: "erase"; readonly task: EraseTask }
+  | { readonly do: "publish"; readonly message: Message };
+
+/**
+ * Derives what follows from a change: a pure function of the change alone, so that a replayed stream, or
+ * `repair` from the table, gives the same tasks and messages with the same ids.
+ */
+export function consequencesOf(change: Change, source: string): readonly Consequence[] {
+  switch (change.of) {
+    case "event":
+      return [ofEvent(change.event, change.receipts)];
+    case "state":
+      return ofState(change.before, change.after, source);
+    case "data":
+      return ofData(change.before, change.after, source);
+  }
+}
+
+function ofEvent(event: IncomeEvent, receipts: number): Consequence {
+  const subject = subjectOf(event);
+  if (subjectKindOf(event.type) !== "endpoint") return { do: "judge", subject, event, receipts };
+  if (event.endpoint === undefined) throw permanent("event.endpoint: missing");
+  return { do: "want", subject, endpoint: event.endpoint, event, receipts };
+}
+
+function ofState(before: State | undefined, after: State, source: string): readonly Consequence[] {
+  if (before?.version === after.version)
+    return isRetold(before, after) ? publish([], messageOfState(after, source)) : [];
+  const { subject, version, userId, latest } = after;
+  const correlationId = correlationOf(latest);
+  const list: Consequence[] = [];
+  if (subject.kind === "account" && userId !== undefined && before?.userId === undefined) {
+    list.push({ do: "link", userId, accountId: subject.id });
+  }
+  if (subject.kind !== "user" && isConnected(after) && before?.connected !== true) {
+    list.push({ do: "call", task: startTask(subject, version, correlationId) });
+  }
+  if (after.unconfirmed) list.push({ do: "call", task: askTask(subject, version, correlationId) });
+  return publish(list, messageOfState(after, source));
+}
+
+function ofData(before: DataSet | undefined, after: DataSet, source: string): readonly Consequence[] {
+  if (before?.version === after.version)
+    return isRetold(before, after) ? publish([], messageOfDataSet(after, source)) : [];
+  const { subject, wanted, latest } = after;
+  const isWantedMore = wanted > (before?.wanted ?? 0);
+  const task = readTask(subject, after, wanted, correlationOf(latest));
+  return publish(isWantedMore ? [{ do: "call", task }] : [], messageOfDataSet(after, source));
+}
+
+/**
+ * The stream tells of every write; one that left the version alone has no consequences. Only `repair` hands over a
+ * version whose `latest` is another: it tells of an event again, and nothing else follows.
+ */
+function isRetold(before: { readonly latest: Latest }, after: { readonly latest: Latest }): boolean {
+  return !tellSame(before.latest, after.latest);
+}
+
+function publish(list: readonly Consequence[], message: Message | undefined): readonly Consequence[] {
+  return message === undefined ? list : [...list, { do: "publish", message }];
+}
+
+function isConnected(state: State): boolean {
+  return state.connected === true && !state.deleted;
+}

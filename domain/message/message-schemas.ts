@@ -1,0 +1,192 @@
+import type { Outcome } from "../state/last-change.ts";
+import { flag, type ObjectSchema, object, type TypeOf, text } from "./json-schema.ts";
+import type { MessageType } from "./message-types.ts";
+
+/**
+ * What is promised to subscribers: the one source of the messages' types, of the reader's checks, and of the
+ * documents. How it may change:
+ * docs/adr/0034-the-type-is-the-version.md. In no function's bundle.
+ */
+type Contract = {
+  readonly sentWhen: string;
+  readonly time: string;
+  /**
+   * Which messages replace each other, the higher `sequence` the lower: each tells all that is known of its
+   * subject, or only messages of one type do (that an endpoint has news does not tell which data is stored).
+   */
+  readonly newestOf: "subject" | "subject and type";
+  readonly data: ObjectSchema;
+};
+
+/** The attributes of CloudEvents that every message has beside `type` and `data`. */
+export const attributes = object(
+  {
+    specversion: { type: "string", const: "1.0", description: "The version of CloudEvents." },
+    id: text("The same each time that this message is sent: drop what was handled."),
+    source: { ...text("`/income-events/<stage>`."), pattern: "^/income-events/." },
+    subject: text(
+      "`user/<id>`, `account/<id>`, `company-account/<id>`; of data with `/<endpoint>` behind it, and with " +
+        "`/<first day>..<last day>` behind that where it is read by dates. Of a test `subscriber/<name>`.",
+    ),
+    time: {
+      type: "string",
+      format: "date-time",
+      description: "ISO 8601 in UTC; what it is the time of depends on `type`.",
+    },
+    datacontenttype: { type: "string", const: "application/json", description: "What `data` is." },
+    sequence: {
+      type: "string",
+      pattern: "^[0-9]{20}$",
+      description: "Of two messages of one `subject` the higher one, compared as text, is the newer.",
+    },
+  },
+  {
+    replayid: text("A replay sent the message, by this id; absent in what the pipeline sends by itself."),
+    correlationid: text(
+      "The id of what led to the message, the same in the pipeline's logs: of the event, also where the provider was " +
+        "asked or data was read because of it; of the erasure; of the comparison with the provider. Absent in a test, " +
+        "and where an earlier release recorded it.",
+    ),
+  },
+);
+
+const userId = text("The provider's id of the user.");
+const accountId = text("The provider's id of the account.");
+const companyAccountId = text("The provider's id of the company account.");
+const datasourceId = text("Where the account is: the provider's id of the source.");
+const endpoint = text("The name of the provider's endpoint, such as `income`.");
+
+const outcomes = ["applied", "agreed", "stale", "unconfirmed"] as const satisfies readonly Outcome[];
+const outcome = {
+  type: "string",
+  enum: outcomes,
+  description:
+    "How the event stands to what was known: `applied`; `agreed`, nothing new; `stale`, older; or `unconfirmed`, " +
+    "it contradicts and no time says which is newer: the provider is asked, and a `.confirmed` follows.",
+} as const;
+const reconciled = {
+  type: "boolean",
+  const: true,
+  description:
+    "No webhook brought the event: a comparison with the provider found that it was missed. The webhook may " +
+    "still come, as one more event.",
+} as const;
+const deleted = flag("Whether it is deleted, after the event. Final.");
+const unconfirmed = flag("Whether what is known is in doubt, until the provider has answered.");
+const connected = flag("Whether it is connected, after the event; absent while nothing has told it.");
+const known = { connected, userId, datasourceId };
+
+const userEvent = object({ userId, deleted, unconfirmed, outcome }, { reconciled });
+const accountEvent = object({ accountId, deleted, unconfirmed, outcome }, { ...known, reconciled });
+const companyEvent = object({ companyAccountId, deleted, unconfirmed, outcome }, { ...known, reconciled });
+
+const dates = {
+  dateStart: text("The first day that the event told, or that the data is of, as the provider wrote it."),
+  dateEnd: text("The last day, likewise."),
+};
+const ofEitherAccount = {
+  oneOf: [{ required: ["accountId"] }, { required: ["companyAccountId"] }],
+} as const;
+
+const eventTime = "The event's own time; where the provider tells none, when it was received.";
+const answerTime = "When the provider answered.";
+
+const aboutUser = { time: eventTime, newestOf: "subject", data: userEvent } as const;
+const aboutAccount = { time: eventTime, newestOf: "subject", data: accountEvent } as const;
+const aboutCompany = { time: eventTime, newestOf: "subject", data: companyEvent } as const;
+const confirmed = {
+  sentWhen: "The provider was asked what is so, and answered.",
+  time: answerTime,
+  newestOf: "subject",
+} as const;
+
+const erased = {
+  sentWhen:
+    "An operator's command, or a deletion where the stage's settings say so, erased all that was kept. Forget it, too: " +
+    "nothing more comes of it, unless the provider tells of it again in months; then its sequences begin anew.",
+  time: "When it was erased first.",
+  newestOf: "subject",
+} as const;
+
+export const contract = {
+  "user.created": { ...aboutUser, sentWhen: "A user was created." },
+  "user.updated": { ...aboutUser, sentWhen: "A user was changed." },
+  "user.deleted": { ...aboutUser, sentWhen: "A user was deleted." },
+  "account.created": { ...aboutAccount, sentWhen: "An account was created." },
+  "account.updated": { ...aboutAccount, sentWhen: "An account was changed." },
+  "account.connected": { ...aboutAccount, sentWhen: "An account was connected to its source." },
+  "account.disconnected": { ...aboutAccount, sentWhen: "An account lost its source." },
+  "account.deleted": { ...aboutAccount, sentWhen: "An account was deleted." },
+  "endpoint.updated": {
+    sentWhen: "The provider has news of an endpoint; its data is read now.",
+    time: eventTime,
+    newestOf: "subject and type",
+    data: {
+      ...object(
+        { endpoint, outcome },
+        {
+          accountId,
+          companyAccountId,
+          userId,
+          dataAvailable: flag("Whether there is data to read."),
+          ...dates,
+        },
+      ),
+      ...ofEitherAccount,
+    },
+  },
+  "company-account.created": { ...aboutCompany, sentWhen: "A company account was created." },
+  "company-account.updated": { ...aboutCompany, sentWhen: "A company account was changed." },
+  "company-account.connected": {
+    ...aboutCompany,
+    sentWhen: "A company account was connected to its source.",
+  },
+  "company-account.disconnected": { ...aboutCompany, sentWhen: "A company account lost its source." },
+  "company-account.deleted": { ...aboutCompany, sentWhen: "A company account was deleted." },
+  "user.confirmed": { ...confirmed, data: object({ userId, deleted, unconfirmed }, {}) },
+  "account.confirmed": { ...confirmed, data: object({ accountId, deleted, unconfirmed }, known) },
+  "company-account.confirmed": {
+    ...confirmed,
+    data: object({ companyAccountId, deleted, unconfirmed }, known),
+  },
+  "user.erased": { ...erased, data: object({ userId }, {}) },
+  "account.erased": { ...erased, data: object({ accountId }, {}) },
+  "company-account.erased": { ...erased, data: object({ companyAccountId }, {}) },
+  "data.updated": {
+    sentWhen: "An endpoint's data was fetched and is not what was stored before.",
+    time: answerTime,
+    newestOf: "subject and type",
+    data: {
+      ...object(
+        { endpoint },
+        {
+          accountId,
+          companyAccountId,
+          ...dates,
+          content: text("SHA-256 of the data that is stored, base64url; absent where the provider has none."),
+        },
+      ),
+      ...ofEitherAccount,
+    },
+  },
+  "subscriber.test": {
+    sentWhen:
+      "An operator tried this subscriber (`subscribers test`): sent to its queue alone, whatever its filter says.",
+    time: "When it was sent.",
+    newestOf: "subject",
+    data: object({ test: { type: "boolean", const: true, description: "It tells of nothing." } }, {}),
+  },
+} as const satisfies Record<MessageType, Contract>;
+
+/** A message of one type. */
+export type MessageOf<Type extends MessageType> = Type extends MessageType
+  ? TypeOf<typeof attributes> & { readonly type: Type; readonly data: DataOf<Type> }
+  : never;
+
+export type DataOf<Type extends MessageType> = TypeOf<(typeof contract)[Type]["data"]>;
+
+/**
+ * A subscriber's message: CloudEvents 1.0 in JSON. Thin: ids and states, no personal data. At least once and
+ * unordered: `id` is the same each time, and of two messages of a `subject` the higher `sequence` is the newer.
+ */
+export type Message = MessageOf<MessageType>;

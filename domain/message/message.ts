@@ -1,0 +1,191 @@
+import { permanent } from "../core/failures.ts";
+import { present } from "../core/parse.ts";
+import type { IncomeEvent } from "../event/events.ts";
+import { nameOf, type Subject } from "../event/subjects.ts";
+import type { DataSet } from "../fetch/document.ts";
+import { type DateRange, nameOfData, rangeOf } from "../fetch/document-name.ts";
+import type { Latest } from "../state/last-change.ts";
+import type { State } from "../state/state.ts";
+import type { DataOf, Message } from "./message-schemas.ts";
+
+/** The message of a state's present version; undefined where it has none of its own. */
+export function messageOfState(state: State, source: string): Message | undefined {
+  const { latest, subject } = state;
+  const told = { source, subject: nameOf(subject), version: state.version };
+  switch (latest.cause) {
+    case "again":
+      return undefined;
+    case "event": {
+      const { id } = latest.event;
+      return ofEvent(state, latest, attributesOf(told, id, timeOf(latest.event), id));
+    }
+    case "answer": {
+      const id = `${told.subject}.${state.version}`;
+      return ofAnswer(state, attributesOf(told, id, latest.at, latest.correlationId));
+    }
+  }
+}
+
+function ofEvent(
+  { subject: { id }, ...state }: State,
+  { event, outcome }: Extract<Latest, { cause: "event" }>,
+  attributes: Attributes,
+): Message {
+  const { type, reconciled } = event;
+  const judged = { deleted: state.deleted, unconfirmed: state.unconfirmed, outcome, reconciled };
+  const known = { userId: state.userId, datasourceId: state.datasourceId, connected: state.connected };
+  switch (type) {
+    case "user.created":
+    case "user.updated":
+    case "user.deleted": {
+      const data = present<DataOf<typeof type>>({ userId: id, ...judged });
+      return { ...attributes, type, data };
+    }
+    case "account.created":
+    case "account.updated":
+    case "account.connected":
+    case "account.disconnected":
+    case "account.deleted": {
+      const data = present<DataOf<typeof type>>({ accountId: id, ...known, ...judged });
+      return { ...attributes, type, data };
+    }
+    case "company-account.created":
+    case "company-account.updated":
+    case "company-account.connected":
+    case "company-account.disconnected":
+    case "company-account.deleted": {
+      const data = present<DataOf<typeof type>>({ companyAccountId: id, ...known, ...judged });
+      return { ...attributes, type, data };
+    }
+    case "endpoint.updated":
+      throw permanent("event.type: a state is not told by an endpoint event");
+  }
+}
+
+function ofAnswer(state: State, attributes: Attributes): Message {
+  const { subject, deleted, unconfirmed, userId, datasourceId, connected } = state;
+  const known = { userId, datasourceId, connected, deleted, unconfirmed };
+  switch (subject.kind) {
+    case "user":
+      return { ...attributes, type: "user.confirmed", data: { userId: subject.id, deleted, unconfirmed } };
+    case "account": {
+      const data = present<DataOf<"account.confirmed">>({ accountId: subject.id, ...known });
+      return { ...attributes, type: "account.confirmed", data };
+    }
+    case "company-account": {
+      const data = present<DataOf<"company-account.confirmed">>({ companyAccountId: subject.id, ...known });
+      return { ...attributes, type: "company-account.confirmed", data };
+    }
+  }
+}
+
+/** The message of a data set's present version; undefined where it has none of its own. */
+export function messageOfDataSet(dataSet: DataSet, source: string): Message | undefined {
+  const { latest, subject, endpoint, range, content } = dataSet;
+  const told = {
+    source,
+    subject: `${nameOf(subject)}/${nameOfData(dataSet, "/")}`,
+    version: dataSet.version,
+  };
+  const known = { ...accountIdOf(subject), endpoint };
+  switch (latest.cause) {
+    case "again":
+      return undefined;
+    case "event": {
+      const { event, outcome } = latest;
+      const { id, userId, dataAvailable } = event;
+      const attributes = attributesOf(told, id, timeOf(event), id);
+      const dates = datesOf(rangeOf(event));
+      const data = present<DataOf<"endpoint.updated">>({
+        ...known,
+        ...dates,
+        userId,
+        dataAvailable,
+        outcome,
+      });
+      return { ...attributes, type: "endpoint.updated", data };
+    }
+    case "answer": {
+      const id = `${told.subject}.${dataSet.announced?.version ?? dataSet.version}`;
+      const attributes = attributesOf(told, id, latest.at, latest.correlationId);
+      const data = present<DataOf<"data.updated">>({ ...known, ...datesOf(range), content });
+      return { ...attributes, type: "data.updated", data };
+    }
+  }
+}
+
+/** Twenty digits that no version reaches: nothing of a subject is newer than its erasure. */
+const lastOfAll = "9".repeat(20);
+
+/**
+ * Tells that a subject was erased, and when first (ISO 8601); the same each time it is sent.
+ * @param correlationId of what led to the erasure
+ */
+export function messageOfErasure(
+  subject: Subject,
+  erasedAt: string,
+  source: string,
+  correlationId?: string,
+): Message {
+  const { kind, id } = subject;
+  const told = { source, subject: nameOf(subject), version: 0 };
+  const attributes = {
+    ...attributesOf(told, `${told.subject}.erased.${erasedAt}`, erasedAt, correlationId),
+    sequence: lastOfAll,
+  };
+  switch (kind) {
+    case "user":
+      return { ...attributes, type: "user.erased", data: { userId: id } };
+    case "account":
+      return { ...attributes, type: "account.erased", data: { accountId: id } };
+    case "company-account":
+      return { ...attributes, type: "company-account.erased", data: { companyAccountId: id } };
+  }
+}
+
+function timeOf({ time, receivedAt }: IncomeEvent): string {
+  return time ?? receivedAt;
+}
+
+function datesOf(range: DateRange | undefined): { readonly dateStart?: string; readonly dateEnd?: string } {
+  return range === undefined ? {} : { dateStart: range.start, dateEnd: range.end };
+}
+
+type Attributes = Omit<Message, "type" | "data">;
+
+function attributesOf(
+  {
+    source,
+    subject,
+    version,
+  }: { readonly source: string; readonly subject: string; readonly version: number },
+  id: string,
+  time: string,
+  correlationId: string | undefined,
+): Attributes {
+  return {
+    specversion: "1.0",
+    id,
+    source,
+    subject,
+    time,
+    datacontenttype: "application/json",
+    // Twenty digits, so that it compares as text (CloudEvents' `sequence` extension).
+    sequence: String(version).padStart(20, "0"),
+    ...present({ correlationid: correlationId }),
+  };
+}
+
+function accountIdOf({
+  kind,
+  id,
+}: Subject): { readonly accountId: string } | { readonly companyAccountId: string } {
+  switch (kind) {
+    case "account":
+      return { accountId: id };
+    case "company-account":
+      return { companyAccountId: id };
+    case "user":
+      throw permanent("subject.kind: data is of an account");
+  }
+}

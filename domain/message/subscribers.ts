@@ -1,0 +1,25 @@
+import { permanent } from "../core/failures.ts";
+import { fieldsOf, textOf } from "../core/parse.ts";
+
+/** Who gets what: `types` holds exact message types, or prefixes that end in `*`; absent: everything. */
+export type Subscriber = { readonly name: string; readonly types?: readonly string[] };
+
+export function wants(subscriber: Subscriber, type: string): boolean {
+  const { types } = subscriber;
+  return types === undefined || types.some((pattern) => matches(pattern, type));
+}
+
+function matches(pattern: string, type: string): boolean {
+  return pattern.endsWith("*") ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
+}
+
+/** @throws permanent failure naming the setting */
+export function parseSubscribers(value: unknown): readonly Subscriber[] {
+  if (!Array.isArray(value)) throw permanent("subscribers: expected a list");
+  return value.map((entry: unknown) => {
+    const fields = fieldsOf(entry, "subscribers");
+    const name = textOf(fields, "name");
+    const { types } = fields;
+    return Array.isArray(types) ? { name, types: types.map(String) } : { name };
+  });
+}

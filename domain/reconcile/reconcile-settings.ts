@@ -1,0 +1,30 @@
+import { fieldsOf, numberOf } from "../core/parse.ts";
+import { type ListReader, parseListReader } from "../state/listing.ts";
+
+/** How the table is compared with the provider's lists. */
+export type ReconcileSettings = {
+  /** From the beginning of one run to that of the next. */
+  readonly everyHours: number;
+  /** What was created so lately may have a webhook on its way. */
+  readonly graceMinutes: number;
+  readonly rereadAfterDays: number;
+  readonly readers: { readonly users: ListReader; readonly accounts: ListReader };
+};
+
+/**
+ * @param ids whether ids must be UUIDs, as the mapping of each kind says
+ * @throws permanent failure naming the setting
+ */
+export function parseReconcileSettings(value: unknown, ids: unknown): ReconcileSettings {
+  const fields = fieldsOf(value, "reconcile");
+  const { users, accounts } = fieldsOf(ids, "ids");
+  return {
+    everyHours: numberOf(fields, "everyHours"),
+    graceMinutes: numberOf(fields, "graceMinutes"),
+    rereadAfterDays: numberOf(fields, "rereadAfterDays"),
+    readers: {
+      users: parseListReader("reconcile.users", fields.users, users),
+      accounts: parseListReader("reconcile.accounts", fields.accounts, accounts),
+    },
+  };
+}

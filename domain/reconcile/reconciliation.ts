@@ -1,0 +1,115 @@
+import { fieldsOf, isFields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
+import { type Continuation, parseContinuation } from "../fetch/paging.ts";
+
+/** What a run has found so far; see `gaps.ts` for the gaps. */
+export type Counts = {
+  /** Users that the provider listed. */
+  readonly listed: number;
+  readonly missed: number;
+  readonly contradicted: number;
+  readonly unlisted: number;
+  /** Listed, though the table knows them as deleted. */
+  readonly deleted: number;
+  /** Data sets that were wanted again for their age. */
+  readonly reread: number;
+  /** Listed items that could not be read, and users whose accounts could not. */
+  readonly skipped: number;
+};
+
+function countsOf(countOf: (name: keyof Counts) => number): Counts {
+  return {
+    listed: countOf("listed"),
+    missed: countOf("missed"),
+    contradicted: countOf("contradicted"),
+    unlisted: countOf("unlisted"),
+    deleted: countOf("deleted"),
+    reread: countOf("reread"),
+    skipped: countOf("skipped"),
+  };
+}
+
+export function addCounts(counts: Partial<Counts>, more: Partial<Counts>): Counts {
+  return countsOf((name) => (counts[name] ?? 0) + (more[name] ?? 0));
+}
+
+/** One run through the provider's list: the checkpoint from which the next tick goes on. */
+export type Run = {
+  /** How often it was written: each step is written only over the one before it. */
+  readonly version: number;
+  /** ISO 8601; names the run. */
+  readonly startedAt: string;
+  readonly endedAt?: string;
+  /** Where the page that is being compared begins; absent: the first page. */
+  readonly page?: Continuation;
+  /** The last user of that page that was compared; absent: none yet. */
+  readonly after?: string;
+  /** How many ticks failed at the user after that one; absent: none. */
+  readonly stalls?: number;
+  readonly counts: Counts;
+};
+
+/** What data that a run had read again is told under; what was missed is told under its event's id. */
+export function correlationOfRun(startedAt: string): string {
+  return `reconciliation.${startedAt}`;
+}
+
+/** Whether there is something to do now: a run that has not ended, or the time for the next one. */
+export function isDue(run: Run | undefined, everyHours: number, now: Date): boolean {
+  if (run?.endedAt === undefined) return true;
+  return now.getTime() - Date.parse(run.startedAt) >= everyHours * 3_600_000;
+}
+
+export function startRun(before: Run | undefined, now: Date): Run {
+  return { version: before?.version ?? 0, startedAt: now.toISOString(), counts: countsOf(() => 0) };
+}
+
+/** The run after some users of its page; the last one is `after`, absent where there was none. */
+export function advance(run: Run, after: string | undefined, found: Partial<Counts>): Run {
+  if (after === undefined) return run;
+  const { stalls: _, ...rest } = run;
+  return { ...rest, after, counts: addCounts(run.counts, found) };
+}
+
+/** The run after a tick that failed at its first user. */
+export function stall(run: Run): Run {
+  return { ...run, stalls: (run.stalls ?? 0) + 1 };
+}
+
+/** Whether a user fails again and again, and the run must go on without this one. */
+export function isStuck({ stalls = 0 }: Run): boolean {
+  return stalls >= 3;
+}
+
+/**
+ * The run at its next page, or at its end where there is none.
+ * @param skipped items of the page that could not be read
+ */
+export function turnPage(run: Run, next: Continuation | undefined, skipped: number, now: Date): Run {
+  const { after: _, ...rest } = run;
+  const turned = { ...rest, counts: addCounts(run.counts, { skipped }) };
+  return next === undefined ? endRun(turned, now) : { ...turned, page: next };
+}
+
+export function endRun(run: Run, now: Date): Run {
+  return { ...run, endedAt: now.toISOString() };
+}
+
+/** What the table lacked or had wrong. */
+export function gapOfRun({ counts: { missed, contradicted, unlisted } }: Run): number {
+  return missed + contradicted + unlisted;
+}
+
+/** @throws permanent failure naming the field */
+export function parseRun(value: unknown): Run {
+  const fields = fieldsOf(value, "run");
+  const counts = fieldsOf(fields.counts, "run.counts");
+  return present<Run>({
+    version: numberOf(fields, "version"),
+    startedAt: textOf(fields, "startedAt"),
+    endedAt: optionalText(fields, "endedAt"),
+    page: isFields(fields.page) ? parseContinuation(fields.page) : undefined,
+    after: optionalText(fields, "after"),
+    stalls: fields.stalls === undefined ? undefined : numberOf(fields, "stalls"),
+    counts: countsOf((name) => numberOf(counts, name)),
+  });
+}

@@ -1,0 +1,57 @@
+import { type Fields, isFields, optionalText, parseJson } from "../core/parse.ts";
+import { type Envelope, readEnvelope } from "../event/envelope.ts";
+import { isKind } from "../event/events.ts";
+import { nameOf } from "../event/subjects.ts";
+import { readEraseTask } from "./erasure.ts";
+
+/** What a dead letter is about, as far as its body tells: it may be of any release, or of nobody that we know. */
+export type LetterContent = {
+  /** `users event`, `read task`, `erasure`, a message's type, or `unreadable`. */
+  readonly what: string;
+  /** Of an event or a message; of a task or an erasure whom it is about. */
+  readonly id?: string;
+  /** Of a task: how often it failed. */
+  readonly attempts?: number;
+  /** Of an event that this release can read. */
+  readonly envelope?: Envelope;
+};
+
+export function contentOfLetter(body: string): LetterContent {
+  const fields = orUndefined(() => parseJson(body, "the letter"));
+  if (!isFields(fields)) return { what: "unreadable" };
+  const content =
+    eventContent(fields, body) ?? taskContent(fields) ?? messageContent(fields) ?? erasureContent(body);
+  return content ?? { what: "unreadable" };
+}
+
+function eventContent({ kind, id }: Fields, text: string): LetterContent | undefined {
+  if (!isKind(kind) || typeof id !== "string") return undefined;
+  const envelope = orUndefined(() => readEnvelope(text));
+  return { what: `${kind} event`, id, ...(envelope && { envelope }) };
+}
+
+function taskContent({ task, subject, attempts }: Fields): LetterContent | undefined {
+  if (typeof task !== "string" || !isFields(subject)) return undefined;
+  const id = `${subject.kind}/${subject.id}`;
+  return { what: `${task} task`, id, ...(typeof attempts === "number" && { attempts }) };
+}
+
+function messageContent(fields: Fields): LetterContent | undefined {
+  const [type, id] = [optionalText(fields, "type"), optionalText(fields, "id")];
+  if (fields.specversion === undefined || type === undefined || id === undefined) return undefined;
+  return { what: type, id };
+}
+
+function erasureContent(text: string): LetterContent | undefined {
+  const task = orUndefined(() => readEraseTask(text));
+  return task && { what: "erasure", id: nameOf(task.subject) };
+}
+
+/** What can't be read is nothing here: a letter lies where it does for some reason. */
+function orUndefined<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,193 @@
+import { permanent } from "../core/failures.ts";
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  numberOf,
+  optionalText,
+  parseJson,
+  present,
+} from "../core/parse.ts";
+import { jsonText } from "../event/json-text.ts";
+import { nameOf, ownerOf, parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
+import { checkSchemaVersion } from "../message/schema-version.ts";
+import type { Change } from "../state/change.ts";
+import type { State } from "../state/state.ts";
+
+/** The version of erase tasks that this release writes and reads. */
+export const eraseTaskVersion = 1;
+
+/** Why something is erased; `arrived late`: a copy came after its subject had been erased. */
+export const eraseCauses = ["operator", "deleted", "arrived late", "restored"] as const;
+export type EraseCause = (typeof eraseCauses)[number];
+
+/** What an erasure does, in this order; each step can be done again. */
+export const eraseSteps = ["subjects", "records", "dead letters", "given-up changes", "messages"] as const;
+export type EraseStep = (typeof eraseSteps)[number];
+
+/** What is to be erased, and what of it is done. */
+export type EraseTask = {
+  readonly schemaVersion: typeof eraseTaskVersion;
+  readonly subject: Subject;
+  /** Named together with the subject: accounts that may be its own, or users whose records may name it. */
+  readonly namedWith: readonly Subject[];
+  readonly cause: EraseCause;
+  /** Under which its report is kept; absent: nobody follows it. */
+  readonly id?: string;
+  /** Of the change that led to it; absent for an operator's, whose `id` stands for it. */
+  readonly correlationId?: string;
+  /** The second pass removes what functions in flight wrote during the first. */
+  readonly pass: 1 | 2;
+  readonly next: EraseStep;
+  /** All that is erased: the subject and what was found to be its own. Empty before these were looked for. */
+  readonly erased: readonly Subject[];
+  /** Whether dead letters and given-up changes are looked through, too. */
+  readonly isThorough: boolean;
+  /** What was removed, by kind. */
+  readonly removed: Removed;
+  /** Queues with more dead letters than could be looked at. */
+  readonly incomplete: readonly string[];
+};
+
+/** Counts by kind: of items (`events`, …), objects (`bodies`, …) and dead letters (`dead letters`, …). */
+export type Removed = Readonly<Record<string, number>>;
+
+export function eraseTask(
+  subject: Subject,
+  cause: EraseCause,
+  namedWith: readonly Subject[] = [],
+  id?: string,
+): EraseTask {
+  return {
+    schemaVersion: eraseTaskVersion,
+    subject,
+    namedWith,
+    cause,
+    ...(id === undefined ? {} : { id }),
+    pass: 1,
+    next: "subjects",
+    erased: [],
+    isThorough: false,
+    removed: {},
+    incomplete: [],
+  };
+}
+
+/** Under which an erasure is found in logs, and its messages at subscribers. */
+export function correlationOfErasure({ correlationId, id }: EraseTask): string | undefined {
+  return correlationId ?? id;
+}
+
+export function addRemoved(before: Removed, more: Removed): Removed {
+  const kinds = [...new Set([...Object.keys(before), ...Object.keys(more)])];
+  return Object.fromEntries(kinds.map((kind) => [kind, (before[kind] ?? 0) + (more[kind] ?? 0)]));
+}
+
+/** Everyone whom a change speaks of, each once: whose partition it is in, its subject, and the subject's user. */
+export function subjectsIn(change: Change): readonly Subject[] {
+  const named = new Map(allIn(change).map((subject) => [nameOf(subject), subject]));
+  return [...named.values()];
+}
+
+function allIn(change: Change): readonly Subject[] {
+  switch (change.of) {
+    case "event": {
+      const { accountId, companyAccountId } = change.event;
+      return [
+        ownerOf(change.event),
+        subjectOf(change.event),
+        ...(accountId === undefined ? [] : [{ kind: "account", id: accountId } as const]),
+        ...(companyAccountId === undefined
+          ? []
+          : [{ kind: "company-account", id: companyAccountId } as const]),
+      ];
+    }
+    case "state":
+      return [change.after.subject, ...usersOf(change.after.userId)];
+    case "data": {
+      const { subject, latest } = change.after;
+      return [subject, ...(latest.cause === "event" ? usersOf(latest.event.userId) : [])];
+    }
+  }
+}
+
+function usersOf(userId: string | undefined): readonly Subject[] {
+  return userId === undefined ? [] : [{ kind: "user", id: userId }];
+}
+
+/**
+ * The task for a change of which somebody is erased: with its user goes all that the change names.
+ * @param erased names of those who are
+ * @returns undefined where nobody is
+ */
+export function lateArrival(change: Change, erased: ReadonlySet<string>): EraseTask | undefined {
+  const subjects = subjectsIn(change);
+  const gone = subjects.filter((subject) => erased.has(nameOf(subject)));
+  const subject = gone.find(({ kind }) => kind === "user") ?? gone[0];
+  if (subject === undefined) return undefined;
+  return eraseTask(
+    subject,
+    "arrived late",
+    subjects.filter((other) => other !== subject),
+  );
+}
+
+/** The task for a user whose deletion is certain with this change: told by the event itself, or by the provider. */
+export function erasureOnDeletion(change: Change): EraseTask | undefined {
+  if (change.of !== "state" || change.after.subject.kind !== "user") return undefined;
+  return isNewlyDeleted(change) ? eraseTask(change.after.subject, "deleted") : undefined;
+}
+
+function isNewlyDeleted({
+  before,
+  after,
+}: {
+  readonly before: State | undefined;
+  readonly after: State;
+}): boolean {
+  return after.deleted && before?.deleted !== true;
+}
+
+export function writeEraseTask(task: EraseTask): string {
+  return jsonText(task);
+}
+
+/** @throws permanent failure naming the field */
+export function readEraseTask(text: string): EraseTask {
+  const fields = fieldsOf(parseJson(text, "the erase task"), "the erase task");
+  checkSchemaVersion(fields.schemaVersion, eraseTaskVersion);
+  const cause = eraseCauses.find((known) => known === fields.cause);
+  if (cause === undefined) throw permanent(`cause: expected one of ${eraseCauses.join(", ")}`);
+  const next = eraseSteps.find((known) => known === fields.next);
+  if (next === undefined) throw permanent(`next: expected one of ${eraseSteps.join(", ")}`);
+  const ids = { id: optionalText(fields, "id"), correlationId: optionalText(fields, "correlationId") };
+  return {
+    schemaVersion: eraseTaskVersion,
+    subject: parseSubject(fields.subject),
+    namedWith: subjectsOf(fields, "namedWith"),
+    cause,
+    ...present(ids),
+    pass: fields.pass === 2 ? 2 : 1,
+    next,
+    erased: subjectsOf(fields, "erased"),
+    isThorough: fields.isThorough === true,
+    removed: parseRemoved(fields.removed),
+    incomplete: parseIncomplete(fields.incomplete),
+  };
+}
+
+function subjectsOf(fields: Fields, name: string): readonly Subject[] {
+  const { [name]: list } = fields;
+  if (!Array.isArray(list)) throw permanent(`${name}: expected a list`);
+  return list.map(parseSubject);
+}
+
+export function parseIncomplete(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+/** @throws permanent failure naming the count that is none */
+export function parseRemoved(value: unknown): Removed {
+  const fields = isFields(value) ? value : {};
+  return Object.fromEntries(Object.keys(fields).map((kind) => [kind, numberOf(fields, kind)]));
+}

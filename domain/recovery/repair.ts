@@ -1,0 +1,117 @@
+import { present } from "../core/parse.ts";
+import { type IncomeEvent, isWeak } from "../event/events.ts";
+import type { DataSet } from "../fetch/document.ts";
+import type { Change } from "../state/change.ts";
+import { correlationOf, type Judged, type Latest, markOf, momentOf } from "../state/last-change.ts";
+import { retellData, retellDataSet, retellState } from "../state/replay-message.ts";
+import type { State } from "../state/state.ts";
+
+type ChangeOf<Of extends Change["of"]> = Extract<Change, { of: Of }>;
+
+/**
+ * Changes of the table that, relayed again, give whatever may have got lost of a stored item's consequences. All of
+ * them are harmless where nothing was lost: messages come again with the same ids, tasks are void, links are as they
+ * were. A receipt that is judged again because its mark is forgotten changes no fact; at worst the provider is asked,
+ * or data is read, once more.
+ */
+
+/** What the event is about, as it stands: a state, or for endpoint events a data set. */
+export type Known =
+  | { readonly of: "state"; readonly state: State }
+  | { readonly of: "data"; readonly dataSet: DataSet };
+
+/** Which stored items a repair is about, by when they were received or answered, ISO 8601; absent: all. */
+export type Period = { readonly since?: string; readonly until?: string };
+
+export function isWithin({ since, until }: Period, moment: string): boolean {
+  return (since === undefined || moment >= since) && (until === undefined || moment < until);
+}
+
+/** The same bytes again count only where they can be a true repeat. */
+function isRepeated({ event, receipts }: ChangeOf<"event">): boolean {
+  return receipts > 1 && isWeak(event);
+}
+
+/** What an event leads to, and what its latest repeat does. */
+export function repairsOfEvent(
+  stored: ChangeOf<"event">,
+  known: Known | undefined,
+  period: Period,
+): readonly Change[] {
+  const { event, receipts } = stored;
+  const isJudged = (receipt: number) => judgedOf(known).includes(markOf(event, receipt));
+  const first: readonly Change[] = isJudged(1) ? retold(known, event) : [{ of: "event", event, receipts: 1 }];
+  return [
+    ...(isWithin(period, event.receivedAt) ? first : []),
+    ...(isRepeated(stored) && !isJudged(receipts) ? [stored] : []),
+  ];
+}
+
+/**
+ * Its tasks and links, and the provider's answer if that is its latest; events are told of by their own items.
+ * @param isFetched whether data of the subject was fetched since the state's present version: then a start is no news
+ */
+export function repairsOfState(state: State, isFetched: boolean): readonly Change[] {
+  // Without its user before, the link is written again; already connected before, nothing is started.
+  const { userId: _, ...before } = { ...state, version: state.version - 1 };
+  return [{ of: "state", before: isFetched ? before : undefined, after: untold(state) }];
+}
+
+/** Its task where something is outstanding, and what is there of its data. */
+export function repairsOfDataSet(dataSet: DataSet): readonly Change[] {
+  const isOutstanding = dataSet.wanted > dataSet.done;
+  const data = retellData(dataSet);
+  return [
+    ...(isOutstanding ? [{ of: "data", before: undefined, after: untold(dataSet) } as const] : []),
+    ...(data === undefined ? [] : [{ of: "data", before: silent(dataSet), after: data } as const]),
+  ];
+}
+
+/** What is outstanding is repaired whenever it began: nothing tells when its task got lost. */
+export function needsRepair(change: Change, period: Period): boolean {
+  switch (change.of) {
+    case "event":
+      // Nothing tells when bytes came again.
+      return isWithin(period, change.event.receivedAt) || isRepeated(change);
+    case "state":
+      return change.after.unconfirmed || isToldWithin(change.after.latest, period);
+    case "data": {
+      const { wanted, done, fetchedAt, latest } = change.after;
+      const isFetchedWithin = fetchedAt !== undefined && isWithin(period, fetchedAt);
+      return wanted > done || isFetchedWithin || isToldWithin(latest, period);
+    }
+  }
+}
+
+function isToldWithin(latest: Latest, period: Period): boolean {
+  const moment = momentOf(latest);
+  return moment !== undefined && isWithin(period, moment);
+}
+
+function judgedOf(known: Known | undefined): Judged {
+  if (known === undefined) return [];
+  return known.of === "state" ? known.state.judged : known.dataSet.judged;
+}
+
+function retold(known: Known | undefined, event: IncomeEvent): readonly Change[] {
+  switch (known?.of) {
+    case undefined:
+      return [];
+    case "state":
+      return [{ of: "state", before: silent(known.state), after: retellState(known.state, event) }];
+    case "data":
+      return [{ of: "data", before: silent(known.dataSet), after: retellDataSet(known.dataSet, event) }];
+  }
+}
+
+/** Whatever it tells of, a version that tells of something else follows as news. */
+function silent<T extends { readonly latest: Latest }>(record: T): T {
+  return {
+    ...record,
+    latest: { cause: "again", ...present({ correlationId: correlationOf(record.latest) }) },
+  };
+}
+
+function untold<T extends { readonly latest: Latest }>(record: T): T {
+  return record.latest.cause === "event" ? silent(record) : record;
+}

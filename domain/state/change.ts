@@ -1,0 +1,15 @@
+import type { IncomeEvent } from "../event/events.ts";
+import type { DataSet } from "../fetch/document.ts";
+import { correlationOf } from "./last-change.ts";
+import type { State } from "./state.ts";
+
+/** One change of the table, as its stream tells it. */
+export type Change =
+  | { readonly of: "event"; readonly event: IncomeEvent; readonly receipts: number }
+  | { readonly of: "state"; readonly before: State | undefined; readonly after: State }
+  | { readonly of: "data"; readonly before: DataSet | undefined; readonly after: DataSet };
+
+/** The id of what led to a change; see `correlationOf`. */
+export function correlationOfChange(change: Change): string | undefined {
+  return change.of === "event" ? change.event.id : correlationOf(change.after.latest);
+}

@@ -1,0 +1,113 @@
+import { permanent } from "../core/failures.ts";
+import { type Fields, fieldsOf, optionalText, present, textOf } from "../core/parse.ts";
+import { type IncomeEvent, parseEvent } from "../event/events.ts";
+
+/**
+ * How an event was judged: `applied`, `agreed` (nothing new), `stale` (older than what is known), or
+ * `unconfirmed` (it contradicts what is known and no time says which is newer: the provider is asked).
+ */
+export const outcomes = ["applied", "agreed", "stale", "unconfirmed"] as const;
+export type Outcome = (typeof outcomes)[number];
+
+/**
+ * Why a record stands at its present version: what the relay publishes is read from here alone. `correlationId` is the
+ * id of what led to it, see `correlationOf`; absent where an earlier release wrote it.
+ */
+export type Latest =
+  | { readonly cause: "event"; readonly event: IncomeEvent; readonly outcome: Outcome }
+  /** Bytes received again, or something else that has no message of its own. */
+  | { readonly cause: "again"; readonly correlationId?: string }
+  /** The provider's answer, ISO 8601. */
+  | { readonly cause: "answer"; readonly at: string; readonly correlationId?: string };
+
+/** @throws permanent failure naming the field */
+export function parseLatest(value: unknown): Latest {
+  const fields = fieldsOf(value, "latest");
+  const correlation = present({ correlationId: optionalText(fields, "correlationId") });
+  switch (fields.cause) {
+    case "event":
+      return { cause: "event", event: parseEvent(fields.event), outcome: parseOutcome(fields.outcome) };
+    case "again":
+      return { cause: "again", ...correlation };
+    case "answer":
+      return { cause: "answer", at: textOf(fields, "at"), ...correlation };
+    default:
+      throw permanent("latest.cause: expected event, again or answer");
+  }
+}
+
+/**
+ * The id under which all that follows from one cause is found, in logs and in subscribers' messages: that of the event,
+ * or of the run of reconciliation, which made the record what it is.
+ */
+export function correlationOf(latest: Latest): string | undefined {
+  return latest.cause === "event" ? latest.event.id : latest.correlationId;
+}
+
+/** When a record was told what it tells of; undefined where it tells nothing. */
+export function momentOf(latest: Latest): string | undefined {
+  switch (latest.cause) {
+    case "event":
+      return latest.event.receivedAt;
+    case "answer":
+      return latest.at;
+    case "again":
+      return undefined;
+  }
+}
+
+/** Whether two versions of a record have the same message, or both none. */
+export function tellSame(one: Latest, other: Latest): boolean {
+  if (one.cause === "event") return other.cause === "event" && one.event.id === other.event.id;
+  return one.cause === other.cause;
+}
+
+function parseOutcome(value: unknown): Outcome {
+  const outcome = outcomes.find((known) => known === value);
+  if (outcome === undefined) throw permanent("latest.outcome: expected a known outcome");
+  return outcome;
+}
+
+/**
+ * Marks of the receipts that a record has judged lately. The relay is at least once: with these, a batch that
+ * comes again changes nothing. Not marked, for it would cost a write, is a receipt that changed nothing: bytes
+ * received again that agreed. Such a one, and one older than the last twenty, is judged again, which at worst
+ * asks the provider once more.
+ */
+export type Judged = readonly string[];
+const remembered = 20;
+
+/** A mark is one receipt of one event: a prefix of its digest, and how often it had been received. */
+export function markOf(event: IncomeEvent, receipts: number): string {
+  return `${beginOfMark(event)}${receipts}`;
+}
+
+/** Whether any receipt of an event is among those judged lately. */
+export function isJudged(judged: Judged, event: IncomeEvent): boolean {
+  return judged.some((mark) => mark.startsWith(beginOfMark(event)));
+}
+
+/** Whether a receipt of the event was judged last of all. */
+export function isJudgedLast(judged: Judged, event: IncomeEvent): boolean {
+  return judged.at(-1)?.startsWith(beginOfMark(event)) === true;
+}
+
+/** Whether so many were judged that the first of them are forgotten. */
+export function mayHaveForgotten(judged: Judged): boolean {
+  return judged.length >= remembered;
+}
+
+function beginOfMark(event: IncomeEvent): string {
+  return `${event.id.slice(0, 16)}.`;
+}
+
+export function remember(judged: Judged, mark: string): Judged {
+  return [...judged, mark].slice(-remembered);
+}
+
+/** @throws permanent failure naming the field */
+export function parseJudged(fields: Fields): Judged {
+  const { judged } = fields;
+  if (!Array.isArray(judged)) throw permanent("judged: expected a list");
+  return judged.map(String);
+}

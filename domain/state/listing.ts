@@ -1,0 +1,81 @@
+import { permanent } from "../core/failures.ts";
+import { fieldsOf, optionalText, parseJson, present, textOf } from "../core/parse.ts";
+import { parseMoment } from "../core/timestamps.ts";
+import { booleanAt, idAt, type KindMapping, type Search, textAt } from "../event/mapping.ts";
+import { type Continuation, readPage } from "../fetch/paging.ts";
+import type { PagingSettings } from "../fetch/paging-settings.ts";
+
+/** How a listed item is read: JMESPath expressions on one item. */
+export type ListExpressions = {
+  readonly id: string;
+  readonly createdAt?: string;
+  readonly connected?: string;
+  readonly datasourceId?: string;
+};
+
+export type ListReader = ListExpressions & {
+  /** How failures call the setting. */
+  readonly name: string;
+  readonly ids: KindMapping["ids"];
+  /** Where an answer has the list, if not bare nor at `provider.paging.items`: names joined by dots. */
+  readonly items?: string;
+};
+
+/** A user or an account as the provider lists it. `createdAt` is ISO 8601. */
+export type Listed = {
+  readonly id: string;
+  readonly createdAt?: string;
+  readonly connected?: boolean;
+  readonly datasourceId?: string;
+};
+
+/** @throws permanent failure naming the setting */
+export function parseListReader(name: string, value: unknown, ids: unknown): ListReader {
+  const fields = fieldsOf(value, name);
+  return present<ListReader>({
+    name,
+    ids: ids === "any" ? "any" : "uuid",
+    items: optionalText(fields, "items"),
+    id: textOf(fields, "id"),
+    createdAt: optionalText(fields, "createdAt"),
+    connected: optionalText(fields, "connected"),
+    datasourceId: optionalText(fields, "datasourceId"),
+  });
+}
+
+/** A page of a list, its items still unknown. */
+export type ListSlice = { readonly items: readonly unknown[]; readonly next: Continuation | undefined };
+
+/** @throws permanent failure where the settings find no list in the answer, and as `readPage` does */
+export function readSlice(
+  { name, items }: ListReader,
+  text: string,
+  paging: PagingSettings,
+  from?: Continuation,
+): ListSlice {
+  const page = readPage(text, items === undefined ? paging : { ...paging, items }, from);
+  const list = page.items && parseJson(text.slice(page.items.start, page.items.end), name);
+  if (!Array.isArray(list)) throw permanent(`${name}.items: finds no list in the provider's answer`);
+  return { items: list, next: page.next };
+}
+
+/**
+ * Reads one item of a list. Ids come out as those of events do, so that both name the same user or account.
+ * @throws permanent failure naming the setting, never the value
+ */
+export function readListed(reader: ListReader, item: unknown, search: Search): Listed {
+  const at = (field: keyof ListExpressions) => {
+    const expression = reader[field];
+    return expression === undefined ? undefined : (search(expression, item) ?? undefined);
+  };
+  const { name, ids } = reader;
+  const id = idAt(`${name}.id`, at("id"), ids);
+  if (id === undefined) throw permanent(`${name}.id: finds nothing in a listed item`);
+  const createdAt = at("createdAt");
+  return present<Listed>({
+    id,
+    createdAt: typeof createdAt === "string" ? parseMoment(createdAt) : undefined,
+    connected: booleanAt(`${name}.connected`, at("connected")),
+    datasourceId: textAt(`${name}.datasourceId`, at("datasourceId")),
+  });
+}

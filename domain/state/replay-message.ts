@@ -1,0 +1,46 @@
+import { present } from "../core/parse.ts";
+import type { IncomeEvent } from "../event/events.ts";
+import type { DataSet } from "../fetch/document.ts";
+import type { Latest, Outcome } from "./last-change.ts";
+import { claimOf, type State } from "./state.ts";
+
+/**
+ * Telling again of what a record was told before. The message has the id and the words of the event, and the
+ * `sequence` and the state of the record as it stands now: so the order by `sequence` stays right.
+ */
+
+/** The state, with an event that it has judged as what it tells of. */
+export function retellState(state: State, event: IncomeEvent): State {
+  return isLatest(state.latest, event)
+    ? state
+    : { ...state, latest: { cause: "event", event, outcome: outcomeNow(state, event) } };
+}
+
+/** The data set, with an event that it has taken into account as what it tells of. */
+export function retellDataSet(dataSet: DataSet, event: IncomeEvent): DataSet {
+  return isLatest(dataSet.latest, event)
+    ? dataSet
+    : { ...dataSet, latest: { cause: "event", event, outcome: "applied" } };
+}
+
+/** The data set, with its data as what it tells of; undefined where none was ever told of. */
+export function retellData(dataSet: DataSet): DataSet | undefined {
+  const { latest, announced, content, fetchedAt } = dataSet;
+  if (latest.cause === "answer") return dataSet;
+  // Data that a release fetched which did not note the version that told of it.
+  const at = announced?.at ?? (content && fetchedAt);
+  if (at === undefined) return undefined;
+  const correlation = present({ correlationId: announced?.correlationId });
+  return { ...dataSet, latest: { cause: "answer", at, ...correlation } };
+}
+
+export function isLatest(latest: Latest, event: IncomeEvent): boolean {
+  return latest.cause === "event" && latest.event.id === event.id;
+}
+
+/** How an event that was judged long ago stands to what is known now: `agreed` where what it says is so. */
+function outcomeNow(state: State, event: IncomeEvent): Outcome {
+  if (state.unconfirmed) return "unconfirmed";
+  const { deleted, connected = state.connected } = claimOf(event);
+  return deleted === state.deleted && connected === state.connected ? "agreed" : "stale";
+}

@@ -1,0 +1,204 @@
+import { retryable } from "../core/failures.ts";
+import { fieldsOf, numberOf, optionalBoolean, optionalText, present } from "../core/parse.ts";
+import { type IncomeEvent, isWeak } from "../event/events.ts";
+import { parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
+import {
+  type Judged,
+  type Latest,
+  markOf,
+  type Outcome,
+  parseJudged,
+  parseLatest,
+  remember,
+} from "./last-change.ts";
+
+/** What is known of a user, an account or a company account. */
+export type State = {
+  readonly subject: Subject;
+  /** Rises by one with each change; the `sequence` of messages. */
+  readonly version: number;
+  readonly connected?: boolean;
+  /** Final: nothing brings a deleted subject back to life. */
+  readonly deleted: boolean;
+  /** Contradicted by something that no time could order: holds until the provider has answered. */
+  readonly unconfirmed: boolean;
+  /**
+   * The time, ISO 8601, of the newest event that told `connected`: an event that does not tell it has no say
+   * in its order. Kept only while all that told it came with a time. What has none (or the provider's answer)
+   * has no place in that order, so from then on contradictions are asked about.
+   */
+  readonly asOf?: string;
+  /** An event told the deletion and the provider is still to confirm it. */
+  readonly deletionTold?: boolean;
+  readonly userId?: string;
+  readonly datasourceId?: string;
+  readonly judged: Judged;
+  readonly latest: Latest;
+};
+
+/** What the provider says when it is asked. */
+export type Answer = { readonly found: true; readonly connected?: boolean } | { readonly found: false };
+
+/** @throws permanent failure naming the field */
+export function parseState(value: unknown): State {
+  const fields = fieldsOf(value, "state");
+  return present<State>({
+    subject: parseSubject(fields.subject),
+    version: numberOf(fields, "version"),
+    connected: optionalBoolean(fields, "connected"),
+    deleted: fields.deleted === true,
+    unconfirmed: fields.unconfirmed === true,
+    asOf: optionalText(fields, "asOf"),
+    deletionTold: optionalBoolean(fields, "deletionTold"),
+    userId: optionalText(fields, "userId"),
+    datasourceId: optionalText(fields, "datasourceId"),
+    judged: parseJudged(fields),
+    latest: parseLatest(fields.latest),
+  });
+}
+
+/**
+ * Projects one receipt of an event into the state that is known.
+ * @param receipts how often the event's bytes had been received, this time included
+ * @returns the next state, or undefined where nothing changes: the receipt was judged before, or bytes that
+ * came again agree with a confirmed state
+ */
+export function judge(state: State | undefined, event: IncomeEvent, receipts: number): State | undefined {
+  const before = state ?? unknown(event);
+  const mark = markOf(event, receipts);
+  if (before.judged.includes(mark)) return undefined;
+  const isAgain = receipts > 1;
+  // An event with its own id or time that comes again is a retry: it says nothing new.
+  if (isAgain && !isWeak(event)) return undefined;
+  const outcome = weigh(before, event);
+  if (isAgain && outcome !== "unconfirmed") return undefined;
+  return {
+    ...apply(before, event, outcome),
+    version: before.version + 1,
+    judged: remember(before.judged, mark),
+    latest: isAgain ? { cause: "again", correlationId: event.id } : { cause: "event", event, outcome },
+  };
+}
+
+/**
+ * Writes the provider's answer into the state that asked for it.
+ * @param correlationId of what led to the question
+ * @returns undefined where the state has moved on since version `asked`: a later ask will answer
+ * @throws retryable failure where the provider knows nobody though no event told a deletion: it may lag, or its
+ * path may be wrong, and a deletion is final
+ */
+export function settle(
+  state: State | undefined,
+  asked: number,
+  answer: Answer,
+  at: Date,
+  correlationId?: string,
+): State | undefined {
+  if (state === undefined || state.version !== asked || state.deleted) return undefined;
+  if (!answer.found && state.deletionTold !== true) {
+    throw retryable("the provider does not know the subject, and no event told its deletion");
+  }
+  const { connected: before, asOf: _, deletionTold: __, ...rest } = state;
+  return {
+    ...rest,
+    ...present({ connected: (answer.found ? answer.connected : undefined) ?? before }),
+    deleted: !answer.found,
+    unconfirmed: false,
+    version: state.version + 1,
+    latest: { cause: "answer", at: at.toISOString(), ...present({ correlationId }) },
+  };
+}
+
+function unknown(event: IncomeEvent): State {
+  return {
+    subject: subjectOf(event),
+    version: 0,
+    deleted: false,
+    unconfirmed: false,
+    judged: [],
+    latest: { cause: "again" },
+  };
+}
+
+/** What an event claims about its subject. */
+type Claim = { readonly deleted: boolean; readonly connected?: boolean };
+
+export function claimOf(event: IncomeEvent): Claim {
+  switch (event.type) {
+    case "account.connected":
+    case "company-account.connected":
+      return { deleted: false, connected: true };
+    case "account.disconnected":
+    case "company-account.disconnected":
+      return { deleted: false, connected: false };
+    case "user.deleted":
+    case "account.deleted":
+    case "company-account.deleted":
+      return { deleted: true };
+    case "account.created":
+    case "company-account.created":
+      // Creation comes before all else in an account's life: that it is not connected yet contradicts nothing.
+      return event.connected === true ? { deleted: false, connected: true } : { deleted: false };
+    case "user.created":
+    case "user.updated":
+    case "account.updated":
+    case "company-account.updated":
+    case "endpoint.updated":
+      return { deleted: false, ...present({ connected: event.connected }) };
+  }
+}
+
+function weigh(state: State, event: IncomeEvent): Outcome {
+  if (state.deleted) return "stale";
+  const claim = claimOf(event);
+  if (claim.deleted) return isWeak(event) ? "unconfirmed" : "applied";
+  const order = claim.connected === undefined ? "unordered" : compareTimes(state.asOf, event.time);
+  if (order === "older") return "stale";
+  // While an answer is awaited, whatever comes in may be newer or older than the question: ask again.
+  if (state.unconfirmed) return "unconfirmed";
+  const isNews = claim.connected !== undefined && claim.connected !== state.connected;
+  if (!isNews) return state.version === 0 || order === "newer" ? "applied" : "agreed";
+  if (order === "newer" || state.connected === undefined) return "applied";
+  return "unconfirmed";
+}
+
+/**
+ * How an event's time stands to that of what is known. `unordered` where either has none, or where both are the
+ * same moment: a provider's times may be whole seconds, and within one nothing says which came first.
+ */
+function compareTimes(asOf: string | undefined, time: string | undefined): "older" | "newer" | "unordered" {
+  if (asOf === undefined || time === undefined || asOf === time) return "unordered";
+  return time < asOf ? "older" : "newer";
+}
+
+function apply(state: State, event: IncomeEvent, outcome: Outcome): State {
+  const owned = { ...state, ...ownersAfter(state, event) };
+  if (outcome === "stale") return owned;
+  const claim = claimOf(event);
+  const isBelieved = outcome === "applied";
+  const { connected: _, asOf: __, ...rest } = owned;
+  return {
+    ...rest,
+    ...present({
+      connected: isBelieved ? (claim.connected ?? state.connected) : state.connected,
+      asOf: orderAfter(state, event, outcome),
+      deletionTold: claim.deleted && !isBelieved ? true : state.deletionTold,
+    }),
+    deleted: isBelieved && claim.deleted,
+    unconfirmed: outcome === "unconfirmed",
+  };
+}
+
+/** An account belongs to one user and one source for good: the first that is told stays, however late it comes. */
+function ownersAfter(state: State, event: IncomeEvent): Pick<State, "userId" | "datasourceId"> {
+  return present({
+    userId: state.userId ?? event.userId,
+    datasourceId: state.datasourceId ?? event.datasourceId,
+  });
+}
+
+function orderAfter(state: State, event: IncomeEvent, outcome: Outcome): string | undefined {
+  if (claimOf(event).connected === undefined || outcome === "unconfirmed") return state.asOf;
+  if (outcome === "applied") return event.time;
+  return event.time === state.asOf ? state.asOf : undefined;
+}

@@ -1,0 +1,139 @@
+import { Stack } from "aws-cdk-lib";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import { Construct } from "constructs";
+import { allow, consumeQueue } from "../function/permissions.ts";
+import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import type { WorkQueue } from "../receiving/work-queue.ts";
+import type { Relay } from "../relay/relay.ts";
+import type { Subscribers } from "../relay/subscribers.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { LetterArchive } from "../storage/dead-letter-archive.ts";
+import type { EventTable } from "../storage/event-table.ts";
+import { longestInQueuesInDays, type OverflowStorage } from "../storage/overflow-storage.ts";
+import type { Erasure } from "./erasure.ts";
+
+export type EraserProps = {
+  readonly settings: Settings;
+  readonly defaults: FunctionDefaults;
+  readonly eventSource: string;
+  readonly erasure: Erasure;
+  readonly table: EventTable;
+  readonly overflow: OverflowStorage;
+  readonly relay: Relay;
+  readonly archive: LetterArchive;
+  /** Every queue that has dead letters, by the name that commands give it. */
+  readonly works: ReadonlyMap<string, WorkQueue>;
+  readonly subscribers: Subscribers;
+};
+
+/** Removes users and accounts from all that holds their data. */
+export class Eraser extends Construct {
+  constructor(scope: Construct, id: string, props: EraserProps) {
+    super(scope, id);
+    const { queue } = props.erasure.work;
+    new lambda.EventSourceMapping(this, "Source", {
+      target: this.#addFunction(props).lambda,
+      eventSourceArn: queue.queueArn,
+      // Each has a step of its own to do, with the whole of the function's time.
+      batchSize: 1,
+      maxConcurrency: 2,
+      reportBatchItemFailures: true,
+    });
+  }
+
+  #addFunction({
+    settings,
+    defaults,
+    eventSource,
+    erasure,
+    table,
+    overflow,
+    relay,
+    archive,
+    works,
+    subscribers,
+  }: EraserProps) {
+    const { queue, deadLetterQueue } = erasure.work;
+    const subscriberQueues = [...subscribers.queues.values()].flatMap((work) => [
+      work.queue,
+      work.deadLetterQueue,
+    ]);
+    return new PipelineFunction(this, "Subjects", {
+      ...defaults,
+      entry: "functions/erase/subjects.ts",
+      description: "Erases users and accounts: records, data, objects, dead letters; and tells subscribers",
+      size: settings.functions.erase,
+      environment: {
+        TABLE_NAME: table.table.tableName,
+        ERASE_QUEUE_URL: queue.queueUrl,
+        DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
+        OVERFLOW_BUCKET: overflow.bucket.bucketName,
+        FAILURES_BUCKET: relay.failures.bucketName,
+        ERASURE_LOG_BUCKET: erasure.log.bucketName,
+        ERASURE_KEY_ARN: erasure.key.secretArn,
+        ARCHIVE_BUCKET: archive.bucket.bucketName,
+        QUEUE_NAMES: this.#queueNames(works),
+      },
+      settings: {
+        eventSource,
+        tombstoneDays: tombstoneDays(settings),
+        settleSeconds: settleSeconds(settings),
+        subscribers: settings.subscribers.map(({ name, types }) => ({ name, ...(types && { types }) })),
+      },
+      permissions: [
+        allow(consumeQueue, [queue.queueArn]),
+        allow(
+          ["sqs:SendMessage"],
+          [queue, deadLetterQueue, ...subscriberQueues].map(({ queueArn }) => queueArn),
+        ),
+        allow(
+          ["dynamodb:Query", "dynamodb:DeleteItem", "dynamodb:UpdateItem", "dynamodb:PutItem"],
+          [table.table.tableArn],
+        ),
+        allow(
+          ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"],
+          [...works.values()].map((work) => work.deadLetterQueue.queueArn),
+        ),
+        allow(
+          ["s3:ListBucket"],
+          [overflow.bucket.bucketArn, relay.failures.bucketArn, archive.bucket.bucketArn],
+        ),
+        allow(["s3:GetObject"], [overflow.bodies]),
+        allow(["s3:GetObject", "s3:DeleteObject"], [archive.bucket.arnForObjects("letters/*")]),
+        allow(["s3:DeleteObject"], [overflow.bodies, overflow.data, overflow.pages]),
+        allow(["s3:GetObject", "s3:PutObject", "s3:DeleteObject"], [relay.failures.arnForObjects("*")]),
+        allow(["s3:PutObject"], [erasure.log.arnForObjects("erased/*")]),
+        allow(["secretsmanager:GetSecretValue"], [erasure.key.secretArn]),
+      ],
+    });
+  }
+
+  /** By name, for all their URLs would not fit into the environment of a function. */
+  #queueNames(works: EraserProps["works"]): string {
+    const names = [...works].map(([name, { queue, deadLetterQueue }]) => [
+      name,
+      {
+        deadLetters: deadLetterQueue.queueName,
+        ...(name.startsWith("subscriber/") && { queue: queue.queueName }),
+      },
+    ]);
+    return Stack.of(this).toJsonString(Object.fromEntries(names));
+  }
+}
+
+/**
+ * How long a copy of what was erased can turn up: the provider's last retry, its stay in a queue and its dead letters,
+ * then in the archive of these or as a change that the relay gave up on, and, sent on from there, in queues again.
+ */
+export function tombstoneDays({ webhooks, retention }: Settings): number {
+  const laidAsideInDays = Math.max(retention.archiveDays, retention.failuresDays);
+  return webhooks.retryHours / 24 + longestInQueuesInDays + laidAsideInDays + longestInQueuesInDays;
+}
+
+/** SQS: a message is delayed at most 15 minutes, and no function lives longer. */
+const longestDelayInSeconds = 900;
+
+/** So long a function can still write what no stream tells of: the relay's links; the fetcher's data, claims, pages. */
+export function settleSeconds({ functions: { relay, fetch } }: Settings): number {
+  return Math.min(longestDelayInSeconds, Math.max(relay.timeoutSeconds, fetch.timeoutSeconds));
+}

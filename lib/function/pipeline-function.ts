@@ -1,0 +1,95 @@
+import { Duration } from "aws-cdk-lib";
+import * as iam from "aws-cdk-lib/aws-iam";
+import type * as kms from "aws-cdk-lib/aws-kms";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import * as logs from "aws-cdk-lib/aws-logs";
+import { Construct } from "constructs";
+import { acknowledgeWildcard } from "../acknowledgements.ts";
+import { sendTraces } from "../observability/tracing.ts";
+import type { Settings } from "../settings/settings.ts";
+import { keyPermissions } from "../storage/encryption.ts";
+import { allow, wildcardsOf } from "./permissions.ts";
+
+/** What all functions of a stack share. */
+export type FunctionDefaults = {
+  /** The code of an entry file (relative to the repository), with the settings that it reads beside it. */
+  readonly codeOf: (entry: string, settings: unknown) => lambda.Code;
+  readonly logRetentionInDays: logs.RetentionDays;
+  /** Whether Lambda's own lines about each invocation are in the log, not those about failures only. */
+  readonly logsInvocations: boolean;
+  readonly tracing: Settings["tracing"];
+  /** The customer's key that the stage's data is encrypted with; undefined: keys of AWS's own. */
+  readonly dataKey: kms.IKey | undefined;
+};
+
+type FunctionSize = {
+  readonly memoryMb: number;
+  readonly timeoutSeconds: number;
+  /** Kept for it, and the most that it takes; absent: what others leave of the account's. */
+  readonly reservedConcurrency?: number;
+};
+
+export type PipelineFunctionProps = FunctionDefaults & {
+  readonly entry: string;
+  readonly description: string;
+  readonly size: FunctionSize;
+  /** Values that are known at deploy time only; all else is in `settings`. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly settings: unknown;
+  /** All that it may do, besides writing to its own log. */
+  readonly permissions: readonly iam.PolicyStatement[];
+  /** Retries of Lambda itself after a failed asynchronous invocation, 0 to 2 (its default). */
+  readonly retryAttempts?: number;
+};
+
+/** A Lambda function with a log group and a role of its own; the role has exactly the given permissions. */
+export class PipelineFunction extends Construct {
+  readonly lambda: lambda.Function;
+  readonly timeout: Duration;
+  readonly logGroup: logs.LogGroup;
+
+  constructor(scope: Construct, id: string, props: PipelineFunctionProps) {
+    super(scope, id);
+    this.timeout = Duration.seconds(props.size.timeoutSeconds);
+    this.logGroup = new logs.LogGroup(this, "Logs", {
+      retention: props.logRetentionInDays,
+      ...(props.dataKey && { encryptionKey: props.dataKey }),
+    });
+    const isTraced = props.tracing === "service";
+    const permissions = isTraced ? [...props.permissions, sendTraces()] : props.permissions;
+    const writeLogs = allow(["logs:CreateLogStream", "logs:PutLogEvents"], [this.logGroup.logGroupArn]);
+    // In the role itself: an event source mapping then never meets a role whose policy is still to come.
+    const role = new iam.Role(this, "Role", {
+      assumedBy: new iam.ServicePrincipal("lambda.amazonaws.com"),
+      inlinePolicies: {
+        permissions: new iam.PolicyDocument({
+          statements: [...permissions, ...keyPermissions(permissions, props.dataKey), writeLogs],
+        }),
+      },
+    });
+    for (const { resource, reason } of permissions.flatMap(wildcardsOf)) {
+      acknowledgeWildcard(role, resource, reason);
+    }
+    this.lambda = new lambda.Function(this, "Function", {
+      description: props.description,
+      code: props.codeOf(props.entry, props.settings),
+      handler: "index.handler",
+      runtime: lambda.Runtime.NODEJS_24_X,
+      architecture: lambda.Architecture.ARM_64,
+      memorySize: props.size.memoryMb,
+      timeout: this.timeout,
+      ...(props.size.reservedConcurrency !== undefined && {
+        reservedConcurrentExecutions: props.size.reservedConcurrency,
+      }),
+      environment: { ...props.environment },
+      logGroup: this.logGroup,
+      loggingFormat: lambda.LoggingFormat.JSON,
+      // Metrics are made of what is logged as INFO: a higher level would silence their alarms.
+      applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
+      systemLogLevelV2: props.logsInvocations ? lambda.SystemLogLevel.INFO : lambda.SystemLogLevel.WARN,
+      ...(props.retryAttempts !== undefined && { retryAttempts: props.retryAttempts }),
+      // The role has what tracing needs already: CDK would add it once more, as a policy beside the role.
+      ...(isTraced ? { tracing: lambda.Tracing.ACTIVE, role: role.withoutPolicyUpdates() } : { role }),
+    });
+  }
+}

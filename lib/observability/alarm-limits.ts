@@ -1,0 +1,33 @@
+import { Duration } from "aws-cdk-lib";
+import { maxReceiveCount } from "../receiving/work-queue.ts";
+
+/** So small a part of the time that something is kept may pass before a person is told: the rest is theirs. */
+const partsKept = 4;
+
+/**
+ * The age at which a queue's oldest message is too old: it has been delayed, hidden and received as often as it can be
+ * while all goes well, and still waits. Never more than a quarter of the time that the queue keeps it.
+ * @param delay the longest that messages are delayed on purpose, or are sent again after
+ */
+export function oldestAge(visibility: Duration, retention: Duration, delay = Duration.seconds(0)): Duration {
+  const triesInSeconds = delay.toSeconds() + maxReceiveCount * visibility.toSeconds();
+  return Duration.seconds(Math.min(triesInSeconds, quarterOf(retention).toSeconds()));
+}
+
+/** For a queue that others read, in their own time. */
+export function quarterOf(retention: Duration): Duration {
+  return Duration.seconds(Math.floor(retention.toSeconds() / partsKept));
+}
+
+/**
+ * How far the relay may be behind: a twentieth of the age at which it gives changes up, an hour of twenty. It tries
+ * again by itself, so what takes minutes needs nobody.
+ */
+export function relayLag(longestRecordAge: Duration): Duration {
+  return Duration.seconds(Math.max(1, Math.floor(longestRecordAge.toSeconds() / 20)));
+}
+
+/** So many calls wait that the provider's rate needs an hour for them. */
+export function fetchBacklog(requestsPerMinute: number): number {
+  return 60 * requestsPerMinute;
+}

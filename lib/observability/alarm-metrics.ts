@@ -1,0 +1,53 @@
+import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
+import { MathExpression, type Metric } from "aws-cdk-lib/aws-cloudwatch";
+import type { PipelineFunction } from "../function/pipeline-function.ts";
+import type { WorkQueue } from "../receiving/work-queue.ts";
+
+/** What an alarm watches: one metric, or up to ten taken together (CloudWatch's limit). */
+export type AlarmMetric = Metric | MathExpression;
+
+/** The sum of several metrics, in which one that was not measured counts as 0. */
+export function sumOf(metrics: readonly Metric[]): MathExpression {
+  return together("SUM", metrics);
+}
+
+/** The greatest of several metrics, in which one that was not measured counts as 0. */
+export function greatestOf(metrics: readonly Metric[]): MathExpression {
+  return together("MAX", metrics);
+}
+
+/**
+ * A trap: without FILL an alarm on a lack waits for more periods than it is told, until CloudWatch's own evaluation
+ * range has no value left. Source: CloudWatch user guide, "Configuring how CloudWatch alarms treat missing data".
+ */
+function together(what: "SUM" | "MAX", metrics: readonly Metric[]): MathExpression {
+  return new MathExpression({
+    expression: `${what}(FILL(METRICS(), 0))`,
+    usingMetrics: Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric])),
+  });
+}
+
+/** The age of the oldest message that waits or is worked on, in seconds. */
+export function oldestMessage({ queue }: WorkQueue): Metric {
+  return queue.metricApproximateAgeOfOldestMessage({ statistic: "Maximum" });
+}
+
+/** Dead letters that wait. (What SQS moves there itself is not counted as sent.) */
+export function deadLetters({ deadLetterQueue }: WorkQueue): Metric {
+  return deadLetterQueue.metricApproximateNumberOfMessagesVisible({ statistic: "Maximum" });
+}
+
+/** A metric that Lambda keeps of an event source mapping which asks for counts of events, at no charge. */
+export function ofEventSource(EventSourceMappingUUID: string, metricName: string): Metric {
+  return new cloudwatch.Metric({
+    namespace: "AWS/Lambda",
+    metricName,
+    dimensionsMap: { EventSourceMappingUUID },
+    statistic: "Sum",
+  });
+}
+
+/** How to look into what a function logged. */
+export function tailOf({ logGroup }: PipelineFunction, since: string): string {
+  return `aws logs tail ${logGroup.logGroupName} --since ${since}`;
+}

@@ -1,0 +1,190 @@
+import type * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
+import { type IMetric, MathExpression, type Metric } from "aws-cdk-lib/aws-cloudwatch";
+import type { Erasure } from "../erasure/erasure.ts";
+import type { Fetching } from "../provider/fetching.ts";
+import type { Reconciliation } from "../provider/reconciliation.ts";
+import type { TokenRefresh } from "../provider/token-refresh.ts";
+import type { ReceivingAlarms } from "../receiving/receiving-alarms.ts";
+import type { WebhookKind } from "../receiving/webhook-kind.ts";
+import type { WebhooksStage } from "../receiving/webhooks-stage.ts";
+import type { WorkQueue } from "../receiving/work-queue.ts";
+import type { Relay } from "../relay/relay.ts";
+import type { Subscribers } from "../relay/subscribers.ts";
+import { deadLetters, oldestMessage } from "./alarm-metrics.ts";
+import { sameMetric } from "./log-metric.ts";
+import type { ThrottleAlarms } from "./throttle-alarms.ts";
+
+export type DashboardParts = {
+  readonly api: apigateway.HttpApi;
+  readonly apiStage: WebhooksStage;
+  readonly receiving: ReadonlyMap<string, WebhookKind>;
+  readonly receipts: ReceivingAlarms;
+  readonly relay: Relay;
+  readonly fetching: Fetching;
+  readonly refresh: TokenRefresh;
+  readonly subscribers: Subscribers;
+  readonly erasure: Erasure;
+  readonly reconciliation: Reconciliation;
+  readonly throttles: ThrottleAlarms;
+};
+
+/** A widget of a row: what it shows, of the left axis and of the right one. */
+export type Panel = {
+  readonly title: string;
+  readonly left: readonly IMetric[];
+  readonly right?: readonly IMetric[];
+};
+
+/** A step of the data's way, as one row. */
+export type DashboardRow = {
+  readonly heading: string;
+  readonly text: string;
+  readonly panels: readonly Panel[];
+};
+
+/** What is shown, in the order of the data's way. */
+export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
+  const { relay, fetching, refresh, subscribers, erasure, reconciliation, throttles } = parts;
+  const stores = [...parts.receiving.values()].map(({ store }) => store);
+  const works = new Map([...parts.receiving].map(([kind, { work }]) => [kind, work]));
+  const queues = new Map([
+    ...works,
+    ["fetch", fetching.work],
+    ["erase", erasure.work],
+    ...subscribers.queues,
+  ]);
+  return [
+    received(parts),
+    {
+      heading: "Stored",
+      text: "Each event once: first receipts, repeats, what could not be understood, and what waits.",
+      panels: [
+        {
+          title: "Stored and again",
+          left: [
+            named(sameMetric(stores, "EVENT_STORED"), "stored"),
+            named(sameMetric(stores, "EVENT_AGAIN"), "again"),
+            named(sameMetric(stores, "MESSAGE_REJECTED"), "rejected as dead letters"),
+          ],
+        },
+        { title: "Oldest event, seconds", left: each(works, oldestMessage) },
+        { title: "Events that wait", left: each(works, depth) },
+      ],
+    },
+    {
+      heading: "Relayed",
+      text: "What follows from changes of the table: fetches, and messages to subscribers.",
+      panels: [
+        { title: "Changes relayed", left: [named(relay.relayed, "relayed")] },
+        {
+          title: "Lag, milliseconds",
+          left: [named(relay.lambda.metric("IteratorAge", { statistic: "Maximum" }), "lag")],
+        },
+      ],
+    },
+    {
+      heading: "Fetched",
+      text: "Calls to the provider, within its rate, and the token that they carry.",
+      panels: [
+        {
+          title: "Fetched",
+          left: [
+            named(sameMetric([fetching.fetch], "TASK_DONE"), "tasks done"),
+            named(fetching.down, "found the provider down"),
+          ],
+        },
+        {
+          title: "Calls that wait",
+          left: [named(depth(fetching.work), "ready"), named(delayed(fetching.work), "delayed")],
+          right: [named(oldestMessage(fetching.work), "oldest, seconds")],
+        },
+        { title: "Token's remaining life, hours", left: [hours(refresh.remaining)] },
+      ],
+    },
+    {
+      heading: "Delivered",
+      text: "What was put on each subscriber's queue, what its reader has done, and how far behind it is.",
+      panels:
+        subscribers.queues.size === 0
+          ? []
+          : [
+              {
+                title: "Sent",
+                left: each(subscribers.queues, ({ queue }) => queue.metricNumberOfMessagesSent()),
+              },
+              {
+                title: "Delivered",
+                left: each(subscribers.queues, ({ queue }) => queue.metricNumberOfMessagesDeleted()),
+              },
+              { title: "Oldest message, seconds", left: each(subscribers.queues, oldestMessage) },
+            ],
+    },
+    {
+      heading: "What went wrong",
+      text: "Dead letters of each queue, what webhooks missed, and what AWS refused.",
+      panels: [
+        { title: "Dead letters", left: each(queues, deadLetters) },
+        { title: "Reconciliation gap", left: [named(reconciliation.gap, "found by comparing")] },
+        {
+          title: "Throttled",
+          left: [...throttles.functions, ...throttles.table],
+        },
+      ],
+    },
+  ].filter(({ panels }) => panels.length > 0);
+}
+
+function received({ api, apiStage, receipts }: DashboardParts): DashboardRow {
+  return {
+    heading: "Received",
+    text: "Webhooks, by what they were answered; what is accepted is durable.",
+    panels: [
+      {
+        title: "Received and rejected",
+        left: [
+          named(receipts.accepted, "accepted"),
+          named(receipts.refused, "rejected"),
+          named(apiStage.throttled, "throttled"),
+        ],
+      },
+      {
+        title: "Answers",
+        left: [
+          named(api.metricCount({ statistic: "Sum" }), "all"),
+          named(api.metricClientError({ statistic: "Sum" }), "4xx"),
+          named(api.metricServerError({ statistic: "Sum" }), "5xx"),
+        ],
+      },
+      {
+        title: "Latency, milliseconds",
+        left: [
+          named(api.metricLatency({ statistic: "p50" }), "half of them"),
+          named(api.metricLatency({ statistic: "p99" }), "99 of 100"),
+        ],
+      },
+    ],
+  };
+}
+
+function named(metric: Metric | MathExpression, label: string): IMetric {
+  return metric.with({ label });
+}
+
+function each(
+  works: ReadonlyMap<string, WorkQueue>,
+  metricOf: (work: WorkQueue) => Metric,
+): readonly IMetric[] {
+  return [...works].map(([name, work]) => named(metricOf(work), name));
+}
+
+function depth({ queue }: WorkQueue): Metric {
+  return queue.metricApproximateNumberOfMessagesVisible({ statistic: "Maximum" });
+}
+
+function delayed({ queue }: WorkQueue): Metric {
+  return queue.metricApproximateNumberOfMessagesDelayed({ statistic: "Maximum" });
+}
+
+function hours(seconds: Metric): MathExpression {
+  return new MathExpression({ expression: "seconds / 3600", usingMetrics: { seconds }, label: "hours left" });
+}

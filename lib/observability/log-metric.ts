@@ -1,0 +1,49 @@
+import { Stack } from "aws-cdk-lib";
+import type * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
+import * as logs from "aws-cdk-lib/aws-logs";
+import type { Construct } from "constructs";
+import type { PipelineFunction } from "../function/pipeline-function.ts";
+import { pascalCase } from "../names.ts";
+
+/**
+ * A metric of what a function logs: how often a code comes, or the sum of a field of its lines. Functions that log the
+ * same code have one metric together, which costs as much as one of a single function.
+ * @param code one of the catalogue in functions/runtime/log.ts
+ * @param sum a field that holds a number, and the metric's name
+ */
+export function metricOfLog(
+  source: PipelineFunction,
+  code: string,
+  sum?: { readonly field: string; readonly name: string },
+): cloudwatch.Metric {
+  const name = sum?.name ?? pascalCase(code.toLowerCase().replaceAll("_", "-"));
+  return metricOfLines(source, source.logGroup, { field: "code", text: code }, name, sum?.field);
+}
+
+/**
+ * A metric of the lines of a log group that have a text in a field.
+ * @param valueField holds the number that a line adds; absent: 1
+ */
+export function metricOfLines(
+  scope: Construct,
+  logGroup: logs.ILogGroup,
+  has: { readonly field: string; readonly text: string },
+  name: string,
+  valueField?: string,
+): cloudwatch.Metric {
+  const filter = new logs.MetricFilter(scope, `${name}Metric`, {
+    logGroup,
+    filterPattern: logs.FilterPattern.stringValue(`$.${has.field}`, "=", has.text),
+    metricNamespace: Stack.of(scope).stackName,
+    metricName: name,
+    metricValue: valueField === undefined ? "1" : `$.${valueField}`,
+  });
+  return filter.metric({ statistic: "Sum" });
+}
+
+/** One metric of a code that several functions log. */
+export function sameMetric(sources: readonly PipelineFunction[], code: string): cloudwatch.Metric {
+  const [metric] = sources.map((source) => metricOfLog(source, code));
+  if (metric === undefined) throw new Error(`No function logs ${code}`);
+  return metric;
+}

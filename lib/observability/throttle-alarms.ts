@@ -1,0 +1,71 @@
+import { Duration } from "aws-cdk-lib";
+import { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import { Construct } from "constructs";
+import type { Fetching } from "../provider/fetching.ts";
+import type { WebhookKind } from "../receiving/webhook-kind.ts";
+import type { Relay } from "../relay/relay.ts";
+import type { EventTable } from "../storage/event-table.ts";
+import { Alarm } from "./alarm.ts";
+import { sumOf } from "./alarm-metrics.ts";
+
+export type ThrottleAlarmsProps = {
+  readonly receiving: ReadonlyMap<string, WebhookKind>;
+  readonly fetching: Fetching;
+  readonly relay: Relay;
+  readonly table: EventTable;
+};
+
+/** A few are a moment's burst, and tried again. */
+const manyInFiveMinutes = 10;
+
+/** Tells the operator when AWS itself holds the pipeline up. */
+export class ThrottleAlarms extends Construct {
+  /** Invocations on the data's way that Lambda refused, by function. */
+  readonly functions: readonly Metric[];
+  /** Reads, and writes, that DynamoDB refused. */
+  readonly table: readonly Metric[];
+
+  constructor(scope: Construct, id: string, { receiving, fetching, relay, table }: ThrottleAlarmsProps) {
+    super(scope, id);
+    const onTheWay = [
+      ...[...receiving.values()].flatMap(({ receive, store }) => [receive.lambda, store.lambda]),
+      relay.lambda,
+      fetching.fetch.lambda,
+    ];
+    this.functions = onTheWay.map((each) => each.metricThrottles({ statistic: "Sum" }));
+    this.table = ["ReadThrottleEvents", "WriteThrottleEvents"].map(
+      (metricName) =>
+        new Metric({
+          namespace: "AWS/DynamoDB",
+          metricName,
+          dimensionsMap: { TableName: table.table.tableName },
+          statistic: "Sum",
+        }),
+    );
+    const period = Duration.minutes(5);
+    new Alarm(this, "Functions", {
+      entry: "functions-throttled",
+      metric: sumOf(this.functions),
+      impact:
+        "Lambda keeps the pipeline's functions from running: webhooks are answered 503, and events, fetches and messages " +
+        "come late. The provider sends webhooks again for three days.",
+      remedy: "To see the account's limit: aws lambda get-account-settings --query AccountLimit",
+      period,
+      threshold: manyInFiveMinutes,
+      breaching: 1,
+      outOf: 1,
+    });
+    new Alarm(this, "Table", {
+      entry: "table-throttled",
+      metric: sumOf(this.table),
+      impact:
+        "DynamoDB refuses reads or writes of the table: events are stored late, and subscribers hear late. All is tried " +
+        "again, and nothing is lost while it lasts.",
+      remedy: `To see the table's limits: aws dynamodb describe-table --table-name ${table.table.tableName}`,
+      period,
+      threshold: manyInFiveMinutes,
+      breaching: 1,
+      outOf: 1,
+    });
+  }
+}

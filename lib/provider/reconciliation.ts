@@ -1,0 +1,114 @@
+import { Duration } from "aws-cdk-lib";
+import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import * as events from "aws-cdk-lib/aws-events";
+import * as targets from "aws-cdk-lib/aws-events-targets";
+import type * as lambda from "aws-cdk-lib/aws-lambda";
+import { Construct } from "constructs";
+import type { Kind } from "../../domain/event/events.ts";
+import { allow } from "../function/permissions.ts";
+import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import { Alarm } from "../observability/alarm.ts";
+import { tailOf } from "../observability/alarm-metrics.ts";
+import { metricOfLog } from "../observability/log-metric.ts";
+import type { WebhookKind } from "../receiving/webhook-kind.ts";
+import { every, inWords } from "../settings/durations.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { EventTable } from "../storage/event-table.ts";
+import type { TokenSecret } from "../storage/secrets.ts";
+
+export type ReconciliationProps = {
+  readonly settings: Settings;
+  readonly defaults: FunctionDefaults;
+  readonly providerBaseUrl: string;
+  readonly token: TokenSecret;
+  readonly table: EventTable;
+  /** What was missed goes through the queues of the webhooks. */
+  readonly receiving: ReadonlyMap<Kind, WebhookKind>;
+};
+
+/** Compares the provider's list of users with the table, again and again: for what no webhook ever told. */
+export class Reconciliation extends Construct {
+  readonly lambda: lambda.Function;
+  /** What the table lacked or had wrong, by run. */
+  readonly gap: Metric;
+
+  constructor(scope: Construct, id: string, props: ReconciliationProps) {
+    super(scope, id);
+    const { settings, defaults, providerBaseUrl, token, table, receiving } = props;
+    const { tickMinutes, ...reconcile } = settings.reconcile;
+    const { mapping } = settings;
+    const [users, accounts] = [queueOf(receiving, "users"), queueOf(receiving, "accounts")];
+    const compare = new PipelineFunction(this, "Users", {
+      ...defaults,
+      entry: "functions/reconcile/users.ts",
+      description: "Compares the provider's list of users with the table, page by page",
+      size: settings.functions.reconcile,
+      environment: {
+        TABLE_NAME: table.table.tableName,
+        USERS_QUEUE_URL: users.queueUrl,
+        ACCOUNTS_QUEUE_URL: accounts.queueUrl,
+        TOKEN_SECRET_ARN: token.secret.secretArn,
+        PROVIDER_BASE_URL: providerBaseUrl,
+      },
+      settings: {
+        provider: settings.provider,
+        reconcile,
+        ids: { users: mapping.users.ids, accounts: mapping.accounts.ids },
+      },
+      permissions: [
+        allow(
+          [
+            "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
+            "dynamodb:PutItem",
+            "dynamodb:UpdateItem",
+            "dynamodb:Query",
+          ],
+          [table.table.tableArn],
+        ),
+        allow(["sqs:SendMessage"], [users.queueArn, accounts.queueArn]),
+        allow(["secretsmanager:GetSecretValue"], [token.secret.secretArn]),
+      ],
+      // The schedule comes again, and the run goes on then.
+      retryAttempts: 0,
+    });
+    this.lambda = compare.lambda;
+    this.gap = metricOfLog(compare, "RECONCILED", { field: "gap", name: "ReconciliationGap" });
+    // Until the next run; CloudWatch sums up a day at most.
+    const untilNextRun = Duration.hours(Math.min(24, settings.reconcile.everyHours));
+    new Alarm(this, "Failed", {
+      entry: "reconciliation-failed",
+      metric: metricOfLog(compare, "RECONCILIATION_FAILED"),
+      impact:
+        "The comparison with the provider's list of users ended early: what no webhook told stays unknown. The settings " +
+        "reconcile, provider.paths and provider.paging say how the list is read.",
+      remedy: `To see the reason: ${tailOf(compare, "2d")}`,
+      period: untilNextRun,
+      breaching: 1,
+      outOf: 1,
+    });
+    new Alarm(this, "Gap", {
+      entry: "webhooks-missed",
+      metric: this.gap,
+      impact:
+        "The provider lists users or accounts that no webhook told of: webhooks get lost, and their income data came up " +
+        `to ${inWords(Duration.hours(settings.reconcile.everyHours))} late. What was found is taken up by itself.`,
+      remedy: "To see where webhooks go: npx income-events webhooks list",
+      period: untilNextRun,
+      threshold: settings.alarms.reconciliationGap,
+      breaching: 1,
+      outOf: 1,
+    });
+    new events.Rule(this, "Schedule", {
+      description: "Goes on with the comparison, or begins the next one when its time has come",
+      schedule: every(Duration.minutes(tickMinutes)),
+      targets: [new targets.LambdaFunction(compare.lambda)],
+    });
+  }
+}
+
+function queueOf(receiving: ReconciliationProps["receiving"], kind: Kind) {
+  const found = receiving.get(kind);
+  if (found === undefined) throw new Error(`There is no queue of ${kind}`);
+  return found.work.queue;
+}

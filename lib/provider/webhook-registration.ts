@@ -1,0 +1,110 @@
+import { CfnOutput, Duration, Fn, Stack } from "aws-cdk-lib";
+import * as events from "aws-cdk-lib/aws-events";
+import * as targets from "aws-cdk-lib/aws-events-targets";
+import type * as lambda from "aws-cdk-lib/aws-lambda";
+import { Construct } from "constructs";
+import { overlapSecondsOf, settleSecondsOf } from "../../domain/core/webhook-secret.ts";
+import { allow } from "../function/permissions.ts";
+import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import { Alarm } from "../observability/alarm.ts";
+import { every } from "../settings/durations.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { EventTable } from "../storage/event-table.ts";
+import type { TokenSecret, WebhookSecret } from "../storage/secrets.ts";
+
+export type WebhookRegistrationProps = {
+  readonly settings: Settings;
+  readonly defaults: FunctionDefaults;
+  readonly providerBaseUrl: string;
+  readonly webhooksUrl: string;
+  readonly token: TokenSecret;
+  readonly secret: WebhookSecret;
+  readonly table: EventTable;
+};
+
+/** Tells the provider where each kind's webhooks go, again on a schedule: what was changed there is put right. */
+export class WebhookRegistration extends Construct {
+  readonly lambda: lambda.Function;
+  /** For the command that rotates the secret, in seconds. */
+  readonly rotation: { readonly settleSeconds: number; readonly overlapSeconds: number };
+
+  constructor(scope: Construct, id: string, props: WebhookRegistrationProps) {
+    super(scope, id);
+    const { settings, defaults, providerBaseUrl, webhooksUrl, token, secret, table } = props;
+    const { secretHeader, secretCacheSeconds, retryHours } = settings.webhooks;
+    const { everyHours } = settings.register;
+    this.rotation = {
+      settleSeconds: settleSecondsOf(secretCacheSeconds),
+      overlapSeconds: overlapSecondsOf(retryHours, everyHours),
+    };
+    const register = new PipelineFunction(this, "Webhooks", {
+      ...defaults,
+      entry: "functions/register/webhooks.ts",
+      description: "Registers the webhooks of all kinds with the provider",
+      size: settings.functions.register,
+      environment: {
+        WEBHOOK_SECRET_ARN: secret.secret.secretArn,
+        TOKEN_SECRET_ARN: token.secret.secretArn,
+        PROVIDER_BASE_URL: providerBaseUrl,
+        WEBHOOKS_URL: webhooksUrl,
+        TABLE_NAME: table.table.tableName,
+      },
+      settings: {
+        provider: settings.provider,
+        secretHeader,
+        readsFirst: settings.register.readsFirst,
+        secretSettleSeconds: this.rotation.settleSeconds,
+      },
+      permissions: [
+        allow(["secretsmanager:GetSecretValue"], [secret.secret.secretArn, token.secret.secretArn]),
+        allow(["dynamodb:GetItem", "dynamodb:UpdateItem"], [table.table.tableArn]),
+      ],
+    });
+    this.lambda = register.lambda;
+    new events.Rule(this, "Schedule", {
+      description: "Registers the webhooks with the provider",
+      schedule: every(Duration.hours(everyHours)),
+      targets: [new targets.LambdaFunction(register.lambda)],
+    });
+    new Alarm(this, "Failing", {
+      entry: "registration-failing",
+      metric: register.lambda.metricErrors({ statistic: "Sum" }),
+      impact:
+        "The webhooks could not be registered with the provider. Those that are registered still come, but what has " +
+        "changed since, such as a rotated secret, is not told to the provider.",
+      remedy: "To see why, and to try again: npx income-events webhooks register",
+      // A scheduled run that fails is tried twice more, after one minute and after two.
+      period: Duration.minutes(15),
+      threshold: 3,
+      breaching: 1,
+      outOf: 1,
+    });
+    this.#claim(providerBaseUrl);
+  }
+
+  /**
+   * Two stages that register with one provider environment would take each other's webhooks away. CloudFormation
+   * refuses a second export of a name within account and region: "Export with name … is already exported by stack …".
+   * Source: CloudFormation user guide, "Outputs". See docs/adr/0013.
+   */
+  #claim(providerBaseUrl: string): void {
+    new CfnOutput(Stack.of(this), "RegistersWith", {
+      value: providerBaseUrl,
+      description:
+        "Where this stage registers its webhooks; no other stage here can do so. See register.enabled",
+      exportName: `income-events:registers:${exportNameOf(providerBaseUrl)}`,
+    });
+  }
+}
+
+/**
+ * An address without its scheme, in the letters that an export's name takes: letters, digits, ":" and "-". Made
+ * by CloudFormation, since the address can be a parameter; two addresses of the accepted form never give one name.
+ */
+function exportNameOf(address: string): string {
+  const replaced = (text: string, from: string, to: string) => Fn.join(to, Fn.split(from, text));
+  const withoutScheme = Fn.select(1, Fn.split("://", address));
+  // Each ":" but a port's begins one of these.
+  const written = replaced(replaced(replaced(withoutScheme, "/", "::"), ".", ":-"), "_", ":u");
+  return replaced(replaced(written, "[", ""), "]", "");
+}

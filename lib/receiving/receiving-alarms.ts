@@ -1,0 +1,135 @@
+import { Duration } from "aws-cdk-lib";
+import type * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
+import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import { Construct } from "constructs";
+import { Alarm } from "../observability/alarm.ts";
+import { oldestAge } from "../observability/alarm-limits.ts";
+import { deadLetters, greatestOf, oldestMessage, sumOf, tailOf } from "../observability/alarm-metrics.ts";
+import { sameMetric } from "../observability/log-metric.ts";
+import { inWords } from "../settings/durations.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { WebhookKind } from "./webhook-kind.ts";
+import type { WebhooksStage } from "./webhooks-stage.ts";
+
+export type ReceivingAlarmsProps = {
+  readonly settings: Settings;
+  readonly api: apigateway.HttpApi;
+  readonly apiStage: WebhooksStage;
+  readonly receiving: ReadonlyMap<string, WebhookKind>;
+};
+
+/** A few are a moment's burst, and come again within minutes. */
+const manyInFiveMinutes = 10;
+
+/** Tells the operator when webhooks do not come, are not taken, or are not stored. */
+export class ReceivingAlarms extends Construct {
+  readonly accepted: Metric;
+  readonly refused: Metric;
+
+  constructor(scope: Construct, id: string, props: ReceivingAlarmsProps) {
+    super(scope, id);
+    const kinds = [...props.receiving.values()];
+    this.accepted = sameMetric(
+      kinds.map(({ receive }) => receive),
+      "WEBHOOK_ACCEPTED",
+    );
+    this.refused = sameMetric(
+      kinds.map(({ receive }) => receive),
+      "WEBHOOK_REFUSED",
+    );
+    this.#watchWhatComes(props);
+    this.#watchWhatIsTurnedAway(props);
+    this.#watchWhatWaits(kinds.map(({ work }) => work));
+  }
+
+  #watchWhatComes({ settings }: ReceivingAlarmsProps): void {
+    const silence = Duration.hours(settings.alarms.nothingReceivedHours);
+    const period = settings.divideDurationsBy === 1 ? Duration.hours(1) : Duration.minutes(1);
+    const periods = Math.max(1, Math.ceil(silence.toMinutes({ integral: false }) / period.toMinutes()));
+    new Alarm(this, "Nothing", {
+      entry: "nothing-received",
+      metric: sumOf([this.accepted]),
+      impact:
+        `No webhook was accepted for ${inWords(silence)}: new accounts and new income data are not heard of, unless there are ` +
+        "none. The reconciliation finds users and accounts that were missed.",
+      remedy: "To see where the provider sends them: npx income-events webhooks list",
+      period,
+      threshold: 0,
+      raisedBelow: true,
+      breaching: periods,
+      outOf: periods,
+    });
+    new Alarm(this, "Refused", {
+      entry: "webhooks-refused",
+      metric: this.refused,
+      impact:
+        "Many webhooks are refused, for their secret, signature or source: either the provider sends another secret, and " +
+        "new accounts and new income data are not heard of, or somebody else tries the address.",
+      remedy: "To tell the provider the secret again: npx income-events webhooks register",
+      period: Duration.hours(1),
+      threshold: settings.alarms.refusedPerHour,
+      breaching: 1,
+      outOf: 1,
+    });
+  }
+
+  #watchWhatIsTurnedAway({ api, apiStage, receiving }: ReceivingAlarmsProps): void {
+    const [first] = receiving.values();
+    if (first === undefined) throw new Error("There is no kind of webhook");
+    const period = Duration.minutes(5);
+    new Alarm(this, "Failing", {
+      entry: "webhooks-failing",
+      metric: api.metricServerError({ statistic: "Sum" }),
+      impact:
+        "Webhooks are answered with an error: new accounts and new income data are heard of late, and not at all where " +
+        "this lasts as long as the provider tries again, three days.",
+      remedy: `To see why, here for one kind: ${tailOf(first.receive, "1h")}`,
+      period,
+      threshold: manyInFiveMinutes,
+      breaching: 1,
+      outOf: 1,
+    });
+    new Alarm(this, "Throttled", {
+      entry: "webhooks-throttled",
+      metric: apiStage.throttled,
+      impact:
+        "More webhooks come than webhooks.throttle lets through: the rest is answered 429, comes again, and is heard of " +
+        "late.",
+      remedy: "To raise webhooks.throttle in the stage's settings: npx cdk deploy",
+      period,
+      threshold: manyInFiveMinutes,
+      breaching: 1,
+      outOf: 1,
+    });
+  }
+
+  #watchWhatWaits(works: readonly WebhookKind["work"][]): void {
+    const [first] = works;
+    if (first === undefined) throw new Error("There is no kind of webhook");
+    const limit = oldestAge(first.visibilityTimeout, first.retention);
+    const period = Duration.minutes(5);
+    new Alarm(this, "Late", {
+      entry: "events-late",
+      metric: greatestOf(works.map(oldestMessage)),
+      impact:
+        `Webhooks that were accepted have waited for ${inWords(limit)} to be stored: new accounts and new income ` +
+        "data are not taken up. They wait, nothing is lost.",
+      remedy: "To see what stands still: npx income-events doctor",
+      period,
+      threshold: limit.toSeconds(),
+      breaching: 1,
+      outOf: 1,
+    });
+    new Alarm(this, "DeadLetters", {
+      entry: "events-dead-letters",
+      metric: sumOf(works.map(deadLetters)),
+      impact:
+        "Webhooks that were accepted could not be understood or stored: what they tell of users and accounts is not " +
+        "taken up until somebody mends it.",
+      remedy: "To see them with their reasons: npx income-events dlq list",
+      period,
+      breaching: 1,
+      outOf: 1,
+    });
+  }
+}

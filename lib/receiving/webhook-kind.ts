@@ -1,0 +1,106 @@
+import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
+import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import { Construct } from "constructs";
+import type { Kind } from "../../domain/event/events.ts";
+import { headersOf } from "../../domain/event/mapping.ts";
+import { allow, consumeQueue } from "../function/permissions.ts";
+import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { EventTable } from "../storage/event-table.ts";
+import type { OverflowStorage } from "../storage/overflow-storage.ts";
+import type { WebhookSecret } from "../storage/secrets.ts";
+import { visibilityFor, WorkQueue } from "./work-queue.ts";
+
+export type WebhookKindProps = {
+  readonly kind: Kind;
+  readonly settings: Settings;
+  readonly defaults: FunctionDefaults;
+  readonly api: apigateway.HttpApi;
+  readonly secret: WebhookSecret;
+  readonly overflow: OverflowStorage;
+  readonly table: EventTable;
+};
+
+/** One kind of webhook, from its route to the table: receiver, queue with DLQ, and consumer. */
+export class WebhookKind extends Construct {
+  readonly work: WorkQueue;
+  readonly receive: PipelineFunction;
+  readonly store: PipelineFunction;
+
+  constructor(scope: Construct, id: string, props: WebhookKindProps) {
+    super(scope, id);
+    const visibilityTimeout = visibilityFor(props.settings.functions.store.timeoutSeconds);
+    this.work = new WorkQueue(this, "Work", { settings: props.settings, visibilityTimeout });
+    this.receive = this.#addReceiver(props);
+    this.#addRoutes(props, this.receive);
+    this.store = this.#addConsumer(props);
+  }
+
+  #addReceiver({ kind, settings, defaults, secret, overflow }: WebhookKindProps): PipelineFunction {
+    const { queue, deadLetterQueue } = this.work;
+    return new PipelineFunction(this, "Receive", {
+      ...defaults,
+      entry: `functions/receive/${kind}.ts`,
+      description: `Receives webhooks of ${kind} and makes them durable in their queue`,
+      size: settings.functions.receive,
+      environment: {
+        QUEUE_URL: queue.queueUrl,
+        DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
+        OVERFLOW_BUCKET: overflow.bucket.bucketName,
+        WEBHOOK_SECRET_ARN: secret.secret.secretArn,
+      },
+      settings: {
+        secretHeader: settings.webhooks.secretHeader,
+        secretCacheSeconds: settings.webhooks.secretCacheSeconds,
+        sourceAddresses: settings.webhooks.sourceAddresses,
+        maxBodyBytes: settings.webhooks.maxBodyBytes,
+        mappedHeaders: headersOf(settings.mapping[kind]),
+      },
+      permissions: [
+        allow(["sqs:SendMessage"], [queue.queueArn, deadLetterQueue.queueArn]),
+        allow(["s3:PutObject"], [overflow.bodies]),
+        allow(["secretsmanager:GetSecretValue"], [secret.secret.secretArn]),
+      ],
+    });
+  }
+
+  #addRoutes({ kind, api }: WebhookKindProps, receiver: PipelineFunction): void {
+    const { POST, PUT, ANY } = apigateway.HttpMethod;
+    api.addRoutes({
+      path: `/webhooks/${kind}`,
+      // ANY lets the receiver answer 405 where API Gateway would answer 404.
+      methods: [POST, PUT, ANY],
+      integration: new HttpLambdaIntegration("Receiver", receiver.lambda),
+    });
+  }
+
+  #addConsumer({ kind, settings, defaults, overflow, table }: WebhookKindProps): PipelineFunction {
+    const { queue, deadLetterQueue } = this.work;
+    const store = new PipelineFunction(this, "Store", {
+      ...defaults,
+      entry: `functions/store/${kind}.ts`,
+      description: `Stores events of ${kind}: one write for each receipt`,
+      size: settings.functions.store,
+      environment: {
+        TABLE_NAME: table.table.tableName,
+        DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
+        OVERFLOW_BUCKET: overflow.bucket.bucketName,
+      },
+      settings: { mapping: settings.mapping[kind], retentionDays: settings.retention.eventsDays },
+      permissions: [
+        allow(consumeQueue, [queue.queueArn]),
+        allow(["sqs:SendMessage"], [deadLetterQueue.queueArn]),
+        allow(["dynamodb:UpdateItem"], [table.table.tableArn]),
+        allow(["s3:GetObject"], [overflow.bodies]),
+      ],
+    });
+    new lambda.EventSourceMapping(this, "Source", {
+      target: store.lambda,
+      eventSourceArn: queue.queueArn,
+      batchSize: 10,
+      reportBatchItemFailures: true,
+    });
+    return store;
+  }
+}

@@ -1,0 +1,50 @@
+import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
+import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
+import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import * as logs from "aws-cdk-lib/aws-logs";
+import { Construct } from "constructs";
+import { metricOfLines } from "../observability/log-metric.ts";
+import type { Settings } from "../settings/settings.ts";
+import { dataKeyOf } from "../storage/encryption.ts";
+
+/** What is logged of each request: no header, no body, no address below a route. */
+const accessLogFields = {
+  requestId: "$context.requestId",
+  time: "$context.requestTimeEpoch",
+  route: "$context.routeKey",
+  status: "$context.status",
+  latencyMs: "$context.responseLatency",
+  bytes: "$context.dataProcessed",
+  sourceIp: "$context.identity.sourceIp",
+  error: "$context.error.message",
+};
+
+export type WebhooksStageProps = { readonly api: apigateway.HttpApi; readonly settings: Settings };
+
+/** The API's one stage: each route throttled by itself, each request logged without its content. */
+export class WebhooksStage extends Construct {
+  readonly stage: apigateway.HttpStage;
+  /** Requests that were over the throttle: API Gateway has no metric of them. */
+  readonly throttled: Metric;
+
+  constructor(scope: Construct, id: string, { api, settings }: WebhooksStageProps) {
+    super(scope, id);
+    const { requestsPerSecond, burst } = settings.webhooks.throttle;
+    const encryptionKey = dataKeyOf(this, settings);
+    const logGroup = new logs.LogGroup(this, "AccessLog", {
+      retention: settings.retention.logsDays,
+      ...(encryptionKey && { encryptionKey }),
+    });
+    this.throttled = metricOfLines(this, logGroup, { field: "status", text: "429" }, "WebhookThrottled");
+    this.stage = new apigateway.HttpStage(this, "Stage", {
+      httpApi: api,
+      stageName: "$default",
+      autoDeploy: true,
+      throttle: { rateLimit: requestsPerSecond, burstLimit: burst },
+      accessLogSettings: {
+        destination: new apigateway.LogGroupLogDestination(logGroup),
+        format: AccessLogFormat.custom(JSON.stringify(accessLogFields)),
+      },
+    });
+  }
+}

@@ -1,0 +1,67 @@
+import { Duration } from "aws-cdk-lib";
+import * as sqs from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+import { divided } from "../settings/durations.ts";
+import type { Settings } from "../settings/settings.ts";
+import { dataKeyOf } from "../storage/encryption.ts";
+
+/** SQS keeps messages for 14 days at most; so do all queues that hold something received and not yet done. */
+const longestRetention = Duration.days(14);
+
+/** How often SQS delivers a message before it moves it to the DLQ; five, as AWS asks for a Lambda source. */
+export const maxReceiveCount = 5;
+
+/** How long a dead-letter queue keeps a message, counted from when it was sent first. */
+export function deadLetterRetention(settings: Settings): Duration {
+  return divided(longestRetention, settings);
+}
+
+export type WorkQueueProps = {
+  readonly settings: Settings;
+  readonly visibilityTimeout: Duration;
+  readonly retention?: Duration;
+};
+
+/** A queue and its dead-letter queue: encrypted, spoken to over TLS only. */
+export class WorkQueue extends Construct {
+  readonly queue: sqs.Queue;
+  readonly deadLetterQueue: sqs.Queue;
+  readonly visibilityTimeout: Duration;
+  readonly retention: Duration;
+
+  constructor(scope: Construct, id: string, { settings, visibilityTimeout, retention }: WorkQueueProps) {
+    super(scope, id);
+    const longest = deadLetterRetention(settings);
+    this.visibilityTimeout = visibilityTimeout;
+    this.retention = retention ?? longest;
+    const common = { ...encryptionOf(this, settings), enforceSSL: true };
+    this.deadLetterQueue = new sqs.Queue(this, "DeadLetters", {
+      ...common,
+      retentionPeriod: longest,
+    });
+    this.queue = new sqs.Queue(this, "Queue", {
+      ...common,
+      visibilityTimeout,
+      retentionPeriod: this.retention,
+      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount },
+    });
+  }
+}
+
+function encryptionOf(scope: Construct, settings: Settings): sqs.QueueProps {
+  const encryptionMasterKey = dataKeyOf(scope, settings);
+  if (encryptionMasterKey !== undefined) {
+    return { encryption: sqs.QueueEncryption.KMS, encryptionMasterKey };
+  }
+  const { SQS_MANAGED, KMS_MANAGED } = sqs.QueueEncryption;
+  return { encryption: settings.encryption.queueKey === undefined ? SQS_MANAGED : KMS_MANAGED };
+}
+
+/**
+ * How long a message stays hidden from others while a function works on it: six times the function's timeout
+ * and the batching window, so that throttled retries of the batch fit (AWS Lambda developer guide, "Using
+ * Lambda with Amazon SQS").
+ */
+export function visibilityFor(functionTimeoutInSeconds: number, batchingWindowInSeconds = 0): Duration {
+  return Duration.seconds(6 * functionTimeoutInSeconds + batchingWindowInSeconds);
+}

@@ -1,0 +1,17 @@
+import type { Fetching } from "../provider/fetching.ts";
+import type { Subscribers } from "../relay/subscribers.ts";
+import type { WebhookKind } from "./webhook-kind.ts";
+import type { WorkQueue } from "./work-queue.ts";
+
+/** Every queue that has dead letters, except that of erasures, by the name that commands give it; see cli/status/work-queues.ts. */
+export function workQueuesByName(
+  receiving: ReadonlyMap<string, WebhookKind>,
+  fetching: Fetching,
+  subscribers: Subscribers,
+): ReadonlyMap<string, WorkQueue> {
+  return new Map<string, WorkQueue>([
+    ...[...receiving].map(([kind, { work }]) => [kind, work] as const),
+    ["fetch", fetching.work],
+    ...[...subscribers.queues].map(([name, work]) => [`subscriber/${name}`, work] as const),
+  ]);
+}

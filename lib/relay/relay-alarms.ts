@@ -1,0 +1,52 @@
+import { Duration } from "aws-cdk-lib";
+import type * as lambda from "aws-cdk-lib/aws-lambda";
+import { Construct } from "constructs";
+import type { PipelineFunction } from "../function/pipeline-function.ts";
+import { Alarm } from "../observability/alarm.ts";
+import { relayLag } from "../observability/alarm-limits.ts";
+import { ofEventSource, sumOf, tailOf } from "../observability/alarm-metrics.ts";
+import { inWords } from "../settings/durations.ts";
+
+export type RelayAlarmsProps = {
+  readonly relay: PipelineFunction;
+  readonly source: lambda.EventSourceMapping;
+  /** Older changes are given up. */
+  readonly maxRecordAge: Duration;
+};
+
+/** Tells the operator when what follows from changes of the table comes late, or not at all. */
+export class RelayAlarms extends Construct {
+  constructor(scope: Construct, id: string, { relay, source, maxRecordAge }: RelayAlarmsProps) {
+    super(scope, id);
+    const limit = relayLag(maxRecordAge);
+    const period = Duration.minutes(5);
+    new Alarm(this, "Behind", {
+      entry: "relay-behind",
+      // In milliseconds, of the last record of each batch that was handed over.
+      metric: relay.lambda.metric("IteratorAge", { statistic: "Maximum" }),
+      impact:
+        `What was stored is relayed ${inWords(limit)} late or more: subscribers hear late, and new accounts are ` +
+        `fetched late. What is ${inWords(maxRecordAge)} behind is given up and must be repaired by hand.`,
+      remedy: `To see what holds it up: ${tailOf(relay, "1h")}`,
+      period,
+      threshold: limit.toMilliseconds(),
+      breaching: 1,
+      outOf: 1,
+    });
+    new Alarm(this, "GaveUp", {
+      entry: "changes-given-up",
+      metric: sumOf([
+        ofEventSource(source.eventSourceMappingId, "OnFailureDestinationDeliveredEventCount"),
+        // These are in no bucket.
+        ofEventSource(source.eventSourceMappingId, "DroppedEventCount"),
+      ]),
+      impact:
+        "The relay gave up on changes of the table: what follows from them has not happened, be it states, fetches or " +
+        "messages to subscribers.",
+      remedy: "To let it follow: npx income-events repair --failures",
+      period,
+      breaching: 1,
+      outOf: 1,
+    });
+  }
+}

@@ -1,0 +1,136 @@
+import { Duration } from "aws-cdk-lib";
+import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import type * as s3 from "aws-cdk-lib/aws-s3";
+import { Construct } from "constructs";
+import type { Erasure } from "../erasure/erasure.ts";
+import { allow } from "../function/permissions.ts";
+import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import { ofEventSource } from "../observability/alarm-metrics.ts";
+import type { Fetching } from "../provider/fetching.ts";
+import { divided, wholeDays } from "../settings/durations.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { EventTable } from "../storage/event-table.ts";
+import { privateBucket } from "../storage/private-bucket.ts";
+import { RelayAlarms } from "./relay-alarms.ts";
+import type { Subscribers } from "./subscribers.ts";
+
+export type RelayProps = {
+  readonly settings: Settings;
+  readonly defaults: FunctionDefaults;
+  /** Names the stage in each message (CloudEvents' `source`). */
+  readonly eventSource: string;
+  readonly table: EventTable;
+  readonly fetching: Fetching;
+  readonly subscribers: Subscribers;
+  readonly erasure: Erasure;
+};
+
+// The stream keeps 24 hours. What is given up at 20 is written to the failures bucket while it still can be.
+const longestRecordAge = Duration.hours(20);
+
+/** The changes that have consequences; what expires or only counts receipts is never handed over. */
+const changesWithConsequences = [
+  changes(["INSERT"], [{ prefix: "EVENT#" }]),
+  changes(["MODIFY"], [{ prefix: "EVENT#" }], { NewImage: { weak: { BOOL: [true] } } }),
+  changes(["INSERT", "MODIFY"], ["STATE"]),
+  changes(["INSERT", "MODIFY"], [{ prefix: "DATA#" }]),
+];
+
+function changes(eventName: readonly string[], sortKey: readonly unknown[], image: object = {}): object {
+  return { eventName, dynamodb: { Keys: { sk: { S: sortKey } }, ...image } };
+}
+
+function kindsReadByRange({ readRange, readCompanyRange }: Settings["provider"]["paths"]): readonly string[] {
+  return [
+    ...(readRange === undefined ? [] : ["account"]),
+    ...(readCompanyRange === undefined ? [] : ["company-account"]),
+  ];
+}
+
+/** Derives what follows from each change of the table, from its stream: the outbox of the pipeline. */
+export class Relay extends Construct {
+  /** Whole records that the relay gave up on. */
+  readonly failures: s3.Bucket;
+  readonly lambda: lambda.Function;
+  /** The changes that were handed to the relay. */
+  readonly relayed: Metric;
+
+  constructor(scope: Construct, id: string, props: RelayProps) {
+    super(scope, id);
+    const { settings, table } = props;
+    const rules = [{ expiration: wholeDays(settings.retention.failuresDays) }];
+    this.failures = privateBucket(this, "Failures", rules, props.defaults.dataKey);
+    const relay = this.#addFunction(props);
+    this.lambda = relay.lambda;
+    const maxRecordAge = divided(longestRecordAge, settings);
+    const source = new lambda.EventSourceMapping(this, "Source", {
+      target: this.lambda,
+      eventSourceArn: table.streamArn,
+      startingPosition: lambda.StartingPosition.TRIM_HORIZON,
+      batchSize: settings.relay.batchSize,
+      bisectBatchOnError: true,
+      retryAttempts: settings.relay.retryAttempts,
+      maxRecordAge,
+      // What was given up is counted there only.
+      metricsConfig: { metrics: [lambda.MetricType.EVENT_COUNT] },
+      reportBatchItemFailures: true,
+      filters: changesWithConsequences.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
+      // A queue would get metadata only, which no longer tell the record once the stream has dropped it. Not the
+      // ready-made S3 destination: it would let the relay read and delete what it gave up on.
+      onFailure: { bind: () => ({ destination: this.failures.bucketArn }) },
+    });
+    this.relayed = ofEventSource(source.eventSourceMappingId, "InvokedEventCount");
+    new RelayAlarms(this, "Alarms", { relay, source, maxRecordAge });
+  }
+
+  #addFunction({ settings, defaults, eventSource, table, fetching, subscribers, erasure }: RelayProps) {
+    const works = [...subscribers.queues.values()];
+    const { queue: fetchQueue } = fetching.work;
+    const { queue: eraseQueue } = erasure.work;
+    const sendTo = [
+      fetchQueue,
+      eraseQueue,
+      ...works.flatMap(({ queue, deadLetterQueue }) => [queue, deadLetterQueue]),
+    ];
+    return new PipelineFunction(this, "Changes", {
+      ...defaults,
+      entry: "functions/relay/changes.ts",
+      description: "Relays changes of the table: states, fetch tasks, messages to subscribers",
+      size: settings.functions.relay,
+      environment: {
+        TABLE_NAME: table.table.tableName,
+        FETCH_QUEUE_URL: fetchQueue.queueUrl,
+        ERASE_QUEUE_URL: eraseQueue.queueUrl,
+        ERASURE_KEY_ARN: erasure.key.secretArn,
+        SUBSCRIBER_QUEUES: subscribers.queueUrls,
+      },
+      settings: {
+        eventSource,
+        erasesOnDeletion: settings.erasure.onDeletion,
+        readByRange: kindsReadByRange(settings.provider.paths),
+        subscribers: settings.subscribers.map(({ name, types }) => ({ name, ...(types && { types }) })),
+      },
+      permissions: [
+        // What Lambda itself needs, as this role, to read the stream and to write to the failure destination
+        // (AWS Lambda developer guide, "Process DynamoDB records with Lambda": execution role permissions;
+        // "Retain discarded records": s3:PutObject and s3:ListBucket).
+        allow(
+          ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
+          [table.streamArn],
+        ),
+        allow(["dynamodb:ListStreams"], ["*"]),
+        allow(["s3:PutObject"], [this.failures.arnForObjects("*")]),
+        allow(["s3:ListBucket"], [this.failures.bucketArn]),
+        allow(["dynamodb:BatchGetItem", "dynamodb:PutItem"], [table.table.tableArn]),
+        // Of the release before (0.1.0), whose relay runs with this role while it is replaced: docs/adr/0029.
+        allow(["dynamodb:GetItem"], [table.table.tableArn]),
+        allow(["secretsmanager:GetSecretValue"], [erasure.key.secretArn]),
+        allow(
+          ["sqs:SendMessage"],
+          sendTo.map(({ queueArn }) => queueArn),
+        ),
+      ],
+    });
+  }
+}

@@ -1,0 +1,70 @@
+import { Duration, Stack } from "aws-cdk-lib";
+import * as iam from "aws-cdk-lib/aws-iam";
+import { Construct } from "constructs";
+import { pascalCase } from "../names.ts";
+import { WorkQueue } from "../receiving/work-queue.ts";
+import { wholeSeconds } from "../settings/durations.ts";
+import type { Settings } from "../settings/settings.ts";
+import { SubscriberAlarms } from "./subscriber-alarms.ts";
+
+type SubscriberSettings = Settings["subscribers"][number];
+
+/** What a reader in another account needs, be it a program or the event source of a Lambda function. */
+const readQueue = [
+  "sqs:ReceiveMessage",
+  "sqs:DeleteMessage",
+  "sqs:ChangeMessageVisibility",
+  "sqs:GetQueueAttributes",
+  "sqs:GetQueueUrl",
+];
+
+/** One queue, with its DLQ, for each subscriber of the settings. */
+export class Subscribers extends Construct {
+  readonly queues: ReadonlyMap<string, WorkQueue>;
+
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    this.queues = new Map(
+      settings.subscribers.map((subscriber) => [subscriber.name, this.#addQueue(subscriber, settings)]),
+    );
+  }
+
+  /** For functions that send to subscribers: URLs by name, as JSON. */
+  get queueUrls(): string {
+    const urls = [...this.queues].map(([name, { queue, deadLetterQueue }]) => [
+      name,
+      { queueUrl: queue.queueUrl, deadLetterQueueUrl: deadLetterQueue.queueUrl },
+    ]);
+    return Stack.of(this).toJsonString(Object.fromEntries(urls));
+  }
+
+  #addQueue(
+    { name, principals, retentionDays, visibilityTimeoutSeconds }: SubscriberSettings,
+    settings: Settings,
+  ): WorkQueue {
+    const work = new WorkQueue(this, pascalCase(name), {
+      settings,
+      visibilityTimeout: Duration.seconds(visibilityTimeoutSeconds),
+      retention: wholeSeconds(Duration.days(retentionDays)),
+    });
+    new SubscriberAlarms(work, "Alarms", name, work);
+    if (principals.length === 0) return work;
+    work.queue.addToResourcePolicy(
+      new iam.PolicyStatement({
+        principals: principals.map(principalOf),
+        actions: readQueue,
+        resources: [work.queue.queueArn],
+      }),
+    );
+    return work;
+  }
+}
+
+function principalOf(principal: string): iam.IPrincipal {
+  return principal.startsWith("arn:") ? new iam.ArnPrincipal(principal) : new iam.AccountPrincipal(principal);
+}
+
+/** A subscriber's principal as a policy names it: an account by its root. */
+export function principalArnOf(principal: string, partition: string): string {
+  return principal.startsWith("arn:") ? principal : `arn:${partition}:iam::${principal}:root`;
+}

@@ -1,0 +1,77 @@
+import { JMESPathError, JMESPathTypeError, search } from "@aws-lambda-powertools/jmespath";
+import { z } from "zod";
+import { eventTypes, type Kind } from "../../domain/event/events.ts";
+import { mayHoldCredential } from "../../domain/event/mapping-source.ts";
+import { defaultMapping } from "./default-mapping.ts";
+import { choice, remedyOf, section, text } from "./setting-types.ts";
+
+/** A JMESPath expression, compiled once here so that no payload is the first to find it broken. */
+export const expression = z
+  .string({ error: remedyOf("write a JMESPath expression as a text") })
+  .check(({ value, issues }) => {
+    const message = faultOf(value);
+    if (message !== undefined) issues.push({ code: "custom", message, input: value, continue: true });
+  });
+
+function faultOf(source: string): string | undefined {
+  try {
+    search(source, {});
+    return undefined;
+  } catch (error) {
+    // A type error is about the empty payload that stood in here, not about the expression.
+    if (error instanceof JMESPathTypeError) return undefined;
+    // The evaluator keeps compiled expressions in an object, and takes "toString" for one of them.
+    if (!(error instanceof JMESPathError)) return 'can\'t be compiled; write "@." before it';
+    return `is no JMESPath expression: ${error.message}; correct it at that position`;
+  }
+}
+
+const header = section({
+  header: text(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, "write an HTTP header's name in small letters").refine(
+    (name) => !mayHoldCredential(name),
+    { error: remedyOf("may hold a credential by its name, which goes to no queue; name another header") },
+  ),
+});
+
+/** Where a field stands: an expression on the body, or a header, for example of CloudEvents. */
+const optionalSource = z
+  .union([expression, header], {
+    error: remedyOf(
+      'write a JMESPath expression as a text, or {"header": "<name>"} for a header of the webhook',
+    ),
+  })
+  .exactOptional();
+
+/** The mapping of one kind: each part that is given replaces the default's. */
+function kindSchema(kind: Kind) {
+  return section({
+    type: optionalSource,
+    types: z
+      .record(z.string(), choice(eventTypes), {
+        error: remedyOf('write an object: {"<the provider\'s event name>": "<our type>"}'),
+      })
+      .exactOptional(),
+    userId: optionalSource,
+    accountId: optionalSource,
+    companyAccountId: optionalSource,
+    datasourceId: optionalSource,
+    endpoint: optionalSource,
+    eventId: optionalSource,
+    time: optionalSource,
+    connected: optionalSource,
+    dataAvailable: optionalSource,
+    dateStart: optionalSource,
+    dateEnd: optionalSource,
+    ids: choice(["uuid", "any"]).exactOptional(),
+  })
+    .transform((given) => ({ ...defaultMapping[kind], ...given }))
+    .prefault({});
+}
+
+/** The mapping of each webhook kind from payloads to events; see `domain/event/mapping.ts`. */
+export const mappingSchema = section({
+  users: kindSchema("users"),
+  accounts: kindSchema("accounts"),
+  endpoints: kindSchema("endpoints"),
+  "company-accounts": kindSchema("company-accounts"),
+}).prefault({});

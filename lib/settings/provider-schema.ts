@@ -1,0 +1,191 @@
+import { z } from "zod";
+import { isPrivateHost } from "../../domain/core/private-addresses.ts";
+import { leastRequestsPerMinute } from "../../domain/fetch/pacing.ts";
+import { pagingStyles } from "../../domain/fetch/paging-settings.ts";
+import {
+  choice,
+  flag,
+  remedyOf,
+  section,
+  text,
+  waitingTime,
+  wholeNumber,
+  workingTime,
+} from "./setting-types.ts";
+
+/** Hosts under `.example` can never exist (RFC 2606): they stand where a real address is still to be set. */
+export function isPlaceholder(baseUrl: string): boolean {
+  return new URL(baseUrl).hostname.endsWith(".example");
+}
+
+/** Whether a base address names this machine or a private network. */
+export function isPrivate(baseUrl: string): boolean {
+  return isPrivateHost(new URL(baseUrl).hostname);
+}
+
+/**
+ * Base addresses are https, since each call carries the token; plain http reaches this machine only. The same
+ * pattern guards the deploy-time parameter, so it is kept to what CloudFormation's AllowedPattern understands.
+ */
+export const baseUrlPattern =
+  "^(https://([a-z0-9.-]+|\\[[0-9a-f:.]+\\])|http://(127\\.0\\.0\\.1|localhost))(:[0-9]+)?(/[A-Za-z0-9._-]+)*$";
+
+/** For people: one address has one form, so that two stages with the same provider environment are noticed. */
+export const baseUrlForm =
+  "an address as https://host, its host in small letters, without query or a slash at its end";
+
+const baseUrl = text(new RegExp(baseUrlPattern), `write ${baseUrlForm}`).refine(
+  (value) => URL.canParse(value),
+  { error: remedyOf(`write ${baseUrlForm}`) },
+);
+
+const version = text(/^v\d+(\.\d+)?$/, 'write a version segment such as "v0.4"');
+
+/**
+ * A path template with exactly these placeholders: without its account a path would read one account's data
+ * for all of them, and one that nothing fills would reach the provider as it stands.
+ */
+function path(...placeholders: readonly string[]) {
+  return text(/^\/(?!\/)/, 'write a path that begins with "/"').check(({ value, issues }) => {
+    for (const message of placeholderFaults(value, placeholders, placeholders)) {
+      issues.push({ code: "custom", message, input: value });
+    }
+  });
+}
+
+function placeholderFaults(template: string, required: readonly string[], allowed: readonly string[]) {
+  const used = [...template.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? "");
+  const known = allowed.length === 0 ? "none is known here" : `known here: ${allowed.join(", ")}`;
+  const unknown = used.filter((name) => !allowed.includes(name));
+  const missing = required.filter((name) => !used.includes(name));
+  return [
+    ...unknown.map((name) => `has the unknown placeholder {${name}}; remove or correct it (${known})`),
+    ...missing.map((name) => `lacks the placeholder {${name}}; put it where its value belongs`),
+  ];
+}
+
+const bodyPlaceholders = ["endpoints", "account_id"];
+
+/** Any JSON; a text that is just `"{endpoints}"` becomes the list of endpoints to start. */
+const body = z.json().check(({ value, issues }) => {
+  for (const message of placeholderFaults(JSON.stringify(textsOf(value)), [], bodyPlaceholders)) {
+    issues.push({ code: "custom", message, input: value });
+  }
+});
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}
+
+const paths = section({
+  start: section({
+    method: choice(["GET", "POST", "PUT"]).default("POST"),
+    path: path("account_id"),
+    body: body.exactOptional(),
+  }).exactOptional(),
+  read: path("account_id", "endpoint").exactOptional(),
+  readCompany: path("account_id", "endpoint").exactOptional(),
+  /** Set: data whose event tells dates is read by them, each range as a data set of its own. */
+  readRange: path("account_id", "endpoint", "date_start", "date_end").exactOptional(),
+  readCompanyRange: path("account_id", "endpoint", "date_start", "date_end").exactOptional(),
+  account: path("account_id").exactOptional(),
+  companyAccount: path("account_id").exactOptional(),
+  user: path("user_id").exactOptional(),
+  users: path().exactOptional(),
+  userAccounts: path("user_id").exactOptional(),
+  refresh: path().exactOptional(),
+  webhooks: section({
+    users: path().exactOptional(),
+    accounts: path().exactOptional(),
+    endpoints: path().exactOptional(),
+  }).exactOptional(),
+  companyWebhooks: path().exactOptional(),
+}).prefault({});
+
+const versions = section({
+  api: version.default("v0.4"),
+  refresh: choice(["v0.4", "v0.3"]).default("v0.4"),
+  webhooks: version.default("v0.3"),
+  company: version.default("v0.5"),
+}).prefault({});
+
+type GivenPaths = z.output<typeof paths>;
+type Versions = z.output<typeof versions>;
+
+/** Paths as specified or publicly documented. Others, such as starting a fetch, have none: left unset. */
+function resolvePaths(given: GivenPaths, { api, refresh, webhooks, company }: Versions) {
+  const hooks = `/api/${webhooks}/webhooks`;
+  return {
+    read: `/api/${api}/accounts/{account_id}/{endpoint}`,
+    readCompany: `/api/${api}/company-accounts/{account_id}/{endpoint}`,
+    account: `/api/${api}/accounts/{account_id}`,
+    companyAccount: `/api/${api}/company-accounts/{account_id}`,
+    users: `/api/${api}/users`,
+    refresh: `/api/${refresh}/token/refresh`,
+    companyWebhooks: `/api/company/${company}/webhooks/accounts`,
+    ...given,
+    webhooks: {
+      users: `${hooks}/users`,
+      accounts: `${hooks}/accounts`,
+      endpoints: `${hooks}/endpoints`,
+      ...given.webhooks,
+    },
+  };
+}
+
+/** Where something stands in an answer. */
+export const place = text(/^[^.]+(\.[^.]+)*$/, 'write names joined by dots, such as "meta.next"');
+const parameter = text(/^[A-Za-z0-9_.[\]-]+$/, "write a query parameter's name");
+
+/** How lists come in pages; see `domain/fetch/paging-settings.ts`. */
+const paging = section({
+  by: choice(pagingStyles).default("cursor"),
+  items: place.default("data"),
+  next: place.default("next"),
+  parameter: parameter.exactOptional(),
+  pageSize: section({
+    parameter: parameter.default("limit"),
+    items: wholeNumber(1, 100_000),
+  }).exactOptional(),
+  maxPages: wholeNumber(1, 100_000).default(1_000),
+})
+  .transform((given) => ({ parameter: given.by === "page" ? "page" : "cursor", ...given }))
+  .prefault({});
+
+/** The income-data service: which environment, where it answers, and how it may be called. */
+export const providerSchema = section({
+  environment: choice(["sandbox", "production"]).default("sandbox"),
+  baseUrls: section({
+    sandbox: baseUrl.default("https://sandbox.income-data.example"),
+    production: baseUrl.default("https://income-data.example"),
+  }).prefault({}),
+  versions,
+  paths,
+  requestsPerMinute: wholeNumber(leastRequestsPerMinute, 1_000_000).default(1_000),
+  /** When calls stop and how the provider is tried while it is down. */
+  breaker: section({
+    failures: wholeNumber(1, 1_000).default(5),
+    baseSeconds: waitingTime(1, 3_600).default(10),
+    maxSeconds: waitingTime(1, 3_600).default(300),
+  })
+    .refine(({ baseSeconds, maxSeconds }) => baseSeconds <= maxSeconds, {
+      path: ["maxSeconds"],
+      error: "is below breaker.baseSeconds; raise it, or lower breaker.baseSeconds",
+    })
+    .prefault({}),
+  timeouts: section({
+    connectSeconds: workingTime(1, 60).default(5),
+    /** From the request to the answer's headers. */
+    headersSeconds: workingTime(1, 300).default(20),
+    /** Between two parts of the answer's body. */
+    bodySeconds: workingTime(1, 300).default(20),
+  }).prefault({}),
+  maxResponseBytes: wholeNumber(1_024, 104_857_600).default(20_971_520),
+  /** Of all pages of a data set together. */
+  maxDataBytes: wholeNumber(1_024, 1_073_741_824).default(104_857_600),
+  paging,
+  allowPrivateAddresses: flag().default(false),
+})
+  .transform((provider) => ({ ...provider, paths: resolvePaths(provider.paths, provider.versions) }))
+  .prefault({});

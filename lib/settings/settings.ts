@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { z } from "zod";
+import { divideWaits } from "./scale-durations.ts";
+import { mappingPartSchema, type Settings, settingsSchema } from "./settings-schema.ts";
+
+export type { Settings } from "./settings-schema.ts";
+
+/** What is wrong with a stage's settings: all of it, one line for each setting. */
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+}
+
+/**
+ * Reads a stage's settings, defaults merged.
+ * @param file the settings; without it `<stage>.json` in `directory`
+ * @throws SettingsError naming the file, each setting in error and its remedy
+ */
+export function loadSettings(stage: string, directory: string, file = join(directory, `${stage}.json`)) {
+  return parseSettings(readJson(file, stage), file);
+}
+
+/**
+ * Parses a stage's settings; their waiting times are divided by `divideDurationsBy`.
+ * @throws SettingsError naming `file`, each setting in error and its remedy
+ */
+export function parseSettings(value: unknown, file: string): Settings {
+  const settings = orExplain(settingsSchema.safeParse(value), file);
+  return divideWaits(settings, settingsSchema, settings.divideDurationsBy);
+}
+
+/** Tells settings apart, defaults included: of two that differ in anything, so do the digests. */
+export function settingsDigest(settings: Settings): string {
+  return createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 16);
+}
+
+/**
+ * Parses the mapping of a stage's settings alone, defaults merged, by the rules of the whole.
+ * @throws SettingsError as `parseSettings`
+ */
+export function parseMappingPart(value: unknown, file: string): Settings["mapping"] {
+  return orExplain(mappingPartSchema.safeParse(value), file).mapping;
+}
+
+function orExplain<T>(result: z.ZodSafeParseResult<T>, file: string): T {
+  if (result.success) return result.data;
+  const lines = result.error.issues.flatMap(linesOf).map((line) => `  ${line}`);
+  throw new SettingsError([`Settings in ${file}:`, ...lines].join("\n"));
+}
+
+function linesOf(issue: z.core.$ZodIssue): string[] {
+  const keys =
+    issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
+  return keys.map((path) => onOneLine(`${path.map(nameOf).join(".") || "the settings"}: ${issue.message}`));
+}
+
+/** A name that is no plain one stands in quotes: else a blank at its end could not be seen. */
+function nameOf(key: PropertyKey): string {
+  const name = String(key);
+  return /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
+}
+
+/** Names and expressions of a file can hold anything; a line of the refusal is a setting's. */
+function onOneLine(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function readJson(file: string, stage: string): unknown {
+  const text = readText(file, stage);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new SettingsError(`Settings in ${file}: not JSON (${messageOf(error)}); correct it there`);
+  }
+}
+
+function readText(file: string, stage: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new SettingsError(
+      `Settings of stage ${stage}: can't read ${file} (${messageOf(error)}); ` +
+        "create it, or name a stage with -c stage=NAME or a file with -c settings=FILE",
+    );
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,77 @@
+import { Duration, Stack } from "aws-cdk-lib";
+import * as events from "aws-cdk-lib/aws-events";
+import * as targets from "aws-cdk-lib/aws-events-targets";
+import type * as lambda from "aws-cdk-lib/aws-lambda";
+import type * as s3 from "aws-cdk-lib/aws-s3";
+import { Construct } from "constructs";
+import { allow } from "../function/permissions.ts";
+import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import { Alarm } from "../observability/alarm.ts";
+import { tailOf } from "../observability/alarm-metrics.ts";
+import { deadLetterRetention, type WorkQueue } from "../receiving/work-queue.ts";
+import { every, inWords, wholeDays } from "../settings/durations.ts";
+import type { Settings } from "../settings/settings.ts";
+import { privateBucket } from "./private-bucket.ts";
+
+export type LetterArchiveProps = {
+  readonly settings: Settings;
+  readonly defaults: FunctionDefaults;
+  /** Every queue that has dead letters, by the name that commands give it. */
+  readonly works: ReadonlyMap<string, WorkQueue>;
+};
+
+/** Keeps what would expire in a dead-letter queue: nothing authenticated is lost because nobody looked. */
+export class LetterArchive extends Construct {
+  readonly bucket: s3.Bucket;
+  readonly lambda: lambda.Function;
+
+  constructor(scope: Construct, id: string, { settings, defaults, works }: LetterArchiveProps) {
+    super(scope, id);
+    const rules = [{ expiration: wholeDays(settings.retention.archiveDays) }];
+    this.bucket = privateBucket(this, "Bucket", rules, defaults.dataKey);
+    const queues = [...works].map(([name, { deadLetterQueue }]) => [name, deadLetterQueue] as const);
+    const archive = new PipelineFunction(this, "Letters", {
+      ...defaults,
+      entry: "functions/archive/dead-letters.ts",
+      description: "Archives dead letters that near their end",
+      size: settings.functions.archive,
+      environment: {
+        DEAD_LETTER_QUEUES: Stack.of(this).toJsonString(
+          Object.fromEntries(queues.map(([name, { queueUrl }]) => [name, queueUrl])),
+        ),
+        ARCHIVE_BUCKET: this.bucket.bucketName,
+      },
+      settings: {
+        retentionSeconds: deadLetterRetention(settings).toSeconds(),
+        beforeEndSeconds: settings.archive.beforeEndHours * 3_600,
+        timeoutSeconds: settings.functions.archive.timeoutSeconds,
+      },
+      permissions: [
+        allow(
+          ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"],
+          queues.map(([, { queueArn }]) => queueArn),
+        ),
+        allow(["s3:PutObject"], [this.bucket.arnForObjects("letters/*")]),
+      ],
+      // The schedule comes again, long before the letters' end.
+      retryAttempts: 0,
+    });
+    this.lambda = archive.lambda;
+    new Alarm(this, "Failing", {
+      entry: "archiving-failing",
+      metric: this.lambda.metricErrors({ statistic: "Sum" }),
+      impact:
+        "Dead letters that near their end could not be archived in two of the last three runs: should this go on for " +
+        `${inWords(Duration.hours(settings.archive.beforeEndHours))}, they are lost.`,
+      remedy: `To see the reason: ${tailOf(archive, "1d")}`,
+      period: Duration.minutes(settings.archive.everyMinutes),
+      breaching: 2,
+      outOf: 3,
+    });
+    new events.Rule(this, "Schedule", {
+      description: "Looks for dead letters that near their end",
+      schedule: every(Duration.minutes(settings.archive.everyMinutes)),
+      targets: [new targets.LambdaFunction(this.lambda)],
+    });
+  }
+}

@@ -1,0 +1,68 @@
+import type * as iam from "aws-cdk-lib/aws-iam";
+import * as kms from "aws-cdk-lib/aws-kms";
+import type { Construct } from "constructs";
+import { allow } from "../function/permissions.ts";
+import type { Settings } from "../settings/settings.ts";
+
+/** The customer's key for data at rest; undefined: keys that AWS owns, and SSE-SQS. */
+export function dataKeyOf(scope: Construct, { encryption }: Settings): kms.IKey | undefined {
+  if (encryption.keyArn === undefined) return undefined;
+  return kms.Key.fromKeyArn(scope, "DataKey", encryption.keyArn);
+}
+
+const reading = ["kms:Decrypt"];
+const writing = ["kms:GenerateDataKey"];
+
+/**
+ * What a service asks of a customer's key in the caller's name, by the action that is called. Sources: the
+ * developer guides of SQS ("Key management": a producer needs both), DynamoDB and Secrets Manager ("How … uses
+ * AWS KMS"), the user guide of S3 ("Using server-side encryption with AWS KMS keys").
+ */
+const askedOfKey: Readonly<Record<string, readonly string[]>> = {
+  "sqs:SendMessage": [...writing, ...reading],
+  "sqs:ReceiveMessage": reading,
+  "sqs:DeleteMessage": [],
+  "sqs:ChangeMessageVisibility": [],
+  "sqs:GetQueueAttributes": [],
+  // A table's own key is decrypted for reads and writes alike; DynamoDB made it when the table was created.
+  "dynamodb:GetItem": reading,
+  "dynamodb:BatchGetItem": reading,
+  "dynamodb:Query": reading,
+  "dynamodb:PutItem": reading,
+  "dynamodb:UpdateItem": reading,
+  "dynamodb:DeleteItem": reading,
+  "dynamodb:DescribeStream": [],
+  "dynamodb:GetRecords": reading,
+  "dynamodb:GetShardIterator": [],
+  "dynamodb:ListStreams": [],
+  "s3:PutObject": writing,
+  "s3:GetObject": reading,
+  "s3:DeleteObject": [],
+  "s3:ListBucket": [],
+  "secretsmanager:GetSecretValue": reading,
+  "secretsmanager:PutSecretValue": [...writing, ...reading],
+  "secretsmanager:UpdateSecretVersionStage": [],
+  "lambda:InvokeFunction": [],
+  // Traces are encrypted with X-Ray's own key.
+  "xray:PutTelemetryRecords": [],
+  "xray:PutTraceSegments": [],
+};
+
+/**
+ * What a role must be allowed on the key, where there is one, for what it is allowed on data.
+ * @throws for an action that `askedOfKey` does not know
+ */
+export function keyPermissions(
+  permissions: readonly iam.PolicyStatement[],
+  key: kms.IKey | undefined,
+): readonly iam.PolicyStatement[] {
+  if (key === undefined) return [];
+  const actions = new Set(permissions.flatMap((statement) => statement.actions).flatMap(askedBy));
+  return actions.size === 0 ? [] : [allow([...actions].sort(), [key.keyArn])];
+}
+
+function askedBy(action: string): readonly string[] {
+  const asked = askedOfKey[action];
+  if (asked !== undefined) return asked;
+  throw new Error(`${action}: say in lib/storage/encryption.ts what it asks of a customer's key`);
+}

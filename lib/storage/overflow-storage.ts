@@ -1,0 +1,37 @@
+import type * as s3 from "aws-cdk-lib/aws-s3";
+import { Construct } from "constructs";
+import { wholeDays } from "../settings/durations.ts";
+import type { Settings } from "../settings/settings.ts";
+import { dataKeyOf } from "./encryption.ts";
+import { privateBucket } from "./private-bucket.ts";
+
+/** The longest that a message with a pointer to a body can lie in a queue and then in its DLQ, before that is archived. */
+export const longestInQueuesInDays = 28;
+
+/** Longer than a task can lie in a dead-letter queue; what is gone is read again. */
+const pagesInDays = 15;
+
+/** Holds what is too large for a message or an item: webhook bodies and fetched data. */
+export class OverflowStorage extends Construct {
+  readonly bucket: s3.Bucket;
+  /** The objects of webhook bodies, which expire after their events. */
+  readonly bodies: string;
+  /** The objects of fetched data. They don't expire: an item may point to each. */
+  readonly data: string;
+  /** The objects of lists that are still being read, page by page. */
+  readonly pages: string;
+
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    const { eventsDays, archiveDays } = settings.retention;
+    const bodiesInDays = eventsDays + longestInQueuesInDays + archiveDays;
+    const rules = [
+      { prefix: "bodies/", expiration: wholeDays(bodiesInDays) },
+      { prefix: "pages/", expiration: wholeDays(pagesInDays) },
+    ];
+    this.bucket = privateBucket(this, "Bucket", rules, dataKeyOf(this, settings));
+    this.bodies = this.bucket.arnForObjects("bodies/*");
+    this.data = this.bucket.arnForObjects("data/*");
+    this.pages = this.bucket.arnForObjects("pages/*");
+  }
+}

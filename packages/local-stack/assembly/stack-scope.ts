@@ -1,0 +1,109 @@
+import { generatedName, type Identity, identityOf, nameProperty, type Place, runType } from "./identity.ts";
+import { noValue, resolveCondition, resolveValue, type Scope } from "./intrinsics.ts";
+import { PlanError } from "./problems.ts";
+import type { Template, TemplateResource } from "./template.ts";
+
+/** What the engines gave to resources that exist by now, by logical id. */
+export type KnownIdentities = ReadonlyMap<string, Identity>;
+
+/** The names of one stack: its resources, parameters, conditions and mappings, and AWS's pseudo parameters. */
+export type StackScope = Scope & {
+  /** The resources whose condition holds. */
+  readonly resources: ReadonlyMap<string, TemplateResource>;
+  /** @throws PlanError where the resource is not one that this machine runs */
+  identity(logicalId: string): Identity;
+  /** An attribute of a resource. @throws PlanError as `identity`, or for an unknown attribute */
+  attributeText(logicalId: string, attribute: string): string;
+  /** The physical name of a resource. */
+  name(logicalId: string): string;
+};
+
+/**
+ * @param parameters values given by the caller, which win over defaults
+ * @param known identities that the engines decided
+ */
+export function stackScope(
+  template: Template,
+  place: Place,
+  parameters: Readonly<Record<string, string>>,
+  known: KnownIdentities,
+): StackScope {
+  const pseudo: Readonly<Record<string, unknown>> = {
+    "AWS::AccountId": place.account,
+    "AWS::NoValue": noValue,
+    "AWS::NotificationARNs": [],
+    "AWS::Partition": "aws",
+    "AWS::Region": place.region,
+    "AWS::StackId": `arn:aws:cloudformation:${place.region}:${place.account}:stack/${place.stackName}/local`,
+    "AWS::StackName": place.stackName,
+    "AWS::URLSuffix": "amazonaws.com",
+  };
+
+  const resource = (logicalId: string): TemplateResource => {
+    const found = resources.get(logicalId);
+    if (found !== undefined) return found;
+    throw new PlanError(`it names ${logicalId}, which the template does not hold`, "Correct the reference.");
+  };
+
+  const parameter = (name: string): unknown => {
+    const declared = template.Parameters[name];
+    if (declared === undefined) return undefined;
+    const value = parameters[name] ?? declared.Default;
+    if (value === undefined) {
+      throw new PlanError(`the parameter ${name} has neither a default nor a value`, "Pass a value for it.");
+    }
+    return /^(CommaDelimitedList|List<.*>)$/.test(declared.Type) ? String(value).split(",") : value;
+  };
+
+  const scope: Omit<StackScope, "resources"> = {
+    ref: (name) => {
+      if (Object.hasOwn(pseudo, name)) return pseudo[name];
+      return parameter(name) ?? scope.identity(name).ref;
+    },
+    attribute: (logicalId, attribute) => scope.attributeText(logicalId, attribute),
+    attributeText: (logicalId, attribute) => {
+      const value = scope.identity(logicalId).attributes[attribute];
+      if (value !== undefined) return value;
+      throw new PlanError(
+        `the attribute ${attribute} of ${logicalId} (${resource(logicalId).Type}) is not known here`,
+        "Use another attribute, or teach it to packages/local-stack/assembly/identity.ts.",
+      );
+    },
+    condition: (name) => {
+      if (!Object.hasOwn(template.Conditions, name)) {
+        throw new PlanError(`the condition ${name} is not in the template`, "Correct the reference.");
+      }
+      return resolveCondition(template.Conditions[name], scope);
+    },
+    mapping: (map, first, second) => {
+      const value = template.Mappings[map]?.[first]?.[second];
+      if (value !== undefined) return value;
+      throw new PlanError(`the mapping ${map} has no ${first}.${second}`, "Correct the reference.");
+    },
+    identity: (logicalId) => {
+      const { Type } = resource(logicalId);
+      const type = runType(Type);
+      if (type === undefined) {
+        throw new PlanError(
+          `it depends on ${logicalId} of type ${Type}, which the local runner does not run`,
+          "Leave it out of the stack that runs here, or teach the type to local/.",
+        );
+      }
+      return known.get(logicalId) ?? identityOf(type, scope.name(logicalId), place);
+    },
+    name: (logicalId) => {
+      const { Type, Properties } = resource(logicalId);
+      const type = runType(Type);
+      if (type === undefined) return logicalId;
+      const property = nameProperty(type);
+      const given = property === undefined ? undefined : resolveValue(Properties[property], scope);
+      return typeof given === "string" ? given : generatedName(type, logicalId, place);
+    },
+  };
+  const resources = new Map(
+    Object.entries(template.Resources).filter(
+      ([, { Condition }]) => Condition === undefined || scope.condition(Condition),
+    ),
+  );
+  return { ...scope, resources };
+}

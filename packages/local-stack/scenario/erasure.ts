@@ -1,0 +1,113 @@
+import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { outputOf } from "../outputs.ts";
+import type { System } from "../system.ts";
+import { settle } from "../wait-until-idle.ts";
+import { archiveLetters } from "./archive-dead-letters.ts";
+import { poster, sendLargeOf } from "./bad-input.ts";
+import { findWrongChanges, putGivenUpChanges } from "./erasable-changes.ts";
+import { findWrongLetters, putLetters } from "./erasable-dead-letters.ts";
+
+/** A user of whom nothing may be left. */
+export type Erased = { readonly userId: string; readonly accountIds: readonly string[] };
+
+/**
+ * Lets one more user connect an account, with large bodies and dead letters in queue and archive, has the user erased,
+ * and lets the provider tell more of it afterwards.
+ * @param secret headers of webhooks @param patience milliseconds that the queues may take to empty
+ */
+export async function eraseUser(
+  { sandbox, stack, access }: System,
+  secret: Readonly<Record<string, string>>,
+  patience: number,
+): Promise<Erased> {
+  const { users, accounts } = await sandbox.createUsers(1, { pictures: 1 });
+  const [userId = ""] = users;
+  const post = poster(outputOf(stack, "WebhooksUrl"));
+  await sendLargeOf(post, { ...secret }, userId);
+  await settle({ sandbox, stack }, patience);
+  await archiveLetters(stack, access, patience);
+  await sendLargeOf(post, { ...secret }, userId);
+  await settle({ sandbox, stack }, patience);
+  const sqs = new SQSClient(access);
+  const s3 = new S3Client({ ...access, forcePathStyle: true });
+  try {
+    await putLetters(sqs, stack, userId);
+    await putGivenUpChanges(s3, stack, userId);
+    await askForErasure(sqs, outputOf(stack, "EraseQueueUrl"), userId);
+  } finally {
+    sqs.destroy();
+    s3.destroy();
+  }
+  await settle({ sandbox, stack }, patience);
+  sandbox.deleteUser(userId);
+  await settle({ sandbox, stack }, patience);
+  return { userId, accountIds: accounts };
+}
+
+/** Asks for a user's erasure as the operator's command does. */
+export async function askForErasure(sqs: SQSClient, QueueUrl: string, userId: string): Promise<void> {
+  const MessageBody = JSON.stringify({
+    schemaVersion: 1,
+    subject: { kind: "user", id: userId },
+    namedWith: [],
+    cause: "operator",
+    id: "scenario",
+    pass: 1,
+    next: "subjects",
+    erased: [],
+    removed: {},
+  });
+  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+}
+
+/** What is left of an erased user in the table, the bucket and the dead letters, and what was taken of others. */
+export async function findRemainsOf(system: System, erased: Erased): Promise<readonly string[]> {
+  const remains = await findRemains(system, [erased.userId, ...erased.accountIds]);
+  const { stack, access } = system;
+  const sqs = new SQSClient(access);
+  const s3 = new S3Client({ ...access, forcePathStyle: true });
+  try {
+    return [
+      ...remains,
+      ...(await findWrongLetters(sqs, stack)),
+      ...(await findWrongChanges(s3, stack, erased.userId)),
+    ];
+  } finally {
+    sqs.destroy();
+    s3.destroy();
+  }
+}
+
+/** What in the table and the bucket names one of these ids, in words. */
+export async function findRemains(
+  { stack, access }: Pick<System, "stack" | "access">,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const named = (text: string) => ids.find((id) => text.includes(id));
+  const remains: string[] = [];
+  const dynamodb = new DynamoDBClient(access);
+  const s3 = new S3Client({ ...access, forcePathStyle: true });
+  try {
+    const scan = { TableName: outputOf(stack, "TableName"), ConsistentRead: true };
+    for await (const { Items = [] } of paginateScan({ client: dynamodb }, scan)) {
+      const left = Items.map((item) => unmarshall(item)).filter((item) => named(JSON.stringify(item)));
+      remains.push(
+        ...left.map(
+          (item) => `the erased ${named(JSON.stringify(item))} is still in the table: ${item.pk} ${item.sk}`,
+        ),
+      );
+    }
+    const list = { Bucket: outputOf(stack, "OverflowBucketName") };
+    for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, list)) {
+      const left = Contents.flatMap(({ Key = "" }) => (named(Key) ? [Key] : []));
+      remains.push(...left.map((key) => `the erased ${named(key)} is still in the bucket: ${key}`));
+    }
+  } finally {
+    dynamodb.destroy();
+    s3.destroy();
+  }
+  return remains;
+}

@@ -1,0 +1,213 @@
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import type { Sandbox } from "@income-events/sandbox/server.ts";
+import { outputOf, type SubscriberOutput, subscribersOf } from "../outputs.ts";
+import { problemsOf, watchForProblems } from "../problems.ts";
+import type { LocalStack } from "../stack.ts";
+import type { Progress, System } from "../system.ts";
+import { settle } from "../wait-until-idle.ts";
+import { archiveLetters, readArchive } from "./archive-dead-letters.ts";
+import { type Account, poster, sendAdversity } from "./bad-input.ts";
+import { type Found, findLosses } from "./compare.ts";
+import { eraseUser, findRemainsOf } from "./erasure.ts";
+import { type Expectation, identityOf } from "./expectation.ts";
+import { type Kills, killEachOnce } from "./kills.ts";
+import { refuseEachOnce } from "./parking.ts";
+import { type Access, readObjects, readSubscriber, readTable } from "./snapshot.ts";
+import type { Traffic } from "./traffic.ts";
+
+/** What a scenario found, and what is missing or wrong in it. */
+export type ScenarioResult = {
+  readonly found: Found;
+  readonly kills: number;
+  readonly losses: readonly string[];
+};
+
+/** Neither events nor tasks, by the output that names their queue: each must end in that queue's dead letters. */
+const unreadableTasks = { FetchQueueUrl: '{"schemaVersion":0}', EraseQueueUrl: '{"schemaVersion":-1}' };
+/** Functions that send to subscribers. */
+const tellsSubscribers = /^(?:Relay|Erase)/;
+const failuresOfProvider = 5;
+/** More than there are first calls for company accounts: some call is refused with the secret read again, too. */
+const refusedCalls = 10;
+const companyAccountsPerScenario = 3;
+/** Users that no webhook tells of: reconciliation must find them. */
+const mostUntoldUsers = 2;
+/** Milliseconds that the queues may take to empty: a killed function's messages come back after their visibility. */
+const patience = 900_000;
+
+/**
+ * Lets users connect their accounts while the provider's bad day goes on: duplicates, late repeats, large and
+ * unreadable bodies, wrong secrets, lost webhooks, a provider that answers 503 and 401, each subscriber's queue gone for
+ * one sending of each sender, and each function killed once while it works. Then counts, in the engines, what must be there.
+ * @throws as soon as something is refused by a permission or can't be imported: that does not mend itself
+ */
+export async function runScenario(
+  system: System,
+  traffic: Traffic,
+  secret: Readonly<Record<string, string>>,
+  users: number,
+  progress: Progress,
+): Promise<ScenarioResult> {
+  const { sandbox, stack, access } = system;
+  const kills = killEachOnce(
+    stack.gateway,
+    stack.functions.map((target) => ({ principal: target.name, kill: () => target.killWorking() })),
+  );
+  const subscribers = subscribersOf(stack);
+  const senders = stack.functions.filter(({ logicalId }) => tellsSubscribers.test(logicalId));
+  const refusals = refuseEachOnce(
+    stack.gateway,
+    senders.map(({ name }) => name),
+    subscribers,
+  );
+  const watch = watchForProblems(stack, patience);
+  try {
+    const poison = await watch.during(play(system, kills, secret, users, progress));
+    // Before the user who is erased: nothing of that one is expected.
+    const expected = expectationOf(sandbox, traffic, new Set([...poison, ...Object.values(unreadableTasks)]));
+    progress("Erasing one more user, of whom the provider then tells more");
+    const erased = await watch.during(eraseUser(system, secret, patience));
+    kills.stop();
+    progress("Archiving again, where no letter is near its end");
+    await invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]);
+    progress("Counting in the table and the queues");
+    const remains = await findRemainsOf(system, erased);
+    const found = await takeCensus(stack, access, subscribers);
+    const unkilled = kills.spared().map((name) => `the function ${name} was never killed at work`);
+    const unrefused = refusals.spared().map((sending) => `no queue refused a message of ${sending}`);
+    const losses = [
+      ...findLosses(expected, found, subscribers),
+      ...remains,
+      ...unkilled,
+      ...unrefused,
+      ...problemsOf(stack),
+    ];
+    return { found, kills: kills.count(), losses };
+  } finally {
+    refusals.stop();
+    watch.stop();
+  }
+}
+
+/** @returns the ids of bodies that can't become events */
+async function play(
+  { sandbox, stack, access }: System,
+  kills: Kills,
+  secret: Readonly<Record<string, string>>,
+  users: number,
+  progress: Progress,
+): Promise<ReadonlySet<string>> {
+  // First, so that whichever run of reconciliation is the day's first one finds them.
+  await sandbox.createUsers(Math.min(users, mostUntoldUsers), { drop: true });
+  progress(`Connecting the accounts of ${users} users, while functions are killed and the provider fails`);
+  sandbox.fault({ path: "^/api/v0.4/accounts/", method: "GET", status: 503, times: failuresOfProvider });
+  sandbox.fault({ path: "^/api/v0.4/company-accounts/", status: 401, times: refusedCalls });
+
+  const told = await sandbox.createUsers(users, {
+    companyAccounts: Math.min(users, companyAccountsPerScenario),
+    // Data that is too large for an item.
+    pictures: 1,
+  });
+  await invokeUntilHealed(stack, kills, ["RefreshFunctionName", "RegisterFunctionName"]);
+  for (const [queue, task] of Object.entries(unreadableTasks)) {
+    await sendTask(access, outputOf(stack, queue), task);
+  }
+  await sandbox.settled();
+
+  progress("Sending duplicates, late repeats, large and unreadable bodies, wrong secrets");
+  const { accounts, companyAccounts } = accountsOf(sandbox);
+  const isTold = ({ userId }: Account) => told.users.includes(userId);
+  const sent = await sendAdversity(
+    poster(outputOf(stack, "WebhooksUrl")),
+    { ...secret },
+    told.users,
+    accounts.filter(isTold),
+    companyAccounts,
+  );
+
+  progress("Waiting until every queue is empty and the stream is read");
+  await settle({ sandbox, stack }, patience);
+  progress("Comparing with the provider's list, for users whose webhooks were lost");
+  await invokeUntilHealed(stack, kills, ["ReconcileFunctionName"]);
+  await settle({ sandbox, stack }, patience);
+  progress("Archiving the dead letters");
+  // First an ordinary run, which may be killed.
+  await invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]);
+  await archiveLetters(stack, access, patience);
+  return new Set(sent.poison.map(identityOf));
+}
+
+/** A killed scheduled function is invoked again by its schedule; here the schedule does not wait. */
+async function invokeUntilHealed(stack: LocalStack, kills: Kills, outputs: readonly string[]): Promise<void> {
+  for (const output of outputs) {
+    const name = outputOf(stack, output);
+    const target = stack.functions.find((candidate) => candidate.name === name);
+    if (target === undefined) continue;
+    for (let tries = 0; tries < 3; tries += 1) {
+      const outcome = await target.invoke("{}");
+      if (outcome.kind === "returned" && !kills.spared().includes(target.name)) break;
+    }
+  }
+}
+
+async function sendTask(access: System["access"], QueueUrl: string, MessageBody: string): Promise<void> {
+  const client = new SQSClient(access);
+  try {
+    await client.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+  } finally {
+    client.destroy();
+  }
+}
+
+function accountsOf(sandbox: Sandbox): { accounts: readonly Account[]; companyAccounts: readonly Account[] } {
+  const all = sandbox.snapshot().accounts;
+  return {
+    accounts: all.filter(({ company }) => !company),
+    companyAccounts: all.filter(({ company }) => company),
+  };
+}
+
+/** @param deadLetters what can't become an event or a task: ids, or the text of what has none */
+export function expectationOf(
+  sandbox: Pick<Sandbox, "snapshot" | "data">,
+  traffic: Pick<Traffic, "accepted">,
+  deadLetters: ReadonlySet<string>,
+): Expectation {
+  const { users, accounts, endpoints } = sandbox.snapshot();
+  const connectionsOf = (isCompany: boolean) =>
+    new Map(
+      accounts
+        .filter(({ company, deleted }) => company === isCompany && !deleted)
+        .map(({ id, connected }) => [id, { connected }] as const),
+    );
+  // A company account's data is all there at once; what is fetched of it are the endpoints of every account.
+  const fetched = new Set(endpoints.filter(({ company }) => !company).map(({ endpoint }) => endpoint));
+  const data = endpoints.filter(({ endpoint }) => fetched.has(endpoint));
+  return {
+    events: new Set([...traffic.accepted()].filter((id) => !deadLetters.has(id))),
+    deadLetters,
+    users: new Set(users.map(({ id }) => id)),
+    accounts: connectionsOf(false),
+    companyAccounts: connectionsOf(true),
+    data: new Map(
+      data.map(({ accountId, endpoint }) => [`${accountId}/${endpoint}`, sandbox.data(accountId, endpoint)]),
+    ),
+  };
+}
+
+async function takeCensus(
+  stack: LocalStack,
+  access: Access,
+  subscriptions: readonly SubscriberOutput[],
+): Promise<Found> {
+  const table = await readTable(access, outputOf(stack, "TableName"));
+  const large = await readObjects(access, outputOf(stack, "OverflowBucketName"), table.objects);
+  const contents = new Map([...table.contents, ...large]);
+  const { deadLetters, parked } = await readArchive(access, outputOf(stack, "ArchiveBucketName"));
+  const messages = new Map<string, ReadonlyMap<string, string>>();
+  for (const { name, queueUrl } of subscriptions) {
+    const received = await readSubscriber(access, queueUrl);
+    messages.set(name, new Map([...received, ...(parked.get(name) ?? [])]));
+  }
+  return { table, contents, messages, deadLetters };
+}

@@ -1,0 +1,94 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Sandbox, type SandboxOptions, startSandbox } from "@income-events/sandbox/server.ts";
+import type { Exchange } from "./api/http-api.ts";
+import type { StartOptions } from "./options.ts";
+import { outputOf } from "./outputs.ts";
+import { problemsOf } from "./problems.ts";
+import type { Access } from "./scenario/snapshot.ts";
+import { type LocalStack, startStack } from "./stack.ts";
+import { synthesize } from "./synthesize.ts";
+
+/** Everything that runs: the sandbox, and the stack as it was synthesized, registered with it. */
+export type System = {
+  readonly sandbox: Sandbox;
+  readonly stack: LocalStack;
+  /** The operator's way to the engines. */
+  readonly access: Access;
+  close(): Promise<void>;
+};
+
+/** Tells what is being done, as long as it takes. */
+export type Progress = (step: string) => void;
+
+/**
+ * Starts the sandbox, synthesizes the stack (unless an assembly is given), starts it, gives it the sandbox's token
+ * and registers its webhooks. What was started is closed again where a step fails.
+ */
+export async function startSystem(
+  options: StartOptions,
+  sandboxOptions: SandboxOptions,
+  progress: Progress,
+  onAnswered: (exchange: Exchange) => void,
+): Promise<System> {
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const closeNext of closers.splice(0).reverse()) await closeNext();
+  };
+  try {
+    progress("Starting the sandbox of the income-data service");
+    const sandbox = await startSandbox({ ...sandboxOptions, port: options.sandboxPort });
+    closers.push(() => sandbox.close());
+    const assembly = options.assembly ?? (await synthesizeAside(options.stage, closers, progress));
+    const stack = await startStack({
+      assembly,
+      // The provider of this machine, whatever the stage names: the template takes its address as a parameter.
+      parameters: { ProviderBaseUrl: sandbox.baseUrl },
+      apiPort: options.apiPort,
+      gatewayPort: options.awsPort,
+      // On a machine of two cores more processes only start longer.
+      maximumProcesses: 2,
+      onProgress: progress,
+      onAnswered,
+      onAlarm: ({ state, description }) =>
+        progress(state === "ALARM" ? `ALARM: ${description}` : `OK again: ${description}`),
+      ...(options.engine === undefined ? {} : { engine: options.engine }),
+      ...(options.logs === undefined ? {} : { logsDir: options.logs }),
+      ...(options.streamRetentionSeconds === undefined
+        ? {}
+        : { streamRetentionSeconds: options.streamRetentionSeconds }),
+    });
+    closers.push(() => stack.close());
+    const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
+    progress("Setting the provider's token, registering the webhooks");
+    await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token: sandbox.token }));
+    await invoke(stack, outputOf(stack, "RegisterFunctionName"));
+    return { sandbox, stack, access, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Invokes a function by name and waits. @throws with the function's error */
+export async function invoke(stack: LocalStack, name: string): Promise<void> {
+  const target = stack.functions.find((candidate) => candidate.name === name);
+  if (target === undefined) throw new Error(`The assembly has no function ${name}`);
+  const outcome = await target.invoke("{}");
+  if (outcome.kind === "returned") return;
+  const why = outcome.kind === "failed" ? outcome.error.errorMessage : "throttled";
+  // A function tells of an error of AWS by its name only: what was refused is known here.
+  throw new Error([`The function ${target.logicalId} failed: ${why}`, ...problemsOf(stack)].join("\n"));
+}
+
+async function synthesizeAside(
+  stage: string,
+  closers: (() => Promise<void>)[],
+  progress: Progress,
+): Promise<string> {
+  progress(`Synthesizing the stack of the stage ${stage}`);
+  const directory = await mkdtemp(join(tmpdir(), "income-events-"));
+  closers.push(() => rm(directory, { recursive: true, force: true }));
+  return synthesize(stage, directory);
+}

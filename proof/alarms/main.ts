@@ -1,0 +1,60 @@
+/**
+ * Lets the condition of each alarm happen on the local stack, and shows the values that raise it: `npm run alarms`. Exits 1
+ * where an alarm is not raised, was on before its turn, or is raised by no trip.
+ */
+
+import { dynamoDbEngines } from "@income-events/local-stack/engines/dynamodb.ts";
+import type { StartOptions } from "@income-events/local-stack/options.ts";
+import { Command, Option } from "commander";
+import { outcomeText } from "./report.ts";
+import { tripAll, untripped } from "./run.ts";
+import { trips } from "./scenarios.ts";
+import { startWorld } from "./world.ts";
+
+const examples = `
+What would take hours is lived through in seconds (proof/alarms/settings.ts); all limits but the two settings follow
+from these by themselves. About two minutes.
+
+Examples:
+  npm run alarms
+  npm run alarms -- --quick                     without those that take a minute of silence or of failing
+  npm run alarms -- --only provider-down events-late`;
+
+type Options = {
+  readonly quick?: boolean;
+  readonly only?: readonly string[];
+  readonly engine?: NonNullable<StartOptions["engine"]>;
+};
+
+const entries = trips.map(({ entry }) => entry);
+const {
+  quick = false,
+  only,
+  engine,
+} = new Command("npm run alarms --")
+  .description("Trips each alarm's condition on the local stack and shows the metric values that raise it.")
+  .option("--quick", "leave out those that have to be lived through for more than a minute")
+  .addOption(new Option("--only <entries...>", "entries of the runbook").choices(entries))
+  .addOption(new Option("--engine <name>", "of the table").choices(dynamoDbEngines))
+  .addHelpText("after", examples)
+  .parse()
+  .opts<Options>();
+
+const progress = (step: string) => void process.stderr.write(`${step}\n`);
+const wanted = trips.filter(({ entry, isLong }) => only?.includes(entry) ?? !(quick && isLong));
+await using world = await startWorld(engine, progress);
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, async () => {
+    await world[Symbol.asyncDispose]();
+    process.exit(130);
+  });
+}
+const { alarmPlans } = world.stack;
+const without = untripped(alarmPlans, trips);
+for (const entry of without) process.stdout.write(`NO TRIP       ${entry}\n`);
+const outcomes = await tripAll(world, wanted, (outcome) => process.stdout.write(`${outcomeText(outcome)}\n`));
+const raised = outcomes.filter(({ state }) => state === "raised").length;
+process.stdout.write(
+  `alarms: ${alarmPlans.length} raised ${raised}/${wanted.length} untripped ${without.length}\n`,
+);
+process.exitCode = raised === wanted.length && without.length === 0 ? 0 : 1;

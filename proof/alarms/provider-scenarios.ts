@@ -1,0 +1,103 @@
+import { randomUUID } from "node:crypto";
+import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
+import { endpoint } from "./receiving-scenarios.ts";
+import { nothingToEnd, type Trip, times } from "./scenario.ts";
+import { makeToken, type World } from "./world.ts";
+
+const refresh = ({ functionOf }: World, event: object = { now: true }) =>
+  functionOf(/^RefreshToken/).invoke(JSON.stringify(event));
+const reconcile = ({ functionOf }: World) => functionOf(/^ReconcileUsers/).invoke("{}");
+
+/** One run of the refresher, with a provider that answers so; then the token is as it was. */
+const refreshing = (
+  entry: string,
+  condition: string,
+  answers: readonly (readonly [RegExp, () => ProviderAnswer])[],
+  prepare: (world: World) => Promise<unknown> = async () => undefined,
+): Trip => ({
+  entry,
+  condition,
+  make: async (world) => {
+    const ends = answers.map(([matching, answer]) => world.answers(matching, answer()));
+    await prepare(world);
+    await refresh(world);
+    for (const end of ends) end();
+    return () => world.setToken(7_200);
+  },
+});
+
+export const tokenTrips: readonly Trip[] = [
+  refreshing("token-refused", "the provider answers a refresh with 401", [[/refresh/, () => 401]]),
+  refreshing("token-discarded", "the provider refuses the token that it has just given", [
+    [/refresh/, () => ({ json: { token: makeToken(7_200) } })],
+    [/users(\?|$)/, () => 401],
+  ]),
+  refreshing(
+    "token-near-end",
+    "refreshes are refused until the token is near its end",
+    [[/refresh/, () => 401]],
+    (world) => world.setToken(7_200, 7_000),
+  ),
+  refreshing(
+    "token-short-lived",
+    "the token lives shorter than the time between two refreshes",
+    [],
+    (world) => world.setToken(200),
+  ),
+  refreshing("token-missing", "no token is set", [], ({ stack, output }) =>
+    stack.setSecret(output("TokenSecretArn"), "{}"),
+  ),
+];
+
+export const refreshFailing: Trip = {
+  entry: "token-refresh-failing",
+  condition: "the provider answers refreshes with 500, in two runs",
+  isAwaitedLater: true,
+  isLong: true,
+  make: async () => nothingToEnd,
+  goOn: async (world) => {
+    const end = world.answers(/refresh/, 500);
+    await refresh(world);
+    end();
+  },
+};
+
+export const providerDown: Trip = {
+  entry: "provider-down",
+  condition: "the provider answers every call for data with 500",
+  make: async ({ send, answers }) => {
+    const end = answers(/\/income/, 500);
+    await times(8, () => send("endpoints", endpoint()));
+    return end;
+  },
+};
+
+export const upkeepTrips: readonly Trip[] = [
+  {
+    entry: "registration-failing",
+    condition: "the provider answers a registration with 500, and both of its retries",
+    make: async ({ functionOf, answers }) => {
+      const end = answers(/^PUT /, 500);
+      await times(3, () => functionOf(/^RegisterWebhooks/).invoke("{}"));
+      return end;
+    },
+  },
+  {
+    entry: "webhooks-missed",
+    condition: "the provider lists 5 users that no webhook told of",
+    make: async ({ answers }) => {
+      const data = Array.from({ length: 5 }, () => ({
+        id: randomUUID(),
+        created_at: "2026-01-01T00:00:00Z",
+      }));
+      return answers(/users(\?|$)/, { json: { data, next: null } });
+    },
+    goOn: reconcile,
+  },
+  {
+    entry: "reconciliation-failed",
+    condition: "the provider answers the list of users with 400",
+    make: async ({ answers }) => answers(/users(\?|$)/, 400),
+    goOn: reconcile,
+  },
+];

@@ -1,0 +1,108 @@
+import {
+  PurgeQueueCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+} from "@aws-sdk/client-sqs";
+import { account } from "./receiving-scenarios.ts";
+import { nothingToEnd, outOfOrder, type Trip, times } from "./scenario.ts";
+
+/** A message that its function can't read. */
+const unreadable = (entry: string, queue: string, what: string): Trip => ({
+  entry,
+  condition: `a ${what} can't be read`,
+  make: async ({ sqs, output }) => {
+    await sqs.send(new SendMessageCommand({ QueueUrl: output(`${queue}QueueUrl`), MessageBody: "{}" }));
+    return nothingToEnd;
+  },
+});
+
+export const deadLetterTrips: readonly Trip[] = [
+  unreadable("fetching-dead-letters", "Fetch", "task of the fetch queue"),
+  unreadable("erasure-dead-letters", "Erase", "task of the queue of erasures"),
+];
+
+/** A message that waits because its function takes none. */
+const stalled = (entry: string, functionId: RegExp, queue: string, condition: string): Trip => ({
+  entry,
+  condition,
+  isAwaitedLater: true,
+  make: async ({ sqs, output, meets }) => {
+    const end = meets(functionId, ["sqs:ReceiveMessage"], outOfOrder);
+    await sqs.send(new SendMessageCommand({ QueueUrl: output(`${queue}QueueUrl`), MessageBody: "{}" }));
+    return end;
+  },
+});
+
+export const stalledTrips: readonly Trip[] = [
+  stalled("fetching-late", /^FetchData/, "Fetch", "nobody takes tasks from the fetch queue"),
+  stalled("erasure-late", /^EraseSubjects/, "Erase", "nobody takes tasks from the queue of erasures"),
+];
+
+/** While nobody takes tasks; sixty for each call that the rate allows in a minute. */
+export const fetchingBehind: Trip = {
+  entry: "fetching-behind",
+  isAfterOthers: true,
+  condition: "more calls wait than the provider's rate lets through in an hour",
+  make: async ({ sqs, output, meets, stack }) => {
+    const QueueUrl = output("FetchQueueUrl");
+    const end = meets(/^FetchData/, ["sqs:ReceiveMessage"], outOfOrder);
+    const limit =
+      stack.alarmPlans.find(({ description }) => description.includes("#fetching-behind"))?.threshold ?? 0;
+    const Entries = Array.from({ length: 10 }, (_, index) => ({ Id: String(index), MessageBody: "{}" }));
+    await times(Math.ceil(limit / 10), () => sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries })));
+    return async () => {
+      await sqs.send(new PurgeQueueCommand({ QueueUrl }));
+      end();
+    };
+  },
+};
+
+export const subscriberDeadLetters: Trip = {
+  entry: "subscriber-dead-letters",
+  condition: "a reader receives a message again and again, and never deletes it",
+  make: async ({ send }) => {
+    await send("accounts", account("create_account"));
+    return nothingToEnd;
+  },
+  goOn: async ({ sqs, output }) => {
+    const QueueUrl = output("SubscriberReaderQueueUrl");
+    await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, VisibilityTimeout: 0 }));
+  },
+};
+
+const relayReads = ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem"];
+
+/** One lasts until the relay is late, the other until it gives up. */
+export const relayTrips: readonly Trip[] = [
+  {
+    entry: "relay-behind",
+    condition: "the table does not answer the relay any more",
+    isOfSlowness: true,
+    isAwaitedLater: true,
+    make: async ({ send, meets }) => {
+      const end = meets(/^RelayChanges/, relayReads, "hang");
+      await send("accounts", account("create_account"));
+      return end;
+    },
+  },
+  {
+    entry: "changes-given-up",
+    condition: "the same, until the relay's tries are used up",
+    isAwaitedLater: true,
+    make: async ({ send, meets }) => {
+      const end = meets(/^RelayChanges/, relayReads, "hang");
+      await send("accounts", account("create_account"));
+      return end;
+    },
+  },
+];
+
+export const archivingFailing: Trip = {
+  entry: "archiving-failing",
+  condition: "the archive's bucket refuses dead letters, in two runs",
+  isAwaitedLater: true,
+  isLong: true,
+  make: async ({ meets }) => meets(/^ArchiveLetters/, ["s3:PutObject"], outOfOrder),
+  goOn: ({ functionOf }) => functionOf(/^ArchiveLetters/).invoke("{}"),
+};

@@ -1,0 +1,101 @@
+import { randomUUID } from "node:crypto";
+import { nothingToEnd, outOfOrder, type Trip, times } from "./scenario.ts";
+
+const user = () => ({ action: "create_user", data: { id: randomUUID() } });
+/** @param event the provider's name of what happened */
+export const account = (event = "update_account") => ({
+  event,
+  account_id: randomUUID(),
+  user_id: randomUUID(),
+  connected: true,
+});
+export const endpoint = () => ({ ...account("update_endpoint"), endpoint: "income", data_available: true });
+
+/** Those that need nothing else to be well. */
+export const receivingTrips: readonly Trip[] = [
+  {
+    entry: "webhooks-refused",
+    condition: "20 webhooks carry a wrong secret",
+    make: async ({ send }) => {
+      await times(20, () => send("users", user(), "wrong"));
+      return nothingToEnd;
+    },
+  },
+  {
+    entry: "webhooks-failing",
+    condition: "the receiver's queue refuses 10 webhooks",
+    make: async ({ send, meets }) => {
+      const end = meets(/^UsersReceive/, ["sqs:SendMessage", "sqs:SendMessageBatch"], outOfOrder);
+      await times(10, () => send("users", user()));
+      return end;
+    },
+  },
+  {
+    entry: "functions-throttled",
+    condition: "30 webhooks come at once, and the receiver may run once at a time",
+    make: async ({ send }) => {
+      await Promise.all(Array.from({ length: 30 }, () => send("endpoints", endpoint())));
+      return nothingToEnd;
+    },
+  },
+  {
+    entry: "webhooks-throttled",
+    condition: "120 webhooks come at once, more than the throttle lets through",
+    make: async ({ send }) => {
+      await Promise.all(Array.from({ length: 120 }, () => send("users", user())));
+      return nothingToEnd;
+    },
+  },
+  {
+    entry: "table-throttled",
+    condition: "the table throttles all writes of events of accounts",
+    make: async ({ send, meets }) => {
+      const errorType = "ThrottlingException";
+      const end = meets(/^AccountsStore/, ["dynamodb:UpdateItem"], { ...outOfOrder, errorType });
+      await times(6, () => send("accounts", account()));
+      return end;
+    },
+  },
+  {
+    entry: "events-dead-letters",
+    condition: "a webhook's body is no JSON",
+    make: async ({ send }) => {
+      await send("endpoints", "no JSON");
+      return nothingToEnd;
+    },
+  },
+];
+
+export const eventsLate: Trip = {
+  entry: "events-late",
+  condition: "nobody takes events of company accounts from their queue",
+  isOfSlowness: true,
+  isAwaitedLater: true,
+  make: async ({ send, meets }) => {
+    const end = meets(/^CompanyAccountsStore/, ["sqs:ReceiveMessage"], outOfOrder);
+    await send("company-accounts", {
+      ...account("update_company_account"),
+      company_account_id: randomUUID(),
+    });
+    return end;
+  },
+};
+
+export const nothingReceived: Trip = {
+  entry: "nothing-received",
+  isAfterOthers: true,
+  condition: "a webhook comes, and then no other for nothingReceivedHours",
+  isLong: true,
+  prepare: ({ send }) => send("users", user()),
+  make: async () => nothingToEnd,
+};
+
+export const subscriberBehind: Trip = {
+  entry: "subscriber-behind",
+  condition: "a user is created, and nobody reads the subscriber's queue",
+  isAwaitedLater: true,
+  make: async ({ send }) => {
+    await send("users", user());
+    return nothingToEnd;
+  },
+};

@@ -1,0 +1,117 @@
+import { randomUUID } from "node:crypto";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import type { Fault } from "@income-events/local-stack/gateway/types.ts";
+import type { StartOptions } from "@income-events/local-stack/options.ts";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import {
+  type ProviderAnswer,
+  type ProviderRequest,
+  startTestProvider,
+} from "@income-events/local-stack/provider.ts";
+import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
+import { synthesizeProduct } from "../../tools/product-assembly.ts";
+import { alarmSettings } from "./settings.ts";
+
+/** The synthesized stack between a provider and engines that fail when told. */
+export type World = AsyncDisposable & {
+  readonly stack: LocalStack;
+  readonly sqs: SQSClient;
+  readonly output: (name: string) => string;
+  readonly functionOf: (logicalId: RegExp) => LocalStack["functions"][number];
+  /** Sends a webhook with the right secret, unless told otherwise; answers the status. */
+  readonly send: (kind: string, body: object | string, secret?: string) => Promise<number>;
+  /** Calls to the provider whose method and path match are answered so, until the result is called. */
+  readonly answers: (matching: RegExp, answer: ProviderAnswer) => () => void;
+  /** Calls of a function to AWS meet this, until the result is called. */
+  readonly meets: (functionId: RegExp, actions: readonly string[], fault: Fault | "hang") => () => void;
+  /** Sets a token that lives so many seconds from `ago` seconds before now. */
+  readonly setToken: (seconds: number, ago?: number) => Promise<void>;
+};
+
+const secret = "the webhooks' secret";
+
+/** @param engine of the table; undefined: the best that this machine has */
+export async function startWorld(
+  engine: StartOptions["engine"],
+  onProgress: (step: string) => void,
+): Promise<World> {
+  await using cleanup = new AsyncDisposableStack();
+  onProgress("Synthesizing the stack of the stage compressed");
+  const product = cleanup.use(await synthesizeProduct("compressed", alarmSettings));
+  const provider = cleanup.adopt(await startTestProvider(), ({ close }) => close());
+  const overrides: { readonly matching: RegExp; readonly answer: ProviderAnswer }[] = [];
+  provider.answer = (request) => {
+    const said = `${request.method} ${request.path}`;
+    return overrides.findLast(({ matching }) => matching.test(said))?.answer ?? usualAnswer(request);
+  };
+  const stack = cleanup.adopt(
+    await startStack({
+      assembly: product.directory,
+      parameters: { ProviderBaseUrl: provider.url },
+      maximumProcesses: 2,
+      onProgress,
+      ...(engine && { engine }),
+    }),
+    ({ close }) => close(),
+  );
+  const { gatewayUrl: endpoint, region, operator: credentials } = stack;
+  const sqs = cleanup.adopt(new SQSClient({ endpoint, region, credentials }), (client) => client.destroy());
+  const output = (name: string) => outputOf(stack, name);
+  const functionOf: World["functionOf"] = (logicalId) => {
+    const found = stack.functions.find((each) => logicalId.test(each.logicalId));
+    if (found === undefined) throw new Error(`The stack has no function ${logicalId}`);
+    return found;
+  };
+  const setToken: World["setToken"] = (seconds, ago = 60) =>
+    stack.setSecret(output("TokenSecretArn"), JSON.stringify({ token: makeToken(seconds, ago) }));
+  await stack.setSecret(output("WebhookSecretArn"), JSON.stringify({ current: secret }));
+  await setToken(7_200);
+  const owned = cleanup.move();
+  return {
+    stack,
+    sqs,
+    output,
+    functionOf,
+    setToken,
+    send: async (kind, body, given = secret) => {
+      const answer = await fetch(`${output("WebhooksUrl")}/${kind}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-webhook-secret": given },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      });
+      await answer.arrayBuffer();
+      return answer.status;
+    },
+    answers: (matching, answer) => {
+      const override = { matching, answer };
+      overrides.push(override);
+      return () => void overrides.splice(overrides.indexOf(override), 1);
+    },
+    meets: (functionId, actions, fault) => {
+      const { name } = functionOf(functionId);
+      return stack.gateway.intercept(async ({ principal, action }, moment) =>
+        // Who waits for a message already must not get it either.
+        (moment === "before" || action === "sqs:ReceiveMessage") &&
+        principal === name &&
+        actions.includes(action)
+          ? fault
+          : undefined,
+      );
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** A token as the provider makes them, of which nobody here checks the signature. */
+export function makeToken(seconds: number, ago = 0): string {
+  const iat = Math.floor(Date.now() / 1_000) - ago;
+  const part = (content: object) => Buffer.from(JSON.stringify(content)).toString("base64url");
+  return `${part({ alg: "none" })}.${part({ iat, exp: iat + seconds, jti: randomUUID() })}.none`;
+}
+
+/** A provider that works: it takes what is sent, knows every account, and lists no user. */
+function usualAnswer({ method, path }: ProviderRequest): ProviderAnswer {
+  if (method !== "GET") return { status: 202, json: {} };
+  if (/\/(accounts|users)\/[^/]+$/.test(path)) return { json: { connected: true } };
+  return { json: { data: [], next: null } };
+}

@@ -1,0 +1,132 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { App, RemovalPolicy, type Stack } from "aws-cdk-lib";
+import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import type { IConstruct } from "constructs";
+import { type Bundle, bundle, writeBundle } from "../../lib/function/bundle.ts";
+import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
+import { loadSettings } from "../../lib/settings/settings.ts";
+import { scratchDirectory } from "./scratch.ts";
+import { type Part, parts, type Side } from "./sides.ts";
+
+const repository = join(import.meta.dirname, "../..");
+
+/** A side's synthesized stack: ours, or ours with a peer's code in the functions that are measured. */
+export type Assembly = Disposable & {
+  readonly directory: string;
+  /** Where the code of a part lies, with the settings beside it. */
+  readonly codeOf: (part: Part) => string;
+  /** When an invocation is given up. */
+  readonly timeoutSeconds: Readonly<Record<Part, number>>;
+  readonly memoryMb: Readonly<Record<Part, number>>;
+  /** How many queues are polled for functions. */
+  readonly polledQueues: number;
+};
+
+export type AssembleOptions = {
+  /** Without them the functions are invoked by whoever measures, batch by batch. */
+  readonly hasEventSources: boolean;
+};
+
+/** Synthesizes the stack of one side, with the settings of `proof/bench/settings.json`. */
+export function assemble(side: Side, { hasEventSources }: AssembleOptions): Assembly {
+  const directory = scratchDirectory(side);
+  const app = new App({
+    outdir: join(directory, "assembly"),
+    // Synthesis here only makes what is run; the product's own is checked elsewhere.
+    builtinCloudFormationValidation: false,
+  });
+  const settings = loadSettings("bench", repository, join(import.meta.dirname, "settings.json"));
+  const codeOf = (entry: string, slice: unknown) =>
+    lambda.Code.fromAsset(write(bundleOf(entryOf(side, entry)), slice, directory, entry));
+  const stack = new IncomeEventsStack(app, { stage: "bench", settings, codeOf });
+  const { receive, store, relay, fetch } = settings.functions;
+  const ofParts = (figure: (size: { timeoutSeconds: number; memoryMb: number }) => number) => ({
+    receive: figure(receive),
+    store: figure(store),
+    relay: figure(relay),
+    fetch: figure(fetch),
+  });
+  if (!hasEventSources) stopEventSources(stack);
+  if (side !== "ours") letPeerWork(stack);
+  app.synth();
+  return {
+    directory: join(directory, "assembly"),
+    codeOf: (part) => codeDirectory(directory, ourEntries[part]),
+    timeoutSeconds: ofParts(({ timeoutSeconds }) => timeoutSeconds),
+    memoryMb: ofParts(({ memoryMb }) => memoryMb),
+    polledQueues: all(stack, lambda.CfnEventSourceMapping).filter(isOfQueue).length,
+    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}
+
+const bundles = new Map<string, Bundle>();
+
+/** Most functions are the same on every side: each is bundled once. */
+function bundleOf(entry: string): Bundle {
+  const built = bundles.get(entry) ?? bundle(repository, entry);
+  bundles.set(entry, built);
+  return built;
+}
+
+const ourEntries: Readonly<Record<Part, string>> = {
+  receive: "functions/receive/accounts.ts",
+  store: "functions/store/accounts.ts",
+  relay: "functions/relay/changes.ts",
+  fetch: "functions/fetch/data.ts",
+};
+
+/** What is beside the way of an event (token, registration, letters) is not measured, and does nothing. */
+function entryOf(side: Side, entry: string): string {
+  const part = parts.find((name) => entry.startsWith(`functions/${name}/`));
+  if (part === undefined) return "proof/bench/references/empty.ts";
+  return side === "ours" ? entry : `proof/bench/peers/${side}/${part}.ts`;
+}
+
+function write(built: Bundle, settings: unknown, root: string, entry: string): string {
+  const directory = codeDirectory(root, entry);
+  writeBundle(directory, built);
+  writeFileSync(join(directory, "settings.json"), JSON.stringify(settings));
+  return directory;
+}
+
+function codeDirectory(root: string, entry: string): string {
+  return join(root, entry.replace(/\.ts$/, ""));
+}
+
+function stopEventSources(stack: Stack): void {
+  for (const source of all(stack, lambda.CfnEventSourceMapping)) source.enabled = false;
+}
+
+/** A stream's has a position to start at. */
+function isOfQueue({ startingPosition }: lambda.CfnEventSourceMapping): boolean {
+  return startingPosition === undefined;
+}
+
+/** What a peer needs beyond our functions: to know its kind, to write as it likes, and a table against duplicates. */
+function letPeerWork(stack: Stack): void {
+  const idempotency = new dynamodb.Table(stack, "Idempotency", {
+    partitionKey: { name: "id", type: dynamodb.AttributeType.STRING },
+    billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+  const tables = [idempotency, ...all(stack, dynamodb.Table).filter((table) => table !== idempotency)];
+  for (const each of all(stack, lambda.Function)) {
+    const [kind = ""] = each.node.path.split("/").slice(1);
+    each.addEnvironment("WEBHOOK_KIND", kindOf(kind));
+    each.addEnvironment("IDEMPOTENCY_TABLE", idempotency.tableName);
+    for (const table of tables) {
+      table.grant(each, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem");
+    }
+  }
+}
+
+/** `CompanyAccounts` as `company-accounts`. */
+function kindOf(construct: string): string {
+  return construct.replace(/(?<!^)[A-Z]/g, "-$&").toLowerCase();
+}
+
+function all<T extends IConstruct>(stack: Stack, type: abstract new (...args: never[]) => T): readonly T[] {
+  return stack.node.findAll().filter((each): each is T => each instanceof type);
+}

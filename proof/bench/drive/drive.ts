@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LocalFunction } from "@income-events/local-stack/stack.ts";
+import type { Kind } from "../../../domain/event/events.ts";
+import { pascalCase } from "../../../lib/names.ts";
+import type { Part } from "../sides.ts";
+import type { Webhook } from "../workload.ts";
+import { depthOf, drainBatch, type Hidden } from "./drain-queue.ts";
+import { httpEvent } from "./invocations.ts";
+import { createInvoker, type Invoker, type SpentByPart } from "./invoke.ts";
+import { relayChanges } from "./relay-changes.ts";
+import { type RunningSide, webhookSecret } from "./running-side.ts";
+import { pollMs, type Step, workOff, workSideBySide } from "./work-off.ts";
+
+export type { SpentByPart };
+
+export type DriveOptions = {
+  /** What a function fails is tried again, as the provider and the event sources would; else a failure ends the run. */
+  readonly expectsFailures?: boolean;
+  /** Lets functions work side by side, each one batch at a time: quicker, where the load is long. */
+  readonly overlaps?: boolean;
+  /** Is told how many deliveries are worked off. */
+  readonly onProgress?: (deliveries: number) => void;
+};
+
+const mostDeliveries = 50;
+/** So many webhooks come before what they leave on queues and stream is worked off. */
+const deliveriesAtOnce = { oneByOne: 140, overlapping: 1_400 };
+
+/**
+ * Takes deliveries through all functions of a side until nothing is left to do: one function after the other, every side
+ * the same batches. Where they overlap, it is chance what a batch holds.
+ */
+export async function drive(
+  running: RunningSide,
+  webhooks: readonly Webhook[],
+  { expectsFailures = false, overlaps = false, onProgress = () => undefined }: DriveOptions = {},
+): Promise<SpentByPart> {
+  const invoker = createInvoker(running.side, expectsFailures);
+  const kinds = [...new Set(webhooks.map(({ kind }) => kind))];
+  const steps = stepsOf(running, kinds, invoker, expectsFailures);
+  const atOnce = deliveriesAtOnce[overlaps ? "overlapping" : "oneByOne"];
+  for (let start = 0; start < webhooks.length; start += atOnce) {
+    const some = webhooks.slice(start, start + atOnce);
+    const lanes = overlaps ? kinds.map((kind) => some.filter((each) => each.kind === kind)) : [some];
+    const deliveries = Promise.all(lanes.map((lane) => deliverAll(running, lane, invoker, expectsFailures)));
+    await (overlaps ? workSideBySide(deliveries, steps) : deliveries);
+    if (!overlaps) await workOff(steps);
+    onProgress(start + some.length);
+  }
+  // What failed, a call that waits for the rate, and the check of a start are hidden for a while.
+  const queues = [...kinds.map((kind) => queueUrlOf(running, kind)), fetchQueueOf(running)];
+  while (await isAnyLeft(running, queues)) {
+    await sleep(pollMs);
+    await workOff(steps);
+  }
+  return invoker.spent();
+}
+
+/** Stores, relay and fetch of a side. */
+function stepsOf(
+  running: RunningSide,
+  kinds: readonly Kind[],
+  invoker: Invoker,
+  expectsFailures: boolean,
+): readonly Step[] {
+  const work = (part: Part, target: LocalFunction) => (event: object) => invoker.invoke(part, target, event);
+  const drain = async (part: "store" | "fetch", name: string, queueUrl: string) => {
+    const target = running.function(name);
+    const hidden = hiddenFor(running, part, expectsFailures);
+    for (let isBusy = false; ; isBusy = true) {
+      const requests = await drainBatch(running, queueUrl, work(part, target), hidden);
+      if (requests === 0) return isBusy;
+      invoker.countRequests(part, requests);
+    }
+  };
+  const store = (kind: Kind) => () =>
+    drain("store", `${pascalCase(kind)}StoreFunction`, queueUrlOf(running, kind));
+  const relay = async () => {
+    const records = await running.changes();
+    await relayChanges(records, work("relay", running.function("RelayChanges")));
+    return records.length > 0;
+  };
+  return [...kinds.map(store), relay, () => drain("fetch", "FetchData", fetchQueueOf(running))];
+}
+
+/**
+ * After a fault for as long as an invocation may take, where AWS asks for six times that: no lock of a killed one is left
+ * then. Our fetch hides by itself what it reports, unless that fails too.
+ */
+function hiddenFor({ side, timeoutSeconds }: RunningSide, part: Part, expectsFailures: boolean): Hidden {
+  const seconds = expectsFailures ? timeoutSeconds[part] : 1;
+  const hidesItself = side === "ours" && part === "fetch" && !expectsFailures;
+  return { afterReport: hidesItself ? undefined : seconds, afterFailure: seconds };
+}
+
+async function deliverAll(
+  running: RunningSide,
+  webhooks: readonly Webhook[],
+  invoker: Invoker,
+  expectsFailures: boolean,
+): Promise<void> {
+  for (const webhook of webhooks) await deliver(running, webhook, invoker, expectsFailures);
+}
+
+/** As the provider does: again, until it is taken. */
+async function deliver(
+  running: RunningSide,
+  { kind, body }: Webhook,
+  { invoke }: Invoker,
+  expectsFailures: boolean,
+): Promise<void> {
+  const target = running.function(`${pascalCase(kind)}ReceiveFunction`);
+  for (let tries = 1; ; tries += 1) {
+    const answer = await invoke("receive", target, httpEvent(kind, body, webhookSecret));
+    const status = Number(Object(answer).statusCode ?? 500);
+    if (status >= 200 && status <= 299) return;
+    if (!expectsFailures || tries === mostDeliveries) {
+      throw new Error(`${running.side}: a webhook was answered ${status}`);
+    }
+  }
+}
+
+function queueUrlOf({ stack }: RunningSide, kind: Kind): string {
+  return stack.outputs[`${pascalCase(kind)}QueueUrl`] ?? "";
+}
+
+function fetchQueueOf({ stack }: RunningSide): string {
+  return stack.outputs.FetchQueueUrl ?? "";
+}
+
+async function isAnyLeft(running: RunningSide, queueUrls: readonly string[]): Promise<boolean> {
+  const counts = await Promise.all(queueUrls.map((queueUrl) => depthOf(running, queueUrl)));
+  return counts.some((count) => count > 0);
+}

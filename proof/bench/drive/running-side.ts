@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { type Delay, realDelay } from "@income-events/local-stack/lambda/delay.ts";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { type EventFilter, parseEventFilter } from "@income-events/local-stack/sources/event-filter.ts";
+import { type LocalFunction, type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
+import { z } from "zod";
+import { assemble } from "../assemble.ts";
+import type { Assemblies } from "../assemblies.ts";
+import type { BenchProvider } from "../provider.ts";
+import type { Part, Side } from "../sides.ts";
+import { countRequests } from "./count-requests.ts";
+import { type ChangeReader, readChanges } from "./read-changes.ts";
+
+export const webhookSecret = "bench-secret";
+
+/** A side on this machine, whose functions are invoked by whoever measures. */
+export type RunningSide = AsyncDisposable & {
+  readonly side: Side;
+  readonly stack: LocalStack;
+  readonly sqs: SQSClient;
+  readonly dynamodb: DynamoDBClient;
+  readonly changes: ChangeReader;
+  /** What its functions have asked of SQS so far, as it bills them. */
+  readonly queueRequests: () => number;
+  /** When an invocation is given up. */
+  readonly timeoutSeconds: Readonly<Record<Part, number>>;
+  readonly memoryMb: Readonly<Record<Part, number>>;
+  /** How many queues are polled for functions. */
+  readonly polledQueues: number;
+  /** By the beginning of its logical id, such as `UsersStore`. */
+  readonly function: (name: string) => LocalFunction;
+};
+
+export type SideOptions = {
+  /** Whether queues and stream feed the functions by themselves, as in AWS. */
+  readonly hasEventSources?: boolean;
+  /** Of each function. */
+  readonly processes?: number;
+  /** Whether very much is written: what the native engine writes takes longer with each change in its stream. */
+  readonly keepsMuch?: boolean;
+  /** Where the synthesized stack is taken from; else it is made for this side alone. */
+  readonly assemblies?: Assemblies;
+};
+
+export async function startSide(
+  side: Side,
+  { baseUrl }: BenchProvider,
+  { hasEventSources = false, processes = 1, keepsMuch = false, assemblies }: SideOptions = {},
+): Promise<RunningSide> {
+  const cleanup = new AsyncDisposableStack();
+  const made = assemblies?.of(side, { hasEventSources }) ?? cleanup.use(assemble(side, { hasEventSources }));
+  const { directory } = made;
+  const stack = await startStack({
+    assembly: directory,
+    parameters: { ProviderBaseUrl: baseUrl },
+    // The one that starts quickly, else the one that stays quick.
+    ...(keepsMuch ? {} : { engine: "dynoxide" }),
+    countsCapacity: !hasEventSources,
+    maximumProcesses: processes,
+    delay: hasEventSources ? realDelay : never,
+  });
+  cleanup.defer(() => stack.close());
+  await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token: "bench-token" }));
+  await stack.setSecret(outputOf(stack, "WebhookSecretArn"), JSON.stringify({ current: webhookSecret }));
+  const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
+  const clients = {
+    sqs: new SQSClient(access),
+    dynamodb: new DynamoDBClient(access),
+    streams: new DynamoDBStreamsClient(access),
+  };
+  cleanup.defer(() => {
+    for (const client of Object.values(clients)) client.destroy();
+  });
+  const streamArn = stack.tables.find((table) => table.streamArn !== undefined)?.streamArn ?? "";
+  return {
+    side,
+    stack,
+    sqs: clients.sqs,
+    dynamodb: clients.dynamodb,
+    timeoutSeconds: made.timeoutSeconds,
+    memoryMb: made.memoryMb,
+    polledQueues: made.polledQueues,
+    queueRequests: countRequests(stack.gateway),
+    changes: readChanges(clients.streams, streamArn, stack.region, filterOf(directory)),
+    function: (name) => {
+      const found = stack.functions.find(({ logicalId }) => logicalId.startsWith(name));
+      if (found === undefined) throw new Error(`no function's logical id begins with ${name}`);
+      return found;
+    },
+    [Symbol.asyncDispose]: () => cleanup.disposeAsync(),
+  };
+}
+
+/** Schedules stay quiet: nothing runs but what is measured. */
+const never: Delay = (_, signal) =>
+  new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+
+const template = z.object({
+  Resources: z.record(
+    z.string(),
+    z.object({
+      Properties: z
+        .object({ FilterCriteria: z.object({ Filters: z.array(z.object({ Pattern: z.string() })) }) })
+        .partial()
+        .loose()
+        .optional(),
+    }),
+  ),
+});
+
+/** The filter of the stream's event source, as it was synthesized. */
+function filterOf(assembly: string): EventFilter {
+  const file = readdirSync(assembly).find((name) => name.endsWith(".template.json")) ?? "";
+  const { Resources } = template.parse(JSON.parse(readFileSync(join(assembly, file), "utf8")));
+  const patterns = Object.values(Resources).flatMap(
+    ({ Properties }) => Properties?.FilterCriteria?.Filters.map(({ Pattern }) => Pattern) ?? [],
+  );
+  const filters = patterns.map(parseEventFilter);
+  return (record) => filters.some((isTaken) => isTaken(record));
+}

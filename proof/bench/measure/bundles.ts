@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { bundle, writeBundle } from "../../../lib/function/bundle.ts";
+import type { Assemblies } from "../assemblies.ts";
+import { scratchDirectory } from "../scratch.ts";
+import type { Part, Side } from "../sides.ts";
+
+const repository = join(import.meta.dirname, "../../..");
+
+/** Who is imported: the sides, and beside them the SDK's clients alone, and nothing at all. */
+export type Imported = Side | "clients" | "empty";
+
+/** The directory that holds a function's bundle, with its settings beside it. */
+export function bundleDirectory(name: Imported, part: Part, assemblies: Assemblies): string {
+  if (name !== "clients" && name !== "empty") {
+    return assemblies.of(name, { hasEventSources: false }).codeOf(part);
+  }
+  const directory = scratchDirectory(name);
+  const entry = name === "clients" ? `clients-${part}` : name;
+  writeBundle(directory, bundle(repository, `proof/bench/references/${entry}.ts`));
+  return directory;
+}
+
+/** All code of a function, compressed, in bytes. */
+export function gzipBytes(directory: string): number {
+  return readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".mjs"))
+    .reduce((sum, name) => sum + gzipSync(readFileSync(join(directory, name)), { level: 9 }).byteLength, 0);
+}

@@ -1,0 +1,134 @@
+import { requireSame } from "../drive/compare.ts";
+import { expectationOf } from "../drive/expectation.ts";
+import { takeCensus } from "../drive/snapshot.ts";
+import { takeUnderFaults } from "../measure/faulty-load.ts";
+import { type Measured, measureRounds } from "../measure/rounds.ts";
+import { type RunningSides, startSides } from "../measure/running-sides.ts";
+import { type Spending, spendingOf } from "../measure/spending.ts";
+import type { Context } from "../measurement.ts";
+import { type Peer, parts, titles } from "../sides.ts";
+import { type Webhook, workload } from "../workload.ts";
+import { priceRow } from "./price-row.ts";
+import { absoluteRow, type Goal, pairedRow, type Row } from "./row.ts";
+
+/** Of all deliveries: none, some, nearly all are duplicates. Processor time and requests are measured under some. */
+const [noDuplicates, someDuplicates, mostlyDuplicates] = [0, 0.3, 0.9];
+
+/**
+ * What events cost: the sides take the same loads in turns, each with its own engines, until they have nothing to do; at
+ * last one load while calls fail and functions are killed.
+ * @throws where a side ends without all records and messages, or with others: then no ratio counts
+ */
+export async function spendingRows(context: Context): Promise<readonly Row[]> {
+  await using sides = await startSides(context.assemblies, context.onProgress);
+  return rowsOf(await takeLoads(sides, context), context);
+}
+
+/** By the share of duplicates; `again`: ours, with events that it all has. */
+type Taken = {
+  readonly none: Measured;
+  readonly some: Measured;
+  readonly most: Measured;
+  readonly again: readonly Spending[];
+  readonly memoryMb: Readonly<Record<(typeof parts)[number], number>>;
+  readonly polledQueues: number;
+  /** Of ours, for 1,000 deliveries from the processes' start on. */
+  readonly secretReads: number;
+};
+
+async function takeLoads(sides: RunningSides, { effort, onProgress }: Context): Promise<Taken> {
+  const delivered: Webhook[] = [];
+  const { events, rounds } = effort.spending;
+  const onLoad = (load: readonly Webhook[]) => void delivered.push(...load);
+  const measure = (duplicates: number, count: number, firstSeed: number) =>
+    measureRounds(sides, { events, rounds: count, duplicates, firstSeed, onLoad, onProgress });
+
+  // The processes start and compile.
+  const first = await measure(someDuplicates, effort.isQuick ? 1 : 2, 1_000);
+  const none = await measure(noDuplicates, 1, 2_000);
+  const ours = sides.of("ours");
+  const known = delivered.slice(-events);
+  const again = await spendingOf(ours.running, known, ours.provider.calls);
+  const some = await measure(someDuplicates, rounds, 3_000);
+  const most = await measure(mostlyDuplicates, 1, 4_000);
+  const counted = [...first.ours, ...none.ours, again, ...some.ours, ...most.ours];
+  const secretReads = counted.reduce((sum, each) => sum + each.secretReads, 0);
+  const deliveries = delivered.length + known.length;
+
+  const faulty = workload({ seed: 5_000, events: effort.faults.events, duplicates: someDuplicates });
+  onLoad(faulty);
+  await takeUnderFaults(sides, faulty, onProgress);
+  await requireNothingLost(sides, delivered);
+  return {
+    ...{ none, some, most, again: [again], memoryMb: ours.running.memoryMb },
+    polledQueues: ours.running.polledQueues,
+    secretReads: (secretReads / deliveries) * 1_000,
+  };
+}
+
+/** @throws where a side has lost something of what was delivered to all, or has more */
+export async function requireNothingLost(
+  { contenders }: RunningSides,
+  delivered: readonly Webhook[],
+): Promise<void> {
+  const outcomes = await Promise.all(
+    contenders.map(async ({ running }) => ({
+      title: titles[running.side],
+      census: await takeCensus(running),
+    })),
+  );
+  requireSame(expectationOf(delivered), outcomes);
+}
+
+type Figure = (spending: Spending) => number;
+
+function rowsOf(taken: Taken, { effort, prices, estimate }: Context): readonly Row[] {
+  const { events } = effort.spending;
+  const row = (
+    name: string,
+    text: string,
+    from: Measured,
+    figure: Figure,
+    goals: readonly (Goal & { over: Peer })[],
+  ) => {
+    const theirs = goals.map((goal) => ({ ...goal, values: from[goal.over].map(figure) }));
+    return pairedRow(name, text, from.ours.map(figure), theirs, estimate);
+  };
+  const writes = (name: string, from: Measured, atMost: number) =>
+    row(name, "write units per event", from, ({ writeUnits }) => writeUnits / events, [
+      { over: "powertools", atMost },
+    ]);
+  const perDuplicate = taken.again.map(({ writeUnits }) => writeUnits / events);
+  const secrets = absoluteRow(
+    "secret-reads",
+    "per 1,000 deliveries, from the start on",
+    [taken.secretReads],
+    { atMost: 2 },
+    estimate,
+  );
+  return [
+    writes("ddb-writes-0", taken.none, 0.5),
+    writes("ddb-writes-30", taken.some, 0.6),
+    writes("ddb-writes-90", taken.most, 0.9),
+    absoluteRow("ddb-writes-duplicate", "write units per duplicate", perDuplicate, { exactly: 1 }, estimate),
+    row("sqs-requests", "requests to SQS per event", taken.some, ({ sqsRequests }) => sqsRequests / events, [
+      { over: "plain", atMost: 0.65 },
+      { over: "powertools", atMost: 1 },
+    ]),
+    ...parts.map((part) =>
+      row(`cpu-${part}`, "CPU µs per event", taken.some, ({ spent }) => spent[part].cpuMicros / events, [
+        { over: "powertools", atMost: 0.5 },
+        { over: "floor", atMost: 1.3 },
+      ]),
+    ),
+    row("memory-load", "MB of the largest process", taken.some, largestProcess, [
+      { over: "powertools", atMost: 0.7 },
+    ]),
+    ...(effort.isQuick ? [] : [secrets]),
+    priceRow(taken.some, { ...taken, events, prices, estimate }),
+  ];
+}
+
+export function largestProcess({ spent }: Spending): number {
+  return Math.max(...parts.map((part) => spent[part].maxResidentBytes)) / 2 ** 20;
+}

@@ -1,0 +1,88 @@
+import { en, Faker, generateMersenne53Randomizer } from "@faker-js/faker";
+import { z } from "zod";
+import type { Kind } from "../../domain/event/events.ts";
+
+/** One delivery of a webhook. */
+export type Webhook = { readonly kind: Kind; readonly body: string };
+
+export type WorkloadShape = {
+  readonly seed: number;
+  /** Distinct events. */
+  readonly events: number;
+  /** Of all deliveries, how many bring an event that was delivered before; below 1. */
+  readonly duplicates: number;
+};
+
+const endpoints = ["profile", "income", "employment", "identity", "documents", "vehicle", "reports"];
+
+/**
+ * Deliveries of a repeatable mix, in the shapes that the sandbox sends: of ten events one registers a user, two create
+ * and connect the user's account, and seven tell of data, one for each endpoint, so that no two of them are one read.
+ * Duplicates are byte-identical, of events chosen at random, somewhere after the first delivery.
+ */
+export function workload({ seed, events, duplicates }: WorkloadShape): readonly Webhook[] {
+  const faker = new Faker({ locale: en, randomizer: generateMersenne53Randomizer(seed) });
+  const distinct: Webhook[] = [];
+  while (distinct.length < events) distinct.push(...lifeOfUser(faker));
+  const deliveries = distinct.slice(0, events);
+  const again = Math.round((events * duplicates) / (1 - duplicates));
+  for (let count = 0; count < again; count += 1) {
+    const first = faker.number.int({ min: 0, max: deliveries.length - 1 });
+    const later = faker.number.int({ min: first + 1, max: deliveries.length });
+    const repeated = deliveries[first];
+    if (repeated !== undefined) deliveries.splice(later, 0, repeated);
+  }
+  return deliveries;
+}
+
+const registration = z.object({ data: z.object({ id: z.string() }) });
+
+/** The users whom a load registers. */
+export function usersOf(load: readonly Webhook[]): readonly string[] {
+  const registered = load.filter(({ kind }) => kind === "users");
+  return registered.map(({ body }) => registration.parse(JSON.parse(body)).data.id);
+}
+
+function lifeOfUser(faker: Faker): readonly Webhook[] {
+  const [userId, accountId] = [faker.string.uuid(), faker.string.uuid()];
+  const moment = () => faker.date.past({ refDate: "2026-11-01T00:00:00Z" }).toISOString();
+  const account = (event: string, connected: boolean) => ({
+    event,
+    account_id: accountId,
+    user_id: userId,
+    datasource_id: faker.string.uuid(),
+    connected,
+    created_at: moment(),
+  });
+  return [
+    webhook("users", {
+      action: "create_user",
+      data: {
+        id: userId,
+        created_at: moment(),
+        accounts_number: 0,
+        link: faker.internet.url(),
+        session: faker.string.alphanumeric(32),
+        session_expires_at: moment(),
+      },
+    }),
+    webhook("accounts", account("create_account", false)),
+    webhook("accounts", account("connect_account", true)),
+    ...endpoints.map((endpoint) =>
+      webhook("endpoints", {
+        event: "update_endpoint",
+        request_id: faker.string.uuid(),
+        account_id: accountId,
+        user_id: userId,
+        endpoint,
+        date_start: "2026-10-01",
+        date_end: "2026-10-31",
+        data_available: true,
+      }),
+    ),
+  ];
+}
+
+function webhook(kind: Kind, payload: object): Webhook {
+  return { kind, body: JSON.stringify(payload) };
+}

@@ -1,0 +1,58 @@
+/** Tells what ends first, and how a burst or an outage of the provider goes. `--help` lists the options. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadSettings } from "../../lib/settings/settings.ts";
+import { documentedCapacity } from "../../tools/documents/capacity/stories.ts";
+import { about } from "../../tools/documents/markdown.ts";
+import { demands } from "./demands.ts";
+import { type Limit, limitsOf } from "./limits.ts";
+import { type CapacityFlags, parseCapacityFlags } from "./options.ts";
+import { type Stage, type Told, tellBurst, tellOutage } from "./stories.ts";
+import { storyChart } from "./story-chart.ts";
+import { tellSummary } from "./tell-summary.ts";
+
+const print = (text = "") => void process.stdout.write(`${text}\n`);
+
+function stageOf({ stage, concurrency }: CapacityFlags): Stage {
+  const documented = { ...documentedCapacity(), concurrency };
+  if (stage === undefined) return documented;
+  return { ...documented, settings: loadSettings(stage, join(import.meta.dirname, "../../stages")) };
+}
+
+function tellLimits(limits: readonly Limit[], rate: number): void {
+  print(`At ${about(rate)} events a second, the first to end first:`);
+  for (const { name, eventsPerSecond, remedy } of limits) {
+    const isOver = eventsPerSecond < rate;
+    print(`${isOver ? "  OVER " : "  ok   "}${about(eventsPerSecond, 2).padStart(8)}/s  ${name}`);
+    if (isOver) print(`                   ${remedy}`);
+  }
+}
+
+function tellStory(title: string, told: Told, svg: string | undefined): void {
+  print();
+  print(title);
+  for (const [figure, value] of tellSummary(told)) print(`  ${value.padStart(28)}  ${figure}`);
+  if (svg !== undefined) writeFileSync(svg, storyChart(title, told));
+}
+
+const flags = parseCapacityFlags(process.argv.slice(2));
+const { rate, burst, burstMinutes, outageHours, svg } = flags;
+try {
+  const stage = stageOf(flags);
+  const limits = limitsOf(stage.settings, demands());
+  tellLimits(
+    limits.filter(({ eventsPerSecond }) => Number.isFinite(eventsPerSecond)),
+    rate,
+  );
+  if (burst !== undefined) {
+    const title = `${about(burst)} times ${about(rate)} events a second for ${about(burstMinutes)} minutes`;
+    tellStory(title, tellBurst(stage, { rate, factor: burst, minutes: burstMinutes }), svg);
+  }
+  if (outageHours !== undefined) {
+    const title = `The provider's API is down for ${about(outageHours)} h, at ${about(rate)} events a second`;
+    tellStory(title, tellOutage(stage, { rate, hours: outageHours }), svg);
+  }
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

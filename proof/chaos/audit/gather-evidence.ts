@@ -1,0 +1,101 @@
+import { deadLetterQueuesOf, outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { readArchive } from "@income-events/local-stack/scenario/archive-dead-letters.ts";
+import { findLosses } from "@income-events/local-stack/scenario/compare.ts";
+import { findRemains } from "@income-events/local-stack/scenario/erasure.ts";
+import { expectationOf } from "@income-events/local-stack/scenario/run.ts";
+import { readDeadLetters, readObjects, readTable } from "@income-events/local-stack/scenario/snapshot.ts";
+import type { Truth } from "../provider/protocol.ts";
+import type { ChaosSystem } from "../system.ts";
+import type { Evidence } from "./audit-events.ts";
+import { readMessages, readRecords, readSent } from "./read-records.ts";
+
+/**
+ * Reads what the witnesses recorded, and what stands in the engines at the end; it takes the dead letters out of their
+ * queues.
+ * @param erasedUsers users whose erasure was asked for
+ */
+export async function gatherEvidence(
+  system: ChaosSystem,
+  { erased: erasedUsers }: { readonly erased: ReadonlySet<string> },
+): Promise<Evidence> {
+  const { stack, access, files } = system;
+  const sent = readSent(files.sent);
+  const messages = readMessages(files.messages);
+  const truth = await system.provider.call("truth");
+  const erased = new Set([...erasedUsers, ...accountsOf(truth, erasedUsers)]);
+  const table = await readTable(access, outputOf(stack, "TableName"));
+  const contents = new Map([
+    ...table.contents,
+    ...(await readObjects(access, outputOf(stack, "OverflowBucketName"), table.objects)),
+  ]);
+  const lying = await Promise.all(
+    deadLetterQueuesOf(stack).map(({ url, source }) => readDeadLetters(access, url, source)),
+  );
+  // After the queues: what is archived meanwhile is in one of the two.
+  const { deadLetters: letters } = await readArchive(access, outputOf(stack, "ArchiveBucketName"));
+  const deadLetters = new Set([...letters, ...lying.flat()].map(({ id }) => id));
+  const accepted = new Set(
+    sent.flatMap(({ id, status = 0, subjects }) =>
+      status >= 200 && status < 300 && !subjects.some((name) => erased.has(name)) ? [id] : [],
+    ),
+  );
+  const told = new Set(sent.flatMap(({ subjects }) => subjects)).difference(erased);
+  const expected = expectationOf(limitedTo(truth, told), { accepted: () => accepted }, deadLetters);
+  const found = { table, contents, messages: receivedBy(messages), deadLetters: [] };
+  const losses = findLosses({ ...expected, deadLetters: new Set() }, found, subscribersOf(stack));
+  const remains = await findRemains(system, [...erased]);
+  const ids = new Set(sent.map(({ id }) => id));
+  return {
+    sent,
+    records: readRecords(files.records),
+    messages,
+    stored: new Set([...table.events].flatMap(([id, { reconciled }]) => (reconciled ? [] : [id]))),
+    // A task is no event, and neither is what the load put there itself.
+    deadLetters: deadLetters.intersection(ids),
+    erased,
+    losses: [...losses, ...remains],
+  };
+}
+
+function accountsOf({ snapshot }: Truth, users: ReadonlySet<string>): readonly string[] {
+  return snapshot.accounts.filter(({ userId }) => users.has(userId)).map(({ id }) => id);
+}
+
+/**
+ * Of a company account all data is there at once, and no event tells of it: only what the stage starts with is asked
+ * for.
+ */
+function isAskedFor(endpoint: string): boolean {
+  return endpoint === "profile";
+}
+
+/** Of whom no webhook told, reconciliation finds out in its own time: nothing is expected of them here. */
+function limitedTo({ snapshot, data }: Truth, told: ReadonlySet<string>) {
+  const left = {
+    users: snapshot.users.filter(({ id }) => told.has(id)),
+    accounts: snapshot.accounts.filter(({ id }) => told.has(id)),
+    endpoints: snapshot.endpoints.filter(
+      ({ accountId, company, endpoint }) => told.has(accountId) && (!company || isAskedFor(endpoint)),
+    ),
+  };
+  return {
+    snapshot: () => left,
+    data: (accountId: string, endpoint: string) => data.get(`${accountId}/${endpoint}`),
+  };
+}
+
+/** By subscriber: the type of each message by its id. */
+function receivedBy(messages: Evidence["messages"]): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const bySubscriber = Map.groupBy(messages, ({ subscriber }) => subscriber);
+  return new Map(
+    [...bySubscriber].map(([name, lines]) => [
+      name,
+      new Map(
+        lines.map(({ body }) => {
+          const { id, type } = Object(JSON.parse(body));
+          return [String(id), String(type)] as const;
+        }),
+      ),
+    ]),
+  );
+}

@@ -1,0 +1,111 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { asObject, parseJsonObject } from "@income-events/local-stack/gateway/operation.ts";
+import type { Outcome } from "@income-events/local-stack/gateway/types.ts";
+import type { ObservedCall } from "../observed-call.ts";
+import { type Mode, modes, type Part } from "./fault-classes.ts";
+
+/** Lambda's pollers wait for ever, where functions have an end of their own. */
+const pollerPatienceMs = 1_500;
+const lateMs = 700;
+
+const batches: ReadonlySet<string> = new Set([
+  "sqs:SendMessageBatch",
+  "sqs:DeleteMessageBatch",
+  "sqs:ChangeMessageVisibilityBatch",
+]);
+const pages: ReadonlySet<string> = new Set(["dynamodb:Query", "dynamodb:Scan"]);
+
+/** The modes that a call can meet. */
+export function modesOf({ action, part }: ObservedCall): readonly Mode[] {
+  return modes.filter((mode) => {
+    // What is received twice is hidden from the caller the second time, which is a fault of no service.
+    if (mode === "answers-twice") return action !== "sqs:ReceiveMessage";
+    if (mode !== "answers-partly") return true;
+    if (part === "sqs") return batches.has(action);
+    if (part === "dynamodb") return pages.has(action) || action === "dynamodb:BatchGetItem";
+    return part !== "stream" || action === "dynamodb:GetRecords";
+  });
+}
+
+/** Lets a call meet a fault; asked before the call leaves. */
+export async function playFault(call: ObservedCall, part: Part, mode: Mode): Promise<Outcome> {
+  switch (mode) {
+    case "fails":
+      return { status: 500, errorType: "InternalFailure", message: "injected" };
+    case "throttles":
+      return throttling(part);
+    case "times-out":
+      if (call.isFromFunction) return "hang";
+      await wait(pollerPatienceMs);
+      return "drop";
+    case "answers-late":
+      return { delayAnswerMs: lateMs };
+    case "answers-twice":
+      return { times: 2 };
+    case "answers-partly":
+      return partly(call);
+  }
+}
+
+/** Each service asks to go slower in words of its own. */
+function throttling(part: Part): Outcome {
+  const message = "injected";
+  switch (part) {
+    case "s3":
+      return { status: 503, errorType: "SlowDown", message };
+    case "sqs":
+      return { status: 403, errorType: "RequestThrottled", message };
+    case "provider":
+      return { status: 429, errorType: "TooManyRequests", message };
+    case "dynamodb":
+    case "stream":
+    case "secrets":
+      return { status: 400, errorType: "ThrottlingException", message };
+  }
+}
+
+function partly({ action, body }: ObservedCall): Outcome {
+  if (batches.has(action)) return partOfBatch(parseJsonObject(body.toString()));
+  if (action === "dynamodb:BatchGetItem") return partOfKeys(parseJsonObject(body.toString()));
+  if (pages.has(action) || action === "dynamodb:GetRecords") {
+    return { body: JSON.stringify({ ...parseJsonObject(body.toString()), Limit: 1 }) };
+  }
+  return "cut";
+}
+
+/** The last entry fails, and all others are done. */
+function partOfBatch(input: Readonly<Record<string, unknown>>): Outcome {
+  const entries: readonly unknown[] = Array.isArray(input.Entries) ? input.Entries : [];
+  const failed = { Id: asObject(entries.at(-1)).Id, SenderFault: false, Code: "InternalError" };
+  return {
+    times: entries.length > 1 ? 1 : 0,
+    body: JSON.stringify({ ...input, Entries: entries.slice(0, -1) }),
+    answer: (text) => JSON.stringify({ Successful: [], ...parseJsonObject(text), Failed: [failed] }),
+  };
+}
+
+/** The last key of each table is not read. */
+function partOfKeys(input: Readonly<Record<string, unknown>>): Outcome {
+  const tables = Object.entries(asObject(input.RequestItems)).map(([name, value]) => {
+    const keys: readonly unknown[] = Array.isArray(asObject(value).Keys) ? Object(value).Keys : [];
+    return { name, value: asObject(value), keys };
+  });
+  const requests = (pick: (keys: readonly unknown[]) => readonly unknown[]) =>
+    Object.fromEntries(
+      tables.flatMap(({ name, value, keys }) => {
+        const Keys = pick(keys);
+        return Keys.length === 0 ? [] : [[name, { ...value, Keys }]];
+      }),
+    );
+  const read = requests((keys) => keys.slice(0, -1));
+  return {
+    times: Object.keys(read).length > 0 ? 1 : 0,
+    body: JSON.stringify({ ...input, RequestItems: read }),
+    answer: (text) =>
+      JSON.stringify({
+        Responses: {},
+        ...parseJsonObject(text),
+        UnprocessedKeys: requests((keys) => keys.slice(-1)),
+      }),
+  };
+}

@@ -1,0 +1,86 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Answer } from "@income-events/local-stack/gateway/answer.ts";
+import {
+  createEngineClient,
+  withoutConnectionHeaders,
+} from "@income-events/local-stack/gateway/engine-client.ts";
+import type { Outcome } from "@income-events/local-stack/gateway/types.ts";
+import type { Interference, ObservedCall } from "../observed-call.ts";
+
+/** An address of the provider for one function, on which its calls can be met by faults. */
+export type ProviderWire = AsyncDisposable & { readonly url: string };
+
+/** @param caller the function's logical id */
+export async function startProviderWire(
+  providerUrl: string,
+  caller: string,
+  interfere: Interference,
+): Promise<ProviderWire> {
+  const provider = createEngineClient(providerUrl);
+  const server = createServer((request, response) => {
+    pass(request, response).catch(() => response.destroy());
+  });
+  const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await buffer(request);
+    const { method = "GET", url: target = "/", headers } = request;
+    const call: ObservedCall = {
+      function: caller,
+      part: "provider",
+      action: method,
+      name: `${method} ${withoutIds(target)}`,
+      isFromFunction: true,
+      body,
+    };
+    const before = await interfere(call, "before");
+    if (refused(before, response)) return;
+    const { times = 1, delayAnswerMs = 0 } =
+      typeof before === "object" && !("status" in before) ? before : {};
+    const outgoing = { method, target, headers: withoutConnectionHeaders(headers), body };
+    let answer = await provider.send(outgoing);
+    for (let sent = 1; sent < times; sent += 1) answer = await provider.send(outgoing);
+    if (delayAnswerMs > 0) await wait(delayAnswerMs);
+    const after = await interfere(call, "after");
+    if (refused(after, response)) return;
+    write(response, answer, before === "cut" || after === "cut");
+  };
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      provider.close();
+    },
+  };
+}
+
+/** Whether the outcome ends the call, which it does then. */
+function refused(outcome: Outcome, response: ServerResponse): boolean {
+  if (outcome === "hang") return true;
+  if (outcome === "drop") {
+    response.destroy();
+    return true;
+  }
+  if (typeof outcome !== "object" || !("status" in outcome)) return false;
+  const { status, message } = outcome;
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ message }));
+  return true;
+}
+
+function write(response: ServerResponse, { status, headers, body }: Answer, isCut: boolean): void {
+  response.writeHead(status, { ...headers, "content-length": body.length });
+  if (isCut) response.write(body.subarray(0, body.length / 2), () => response.destroy());
+  else response.end(body);
+}
+
+/** A path without its query, each id as `*`, and so is what is read of an account. */
+function withoutIds(target: string): string {
+  const [path = ""] = target.split("?");
+  return path
+    .replaceAll(/\/[0-9A-Za-z-]*\d[0-9A-Za-z-]{7,}/g, "/*")
+    .replace(/\/\*\/(?!fetches|accounts)[^/]+$/, "/*/*");
+}

@@ -1,0 +1,45 @@
+import type { Outcome } from "@income-events/local-stack/gateway/types.ts";
+import type { Interference, ObservedCall } from "./observed-call.ts";
+
+export type Journal = {
+  /** The same interference, with a line kept of every call. */
+  readonly writing: (interfere: Interference) => Interference;
+  /** The calls whose bodies name it, in order. */
+  journeyOf(name: string): readonly string[];
+};
+
+/** So much of a body is kept: an event's id comes before its large body. */
+const keptCharacters = 4_000;
+
+type Entry = {
+  readonly at: string;
+  readonly call: ObservedCall;
+  readonly moment: string;
+  readonly outcome: Outcome;
+  readonly text: string;
+};
+
+/** Keeps what passed by, for the journey of an event that was lost. */
+export function keepJournal(): Journal {
+  const entries: Entry[] = [];
+  return {
+    writing: (interfere) => async (call, moment) => {
+      const outcome = await interfere(call, moment);
+      const text = call.body.toString("utf8", 0, keptCharacters);
+      if (moment === "before" || outcome !== undefined) {
+        entries.push({ at: new Date().toISOString(), call: { ...call, body: empty }, moment, outcome, text });
+      }
+      return outcome;
+    },
+    journeyOf: (name) => entries.filter(({ text }) => text.includes(name)).map(lineOf),
+  };
+}
+
+const empty = Buffer.alloc(0);
+
+function lineOf({ at, call, moment, outcome }: Entry): string {
+  const caller = call.isFromFunction ? call.function : `${call.function} (Lambda in its name)`;
+  return [at, caller, call.name, ...(outcome === undefined ? [] : [moment, JSON.stringify(outcome)])].join(
+    "  ",
+  );
+}

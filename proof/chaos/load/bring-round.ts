@@ -1,0 +1,81 @@
+import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
+import type { ProviderMethods } from "../provider/protocol.ts";
+import type { Remote } from "../remote.ts";
+
+type Provider = Remote<ProviderMethods>;
+
+/** Too large for a message or an item, so that it goes through the bucket. */
+const padding = "x".repeat(400_000);
+/** A call that is refused for its secret is tried again as any other: a fault may have met it first. */
+const triesOfRefused = 8;
+/** Dead letters are looked through for every erasure: they must not pile up. */
+const roundsPerRefused = 4;
+
+/**
+ * What one round brings: new users and accounts, duplicates, late and contradicting news, large bodies, bodies that
+ * can't be read, wrong secrets, a deletion, data that the provider fetched by itself.
+ * @param round a number of its own, so that each round's events are distinct @returns users whom nothing else names
+ */
+export async function bringRound(provider: Provider, round: number): Promise<readonly string[]> {
+  const { users, accounts, companyAccounts } = await provider.call("createUsers", 3, {
+    companyAccounts: 1,
+    pictures: 1,
+  });
+  const [userId = "", secondUser = "", ...others] = users;
+  const [accountId = "", secondAccount = ""] = accounts;
+  const [companyAccountId = ""] = companyAccounts;
+  await provider.call("createUsers", 1, { drop: true });
+  const endpointEvent = {
+    event: "update_endpoint",
+    account_id: accountId,
+    user_id: userId,
+    endpoint: "profile",
+    data_available: true,
+  };
+  const events = [
+    ["users", { action: "update_user", data: { id: userId }, padding }],
+    [
+      "accounts",
+      { event: "update_account", account_id: accountId, user_id: userId, connected: true, padding },
+    ],
+    ["endpoints", { ...endpointEvent, padding }],
+    [
+      "company-accounts",
+      {
+        event: "update_account",
+        company_account_id: companyAccountId,
+        user_id: userId,
+        connected: true,
+        padding,
+      },
+    ],
+    // Late news of the past: the account is connected again by now.
+    [
+      "accounts",
+      { event: "disconnect_account", account_id: accountId, user_id: userId, connected: false, round },
+    ],
+    [
+      "accounts",
+      { event: "create_account", account_id: secondAccount, user_id: secondUser, connected: false, round },
+    ],
+  ] as const;
+  // At once, so that several consumers have the same event.
+  for (const [kind, payload] of events) await provider.call("fire", kind, payload, { times: 3 });
+  if (round % roundsPerRefused === 1) await bringRefused(provider, round);
+  await provider.call("resend", 1);
+  await provider.call("change", secondAccount, "delete");
+  await provider.call("fetchData", accountId, ["income", "employment"]);
+  return others;
+}
+
+/** What can't be read, what can't be understood, and what comes with a wrong secret. */
+async function bringRefused(provider: Provider, round: number): Promise<void> {
+  for (const kind of webhookKinds) {
+    await provider.call("fire", kind, `{"action": ${round}, `, {});
+    await provider.call("fire", kind, { action: "no_such_event", event: "no_such_event", round }, {});
+    const headers = await provider.call("headers", kind);
+    const wrong = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value}x`]));
+    const refused = { action: "create_user", refused: round };
+    await provider.call("fire", kind, refused, { headers: wrong, maxAttempts: triesOfRefused });
+  }
+}

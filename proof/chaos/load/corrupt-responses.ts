@@ -1,0 +1,90 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { FunctionPlan } from "@income-events/local-stack/assembly/plan.ts";
+import { chance } from "../chance.ts";
+import type { ChaosSystem } from "../system.ts";
+
+/**
+ * How a batch's answer is spoilt: `malformed` is no list of failures, `unknown` names a message that was not in the
+ * batch, `late` begins with a tenth of the function's time left. In all three all of the batch comes again.
+ */
+export const spoilings = ["malformed", "unknown", "late"] as const;
+
+export type Tampering = {
+  /** How many batches were spoilt, each way. */
+  counts(): ReadonlyMap<string, number>;
+  /** The functions answer for themselves again. */
+  stop(): void;
+};
+
+const consumers = ["UsersStore", "AccountsStore", "EndpointsStore", "CompanyAccountsStore", "FetchData"];
+
+/**
+ * Lets every other invocation of those that take batches from queues spoil its answer, in a way that follows from the
+ * seed and how many processes of the function began before its own. The bundles stay as they are.
+ */
+export function tamper({ functions, plans }: ChaosSystem, seed: number, directory: string): Tampering {
+  const targets = consumers.flatMap((name) => {
+    const plan = plans.get(name);
+    const target = functions.get(name);
+    return plan && target ? [{ name, plan, target }] : [];
+  });
+  for (const { name, plan, target } of targets) {
+    const first = Math.floor(chance(seed, "spoilt", name) * spoilings.length);
+    target.serve([plan, spoilt(plan, first, join(directory, "spoilt", name))]);
+  }
+  return {
+    counts: () =>
+      new Map(
+        spoilings.map((how) => {
+          const lines = targets.flatMap(({ target }) => target.log());
+          return [how, lines.filter((line) => line === mark(how)).length];
+        }),
+      ),
+    stop: () => {
+      for (const { plan, target } of targets) target.serve([plan]);
+    },
+  };
+}
+
+function mark(how: string): string {
+  return `spoilt: ${how}`;
+}
+
+/**
+ * The function with a handler of ours around its own. Each process begins one way further than the one before it, with
+ * a folder for its turn: most die before they come to a second way.
+ */
+function spoilt(plan: FunctionPlan, first: number, directory: string): FunctionPlan {
+  const original = pathToFileURL(join(plan.directory, "index.mjs")).href;
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(
+    join(directory, "index.mjs"),
+    `import { mkdirSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import { handler as real } from ${JSON.stringify(original)};
+const ways = ${JSON.stringify(spoilings)};
+let turn = ${first};
+for (;;) {
+  try {
+    mkdirSync(new URL("turn-" + turn, import.meta.url));
+    break;
+  } catch (error) {
+    if (error.code !== "EEXIST") throw error;
+    turn += 1;
+  }
+}
+export const handler = async (event, context) => {
+  const how = ways[turn++ % ways.length];
+  process.stdout.write("spoilt: " + how + "\\n");
+  if (how === "late") await wait(context.getRemainingTimeInMillis() * 0.9);
+  const answer = await real(event, context);
+  if (how === "malformed") return { batchItemFailures: "all of them" };
+  if (how === "unknown") return { batchItemFailures: [{ itemIdentifier: "unknown" }] };
+  return answer;
+};
+`,
+  );
+  return { ...plan, directory, handler: "index.handler" };
+}

@@ -1,0 +1,60 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { outputOf, queuesOf } from "@income-events/local-stack/outputs.ts";
+import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
+import type { ChaosSystem } from "../system.ts";
+import { operate } from "./operate.ts";
+
+/** Resolves when nothing is on its way any more: a whole round brings nothing new. */
+export async function calmDown(
+  { stack, provider }: Pick<ChaosSystem, "stack" | "provider">,
+  patience: number,
+): Promise<void> {
+  for (;;) {
+    const before = await provider.call("deliveries");
+    while ((await provider.call("pending")) > 0) await wait(100);
+    await stack.drained({ deadline: patience });
+    if ((await provider.call("deliveries")) === before) return;
+  }
+}
+
+/**
+ * Does what an operator does once all is well again: what was given up on is tried once more. What can't be
+ * understood comes back as a dead letter.
+ */
+export async function mendAll(system: ChaosSystem, patience: number): Promise<void> {
+  const { stack } = system;
+  const queues = queuesOf(stack);
+  const sqs = new SQSClient(system.access);
+  const s3 = new S3Client({ ...system.access, forcePathStyle: true });
+  try {
+    const archived = await keysOf(s3, outputOf(stack, "ArchiveBucketName"));
+    const redrive = async (short: string) => {
+      const letters = queues[`${short}-dead-letter`];
+      if (letters === undefined) return;
+      // As commands name it.
+      const name = short.replace(/^subscriber-/, "subscriber/");
+      if ((await queueDepth(sqs, letters)) > 0) await operate(system, ["dlq", "redrive", name]);
+      // After those of the queue: what can't be understood is back there at once.
+      if (archived.some((key) => key.startsWith(`letters/${name}/`))) {
+        await operate(system, ["dlq", "redrive", name, "--archive"]);
+      }
+    };
+    await Promise.all(Object.keys(queues).map(redrive));
+    const failures = await keysOf(s3, outputOf(stack, "FailuresBucketName"));
+    if (failures.length > 0) await operate(system, ["repair", "--failures"]);
+  } finally {
+    sqs.destroy();
+    s3.destroy();
+  }
+  await calmDown(system, patience);
+}
+
+async function keysOf(client: S3Client, Bucket: string): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket })) {
+    keys.push(...Contents.flatMap(({ Key = "" }) => Key));
+  }
+  return keys;
+}

@@ -1,0 +1,104 @@
+/**
+ * Tries to break what the pipeline promises, on the stage `compressed`, on this machine. `--help` lists the options.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { explain } from "@income-events/local-stack/explain.ts";
+import { recordCounts, typedCommand } from "../records/counts.ts";
+import { reportLine, sumOf } from "./audit/report-line.ts";
+import { type ChaosFlags, parseChaosFlags } from "./options.ts";
+import { type RunResult, runChaos } from "./run.ts";
+import { sabotaged } from "./sabotage.ts";
+import { synthesizeStage } from "./synthesize.ts";
+
+const shownFaults = 20;
+
+const flags = parseChaosFlags(process.argv.slice(2));
+const started = performance.now();
+const progress = (step: string) => {
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  process.stderr.write(`${seconds.padStart(6)} s  ${step}\n`);
+};
+
+/** Resolves when the operator wants it to end. */
+const interrupted = new Promise<undefined>((resolve) => {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.once(signal, () => resolve(undefined));
+});
+
+/** @returns undefined where the run was interrupted */
+async function runOnce(assembly: string, seed: number, directory: string): Promise<RunResult | undefined> {
+  const { short = false, engine, slow } = flags;
+  const options = { assembly, seed, directory, slow, isShort: short, ...(engine && { engine }) };
+  const result = await Promise.race([runChaos(options, progress), interrupted]);
+  if (result === undefined) return undefined;
+  const { faults, line } = result;
+  for (const text of faults.slice(0, shownFaults)) process.stdout.write(`  ! ${text.slice(0, 400)}\n`);
+  if (faults.length > shownFaults) process.stdout.write(`  ! and ${faults.length - shownFaults} more\n`);
+  if (faults.length > 0) {
+    process.stdout.write(`  What was recorded: ${directory}\n  Once more: ${again(flags, seed)}\n`);
+  }
+  process.stdout.write(`${line}\n`);
+  return result;
+}
+
+function good(results: readonly RunResult[]): readonly RunResult[] {
+  return results.filter(({ faults }) => faults.length === 0);
+}
+
+function again({ short, sabotage, engine, slow }: ChaosFlags, seed: number): string {
+  const words = [
+    `npm run chaos -- --seed ${seed}`,
+    ...(short ? ["--short"] : []),
+    ...(sabotage ? [`--sabotage ${sabotage}`] : []),
+    ...(engine ? [`--engine ${engine}`] : []),
+    ...(slow > 1 ? [`--slow ${slow}`] : []),
+  ];
+  return words.join(" ");
+}
+
+function synthesizeAside(directory: string): Promise<string> {
+  progress("Synthesizing the stack of the stage compressed");
+  return synthesizeStage(directory, flags.slow);
+}
+
+async function main(): Promise<number> {
+  const directory = flags.keep ?? mkdtempSync(join(tmpdir(), "chaos-"));
+  const scratch = mkdtempSync(join(tmpdir(), "chaos-assembly-"));
+  const results: RunResult[] = [];
+  const seconds: number[] = [];
+  try {
+    const whole = flags.assembly ?? (await synthesizeAside(scratch));
+    const assembly = flags.sabotage ? sabotaged(whole, join(scratch, "broken"), flags.sabotage) : whole;
+    const [from, to] = flags.seeds ?? [flags.seed, flags.seed];
+    for (let seed = from; seed <= to; seed += 1) {
+      const begun = performance.now();
+      const result = await runOnce(assembly, seed, join(directory, `seed-${seed}`));
+      if (result === undefined) return 130;
+      results.push(result);
+      seconds.push(Math.round((performance.now() - begun) / 1000));
+    }
+    const line = reportLine(sumOf(results.map(({ tally }) => tally)));
+    const areGood = good(results).length === results.length;
+    if (results.length > 1) {
+      const each = `${Math.min(...seconds)} to ${Math.max(...seconds)} s each`;
+      process.stdout.write(`${results.length} runs, ${good(results).length} good, ${each}\n${line}\n`);
+    }
+    if (flags.record && areGood) recordCounts("chaos", typedCommand("chaos"), line);
+    return areGood ? 0 : 1;
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+    if (good(results).length === results.length && flags.keep === undefined)
+      rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+try {
+  process.exitCode = await main();
+  // What an interrupted run leaves at work ends with this process.
+  if (process.exitCode === 130) process.exit();
+} catch (error) {
+  process.stderr.write(`\n${explain(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,20 @@
+import type { Access } from "@income-events/local-stack/scenario/snapshot.ts";
+
+export type WitnessOptions = {
+  readonly access: Access;
+  readonly queues: readonly { readonly name: string; readonly queueUrl: string }[];
+  readonly streamArn: string;
+  readonly messagesFile: string;
+  readonly recordsFile: string;
+};
+
+export type WitnessMethods = {
+  /** Resolves when all that there was before the call is recorded. */
+  finish(): Promise<void>;
+};
+
+/** Something that is read on and on. */
+export type Reading = {
+  /** Resolves when nothing was left after the call. */
+  caughtUp(): Promise<void>;
+};

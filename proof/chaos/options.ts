@@ -1,0 +1,72 @@
+import { type DynamoDbEngine, dynamoDbEngines } from "@income-events/local-stack/engines/dynamodb.ts";
+import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type Sabotage, sabotages } from "./sabotage.ts";
+
+export type ChaosFlags = {
+  readonly seed: number;
+  /** Both included. */
+  readonly seeds?: readonly [number, number];
+  readonly short?: true;
+  readonly sabotage?: Sabotage;
+  readonly engine?: DynamoDbEngine;
+  readonly assembly?: string;
+  readonly keep?: string;
+  readonly record?: true;
+  /** How many times as long everything takes here as on a quiet machine. */
+  readonly slow: number;
+};
+
+const examples = `
+Examples:
+  npm run chaos -- --seed 7                          one run: the same seed meets the same schedule of faults and kills
+  npm run chaos -- --seeds 1..20                     twenty runs, one after the other
+  npm run chaos -- --seed 7 --short                  a sample of the crash points, and every class of faults
+  npm run chaos -- --seed 7 --sabotage condition     the store writes without its condition: the run must notice
+A run kills functions at its share of all points: any eight seeds in a row strike every point.
+It exits 0 only if nothing is lost or doubled, the account closes, every class of faults fired, and each of its
+crash points was struck. What fails is left in a folder, with the journey of each lost event.`;
+
+/** Reads the command line. Prints help, or what is wrong with it, and exits. */
+export function parseChaosFlags(args: readonly string[]): ChaosFlags {
+  return new Command("npm run chaos --")
+    .description("Kills functions and lets parts fail, under load, and accounts for every event.")
+    .option("--seed <n>", "what the schedule of faults and kills follows from", wholeNumber(0), 1)
+    .option("--seeds <from..to>", "one run for each of these seeds", range)
+    .option("--short", "30 s of trouble, somewhat more than a minute in all on a quiet machine")
+    .option(
+      "--sabotage <name>",
+      `runs a pipeline that is broken on purpose: ${sabotages.join(" or ")}`,
+      sabotage,
+    )
+    .addOption(
+      new Option("--engine <name>", "of the table; dynamodb-local needs Java 17").choices(dynamoDbEngines),
+    )
+    .option("--assembly <dir>", "run this synthesized directory instead of synthesizing")
+    .option(
+      "--slow <factor>",
+      "give functions so many times their time, on a busy machine",
+      wholeNumber(1),
+      1,
+    )
+    .option("--keep <dir>", "leave what was recorded in this folder, also of a good run")
+    .option(
+      "--record",
+      "write the last line of a run that passed down for docs/evidence/promises.md (npm run docs)",
+    )
+    .addHelpText("after", examples)
+    .parse(args, { from: "user" })
+    .opts<ChaosFlags>();
+}
+
+function range(text: string): readonly [number, number] {
+  const [from, to] = (/^(\d+)\.\.(\d+)$/.exec(text) ?? []).slice(1).map(Number);
+  if (from !== undefined && to !== undefined && from <= to) return [from, to];
+  throw new InvalidArgumentError("Write two whole numbers, as in 1..20.");
+}
+
+function sabotage(text: string): Sabotage {
+  const known = sabotages.find((name) => name === text);
+  if (known !== undefined) return known;
+  throw new InvalidArgumentError(`Write ${sabotages.join(" or ")}.`);
+}

@@ -1,0 +1,79 @@
+/**
+ * The provider in a process of its own, which records each webhook that it sends: what the pipeline answered is
+ * counted where it was heard.
+ */
+import { appendFileSync } from "node:fs";
+import { identityOf } from "@income-events/local-stack/scenario/expectation.ts";
+import type { Attempt } from "@income-events/sandbox/delivery/engine.ts";
+import { startSandbox } from "@income-events/sandbox/server.ts";
+import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
+import type { SentLine } from "../audit/read-records.ts";
+import { serve } from "../remote.ts";
+import type { ProviderMethods } from "./protocol.ts";
+
+const [, , seed = "1", sentFile = ""] = process.argv;
+
+/** What was told of somebody, so that it can be told again as it was. */
+const told = new Map<string, Map<string, Pick<Attempt, "kind" | "body">>>();
+
+function record({ kind, body, result }: Attempt): void {
+  const subjects = subjectsIn(body);
+  const id = identityOf({ kind, body });
+  for (const subject of subjects) {
+    const known = told.get(subject) ?? new Map();
+    told.set(subject, known.set(id, { kind, body }));
+  }
+  const line: SentLine = { kind, id, subjects, ...result };
+  appendFileSync(sentFile, `${JSON.stringify(line)}\n`);
+}
+
+/** The provider's ids in a body; none where it can't be read. */
+function subjectsIn(body: Buffer): readonly string[] {
+  try {
+    const { account_id, company_account_id, user_id, data } = Object(JSON.parse(body.toString()));
+    return [account_id, company_account_id, user_id, Object(data).id].filter((id) => typeof id === "string");
+  } catch {
+    return [];
+  }
+}
+
+const sandbox = await startSandbox({
+  seed: Number(seed),
+  // Always near its end, so that each run of the refresh refreshes.
+  tokenLifetimeSeconds: 600,
+  pageSize: 2,
+  delivery: { timeoutMs: 60_000, firstRetryMs: 200, maxRetryMs: 2_000, concurrency: 6, onAttempt: record },
+});
+
+const methods: ProviderMethods = {
+  start: async () => ({ url: sandbox.baseUrl, token: sandbox.token }),
+  createUsers: sandbox.createUsers,
+  fire: (kind, payload, options) => sandbox.fireEvent(kind, payload, options).length,
+  resend: (perKind) => {
+    for (const kind of webhookKinds) {
+      const done = sandbox.deliveries({ kind, status: "delivered" }).slice(-perKind);
+      for (const { id } of done) sandbox.resend(id);
+    }
+  },
+  retell: (id) => {
+    for (const { kind, body } of told.get(id)?.values() ?? []) sandbox.fireEvent(kind, body);
+  },
+  change: (accountId, how) => {
+    if (how === "disconnect") sandbox.disconnectAccount(accountId);
+    else if (how === "reconnect") sandbox.reconnectAccount(accountId);
+    else sandbox.deleteAccount(accountId);
+  },
+  deleteUser: sandbox.deleteUser,
+  fetchData: sandbox.fetchData,
+  headers: (kind) => sandbox.webhook(kind)?.headers ?? {},
+  pending: () => sandbox.deliveries({ status: "pending" }).length,
+  deliveries: () => sandbox.deliveries().length,
+  truth: () => {
+    const snapshot = sandbox.snapshot();
+    const data = snapshot.endpoints.map(
+      ({ accountId, endpoint }) => [`${accountId}/${endpoint}`, sandbox.data(accountId, endpoint)] as const,
+    );
+    return { snapshot, data: new Map(data) };
+  },
+};
+serve(methods, sandbox.close);

@@ -1,0 +1,150 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Tally } from "./audit/report-line.ts";
+import { choosePoints } from "./crashes/choose-points.ts";
+import type { Crashes, CrashPoint } from "./crashes/crash-points.ts";
+import { shares } from "./faults/fault-classes.ts";
+import type { Faults } from "./faults/inject-faults.ts";
+import { type Tampering, tamper } from "./load/corrupt-responses.ts";
+import type { Load } from "./load/keep-loading.ts";
+import { operate } from "./load/operate.ts";
+import type { ChaosSystem } from "./system.ts";
+
+/** What is not struck by then is struck while other things go wrong, or at the end. */
+const strikingEndsAfterMs = 20_000;
+const lastStrikesEndAfterMs = 60_000;
+const longestShareMs = { whole: 10_000, short: 5_000 };
+const longestSpoilingMs = 10_000;
+const shareOfRandomKills = 0.01;
+const callsWithoutNews = { whole: 150, short: 30 };
+/** In the short form: what comes up so often comes up again soon. */
+const oftenInShort = 5;
+/** What has not fired at any share: a stream is not read while a batch of it is tried again. */
+const longestUnfiredMs = 90_000;
+
+export type TroubleOptions = {
+  readonly seed: number;
+  /** Where what was seen is recorded. */
+  readonly directory: string;
+  /** How many times as long everything takes here as on a quiet machine. */
+  readonly slow: number;
+  /** 30 s of trouble: a sample of the crash points, a few seconds at each share of faults, each class once. */
+  readonly isShort: boolean;
+};
+
+/** For people: what is going on. */
+export type Progress = (step: string) => void;
+
+/** What makes the trouble, and what it makes it with. */
+export type Trouble = {
+  readonly crashes: Crashes;
+  readonly faults: Faults;
+  readonly load: Load;
+  readonly options: TroubleOptions;
+  readonly progress: Progress;
+};
+
+export type Suffered = Pick<Tally, "struck" | "points"> & {
+  /** Batches whose answers were spoilt, each way. */
+  readonly spoilt: ReadonlyMap<string, number>;
+};
+
+/** All that goes wrong, under load. @returns how many crash points there were, and how many of them were struck */
+export async function suffer(system: ChaosSystem, trouble: Trouble): Promise<Suffered> {
+  const { crashes, faults, load, options, progress } = trouble;
+  progress("A dry pass, to see every call that every function makes");
+  await load.rounds(options.isShort ? 1 : 2);
+  await seeAllCalls(system, crashes, callsWithoutNews[options.isShort ? "short" : "whole"]);
+  const points = choosePoints(crashes.seen(options.isShort ? oftenInShort : 1), options);
+  progress(`Killing functions at ${points.length} points, one at a time`);
+  await strikeAll(points, crashes, strikingEndsAfterMs * options.slow, progress);
+  progress("Killing functions at random, spoiling the answers of batches, replaying while events come in");
+  crashes.strikeAtRandom(shareOfRandomKills);
+  const tampering = tamper(system, options.seed, options.directory);
+  const rounds = load.rounds(1);
+  await operate(system, ["replay", "--all-subscribers", "--since", "1h"]);
+  await rounds;
+  const spoilt = await untilAllSpoilt(tampering, longestSpoilingMs * options.slow);
+  tampering.stop();
+  for (const share of shares) {
+    progress(`Letting ${share * 100} % of all calls fail`);
+    await sufferShare(share, trouble);
+    crashes.strikeAtRandom(0);
+  }
+  await fireAll(faults, longestUnfiredMs * options.slow, progress);
+  faults.let(0);
+  await untilStruck(crashes, lastStrikesEndAfterMs * options.slow);
+  return { points: points.length, struck: points.length - crashes.left().length, spoilt };
+}
+
+/** Some load while a share of the calls fails, and each class at this share; in the short form each once in the run. */
+async function sufferShare(share: number, { faults, load, options, progress }: Trouble): Promise<void> {
+  const { isShort, slow } = options;
+  const longestMs = longestShareMs[isShort ? "short" : "whole"] * slow;
+  const end = Date.now() + longestMs;
+  faults.let(share, isShort ? faults.unfired() : undefined);
+  await Promise.race([load.rounds(1), wait(longestMs)]);
+  if (isShort) return;
+  while (faults.owing().length > 0 && Date.now() < end) await wait(100);
+  if (faults.owing().length > 0) progress(`At this share none met: ${faults.owing().join(", ")}`);
+}
+
+/** Until batches were spoilt in each way, or the time is over. @returns how often each way */
+async function untilAllSpoilt(tampering: Tampering, longestMs: number): Promise<ReadonlyMap<string, number>> {
+  const end = Date.now() + longestMs;
+  const isMissing = () => [...tampering.counts().values()].some((count) => count === 0);
+  while (isMissing() && Date.now() < end) await wait(100);
+  return tampering.counts();
+}
+
+/** Until each class has fired in this run, or the time is over: few faults let the calls of each part come again. */
+async function fireAll(faults: Faults, longestMs: number, progress: Progress): Promise<void> {
+  const unfired = faults.unfired();
+  if (unfired.length === 0) return;
+  progress(`Waiting for the faults that have not fired yet: ${unfired.join(", ")}`);
+  faults.let(shares[0], unfired);
+  const end = Date.now() + longestMs;
+  while (faults.unfired().length > 0 && Date.now() < end) await wait(100);
+}
+
+/** Until no call comes up for a while that was not seen before. */
+async function seeAllCalls(
+  { functions }: ChaosSystem,
+  crashes: Crashes,
+  callsWithoutNews: number,
+): Promise<void> {
+  const invoked = () => [...functions.values()].reduce((sum, each) => sum + each.counts().invocations, 0);
+  for (let known = -1; crashes.seen().length > known; ) {
+    known = crashes.seen().length;
+    const enough = invoked() + callsWithoutNews;
+    while (invoked() < enough) await wait(100);
+  }
+}
+
+async function strikeAll(
+  points: readonly CrashPoint[],
+  crashes: Crashes,
+  longestMs: number,
+  progress: Progress,
+): Promise<void> {
+  crashes.strike(points);
+  let told = points.length;
+  await untilStruck(crashes, longestMs, (left) => {
+    if (left > told - 25) return;
+    told = left;
+    progress(`${left} points are left`);
+  });
+  if (crashes.left().length > 0) progress(`To be struck later: ${crashes.left().join("; ")}`);
+}
+
+/** Until all points are struck, or the time is over. */
+async function untilStruck(
+  crashes: Crashes,
+  longestMs: number,
+  onLeft: (left: number) => void = () => undefined,
+): Promise<void> {
+  const end = Date.now() + longestMs;
+  while (crashes.left().length > 0 && Date.now() < end) {
+    await wait(100);
+    onLeft(crashes.left().length);
+  }
+}

@@ -1,0 +1,77 @@
+import { mkdirSync } from "node:fs";
+import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb.ts";
+import { account } from "./audit/audit-events.ts";
+import { gatherEvidence } from "./audit/gather-evidence.ts";
+import { judgeRun } from "./audit/judge-run.ts";
+import { reportLine, type Tally } from "./audit/report-line.ts";
+import { crashFunctions } from "./crashes/crash-points.ts";
+import { injectFaults } from "./faults/inject-faults.ts";
+import { keepJournal } from "./journal.ts";
+import { leaveTraces } from "./leave-traces.ts";
+import { keepLoading } from "./load/keep-loading.ts";
+import { calmDown, mendAll } from "./load/recover.ts";
+import { type Progress, suffer, type TroubleOptions } from "./run-fault-phases.ts";
+import { type ChaosSystem, startChaosSystem } from "./system.ts";
+
+export type RunOptions = TroubleOptions & {
+  /** A synthesized directory of the stage. */
+  readonly assembly: string;
+  readonly engine?: DynamoDbEngine;
+};
+
+export type RunResult = {
+  readonly tally: Tally;
+  readonly line: string;
+  /** What makes the run fail, see `judgeRun`. */
+  readonly faults: readonly string[];
+};
+
+/** What does not happen within these milliseconds does not happen. */
+const patience = 900_000;
+
+/** One run: the same seed meets the same schedule of faults and kills. */
+export async function runChaos(options: RunOptions, progress: Progress): Promise<RunResult> {
+  mkdirSync(options.directory, { recursive: true });
+  progress(`Starting the stage, the provider and the witnesses, with the seed ${options.seed}`);
+  await using system = await startChaosSystem(options);
+  const crashes = crashFunctions(options.seed, victimsOf(system));
+  const faults = injectFaults(options.seed);
+  const journal = keepJournal();
+  system.interfere(journal.writing(crashes.around(faults.interference)));
+  const load = keepLoading(system, progress);
+  const suffered = await suffer(system, { crashes, faults, load, options, progress });
+  await load.stop();
+  progress("All is well again: waiting until every queue is empty and the stream is read");
+  await calmDown(system, patience);
+  progress("Trying once more what was given up on");
+  await mendAll(system, patience);
+  progress("Counting in the table, in the queues and in what the witnesses recorded");
+  await system.witnesses.call("finish");
+  const result = account(await gatherEvidence(system, load));
+  if (result.lost > 0) leaveTraces(options.directory, [...result.lostEvents.keys()], journal, system);
+  const fired: readonly (readonly [string, number])[] = [
+    ...faults.counts(),
+    ...[...suffered.spoilt].map(([how, count]) => [`batch ${how}`, count] as const),
+  ];
+  const tally = {
+    ...result,
+    ...suffered,
+    faults: fired.reduce((sum, [, count]) => sum + count, 0),
+    kills: crashes.kills(),
+  };
+  return {
+    tally,
+    line: reportLine(tally),
+    faults: judgeRun(result, { fired, left: crashes.left(), initErrors: system.stack.problems().initErrors }),
+  };
+}
+
+function victimsOf({ functions }: ChaosSystem) {
+  return {
+    kill: (name: string) => functions.get(name)?.killWorking() ?? 0,
+    succeeded: (name: string) => {
+      const { invocations = 0, errors = 0, running = 0 } = functions.get(name)?.counts() ?? {};
+      return invocations - errors - running;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { synthesize } from "@income-events/local-stack/synthesize.ts";
+import { z } from "zod";
+
+const stage = "compressed";
+const stageFile = z.looseObject({ provider: z.looseObject({}) });
+type StageFile = z.output<typeof stageFile>;
+
+/**
+ * What differs from the stage's file: work that is killed comes back when the visibility is over, which is six times
+ * as long as a function may take.
+ * @param slowness how many times as long everything takes on this machine as on a quiet one
+ */
+function changes({ provider }: StageFile, slowness: number): object {
+  const seconds = Math.ceil(slowness);
+  const lasting = (seconds: number) => ({ timeoutSeconds: Math.ceil(seconds * slowness) });
+  return {
+    provider: {
+      ...provider,
+      timeouts: { connectSeconds: seconds, headersSeconds: seconds, bodySeconds: seconds },
+    },
+    subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
+    // So that runs of the reconciliation begin while others are killed.
+    reconcile: { everyHours: 1 },
+    functions: {
+      receive: { timeoutSeconds: Math.min(29, Math.ceil(10 * slowness)) },
+      store: lasting(2),
+      relay: lasting(6),
+      fetch: lasting(4),
+      refresh: lasting(10),
+      register: lasting(10),
+      reconcile: lasting(10),
+      archive: lasting(4),
+      erase: lasting(3),
+    },
+  };
+}
+
+/** Synthesizes the stage into a directory, and answers where it lies in there. */
+export async function synthesizeStage(directory: string, slowness: number): Promise<string> {
+  const file = join(import.meta.dirname, "../../stages", `${stage}.json`);
+  const settings = join(directory, "settings.json");
+  const known = stageFile.parse(JSON.parse(readFileSync(file, "utf8")));
+  writeFileSync(settings, JSON.stringify({ ...known, ...changes(known, slowness) }));
+  return synthesize(stage, join(directory, "assembly"), settings);
+}

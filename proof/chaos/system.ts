@@ -1,0 +1,149 @@
+import { join } from "node:path";
+import type { FunctionPlan } from "@income-events/local-stack/assembly/plan.ts";
+import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb.ts";
+import type { Call, Interceptor } from "@income-events/local-stack/gateway/types.ts";
+import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import type { Access } from "@income-events/local-stack/scenario/snapshot.ts";
+import { type LocalFunction, type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
+import { invoke } from "@income-events/local-stack/system.ts";
+import { startProviderWire } from "./faults/provider-wire.ts";
+import { type Interference, type ObservedCall, observedCall } from "./observed-call.ts";
+import type { WitnessMethods, WitnessOptions } from "./observers/protocol.ts";
+import type { ProviderMethods } from "./provider/protocol.ts";
+import { type Remote, startRemote } from "./remote.ts";
+
+/** A stage that runs, with the provider and the witnesses in processes of their own. */
+export type ChaosSystem = AsyncDisposable & {
+  readonly stack: LocalStack;
+  /** The operator's way to the engines. */
+  readonly access: Access;
+  readonly provider: Remote<ProviderMethods>;
+  readonly witnesses: Remote<WitnessMethods>;
+  /** Functions by their short names, for example `RelayChanges`. */
+  readonly functions: ReadonlyMap<string, LocalFunction>;
+  /** What each of them serves, by the same names. */
+  readonly plans: ReadonlyMap<string, FunctionPlan>;
+  readonly files: Files;
+  /** Lets something decide of every call of functions and their pollers from now on. */
+  interfere(interference: Interference): void;
+};
+
+/** Where the processes record what they saw. */
+export type Files = { readonly sent: string; readonly messages: string; readonly records: string };
+
+export type ChaosOptions = {
+  /** A synthesized directory of the stage. */
+  readonly assembly: string;
+  readonly seed: number;
+  /** A directory for what is recorded. */
+  readonly directory: string;
+  readonly engine?: DynamoDbEngine;
+};
+
+/** Starts everything; the webhooks are registered then. */
+export async function startChaosSystem(options: ChaosOptions): Promise<ChaosSystem> {
+  const { assembly, seed, directory, engine } = options;
+  const cleanup = new AsyncDisposableStack();
+  try {
+    const files = {
+      sent: join(directory, "sent.jsonl"),
+      messages: join(directory, "messages.jsonl"),
+      records: join(directory, "records.jsonl"),
+    };
+    const provider = cleanup.use(
+      startRemote<ProviderMethods>(new URL("./provider/main.ts", import.meta.url), [
+        String(seed),
+        files.sent,
+      ]),
+    );
+    const { url, token } = await provider.call("start");
+    const stack = cleanup.adopt(
+      await startStack({
+        assembly,
+        parameters: { ProviderBaseUrl: url },
+        maximumProcesses: 2,
+        ...(engine === undefined ? {} : { engine }),
+      }),
+      (running) => running.close(),
+    );
+    let interference: Interference = async () => undefined;
+    const interfere: Interference = (call, moment) => interference(call, moment);
+    const shortNames = new Map(stack.functions.map(({ name, logicalId }) => [name, shortName(logicalId)]));
+    stack.gateway.intercept(observing(interfere, (name) => shortNames.get(name)));
+    const plans = await wireToProvider(stack, assembly, url, interfere, cleanup);
+    const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
+    const witnesses = cleanup.use(startWitnesses(stack, access, files));
+    await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token }));
+    await invoke(stack, outputOf(stack, "RegisterFunctionName"));
+    const functions = new Map(stack.functions.map((each) => [shortName(each.logicalId), each]));
+    return {
+      stack,
+      access,
+      provider,
+      witnesses,
+      functions,
+      plans,
+      files,
+      interfere: (decided) => {
+        interference = decided;
+      },
+      [Symbol.asyncDispose]: () => cleanup.disposeAsync(),
+    };
+  } catch (error) {
+    await cleanup.disposeAsync();
+    throw error;
+  }
+}
+
+function observing(interfere: Interference, functionOf: (name: string) => string | undefined): Interceptor {
+  // One call is one object, before and after.
+  const observed = new WeakMap<Call, ObservedCall>();
+  return async (call, moment) => {
+    const known = observed.get(call) ?? observedCall(call, functionOf);
+    if (known === undefined) return undefined;
+    observed.set(call, known);
+    return interfere(known, moment);
+  };
+}
+
+/** Gives each function that calls the provider an address of its own for it, so that its calls are told apart. */
+async function wireToProvider(
+  stack: LocalStack,
+  assembly: string,
+  providerUrl: string,
+  interfere: Interference,
+  cleanup: AsyncDisposableStack,
+): Promise<ReadonlyMap<string, FunctionPlan>> {
+  const plans = new Map(stack.functionsOf(assembly).map((plan) => [shortName(plan.logicalId), plan]));
+  for (const [name, plan] of plans) {
+    if (!Object.values(plan.environment).some((value) => value.includes(providerUrl))) continue;
+    const wire = cleanup.use(await startProviderWire(providerUrl, name, interfere));
+    const environment = Object.fromEntries(
+      Object.entries(plan.environment).map(([name, value]) => [
+        name,
+        value.replaceAll(providerUrl, wire.url),
+      ]),
+    );
+    const wired = { ...plan, environment };
+    plans.set(name, wired);
+    stack.functions.find(({ logicalId }) => logicalId === plan.logicalId)?.serve([wired]);
+  }
+  return plans;
+}
+
+function startWitnesses(stack: LocalStack, access: Access, files: Files): Remote<WitnessMethods> {
+  const streamArn = stack.tables.find((table) => table.streamArn !== undefined)?.streamArn ?? "";
+  const options: WitnessOptions = {
+    access,
+    queues: subscribersOf(stack).map(({ name, queueUrl }) => ({ name, queueUrl })),
+    streamArn,
+    messagesFile: files.messages,
+    recordsFile: files.records,
+  };
+  return startRemote(new URL("./observers/main.ts", import.meta.url), [JSON.stringify(options)]);
+}
+
+/** A logical id without what CDK adds to it. */
+function shortName(logicalId: string): string {
+  return logicalId.replace(/Function[0-9A-F]{8}$/, "");
+}

@@ -1,0 +1,38 @@
+import { type RunningSide, startSide } from "../bench/drive/running-side.ts";
+import { type Answers, startProvider } from "../bench/provider.ts";
+import type { Side } from "../bench/sides.ts";
+import { workload } from "../bench/workload.ts";
+import { countLoad } from "./count-load.ts";
+import type { LoadName, Used } from "./counts.ts";
+import { loads, warmUp } from "./loads.ts";
+import { countWaits } from "./waits.ts";
+
+export type SideCounts = {
+  readonly used: ReadonlyMap<LoadName, Used>;
+  readonly memoryMb: RunningSide["memoryMb"];
+};
+
+/** Longer than a call of AWS, so that calls of one batch are under way at once. */
+const delayInMillis = 20;
+
+/** Starts a side by itself, and counts what it uses for each of the loads. */
+export async function countSide(
+  side: Side,
+  names: readonly LoadName[],
+  onProgress: (step: string) => void,
+): Promise<SideCounts> {
+  const answers: Answers = { items: 0, delayInMillis };
+  await using provider = await startProvider(() => undefined, answers);
+  onProgress(`${side}: starting`);
+  await using running = await startSide(side, provider);
+  const beside = { waits: countWaits(running), provider };
+  await countLoad(running, workload(warmUp), "batches", beside);
+  const used = new Map<LoadName, Used>();
+  for (const name of names) {
+    const { items, arrival, ...shape } = loads[name];
+    answers.items = items;
+    used.set(name, await countLoad(running, workload(shape), arrival, beside));
+    onProgress(`${side}: ${name}`);
+  }
+  return { used, memoryMb: running.memoryMb };
+}

@@ -1,0 +1,83 @@
+/** Lives the model of the protocol through, longer than `npm test` does. `--help` lists the options. */
+
+import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
+import { Command } from "commander";
+import fc from "fast-check";
+import { recordCounts } from "../records/counts.ts";
+import { histories, live } from "./commands.ts";
+import { stories, strikeEachStep } from "./faults.ts";
+import { raceEachWay, races } from "./races.ts";
+
+const examples = `
+Runs the functions' own code on queues, a table, a stream, a secret and a provider that live in memory, and looks at
+every promise of docs/evidence/promises.md: in random histories, with a fault at each step of a story, and in every interleaving
+of races. A history that breaks one is told with the seed and the path that bring it back.
+
+Examples:
+  npm run model                            1,000 histories, one fault at each step, races with 2 switches
+  npm run model -- --runs 20000 --seed 7   more histories, which are the same for the same seed
+  npm run model -- --faults 2 --switches 3 two faults at once, at every two steps; more interleavings: hours`;
+
+type Options = {
+  readonly runs: number;
+  readonly seed: number;
+  readonly faults: number;
+  readonly switches: number;
+  readonly record?: boolean;
+};
+
+const { runs, seed, faults, switches, record } = new Command("npm run model --")
+  .description("Tries to break the promises of the protocol in a model of it.")
+  .option("--runs <number>", "random histories", wholeNumber(0), 1_000)
+  .option("--seed <number>", "of the histories", wholeNumber(0), Date.now() % 1_000_000)
+  .option("--faults <number>", "faults at once, in the story", wholeNumber(0), 1)
+  .option("--switches <number>", "switches from one racer to another", wholeNumber(0), 2)
+  .option(
+    "--record",
+    "write the last line of a run that passed down for docs/evidence/promises.md (npm run docs)",
+  )
+  .addHelpText("after", examples)
+  .parse()
+  .opts<Options>();
+
+const tell = (step: string) => void process.stderr.write(`${step}\n`);
+let broken = 0;
+const attempt = async <T>(what: string, run: () => Promise<T>): Promise<T | undefined> => {
+  try {
+    return await run();
+  } catch (error) {
+    broken += 1;
+    tell(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
+};
+
+let interleavings = 0;
+for (const race of Object.keys(races).filter((name): name is keyof typeof races => name in races)) {
+  const ways = await attempt(race, () => raceEachWay(race, switches));
+  tell(`${race}: ${ways ?? "broken"}`);
+  interleavings += ways ?? 0;
+}
+let struck = 0;
+for (const [name, tellsStarted] of [
+  ["long", true],
+  ["start", false],
+] as const) {
+  const runsOfStory = await attempt(name, () => strikeEachStep(stories[name], faults, tellsStarted));
+  tell(`the story "${name}" with faults at each step: ${runsOfStory ?? "broken"}`);
+  struck += runsOfStory ?? 0;
+}
+
+const lived = await attempt("histories", async () => {
+  await fc.assert(
+    fc.asyncProperty(histories, (history) => live(history)),
+    { numRuns: runs, seed },
+  );
+  return runs;
+});
+
+const line = `model: histories ${lived ?? 0} seed ${seed} struck ${struck} interleavings ${interleavings} broken ${broken}`;
+process.stdout.write(`${line}\n`);
+const command = `npm run model -- --runs ${runs} --seed ${seed} --faults ${faults} --switches ${switches}`;
+if (record === true && broken === 0) recordCounts("model", command, line);
+process.exitCode = broken === 0 ? 0 : 1;

@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { expect } from "vitest";
+import { z } from "zod";
+import { readEnvelope } from "../../domain/event/envelope.ts";
+import { identify } from "../../domain/event/identify.ts";
+import { accountIds, endpoint, userId, type Webhook } from "./provider.ts";
+import type { World } from "./world.ts";
+
+const message = z.object({ id: z.string(), subject: z.string(), sequence: z.string() });
+
+/** The identity of what a webhook tells. */
+export const idOf = ({ kind, body }: Webhook) => identify(kind, Buffer.from(body));
+const isNonsense = ({ body }: Webhook) => body.includes("dance");
+
+/** What holds at any moment. */
+export function expectAlways(world: World): void {
+  const durable = new Set([...storedIds(world), ...waitingIds(world)]);
+  for (const webhook of world.provider.webhooks) {
+    if (webhook.isAnswered) expect(durable, "durable before 2xx").toContain(idOf(webhook));
+  }
+}
+
+/** What holds when everything has come to rest. */
+export function expectAtRest(world: World): void {
+  expectAlways(world);
+  expectStoredOnce(world);
+  expectTruth(world);
+  expectData(world);
+  expectHistory(world);
+  for (const name of world.subscribers) expectMessages(world, name);
+  expect(world.provider.isValid(world.secret.current.token), "the token").toBe(true);
+}
+
+function storedIds(world: World): readonly string[] {
+  return [...world.table.events.values()].map(({ event }) => event.id);
+}
+
+function waitingIds(world: World): readonly string[] {
+  return (["accounts", "endpoints"] as const).flatMap((kind) => {
+    const { messages, deadLetters } = world.queue(kind);
+    return [...messages, ...deadLetters].map(({ body }) => readEnvelope(body).id);
+  });
+}
+
+function expectStoredOnce(world: World): void {
+  const { webhooks } = world.provider;
+  const sound = new Set(webhooks.filter((webhook) => !isNonsense(webhook)).map(idOf));
+  expect(storedIds(world).toSorted(), "stored once").toEqual([...sound].toSorted());
+  const nonsense = new Set(webhooks.filter(isNonsense).map(idOf));
+  expect(new Set(waitingIds(world)), "dead letters").toEqual(nonsense);
+  const letters = world.queue("accounts").deadLetters;
+  expect(letters.every(({ reason }) => reason !== undefined)).toBe(true);
+  expect(world.queue("fetch").deadLetters, "tasks that were given up").toEqual([]);
+}
+
+function expectTruth(world: World): void {
+  for (const id of accountIds) {
+    const truth = world.provider.accounts.get(id);
+    const state = world.table.loadState({ kind: "account", id });
+    if (state === undefined) continue;
+    expect(state.unconfirmed, "no question is open").toBe(false);
+    expect(state.deleted, "deleted").toBe(truth?.deleted);
+    if (truth?.deleted === false && truth.connected !== undefined) {
+      expect(state.connected, "connected").toBe(truth.connected);
+    }
+    expect(world.table.links, "links").toContain(`${userId} ${id}`);
+  }
+}
+
+function expectData(world: World): void {
+  for (const id of accountIds) {
+    const account = world.provider.accounts.get(id);
+    const known = world.table.loadDataSet({ kind: "account", id }, { endpoint });
+    if (account === undefined || account.deleted) continue;
+    expect(known?.done, "done is what was wanted").toBe(known?.wanted);
+    if (account.data === 0) continue;
+    const text = world.table.contentOf({ kind: "account", id }, { endpoint });
+    const digest = createHash("sha256")
+      .update(text ?? "")
+      .digest("base64url");
+    expect(z.object({ version: z.number() }).parse(JSON.parse(text ?? "{}")).version, "data").toBe(
+      account.data,
+    );
+    expect(known?.content, "the digest is that of the data").toBe(digest);
+  }
+}
+
+/** Each version is one more than the one before, and who is deleted stays so. */
+function expectHistory(world: World): void {
+  for (const change of world.table.stream) {
+    if (change.of === "event") continue;
+    expect(change.after.version, "versions rise by one").toBe((change.before?.version ?? 0) + 1);
+    if (change.of === "state" && change.before?.deleted === true) {
+      expect(change.after.deleted, "deleted stays deleted").toBe(true);
+    }
+    if (change.of === "data") {
+      expect(change.after.done, "done never falls").toBeGreaterThanOrEqual(change.before?.done ?? 0);
+    }
+  }
+}
+
+function expectMessages(world: World, subscriber: string): void {
+  const { messages, deadLetters } = world.queue(subscriber);
+  const texts = new Map<string, string>();
+  const named = new Map<string, string>();
+  for (const { body } of [...messages, ...deadLetters]) {
+    const { id, subject, sequence } = message.parse(JSON.parse(body));
+    expect(texts.get(id) ?? body, "a message is the same whenever it is sent").toBe(body);
+    texts.set(id, body);
+    const place = `${subject} ${sequence}`;
+    expect(named.get(place) ?? id, "a sequence is of one message").toBe(id);
+    named.set(place, id);
+  }
+  const told = new Set(texts.keys());
+  for (const id of storedIds(world)) expect(told, "each event is told").toContain(id);
+}

@@ -1,0 +1,136 @@
+import { type ApiAnswer, type ApiCall, Unauthorized } from "../../adapters/provider/provider-api.ts";
+import { retryable } from "../../domain/core/failures.ts";
+import type { Kind } from "../../domain/event/events.ts";
+
+/** What the provider tells by a webhook until it is answered with 2xx. */
+export type Webhook = { readonly kind: Kind; readonly body: string; isAnswered: boolean };
+
+export const changes = ["create", "update", "connect", "disconnect", "delete"] as const;
+export type AccountChange = (typeof changes)[number];
+export const things = [...changes, "data", "nonsense"] as const;
+export type Thing = (typeof things)[number];
+
+/** `connected` is undefined while no event has told it: that an account is created says nothing of it. */
+type Account = { connected: boolean | undefined; deleted: boolean; data: number };
+
+export const userId = "0d9bdb0e-27cf-4f4a-9c6e-6a1d8f0e7a55";
+export const accountIds = [
+  "5b7c1a52-0f6e-4b0e-9c39-0a4b3d5b1f10",
+  "7f0a9c3e-52f6-4a0d-8a55-1d2c3b4a5968",
+] as const;
+export const endpoint = "income";
+
+/**
+ * The provider: the truth of its accounts and their data, the webhooks that tell of it, its API, and its tokens. It is
+ * the right answer that the pipeline must come to.
+ */
+export class Provider {
+  readonly accounts = new Map<string, Account>(
+    accountIds.map((id) => [id, { connected: undefined, deleted: false, data: 0 }]),
+  );
+  readonly webhooks: Webhook[] = [];
+  readonly #valid = new Set<string>();
+  readonly #endsRefreshed: boolean;
+  readonly #tellsStarted: boolean;
+  #issued = 0;
+  #moments = 0;
+
+  /**
+   * @param endsRefreshed whether a token ends when another is made of it
+   * @param tellsStarted whether events tell of the data that was fetched since somebody started that
+   */
+  constructor(endsRefreshed: boolean, tellsStarted = true) {
+    this.#endsRefreshed = endsRefreshed;
+    this.#tellsStarted = tellsStarted;
+  }
+
+  /**
+   * Something happens, and a webhook tells of it. Bodies are few, so that bytes come again.
+   * @param isOwn whether the event has a time or an id of its own
+   */
+  happen(accountId: string, thing: Thing, isOwn: boolean): void {
+    const account = this.accounts.get(accountId);
+    if (account === undefined || account.deleted) return;
+    if (thing === "nonsense") this.#tell("accounts", { event: "dance", account_id: accountId });
+    else if (thing === "data") this.#makeData(accountId, account, isOwn);
+    else this.#change(accountId, account, thing, isOwn);
+  }
+
+  #change(accountId: string, account: Account, thing: AccountChange, isOwn: boolean): void {
+    if (thing === "connect") account.connected = true;
+    if (thing === "disconnect") account.connected = false;
+    if (thing === "update") account.connected ??= false;
+    if (thing === "delete") account.deleted = true;
+    this.#moments += 1;
+    const time = new Date(Date.UTC(2026, 0, 1, 0, this.#moments)).toISOString();
+    const { connected } = account;
+    this.#tell("accounts", {
+      event: `${thing}_account`,
+      account_id: accountId,
+      user_id: userId,
+      ...(thing === "update" ? { connected } : {}),
+      ...(thing === "create" ? { connected: false } : {}),
+      ...(isOwn ? { time } : {}),
+    });
+  }
+
+  /** Answers a call, and does what it asks for. @throws Unauthorized for a token that is none, or none any more */
+  answer(token: string, { path }: ApiCall): ApiAnswer {
+    if (!this.#valid.has(token)) throw new Unauthorized();
+    if (path === "/users") return { found: true, text: "[]" };
+    if (path === "/refresh") return { found: true, text: JSON.stringify({ token: this.#refreshed(token) }) };
+    const [, id = "", what] = path.split("/");
+    const account = this.accounts.get(id);
+    if (account === undefined) throw retryable("the provider is mistaken");
+    if (account.deleted) return { found: false };
+    if (what === "start") {
+      if (this.#tellsStarted) this.#makeData(id, account, true);
+      // A second one of the same fetch brings nothing else.
+      else account.data = Math.max(1, account.data);
+      return { found: true, text: "{}" };
+    }
+    if (what === endpoint) return { found: true, text: JSON.stringify({ version: account.data }) };
+    return { found: true, text: JSON.stringify({ connected: account.connected ?? false }) };
+  }
+
+  issueToken(): string {
+    this.#issued += 1;
+    const token = `token-${this.#issued}`;
+    this.#valid.add(token);
+    return token;
+  }
+
+  isValid(token: string | undefined): boolean {
+    return token !== undefined && this.#valid.has(token);
+  }
+
+  revoke(token: string | undefined): void {
+    if (token !== undefined) this.#valid.delete(token);
+  }
+
+  #refreshed(token: string): string {
+    if (this.#endsRefreshed) this.#valid.delete(token);
+    return this.issueToken();
+  }
+
+  #makeData(accountId: string, account: Account, isOwn: boolean): void {
+    account.data += 1;
+    this.#tell("endpoints", {
+      event: "update_endpoint",
+      account_id: accountId,
+      user_id: userId,
+      endpoint,
+      data_available: true,
+      ...(isOwn ? { request_id: `request-${accountId}-${account.data}` } : {}),
+    });
+  }
+
+  #tell(kind: Kind, payload: object): void {
+    this.webhooks.push({ kind, body: JSON.stringify(payload), isAnswered: false });
+  }
+}
+
+/** When a token was issued; all are near their end, so that each run of the refresher refreshes. */
+export function readLife(token: string): { readonly issuedAt: number } {
+  return { issuedAt: Number(token.slice("token-".length)) };
+}

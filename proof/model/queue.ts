@@ -1,0 +1,80 @@
+import { randomUUID } from "node:crypto";
+import type { SQSRecord } from "aws-lambda";
+import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
+import { sqsEvent } from "../../test/functions/support/lambda.ts";
+
+/** SQS moves a message to the dead letters when it was received so often. */
+export const maxReceiveCount = 5;
+
+export type Message = Outgoing & {
+  readonly id: string;
+  visibleAt: number;
+  receives: number;
+  firstReceivedAt?: number;
+};
+
+/** A queue of SQS with its dead letters: at least once, in no order. Times are seconds of the world. */
+export class Queue {
+  messages: Message[] = [];
+  deadLetters: Message[] = [];
+
+  send(outgoing: Outgoing, now: number): void {
+    this.messages.push({
+      ...outgoing,
+      id: randomUUID(),
+      visibleAt: now + (outgoing.delayInSeconds ?? 0),
+      receives: 0,
+    });
+  }
+
+  reject(outgoing: Outgoing, now: number): void {
+    this.deadLetters.push({ ...outgoing, id: randomUUID(), visibleAt: now, receives: 0 });
+  }
+
+  visible(now: number): readonly Message[] {
+    return this.messages.filter(({ visibleAt }) => visibleAt <= now);
+  }
+
+  /** Hands messages out, hidden for a while; of those that were received too often it makes dead letters. */
+  receive(messages: readonly Message[], now: number, visibility: number): readonly Message[] {
+    return messages.filter((message) => {
+      message.receives += 1;
+      message.visibleAt = now + visibility;
+      message.firstReceivedAt ??= now;
+      if (message.receives <= maxReceiveCount) return true;
+      this.#remove(message.id);
+      this.deadLetters.push(message);
+      return false;
+    });
+  }
+
+  /** Those that have an id among the failures stay. */
+  settle(messages: readonly Message[], failed: ReadonlySet<string>): void {
+    for (const { id } of messages) if (!failed.has(id)) this.#remove(id);
+  }
+
+  hide(id: string, until: number): void {
+    for (const message of this.messages) if (message.id === id) message.visibleAt = until;
+  }
+
+  /** Sends dead letters again. @returns how many */
+  redrive(isChosen: (letter: Message) => boolean, now: number): number {
+    const chosen = this.deadLetters.filter(isChosen);
+    this.deadLetters = this.deadLetters.filter((letter) => !isChosen(letter));
+    for (const { body } of chosen) this.send({ body }, now);
+    return chosen.length;
+  }
+
+  #remove(id: string): void {
+    this.messages = this.messages.filter((message) => message.id !== id);
+  }
+}
+
+/** A message as Lambda hands it over. */
+export function recordsOf(message: Message, dateOf: (seconds: number) => Date): SQSRecord[] {
+  const { id, body, receives, firstReceivedAt = 0 } = message;
+  return sqsEvent([{ MessageId: id, ReceiptHandle: id, Body: body }], {
+    receives,
+    firstReceivedAt: dateOf(firstReceivedAt),
+  }).Records;
+}

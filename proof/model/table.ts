@@ -1,0 +1,183 @@
+import type { Receipt } from "../../adapters/dynamodb/event-table.ts";
+import type { RecordName, Change as Revision } from "../../adapters/dynamodb/versioned-records.ts";
+import { retryable, waiting } from "../../domain/core/failures.ts";
+import { type IncomeEvent, isWeak } from "../../domain/event/events.ts";
+import { nameOf, ownerOf, type Subject } from "../../domain/event/subjects.ts";
+import type { DataSet } from "../../domain/fetch/document.ts";
+import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
+import type { Change } from "../../domain/state/change.ts";
+import type { State } from "../../domain/state/state.ts";
+import type { Do } from "./processes.ts";
+
+/** What is done otherwise than by the table's conditions, to show that the promises notice. */
+export type TableMutation =
+  | "none"
+  | "a receipt is inserted anew"
+  | "a revision overwrites"
+  | "content overwrites";
+
+type Stored = { readonly event: IncomeEvent; readonly receipts: number };
+type Claim = { readonly noted: number; readonly until: number };
+type Versioned = { readonly version: number };
+
+/** Records that were read before they are revised, by key; each is kept as it is written. */
+export type Ahead = {
+  readonly states: Map<string, State | undefined>;
+  readonly dataSets: Map<string, DataSet | undefined>;
+};
+
+const mostTries = 8;
+
+/** The table with its conditional writes, and its stream: what the relay's filter lets through, in order. */
+export class Table {
+  readonly events = new Map<string, Stored>();
+  readonly states = new Map<string, State>();
+  readonly dataSets = new Map<string, DataSet>();
+  readonly contents = new Map<string, { readonly noted: number; readonly text: string | undefined }>();
+  readonly links = new Set<string>();
+  readonly stream: Change[] = [];
+  readonly #claims = new Map<string, Claim>();
+  readonly #mutation: TableMutation;
+  refusedVersion: { readonly id: string; readonly isEnded: boolean } | undefined;
+
+  constructor(mutation: TableMutation = "none") {
+    this.#mutation = mutation;
+  }
+
+  record({ event }: Receipt): "first" | "again" {
+    const owner = `${nameOf(ownerOf(event))} ${event.id}`;
+    const key = this.#mutation === "a receipt is inserted anew" ? `${owner} ${this.events.size}` : owner;
+    const before = this.events.get(key);
+    const stored = { event: before?.event ?? event, receipts: (before?.receipts ?? 0) + 1 };
+    this.events.set(key, stored);
+    if (before === undefined || isWeak(event)) this.stream.push({ of: "event", ...stored });
+    return before === undefined ? "first" : "again";
+  }
+
+  readAhead(names: readonly RecordName[]): Ahead {
+    const ahead: Ahead = { states: new Map(), dataSets: new Map() };
+    for (const { subject, name } of names) {
+      if (name === undefined) ahead.states.set(nameOf(subject), this.loadState(subject));
+      else ahead.dataSets.set(keyOf(subject, name), this.loadDataSet(subject, name));
+    }
+    return ahead;
+  }
+
+  reviseState(
+    step: Do,
+    subject: Subject,
+    change: Revision<State>,
+    ahead: Ahead["states"],
+    known?: State,
+  ): Promise<void> {
+    const key = nameOf(subject);
+    return this.#revise(
+      step,
+      this.states,
+      key,
+      change,
+      known ? new Map([[key, known]]) : ahead,
+      (before, after) => this.stream.push({ of: "state", before, after }),
+    );
+  }
+
+  reviseDataSet(
+    step: Do,
+    subject: Subject,
+    name: DataName,
+    change: Revision<DataSet>,
+    ahead: Ahead["dataSets"],
+    known?: DataSet,
+  ): Promise<void> {
+    const key = keyOf(subject, name);
+    return this.#revise(
+      step,
+      this.dataSets,
+      key,
+      change,
+      known ? new Map([[key, known]]) : ahead,
+      (before, after) => this.stream.push({ of: "data", before, after }),
+    );
+  }
+
+  loadState(subject: Subject): State | undefined {
+    return this.states.get(nameOf(subject));
+  }
+
+  loadDataSets(subject: Subject): readonly DataSet[] {
+    return [...this.dataSets.values()].filter((dataSet) => nameOf(dataSet.subject) === nameOf(subject));
+  }
+
+  loadDataSet(subject: Subject, name: DataName): DataSet | undefined {
+    return this.dataSets.get(keyOf(subject, name));
+  }
+
+  storeContent(subject: Subject, name: DataName, noted: number, text: string | undefined): void {
+    const key = keyOf(subject, name);
+    const isOlder = noted < (this.contents.get(key)?.noted ?? 0);
+    if (!isOlder || this.#mutation === "content overwrites") this.contents.set(key, { noted, text });
+  }
+
+  contentOf(subject: Subject, name: DataName): string | undefined {
+    return this.contents.get(keyOf(subject, name))?.text;
+  }
+
+  /** @returns what is to be given back */
+  claim(subject: Subject, name: DataName, noted: number, lookedAt: number, now: number, life: number): Claim {
+    const key = keyOf(subject, name);
+    const known = this.#claims.get(key);
+    const isFree =
+      known === undefined || known.noted < noted || (known.noted === noted && known.until <= lookedAt);
+    if (!isFree) throw waiting("another task reads this data", Math.max(1, known.until - now), 0);
+    const claim = { noted, until: now + life };
+    this.#claims.set(key, claim);
+    return claim;
+  }
+
+  giveBack(subject: Subject, name: DataName, claim: Claim): void {
+    const key = keyOf(subject, name);
+    if (this.#claims.get(key) === claim) this.#claims.set(key, { ...claim, until: 0 });
+  }
+
+  /** Notes which version of the token is refused, as `RefusalNote` says. */
+  noteRefusal(id: string): "noted" | "known" | "ended" {
+    if (this.refusedVersion?.id === id) return this.refusedVersion.isEnded ? "ended" : "known";
+    this.refusedVersion = { id, isEnded: false };
+    return "noted";
+  }
+
+  concludeRefusal(id: string, isEnded: boolean): void {
+    if (this.refusedVersion?.id === id) this.refusedVersion = { id, isEnded };
+  }
+
+  async #revise<T extends Versioned>(
+    step: Do,
+    records: Map<string, T>,
+    key: string,
+    change: Revision<T>,
+    ahead: Map<string, T | undefined>,
+    tell: (before: T | undefined, after: T) => void,
+  ): Promise<void> {
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      const isAhead = ahead.has(key);
+      const next = change(isAhead ? ahead.get(key) : await step("reads a record", () => records.get(key)));
+      if (next === undefined) return;
+      const isWritten = await step("writes a record", () => {
+        const before = records.get(key);
+        const isStill = (before?.version ?? 0) === next.version - 1;
+        if (!isStill && this.#mutation !== "a revision overwrites") return false;
+        records.set(key, next);
+        tell(before, next);
+        return true;
+      });
+      if (isWritten && isAhead) ahead.set(key, next);
+      if (isWritten) return;
+      ahead.delete(key);
+    }
+    throw retryable("record contended", 1);
+  }
+}
+
+function keyOf(subject: Subject, name: DataName): string {
+  return `${nameOf(subject)} ${nameOfData(name, "/")}`;
+}

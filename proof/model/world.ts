@@ -1,0 +1,178 @@
+import type { SecretReader } from "../../adapters/secrets/secret-reader.ts";
+import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
+import type { Kind } from "../../domain/event/events.ts";
+import type { KindMapping } from "../../domain/event/mapping.ts";
+import type { TokenVersion } from "../../domain/fetch/token-succession.ts";
+import type { Log } from "../../functions/runtime/log.ts";
+import { defaultMapping } from "../../lib/settings/default-mapping.ts";
+import { keptLog, type LogEntry } from "../../test/functions/support/lambda.ts";
+import { fetchBatch, fetchLife, receive, refreshToken, relayBatch, store } from "./functions.ts";
+import { type Do, Processes } from "./processes.ts";
+import type { Provider, Webhook } from "./provider.ts";
+import { type Message, Queue } from "./queue.ts";
+import { Secret } from "./secret.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { Table, type TableMutation } from "./table.ts";
+
+export const workQueues = ["accounts", "endpoints", "fetch"] as const;
+export type WorkQueue = (typeof workQueues)[number];
+/** In seconds, of each function but the one that fetches. */
+const life = 30;
+const batch = 3;
+const tokenKeptFor = 60;
+
+/** Something that can happen next. */
+export type Action = { readonly what: string; readonly run: () => void };
+
+/**
+ * The pipeline as the functions make it, around a provider: their own code, on queues, a table, a stream and a secret
+ * that behave as those of AWS do. Each thing that a function does to them is a step, before which anything may happen.
+ */
+export class World implements Surroundings {
+  readonly provider: Provider;
+  readonly table: Table;
+  readonly secret: Secret;
+  readonly processes = new Processes();
+  readonly subscribers = ["lender", "auditor"] as const;
+  readonly entries: LogEntry[];
+  readonly log: Log;
+  /** As the settings of the consumers that begin from now on have it. */
+  accountsMapping: KindMapping = { ...defaultMapping.accounts, time: "time" };
+  /** Seconds since the beginning. */
+  seconds = 0;
+  readonly #queues = new Map<string, Queue>();
+  #relayed = 0;
+  #token: { readonly version: TokenVersion; readonly since: number } | undefined;
+
+  constructor(provider: Provider, mutation: TableMutation = "none") {
+    this.provider = provider;
+    this.table = new Table(mutation);
+    this.secret = new Secret(provider.issueToken(), this.now);
+    ({ log: this.log, entries: this.entries } = keptLog());
+  }
+
+  readonly now = (): Date => this.dateOf(this.seconds);
+  readonly dateOf = (seconds: number): Date => new Date(Date.UTC(2026, 0, 1) + seconds * 1000);
+  readonly secondsOf = (date: Date): number => (date.getTime() - Date.UTC(2026, 0, 1)) / 1000;
+
+  queue(name: string): Queue {
+    const queue = this.#queues.get(name) ?? new Queue();
+    this.#queues.set(name, queue);
+    return queue;
+  }
+
+  /** @param url the name of a queue, or of its dead letters */
+  send(url: string, message: Outgoing): void {
+    if (url.endsWith(" dead")) this.queue(url.slice(0, -" dead".length)).reject(message, this.seconds);
+    else this.queue(url).send(message, this.seconds);
+  }
+
+  hide(name: string, id: string, seconds: number): void {
+    this.queue(name).hide(id, this.seconds + seconds);
+  }
+
+  /** The token as an environment that lives on reads it: kept for a while. */
+  tokenReaderOf(step: Do): SecretReader<TokenVersion> {
+    const readAgain = async () => {
+      const version = await step("reads the token", () => this.secret.current);
+      this.#token = { version, since: this.seconds };
+      return version;
+    };
+    return {
+      read: async () => {
+        const kept = this.#token;
+        return kept !== undefined && this.seconds - kept.since < tokenKeptFor ? kept.version : readAgain();
+      },
+      readAgain,
+    };
+  }
+
+  /** The provider sends a webhook, once; what it takes for no 2xx is sent again. */
+  deliver(webhook: Webhook): void {
+    this.processes.start("receive", this.seconds + life, async ({ do: step }) => {
+      const status = await receive(this, step, webhook);
+      await step("answers", () => {
+        if (status >= 200 && status < 300) webhook.isAnswered = true;
+      });
+    });
+  }
+
+  /** A queue's function gets a batch; whatever it does not report is deleted. */
+  poll(name: WorkQueue, messages: readonly Message[]): void {
+    const queue = this.queue(name);
+    const lifetime = name === "fetch" ? fetchLife : life;
+    const received = queue.receive(messages, this.seconds, 6 * lifetime);
+    if (received.length === 0) return;
+    this.processes.start(name, this.seconds + lifetime, async ({ do: step }) => {
+      const { batchItemFailures } = await this.#handle(name, step, received);
+      const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+      await step("deletes what is done", () => queue.settle(received, failed));
+    });
+  }
+
+  /** The relay gets what comes next in the stream; where it dies or fails, the same comes again. */
+  relay(): void {
+    const from = this.#relayed;
+    this.processes.start("relay", this.seconds + life, async ({ do: step }) => {
+      const done = await relayBatch(this, step, from, batch);
+      await step("passes the checkpoint", () => {
+        this.#relayed = from + done;
+      });
+    });
+  }
+
+  /** The stream is handed over once more from a while ago. */
+  replay(records: number): void {
+    if (this.processes.count("relay") === 0) this.#relayed = Math.max(0, this.#relayed - records);
+  }
+
+  refresh(): void {
+    this.processes.start("refresh", this.seconds + life, ({ do: step }) => refreshToken(this, step));
+  }
+
+  /** Time passes: processes that have lived too long are killed. */
+  pass(seconds: number): void {
+    this.seconds += seconds;
+    this.processes.killOlder(this.seconds);
+  }
+
+  /** What can happen next without anything going wrong. */
+  usual(): readonly Action[] {
+    const isRelaying = this.processes.count("relay") > 0;
+    const underWay = this.provider.webhooks.filter(({ isAnswered }) => !isAnswered);
+    const turns = this.processes.steps.map(({ process, step }) => ({
+      what: `${process.name} ${step.what}`,
+      run: () => step.go("none"),
+    }));
+    const polls = workQueues.flatMap((name) => {
+      const visible = this.queue(name).visible(this.seconds).slice(0, batch);
+      return visible.length === 0 ? [] : [{ what: `poll ${name}`, run: () => this.poll(name, visible) }];
+    });
+    const relays =
+      isRelaying || this.#relayed >= this.table.stream.length
+        ? []
+        : [{ what: "relay", run: () => this.relay() }];
+    const isReceiving = this.processes.count("receive") > 0;
+    const deliveries = isReceiving
+      ? []
+      : underWay.map((webhook) => ({ what: "deliver", run: () => this.deliver(webhook) }));
+    return [...turns, ...relays, ...polls, ...deliveries];
+  }
+
+  /** Resolves when each process waits for its turn. */
+  pause(): Promise<void> {
+    return this.processes.pause();
+  }
+
+  /** When the next message can be received; undefined where none waits. */
+  get nextVisible(): number | undefined {
+    const times = workQueues.flatMap((name) => this.queue(name).messages.map(({ visibleAt }) => visibleAt));
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  #handle(name: WorkQueue, step: Do, messages: readonly Message[]) {
+    return name === "fetch"
+      ? fetchBatch(this, step, messages)
+      : store(this, step, name satisfies Kind, messages);
+  }
+}

@@ -1,0 +1,77 @@
+import { deadLetterQueuesOf, outputOf } from "@income-events/local-stack/outputs.ts";
+import { readDeadLetters, readTable } from "@income-events/local-stack/scenario/snapshot.ts";
+import type { System } from "@income-events/local-stack/system.ts";
+import type { Call } from "@income-events/sandbox/api/call-log.ts";
+import { z } from "zod";
+import { mostInAnyMinute } from "./busiest-minute.ts";
+import { judgeTasks } from "./judge-tasks.ts";
+import { type Fetched, servedData } from "./make-tasks.ts";
+
+/** What an outage comes to; counted in the engines and at the provider, never by the callers. */
+export type OutageResult = TaskCounts &
+  CallCounts & {
+    /** Of the stage's settings. */
+    readonly limitPerMinute: number;
+    /** Hours of the stage that the outage lasted: until all tasks waited, where that took longer than was asked for. */
+    readonly lasted: number;
+    /** Real seconds from the outage's end until nothing waits any more. */
+    readonly catchUpSeconds: number;
+  };
+
+type TaskCounts = {
+  readonly tasks: number;
+  readonly done: number;
+  /** In all dead-letter queues, whatever they are. */
+  readonly deadLetters: number;
+  readonly lost: number;
+  /** In words, what is lost and why there are dead letters. */
+  readonly faults: readonly string[];
+};
+
+type CallCounts = {
+  readonly callsDuringOutage: number;
+  /** In the busiest minute of the whole run, wherever it begins. */
+  readonly maxCallsPerMinute: number;
+};
+
+const task = z.object({ subject: z.object({ id: z.string() }), endpoint: z.string() });
+
+/** Reads the table and empties the dead-letter queues. */
+export async function countTasks(
+  { sandbox, stack, access }: System,
+  fetched: readonly Fetched[],
+): Promise<TaskCounts> {
+  const served = servedData(sandbox, fetched);
+  const table = await readTable(access, outputOf(stack, "TableName"));
+  const letters = await Promise.all(
+    deadLetterQueuesOf(stack).map(({ url, source }) => readDeadLetters(access, url, source)),
+  );
+  const deadLetters = letters.flat();
+  const { done, lost } = judgeTasks(served, table, new Set(deadLetters.flatMap(({ id }) => taskNames(id))));
+  return {
+    tasks: served.size,
+    done,
+    deadLetters: deadLetters.length,
+    lost: lost.length,
+    faults: [...lost, ...deadLetters.map(({ id, reason }) => `${id} is a dead letter: ${reason}`)],
+  };
+}
+
+/** The name of the task that a dead letter is, if it is one. */
+function taskNames(text: string): readonly string[] {
+  try {
+    const { success, data } = task.safeParse(JSON.parse(text));
+    return success ? [`${data.subject.id}/${data.endpoint}`] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** @param begun and `ended`, of the outage: milliseconds since 1970 */
+export function countCalls(calls: readonly Call[], begun: number, ended: number): CallCounts {
+  const times = calls.map(({ at }) => at.getTime());
+  return {
+    callsDuringOutage: times.filter((time) => time >= begun && time < ended).length,
+    maxCallsPerMinute: mostInAnyMinute(times),
+  };
+}

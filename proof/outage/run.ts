@@ -1,0 +1,117 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { watchForProblems } from "@income-events/local-stack/problems.ts";
+import type { Progress, System } from "@income-events/local-stack/system.ts";
+import { settle } from "@income-events/local-stack/wait-until-idle.ts";
+import type { Fault } from "@income-events/sandbox/api/faults.ts";
+import { countCalls, countTasks, type OutageResult } from "./count.ts";
+import { connectAccounts, dealTasks, type Fetched, tellOfData } from "./make-tasks.ts";
+import { queueDepths, tellOften } from "./progress.ts";
+
+export type Outage = {
+  /** How many data sets are to be read while the provider is down. */
+  readonly tasks: number;
+  /** How long it is down, in hours of the stage. */
+  readonly hours: number;
+  /** What every call meets meanwhile. */
+  readonly fault: Pick<Fault, "status" | "effect">;
+  /** Of the stage's settings. */
+  readonly divideDurationsBy: number;
+  readonly limitPerMinute: number;
+};
+
+type Run = { readonly system: System; readonly outage: Outage; readonly progress: Progress };
+
+const pollEveryMs = 250;
+/** For what is neither the outage nor the calls that the rate allows: starting, storing, counting. */
+const patienceMs = 1_800_000;
+
+/**
+ * Lets the provider be down while it tells of new data, waits until all is caught up, and counts: calls in the
+ * sandbox's log, data sets in the table, dead letters in the queues.
+ * @throws as soon as something is refused by a permission or can't be imported: that does not mend itself
+ */
+export async function runOutage(system: System, outage: Outage, progress: Progress): Promise<OutageResult> {
+  // More than all waits of the run together, each of which has an end of its own.
+  const watch = watchForProblems(system.stack, 3 * patienceOf(outage));
+  try {
+    return await watch.during(play({ system, outage, progress }));
+  } finally {
+    watch.stop();
+  }
+}
+
+async function play(run: Run): Promise<OutageResult> {
+  const { system, outage, progress } = run;
+  const { sandbox } = system;
+  const accounts = await connect(run);
+
+  const begun = Date.now();
+  const fetched = dealTasks(accounts, outage.tasks);
+  progress(`The provider is down for ${outage.hours} h, and tells of ${outage.tasks} data sets`);
+  sandbox.fault({ ...outage.fault, share: 1 });
+  await suffer(run, fetched, begun);
+  sandbox.clearFaults();
+  const ended = Date.now();
+
+  await catchUp(run);
+  const catchUpSeconds = Math.round((Date.now() - ended) / 100) / 10;
+  progress("Counting in the table, in the queues and in the provider's log");
+  return {
+    ...(await countTasks(system, fetched)),
+    ...countCalls(sandbox.calls(), begun, ended),
+    limitPerMinute: outage.limitPerMinute,
+    lasted: ((ended - begun) * outage.divideDurationsBy) / 3_600_000,
+    catchUpSeconds,
+  };
+}
+
+async function connect({ system, outage, progress }: Run): Promise<readonly string[]> {
+  const { sandbox } = system;
+  progress("Connecting accounts, while the provider is up");
+  using _lines = tellOften(progress, () => `Connecting accounts: ${sandbox.calls().length} calls so far`);
+  const accounts = await connectAccounts(sandbox, outage.tasks);
+  await settle(system, patienceOf(outage));
+  return accounts;
+}
+
+/** Until the outage is over; not before every task waits, or it would be none for those that come late. */
+async function suffer(
+  { system, outage, progress }: Run,
+  fetched: readonly Fetched[],
+  begun: number,
+): Promise<void> {
+  const { sandbox } = system;
+  const { tasks, hours, divideDurationsBy } = outage;
+  const soFar = () =>
+    `${(((Date.now() - begun) * divideDurationsBy) / 3_600_000).toFixed(1)} h of ${hours} h`;
+  using depths = queueDepths(system);
+  using _lines = tellOften(progress, async () => {
+    const waiting = await depths.waiting();
+    return `Outage ${soFar()}: ${waiting} tasks wait, ${sandbox.calls().length} calls so far`;
+  });
+  await tellOfData(sandbox, fetched);
+  await sandbox.settled();
+  // A task that is sent again is counted twice for a moment, so that the last ones may still be on their way.
+  while ((await depths.waiting()) + (await depths.deadLetters()) < tasks) await wait(pollEveryMs);
+  progress(`Outage ${soFar()}: all of ${tasks} tasks wait`);
+  await wait(Math.max(0, begun + millisecondsOf(outage) - Date.now()));
+}
+
+/** Until no queue holds anything any more; what is not done in time is counted as it is. */
+async function catchUp({ system, outage, progress }: Run): Promise<void> {
+  progress("The provider is up: waiting until every queue is empty and the stream is read");
+  using depths = queueDepths(system);
+  using _lines = tellOften(progress, async () => {
+    const waiting = await depths.waiting();
+    return `Catching up: ${waiting} tasks wait, ${system.sandbox.calls().length} calls so far`;
+  });
+  await settle(system, patienceOf(outage)).catch((error: unknown) => progress(String(error)));
+}
+
+function millisecondsOf({ hours, divideDurationsBy }: Outage): number {
+  return (hours * 3_600_000) / divideDurationsBy;
+}
+
+function patienceOf(outage: Outage): number {
+  return patienceMs + millisecondsOf(outage) + (2 * outage.tasks * 60_000) / outage.limitPerMinute;
+}

@@ -1,0 +1,108 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { announce } from "@income-events/local-stack/announce.ts";
+import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { drain } from "@income-events/local-stack/scenario/snapshot.ts";
+import { invoke, type System } from "@income-events/local-stack/system.ts";
+import { settle } from "@income-events/local-stack/wait-until-idle.ts";
+import { problemsOf } from "./judge.ts";
+import { createTable, emptyTable, type Item, readItems } from "./tables.ts";
+
+const commands = join(import.meta.dirname, "../../cli/main.ts");
+/** Milliseconds that the queues may take to empty. */
+const patience = 900_000;
+
+/**
+ * Lives through the loss of the table's content: backup, an erasure, the loss, the restore by the commands that
+ * docs/operate/restore.md names, and the log of erasures once more after somebody restored without it.
+ * @param system a running stage, which this takes for its own
+ * @returns what is wrong afterwards, in words
+ */
+export async function restoreDrill(
+  system: System,
+  stage: string,
+  say: (step: string) => void,
+): Promise<readonly string[]> {
+  const { sandbox, stack, access } = system;
+  const tableName = outputOf(stack, "TableName");
+  const restoredName = "restored-by-the-drill";
+  const dynamodb = new DynamoDBClient(access);
+  const endAnnouncement = announce(stack);
+  const settled = () => settle(system, patience);
+  const command = (...args: readonly string[]) => run([...args, "--stage", stage, "--yes"], say);
+  try {
+    say("Users connect their accounts");
+    const { users, accounts } = await sandbox.createUsers(2, { pictures: 1 });
+    await settled();
+
+    say("Backup");
+    const before = await readItems(dynamodb, tableName);
+    await createTable(dynamodb, restoredName, before);
+
+    say("One user is erased, and one comes");
+    const erased = [users[0] ?? "", accounts[0] ?? ""];
+    await command("erase", "user", users[0] ?? "");
+    const { users: untold } = await sandbox.createUsers(1);
+    await settled();
+
+    say("The table's content is lost");
+    await emptyTable(dynamodb, tableName);
+    await drainSubscribers(system);
+
+    say("Restore");
+    await command("restore", restoredName);
+    await settled();
+    say("Somebody restores an erased account's item by hand; the log is applied again");
+    await putBack(dynamodb, tableName, before, accounts[0] ?? "");
+    await command("erase", "apply-log");
+    say("Consequences are derived again");
+    await command("repair", "--all");
+    await settled();
+    say("What came after the backup is found by comparison with the provider");
+    await invoke(stack, outputOf(stack, "ReconcileFunctionName"));
+    await settled();
+
+    const after = await readItems(dynamodb, tableName);
+    return problemsOf({ before, after, erased, messages: await drainSubscribers(system), untold });
+  } finally {
+    endAnnouncement();
+    dynamodb.destroy();
+  }
+}
+
+async function putBack(
+  client: DynamoDBClient,
+  TableName: string,
+  before: readonly Item[],
+  accountId: string,
+): Promise<void> {
+  const item = before.find(({ pk, sk }) => pk?.S === `ACCOUNT#${accountId}` && sk?.S?.startsWith("CONTENT#"));
+  if (item === undefined) throw new Error("The backup has no data of the account");
+  await client.send(new PutItemCommand({ TableName, Item: item }));
+}
+
+/** Takes all messages out of the subscribers' queues. */
+async function drainSubscribers({ stack, access }: System): Promise<readonly string[]> {
+  const bodies: string[] = [];
+  for (const { queueUrl } of subscribersOf(stack)) {
+    for await (const { Body = "" } of drain(access, queueUrl)) bodies.push(Body);
+  }
+  return bodies;
+}
+
+/** Runs a command of the command line. @throws with what it said where it fails */
+function run(args: readonly string[], say: (line: string) => void): Promise<void> {
+  say(`npx income-events ${args.join(" ")}`);
+  const child = spawn(process.execPath, [commands, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  let heard = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text) => (heard += text));
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`income-events ${args.join(" ")} ended with ${code}: ${heard}`));
+    });
+  });
+}

@@ -1,0 +1,93 @@
+import { startSide } from "../bench/drive/running-side.ts";
+import { startProvider } from "../bench/provider.ts";
+import { depthOf } from "./depths.ts";
+import { endToEnd, throughFunctions, type Way } from "./drivers.ts";
+import { legOf } from "./expected.ts";
+import { growing, isJudged, type Samples, takeSamples } from "./memory.ts";
+import { secondsLeft } from "./report.ts";
+import { type PartName, type Plan, readState, type State, writeState } from "./state.ts";
+
+export type SoakOptions = {
+  readonly plan: Plan;
+  readonly eventsPerLeg: number;
+  /** After so many events the system is started anew: its engines keep everything in memory. */
+  readonly eventsPerSession: number;
+  /** How far it has come, for the next run. */
+  readonly file: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: (text: string) => void;
+};
+
+const ways: Readonly<Record<PartName, Way>> = { driven: throughFunctions, flowing: endToEnd };
+/** So that no leg of one part is a leg of the other. */
+const firstLeg: Readonly<Record<PartName, number>> = { driven: 0, flowing: 1_000_000 };
+
+/** Takes what is left of a plan through the pipeline, and keeps how far it came after each leg. */
+export async function soak(options: SoakOptions): Promise<State> {
+  const { plan, file, signal } = options;
+  const wanted = { driven: plan.events - plan.endToEnd, flowing: plan.endToEnd };
+  let state = readState(file, plan);
+  for (const name of ["flowing", "driven"] as const) {
+    while (state[name].events < wanted[name] && !signal.aborted) {
+      state = await session(name, wanted[name], state, options);
+    }
+  }
+  return state;
+}
+
+/** One life of a system, and of its functions' processes. */
+async function session(
+  name: PartName,
+  wanted: number,
+  begun: State,
+  { eventsPerLeg, eventsPerSession, file, signal, onProgress }: SoakOptions,
+): Promise<State> {
+  await using provider = await startProvider();
+  await using running = await startSide("ours", provider, {
+    hasEventSources: name === "flowing",
+    keepsMuch: true,
+  });
+  const began = performance.now();
+  let [state, samples]: [State, Samples] = [begun, {}];
+  const through = () => state[name].events - begun[name].events;
+  while (state[name].events < wanted && through() < eventsPerSession && !signal.aborted) {
+    const part = state[name];
+    const leg = legOf(firstLeg[name] + part.legs, Math.min(eventsPerLeg, wanted - part.events));
+    const { lost, doubled } = await ways[name](running, leg);
+    const depth = Math.max(part.depth, await depthOf(running));
+    const events = part.events + leg.events.size;
+    samples = await takeSamples(running, events, samples);
+    const done = {
+      ...part,
+      legs: part.legs + 1,
+      events,
+      lost: part.lost + lost,
+      doubled: part.doubled + doubled,
+      depth,
+    };
+    state = { ...state, [name]: done };
+    writeState(file, state);
+    const seconds = secondsLeft(through(), wanted - events, (performance.now() - began) / 1000);
+    onProgress(`${name}: ${events} of ${wanted}, lost ${done.lost}, ${Math.ceil(seconds / 60)} min to go`);
+  }
+  const judged = isJudged(samples) ? 1 : 0;
+  const found = growing(samples).map(
+    (each) => `${each} in ${name} session ${state[name].sessions + 1}: ${told(samples[each])}`,
+  );
+  const ended = {
+    ...state[name],
+    sessions: state[name].sessions + 1,
+    judged: state[name].judged + judged,
+    growing: [...state[name].growing, ...found],
+  };
+  state = { ...state, [name]: ended };
+  writeState(file, state);
+  return state;
+}
+
+/** For people: a dozen of a function's samples, in megabytes. */
+function told(samples: Samples[string] = []): string {
+  const every = Math.ceil(samples.length / 12);
+  const some = samples.filter((_, index) => index % every === 0);
+  return `${some.map(({ bytes }) => Math.round(bytes / 1e6)).join(" ")} MB`;
+}

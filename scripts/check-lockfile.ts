@@ -1,7 +1,0 @@
-import { readLockfile } from "./lockfile/lockfile.ts";
-import { problemsOf } from "./lockfile/problems.ts";
-
-const { lock, manifest } = readLockfile();
-const problems = problemsOf(lock, manifest);
-for (const line of problems) process.stderr.write(`${line}\n`);
-process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,0 +1,64 @@
+import { PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { scanTable, type TableScan } from "../../../adapters/dynamodb/table-scan.ts";
+import { tableSize } from "../../../adapters/dynamodb/table-size.ts";
+import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+
+await describeOnTables("a scan of the table", (tables) => {
+  let system: TestSystem;
+  let table: TestTable;
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+    table = await system.createTable();
+    // Over one page of 1 MB.
+    for (let index = 0; index < 9; index += 1) {
+      for (const sk of ["EVENT#1", "DATA#x", "STATE"])
+        await put({ pk: `USER#${index}`, sk, body: "x".repeat(60_000) });
+    }
+  });
+  afterAll(() => system.close());
+
+  const put = (item: object) =>
+    system.dynamodb.send(
+      new PutItemCommand({ TableName: table.name, Item: marshall({ ...item, event: "e" }) }),
+    );
+  const scan = async (wanted: Partial<TableScan> = {}) => {
+    const pages = [];
+    const all = { sortKeys: ["EVENT#"], attributes: ["event"], ...wanted };
+    for await (const page of scanTable(system.dynamodb, table.name, all)) pages.push(page);
+    return pages;
+  };
+
+  it("goes through all pages, with the wanted items and attributes only", async () => {
+    const pages = await scan();
+    expect(pages.length).toBeGreaterThan(1);
+    const items = pages.flatMap((page) => page.items);
+    expect(items).toHaveLength(9);
+    for (const item of items) expect(item).toEqual({ pk: expect.any(String), sk: "EVENT#1", event: "e" });
+    // One engine counts the item again that ends a page.
+    expect(pages.reduce((sum, { examined }) => sum + examined, 0)).toBeGreaterThanOrEqual(27);
+  });
+
+  it("finds items of several sort keys", async () => {
+    const items = (await scan({ sortKeys: ["STATE", "DATA#"], attributes: [] })).flatMap(
+      (page) => page.items,
+    );
+    expect(new Set(items.map(({ sk }) => sk))).toEqual(new Set(["STATE", "DATA#x"]));
+    expect(items).toHaveLength(18);
+  });
+
+  it("goes on where an earlier one stopped", async () => {
+    const [first, ...rest] = await scan();
+    if (first?.last === undefined) throw new Error("there is one page only");
+    const further = await scan({ after: first.last });
+    expect(further.flatMap(({ items }) => items)).toEqual(rest.flatMap(({ items }) => items));
+  });
+
+  it("can be told the table's size before", async () => {
+    const size = await tableSize(system.dynamodb, table.name);
+    expect(size).toEqual({ items: 27, bytes: expect.any(Number) });
+    // One engine counts no bytes.
+    expect(size.bytes === 0 || size.bytes > 27 * 60_000).toBe(true);
+  });
+});

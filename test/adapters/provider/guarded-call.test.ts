@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { guardedCall, patient } from "../../../adapters/provider/guarded-call.ts";
+import { type ApiAnswer, Unauthorized } from "../../../adapters/provider/provider-api.ts";
+import type { Permit } from "../../../adapters/provider/rate-limiter.ts";
+import { permanent, retryable, unreachable, waiting } from "../../../domain/core/failures.ts";
+import type { Sign } from "../../../domain/fetch/breaker.ts";
+
+const call = { method: "GET", path: "/users" } as const;
+const answer: ApiAnswer = { found: true, text: "[]" };
+const rateUsedUp = waiting("the provider's rate is used up", 2, 60);
+
+/** What happened, in order. */
+function guarded(outcome: () => Promise<ApiAnswer>, given: { permit?: Permit; isDown?: boolean } = {}) {
+  const steps: unknown[] = [];
+  const admit = async () => {
+    steps.push("admit");
+    if (given.isDown === true) throw unreachable("the provider is down", 1, 1);
+    return async (sign: Sign) => void steps.push(sign);
+  };
+  const permit = async () => {
+    steps.push("permit");
+    await given.permit?.();
+  };
+  const make = () => {
+    steps.push("call");
+    return outcome();
+  };
+  return { steps, run: () => guardedCall(make, admit, permit)("token", call) };
+}
+
+describe("a guarded call", () => {
+  it("is admitted, permitted, made and reported, in this order", async () => {
+    const { steps, run } = guarded(async () => answer);
+    expect(await run()).toBe(answer);
+    expect(steps).toEqual(["admit", "permit", "call", "alive"]);
+  });
+
+  it.each([
+    ["refuses the token", new Unauthorized()],
+    ["refuses the call for good", permanent("the provider answered 400")],
+  ])("that %s says that the provider lives", async (_, error) => {
+    const { steps, run } = guarded(() => Promise.reject(error));
+    await expect(run()).rejects.toBe(error);
+    expect(steps.at(-1)).toBe("alive");
+  });
+
+  it("that fails tells how long the provider asks to be left alone", async () => {
+    const error = retryable("the provider answered 429", 30);
+    const { steps, run } = guarded(() => Promise.reject(error));
+    await expect(run()).rejects.toBe(error);
+    expect(steps.at(-1)).toEqual({ pauseInSeconds: 30 });
+  });
+
+  it("is neither permitted nor made while the provider is down", async () => {
+    const { steps, run } = guarded(async () => answer, { isDown: true });
+    await expect(run()).rejects.toMatchObject({ failure: { waitsFor: "provider" } });
+    expect(steps).toEqual(["admit"]);
+  });
+
+  it("is not made over the rate", async () => {
+    const { steps, run } = guarded(async () => answer, { permit: () => Promise.reject(rateUsedUp) });
+    await expect(run()).rejects.toBe(rateUsedUp);
+    expect(steps).toEqual(["admit", "permit"]);
+  });
+});
+
+describe("a patient permit", () => {
+  let time = 0;
+  const slept: number[] = [];
+  const sleep = async (milliseconds: number) => {
+    slept.push(milliseconds);
+    time += milliseconds;
+  };
+  const patiently = (permit: Permit, seconds: number) => {
+    time = 0;
+    slept.length = 0;
+    return patient(permit, seconds, () => new Date(time), sleep)();
+  };
+
+  it("asks again when the next window begins, until there is one", async () => {
+    await patiently(async () => {
+      if (time < 6_000) throw rateUsedUp;
+    }, 20);
+    expect(slept).toEqual([2_000, 2_000, 2_000]);
+  });
+
+  it("ends with its patience, before the time of its function does", async () => {
+    await expect(patiently(() => Promise.reject(rateUsedUp), 5)).rejects.toBe(rateUsedUp);
+    expect(slept).toEqual([2_000, 2_000]);
+  });
+
+  it("without patience asks once", async () => {
+    await expect(patiently(() => Promise.reject(waiting("rate", 0)), 0)).rejects.toThrow("rate");
+    expect(slept).toEqual([]);
+  });
+
+  it("waits for nothing but the rate", async () => {
+    const error = new Error("table");
+    await expect(patiently(() => Promise.reject(error), 20)).rejects.toBe(error);
+    await expect(patiently(() => Promise.reject(retryable("x", 1)), 20)).rejects.toThrow("x");
+    expect(slept).toEqual([]);
+  });
+});

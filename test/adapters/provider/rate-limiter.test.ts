@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { callWindow, type Permit } from "../../../adapters/provider/rate-limiter.ts";
+import { windowsOf } from "../../../domain/fetch/pacing.ts";
+import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+
+const noon = Date.parse("2026-11-21T12:00:00Z");
+
+await describeOnTables("the call window", (tables) => {
+  let system: TestSystem;
+  let table: TestTable;
+  let time: number;
+
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+  });
+  afterAll(() => system.close());
+  beforeEach(async () => {
+    table = await system.createTable();
+    time = noon;
+  });
+
+  const caller = (requestsPerMinute: number) => environment(requestsPerMinute).permit;
+  const environment = (requestsPerMinute: number) =>
+    callWindow(system.dynamodb, table.name, requestsPerMinute, () => new Date(time));
+  const used = async () => (await table.item("PROVIDER", `WINDOW#${time}`))?.used;
+  const updates = () => system.calls().get("test dynamodb:UpdateItem") ?? 0;
+
+  /** How many of so many permits, asked for at once by each caller, were given. */
+  async function given(callers: readonly Permit[], timesEach: number): Promise<number> {
+    const asked = callers.flatMap((permit) => Array.from({ length: timesEach }, () => permit()));
+    const outcomes = await Promise.allSettled(asked);
+    for (const outcome of outcomes) {
+      if (outcome.status === "fulfilled") continue;
+      expect(outcome.reason).toMatchObject({
+        failure: { kind: "retryable", reason: "the provider's rate is used up", waitsFor: "permit" },
+      });
+    }
+    return outcomes.filter(({ status }) => status === "fulfilled").length;
+  }
+
+  test.each([3, 5, 100, 1_000, 60_000])(
+    "of a rate of %i a minute gives a window's calls to one caller",
+    async (rate) => {
+      const { callsPerWindow } = windowsOf(rate);
+      expect(await given([caller(rate)], callsPerWindow + 30)).toBe(callsPerWindow);
+      expect(await used()).toBe(callsPerWindow);
+    },
+  );
+
+  test("many callers together never make more calls than the window has, and share all of it", async () => {
+    const callers = Array.from({ length: 12 }, () => caller(1_000));
+    expect(await given(callers, 7)).toBe(windowsOf(1_000).callsPerWindow);
+    expect(await given(callers, 7)).toBe(0);
+    expect(await used()).toBe(windowsOf(1_000).callsPerWindow);
+  });
+
+  test("callers at the same time share one lot: ten calls are one write", async () => {
+    const before = updates();
+    expect(await given([caller(1_000)], 10)).toBe(10);
+    expect(updates() - before).toBe(1);
+  });
+
+  test("callers who come one after the other share a lot, too, until it is leased", async () => {
+    const { promise: gathered, resolve: lease } = Promise.withResolvers<void>();
+    const before = updates();
+    const { permit } = callWindow(
+      system.dynamodb,
+      table.name,
+      1_000,
+      () => new Date(time),
+      () => gathered,
+    );
+    const first = permit();
+    await used();
+    const second = permit();
+    await used();
+    expect(updates() - before).toBe(0);
+    lease();
+    await Promise.all([first, second]);
+    expect(updates() - before).toBe(1);
+    expect(await used()).toBe(2);
+  });
+
+  test("of a lot that is too large the rest of the window is given", async () => {
+    const permit = caller(1_000);
+    const { callsPerWindow } = windowsOf(1_000);
+    expect(await given([permit], callsPerWindow - 4)).toBe(callsPerWindow - 4);
+    expect(await given([permit], 10)).toBe(4);
+  });
+
+  test("who is refused waits for the next window, and up to a minute more at random", async () => {
+    const permit = caller(5);
+    await permit();
+    time += 4_500;
+    await expect(permit()).rejects.toMatchObject({ failure: { delayInSeconds: 15.5, spreadInSeconds: 60 } });
+    time = noon + 20_000;
+    await expect(permit()).resolves.toBeUndefined();
+  });
+
+  test("its gate is shut for who was refused, without a request, until the next window", async () => {
+    const { permit, gate } = environment(5);
+    await permit();
+    expect(gate).not.toThrow();
+    await expect(permit()).rejects.toThrow();
+    const before = updates();
+    expect(gate).toThrow("the provider's rate is used up");
+    expect(updates()).toBe(before);
+    time = noon + 20_000;
+    expect(gate).not.toThrow();
+  });
+
+  test("a lease that comes after its window has ended is no permit for the next one", async () => {
+    const working = system.intercept(async ({ action }, moment) => {
+      if (action === "dynamodb:UpdateItem" && moment === "after") time += 20_000;
+      return undefined;
+    });
+    await expect(caller(5)()).rejects.toMatchObject({ failure: { waitsFor: "permit", delayInSeconds: 0 } });
+    working();
+  });
+
+  test("who is late for one window gets a permit of the next at once, and is counted in it", async () => {
+    const working = system.intercept(async ({ action }, moment) => {
+      if (action === "dynamodb:UpdateItem" && moment === "after") {
+        time += 20_000;
+        working();
+      }
+      return undefined;
+    });
+    await expect(caller(5)()).resolves.toBeUndefined();
+    expect(time).toBe(noon + 20_000);
+    expect(await used()).toBe(1);
+  });
+
+  test("counters expire an hour after their window begins", async () => {
+    await caller(5)();
+    expect(await table.all()).toEqual([
+      { pk: "PROVIDER", sk: `WINDOW#${noon}`, schemaVersion: 1, used: 1, expiresAt: noon / 1_000 + 3_600 },
+    ]);
+  });
+
+  test("a failure of the table is thrown to who asked, and the next to ask is served", async () => {
+    const permit = caller(100);
+    const working = system.fail("dynamodb:UpdateItem");
+    await expect(permit()).rejects.toThrow("injected by the test");
+    working();
+    await expect(permit()).resolves.toBeUndefined();
+  });
+});

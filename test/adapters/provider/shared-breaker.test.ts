@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type Report, type SharedBreaker, sharedBreaker } from "../../../adapters/provider/shared-breaker.ts";
+import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+
+const settings = { failures: 3, baseSeconds: 10, maxSeconds: 300 };
+const dead = { pauseInSeconds: 0 };
+
+await describeOnTables("the breaker", (tables) => {
+  let system: TestSystem;
+  let table: TestTable;
+  let time: number;
+  let turns: string[];
+
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+  });
+  afterAll(() => system.close());
+  beforeEach(async () => {
+    table = await system.createTable();
+    time = Date.parse("2026-11-21T12:00:00Z");
+    turns = [];
+  });
+
+  /** One environment. With the greatest random number a wait is its ceiling. */
+  const environment = (): SharedBreaker =>
+    sharedBreaker(system.dynamodb, table.name, {
+      settings,
+      longestCallInSeconds: 45,
+      now: () => new Date(time),
+      random: () => 1,
+      onTurn: (turn) => turns.push(turn),
+    });
+  const caller = () => environment().admit;
+  const pass = (seconds: number) => {
+    time += seconds * 1_000;
+  };
+  const fail = async (admit: SharedBreaker["admit"], times: number) => {
+    for (let count = 0; count < times; count += 1) await (await admit())(dead);
+  };
+  const outcomes = async (asked: readonly Promise<Report>[]) => {
+    const settled = await Promise.allSettled(asked);
+    return settled.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+  };
+  const reads = () => system.calls().get("test dynamodb:GetItem") ?? 0;
+  const writes = () => system.calls().get("test dynamodb:UpdateItem") ?? 0;
+
+  test("admits every call while the provider lives, for one read in five seconds and no write", async () => {
+    const admit = caller();
+    const before = { reads: reads(), writes: writes() };
+    for (let second = 0; second < 20; second += 1) {
+      for (let call = 0; call < 5; call += 1) await (await admit())("alive");
+      pass(1);
+    }
+    expect(reads() - before.reads).toBe(4);
+    expect(writes()).toBe(before.writes);
+  });
+
+  test("answers all who ask at the same time by one read, and asks again after one that failed", async () => {
+    const { gate } = environment();
+    const before = reads();
+    await Promise.all(Array.from({ length: 10 }, () => gate()));
+    expect(reads() - before).toBe(1);
+
+    pass(6);
+    const stop = system.intercept(async () => ({
+      status: 400,
+      errorType: "ValidationException",
+      message: "no",
+    }));
+    const failed = await Promise.allSettled([gate(), gate()]);
+    stop();
+    expect(failed.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    await gate();
+  });
+
+  test("stays closed while failures come between successes", async () => {
+    const admit = caller();
+    for (let round = 0; round < 5; round += 1) {
+      await fail(admit, settings.failures - 1);
+      await (await admit())("alive");
+    }
+    await expect(admit()).resolves.toBeTypeOf("function");
+  });
+
+  test("opens for all callers after one's failures in a row, and is told once", async () => {
+    const [first, second] = [caller(), caller()];
+    await fail(first, settings.failures);
+    for (const admit of [first, second]) {
+      await expect(admit()).rejects.toMatchObject({
+        failure: { waitsFor: "provider", delayInSeconds: 10, spreadInSeconds: 40 },
+      });
+    }
+    expect(turns).toEqual(["down"]);
+  });
+
+  test("is noticed by a caller that trusted it closed within five seconds", async () => {
+    const [first, second] = [caller(), caller()];
+    await second();
+    await fail(first, settings.failures);
+    await expect(second()).resolves.toBeTypeOf("function");
+    pass(5);
+    await expect(second()).rejects.toMatchObject({ failure: { waitsFor: "provider" } });
+  });
+
+  test("lets one caller of all probe when its time is over, and closes when that finds the provider alive", async () => {
+    const callers = Array.from({ length: 8 }, caller);
+    await fail(callers[0] ?? caller(), settings.failures);
+    pass(10);
+    const probes = await outcomes(callers.flatMap((admit) => [admit(), admit()]));
+    expect(probes).toHaveLength(1);
+    await probes[0]?.("alive");
+    expect(await outcomes(callers.map((admit) => admit()))).toHaveLength(1);
+    pass(5);
+    expect(await outcomes(callers.map((admit) => admit()))).toHaveLength(8);
+    expect(turns).toEqual(["down", "back"]);
+  });
+
+  test("opens for twice as long after each probe that fails, up to the longest, and tells each time", async () => {
+    const admit = caller();
+    await fail(admit, settings.failures);
+    for (const wait of [10, 20, 40, 80, 160, 300, 300]) {
+      pass(wait - 0.001);
+      await expect(admit()).rejects.toMatchObject({ failure: { delayInSeconds: 0.001 } });
+      pass(0.001);
+      await fail(admit, 1);
+    }
+    expect(turns).toEqual(Array.from({ length: 8 }, () => "down"));
+  });
+
+  test("begins anew with the first wait when the provider was back in between", async () => {
+    const admit = caller();
+    await fail(admit, settings.failures);
+    pass(10);
+    await fail(admit, 1);
+    pass(20);
+    await (await admit())("alive");
+    await fail(admit, settings.failures);
+    await expect(admit()).rejects.toMatchObject({ failure: { delayInSeconds: 10 } });
+    expect(turns).toEqual(["down", "down", "back", "down"]);
+  });
+
+  test("lets another caller probe where the first never came back", async () => {
+    const [first, second] = [caller(), caller()];
+    await fail(first, settings.failures);
+    pass(10);
+    await first();
+    await expect(second()).rejects.toMatchObject({ failure: { delayInSeconds: 45 } });
+    pass(45);
+    await expect(second()).resolves.toBeTypeOf("function");
+  });
+
+  test("pauses all callers for as long as the provider asks, at once, and calls nobody down", async () => {
+    const [first, second] = [caller(), caller()];
+    await (await first())({ pauseInSeconds: 120 });
+    await expect(first()).rejects.toMatchObject({ failure: { delayInSeconds: 120 } });
+    await expect(second()).rejects.toMatchObject({ failure: { delayInSeconds: 120 } });
+    pass(120);
+    await (await second())("alive");
+    expect(await outcomes([second(), second(), second()])).toHaveLength(3);
+    expect(turns).toEqual([]);
+  });
+
+  test("keeps the longest pause that was asked for, within its own longest wait", async () => {
+    const admit = caller();
+    const reports = await outcomes([admit(), admit(), admit()]);
+    for (const [index, pauseInSeconds] of [60, 100_000, 30].entries())
+      await reports[index]?.({ pauseInSeconds });
+    await expect(admit()).rejects.toMatchObject({ failure: { delayInSeconds: 300 } });
+  });
+
+  test("keeps no late report of calls that began before it opened", async () => {
+    const admit = caller();
+    const reports = await outcomes(Array.from({ length: 10 }, () => admit()));
+    for (const report of reports.slice(0, 9)) await report(dead);
+    await reports[9]?.("alive");
+    await expect(admit()).rejects.toMatchObject({ failure: { delayInSeconds: 10 } });
+    expect(turns).toEqual(["down"]);
+  });
+
+  test("has a gate that is shut while it is open, and through which nobody probes", async () => {
+    const { admit, gate } = environment();
+    await expect(gate()).resolves.toBeUndefined();
+    await fail(admit, settings.failures);
+    await expect(gate()).rejects.toMatchObject({ failure: { waitsFor: "provider", delayInSeconds: 10 } });
+    pass(10);
+    const before = writes();
+    for (let count = 0; count < 3; count += 1) await expect(gate()).resolves.toBeUndefined();
+    expect(writes()).toBe(before);
+  });
+
+  test("whose table fails on a report lets the call's own result stand", async () => {
+    const admit = caller();
+    await fail(admit, settings.failures - 1);
+    const report = await admit();
+    const working = system.fail("dynamodb:UpdateItem");
+    await expect(report(dead)).resolves.toBeUndefined();
+    working();
+    expect(turns).toEqual([]);
+  });
+});

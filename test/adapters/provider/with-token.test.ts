@@ -1,0 +1,190 @@
+import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type CallWithToken, providerApi, Unauthorized } from "../../../adapters/provider/provider-api.ts";
+import { type Call, tokenGate, withToken } from "../../../adapters/provider/with-token.ts";
+import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
+import type { TokenRefusals } from "../../../adapters/secrets/token-refusals.ts";
+import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
+import { failureOf } from "../../../domain/core/failures.ts";
+import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+
+const noon = new Date("2026-11-21T12:00:00Z");
+const limits = {
+  timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
+  maxResponseBytes: 10_000,
+  allowPrivateAddresses: true,
+};
+const get = { method: "GET", path: "/api/v0.4/users" } as const;
+
+let provider: TestProvider;
+let system: TestSystem;
+
+beforeAll(async () => {
+  [provider, system] = await Promise.all([startTestProvider(), startTestSystem()]);
+});
+afterAll(() => Promise.all([provider.close(), system.close()]));
+/** What a call fails with. */
+async function failureFrom(call: Promise<unknown>) {
+  return failureOf(
+    await call.then(
+      () => expect.fail("answered"),
+      (error: unknown) => error,
+    ),
+  );
+}
+
+let secretId: string;
+let call: Call;
+let gate: () => Promise<void>;
+let time: Date;
+let reported: string[];
+let ended: string | undefined;
+
+beforeEach(() => {
+  provider.requests.length = 0;
+  secretId = system.createSecret({ token: "old" });
+  reported = [];
+  ended = undefined;
+  const refusals: TokenRefusals = {
+    isEnded: (versionId) => versionId === ended,
+    report: async (versionId) => {
+      reported.push(versionId);
+    },
+  };
+  time = noon;
+  const now = () => time;
+  const reader = secretReader(system.secretsManager, secretId, parseTokenSecret, now);
+  call = withToken(providerApi(provider.url, limits, now), reader, refusals);
+  gate = tokenGate(reader, refusals);
+  provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: {} } : 401);
+});
+
+const rotate = (value: unknown) =>
+  system.secrets.call("PutSecretValue", { SecretId: secretId, SecretString: JSON.stringify(value) });
+const currentVersion = () => system.secrets.call("GetSecretValue", { SecretId: secretId }).VersionId;
+const tokens = () => provider.requests.map(({ headers }) => headers.authorization);
+const reads = () => system.calls().get("test secretsmanager:GetSecretValue") ?? 0;
+const refused = {
+  kind: "retryable",
+  reason: "the token was refused",
+  delayInSeconds: 60,
+  spreadInSeconds: 60,
+  waitsFor: "permit",
+};
+
+test("a refused token is read again, and the call is made once more with the new one", async () => {
+  provider.answer = () => ({ json: {} });
+  await call(get);
+  rotate({ token: "new" });
+  provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: { ok: 1 } } : 401);
+  expect(await call(get)).toEqual({ found: true, text: '{"ok":1}' });
+  expect(tokens()).toEqual(["Bearer old", "Bearer old", "Bearer new"]);
+  await call(get);
+  expect(tokens().slice(3)).toEqual(["Bearer new"]);
+  expect(reported).toEqual([]);
+});
+
+test("a token that is refused twice makes the call wait, is tried no third time, and is reported", async () => {
+  expect(await failureFrom(call(get))).toEqual(refused);
+  expect(tokens()).toEqual(["Bearer old", "Bearer old"]);
+  expect(reported).toEqual([currentVersion()]);
+});
+
+test("a second refusal fails its own call only", async () => {
+  provider.answer = ({ path }) => (path === "/wrong" ? 401 : { json: {} });
+  const [wrong, right] = await Promise.allSettled([call({ method: "GET", path: "/wrong" }), call(get)]);
+  expect([wrong.status, right.status]).toEqual(["rejected", "fulfilled"]);
+  expect(await call(get)).toMatchObject({ found: true });
+});
+
+test("calls that are refused at once share one reading of the secret", async () => {
+  provider.answer = () => ({ json: {} });
+  await call(get);
+  rotate({ token: "new" });
+  provider.requests.length = 0;
+  const allAsked = Promise.withResolvers<void>();
+  provider.answer = async ({ headers }, count) => {
+    if (headers.authorization === "Bearer new") return { json: {} };
+    if (count === 10) allAsked.resolve();
+    await allAsked.promise;
+    return 401;
+  };
+  const before = reads();
+  await Promise.all(Array.from({ length: 10 }, () => call(get)));
+  expect(reads() - before).toBe(1);
+  expect(tokens().filter((token) => token === "Bearer new")).toHaveLength(10);
+});
+
+test("calls that are refused at once with a token that stays read the secret at most twice", async () => {
+  const allAsked = Promise.withResolvers<void>();
+  let asked = 0;
+  const refuse: CallWithToken = async () => {
+    asked += 1;
+    if (asked === 10) allAsked.resolve();
+    await allAsked.promise;
+    throw new Unauthorized();
+  };
+  const reader = secretReader(system.secretsManager, secretId, parseTokenSecret, () => noon);
+  await reader.read();
+  const before = reads();
+  const refusedCall = withToken(refuse, reader, { isEnded: () => false, report: async () => undefined });
+  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => refusedCall(get)));
+  expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(10);
+  expect(reads() - before).toBeLessThanOrEqual(2);
+});
+
+test("a call that is refused after others have read the new token uses theirs", async () => {
+  provider.answer = () => ({ json: {} });
+  await call(get);
+  rotate({ token: "new" });
+  const late = Promise.withResolvers<void>();
+  provider.answer = async ({ path, headers }) => {
+    if (headers.authorization === "Bearer new") return { json: {} };
+    if (path === "/late") await late.promise;
+    return 401;
+  };
+  const slow = call({ method: "GET", path: "/late" });
+  await call(get);
+  const before = reads();
+  late.resolve();
+  expect(await slow).toMatchObject({ found: true });
+  expect(reads()).toBe(before);
+});
+
+test("a token that is known to be of no use waits without a call, until another is set", async () => {
+  ended = String(currentVersion());
+  expect(await failureFrom(call(get))).toEqual(refused);
+  expect(provider.requests).toEqual([]);
+  expect(reported).toEqual([]);
+});
+
+test("a gate tells beforehand what would keep a call from being made", async () => {
+  await expect(gate()).resolves.toBeUndefined();
+  ended = String(currentVersion());
+  expect(await failureFrom(gate())).toEqual(refused);
+  rotate({ placeholder: "x" });
+  time = new Date(noon.getTime() + 60_000);
+  expect(await failureFrom(gate())).toEqual({ ...refused, reason: "no token is set" });
+  expect(provider.requests).toEqual([]);
+});
+
+test("another failure is not made up for with another token", async () => {
+  provider.answer = () => 500;
+  expect(await failureFrom(call(get))).toMatchObject({ reason: "the provider answered 500" });
+  expect(provider.requests).toHaveLength(1);
+});
+
+test("the second call's own failure is told", async () => {
+  provider.answer = (_, count) =>
+    count === 1 ? 401 : { status: 429, headers: { "retry-after": "9" }, text: "" };
+  expect(await failureFrom(call(get))).toMatchObject({
+    reason: "the provider answered 429",
+    delayInSeconds: 9,
+  });
+});
+
+test("the placeholder of a new deployment is no token: the provider is not called", async () => {
+  rotate({ placeholder: "x" });
+  expect(await failureFrom(call(get))).toEqual({ ...refused, reason: "no token is set" });
+  expect(provider.requests).toEqual([]);
+});

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+  keptForInSeconds,
+  type SecretReader,
+  secretReader,
+} from "../../../adapters/secrets/secret-reader.ts";
+import { permanent } from "../../../domain/core/failures.ts";
+import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+
+let system: TestSystem;
+let secretId: string;
+let time: number;
+let reader: SecretReader<string>;
+
+beforeAll(async () => {
+  system = await startTestSystem();
+});
+afterAll(() => system.close());
+beforeEach(() => {
+  secretId = system.createSecret("first");
+  time = Date.parse("2026-11-21T12:00:00Z");
+  reader = secretReader(system.secretsManager, secretId, parse, () => new Date(time));
+});
+
+function parse(text: string): string {
+  if (text === "broken") throw permanent("the secret is broken");
+  return `parsed ${text}`;
+}
+
+const rotate = (value: string) =>
+  system.secrets.call("PutSecretValue", { SecretId: secretId, SecretString: value });
+const reads = () => system.calls().get("test secretsmanager:GetSecretValue") ?? 0;
+
+test("a value is read once and kept for 60 seconds, however many ask", async () => {
+  const before = reads();
+  expect(await Promise.all([reader.read(), reader.read(), reader.read()])).toEqual(
+    Array.from({ length: 3 }, () => "parsed first"),
+  );
+  rotate("second");
+  time += 59_999;
+  expect(await reader.read()).toBe("parsed first");
+  expect(reads() - before).toBe(1);
+  time += 1;
+  expect(await reader.read()).toBe("parsed second");
+  expect(reads() - before).toBe(2);
+  expect(keptForInSeconds).toBe(60);
+});
+
+test("another time to keep it can be given", async () => {
+  const brief = secretReader(system.secretsManager, secretId, parse, () => new Date(time), 2);
+  await brief.read();
+  rotate("second");
+  time += 1_999;
+  expect(await brief.read()).toBe("parsed first");
+  time += 1;
+  expect(await brief.read()).toBe("parsed second");
+});
+
+test("reading again takes the present value at once, and keeps it", async () => {
+  await reader.read();
+  rotate("second");
+  expect(await reader.readAgain()).toBe("parsed second");
+  const before = reads();
+  expect(await reader.read()).toBe("parsed second");
+  expect(reads()).toBe(before);
+});
+
+test("a read that fails is told to all who wait for it, and is not kept", async () => {
+  const working = system.fail("secretsmanager:GetSecretValue");
+  const outcomes = await Promise.allSettled([reader.read(), reader.read()]);
+  expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  working();
+  expect(await reader.read()).toBe("parsed first");
+});
+
+test("a value that can't be parsed is not kept", async () => {
+  rotate("broken");
+  await expect(reader.read()).rejects.toThrow("the secret is broken");
+  rotate("mended");
+  expect(await reader.read()).toBe("parsed mended");
+});
+
+test("a read that fails leaves what a later one has kept", async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let calls = 0;
+  const working = system.intercept(async ({ action }, moment) => {
+    if (action !== "secretsmanager:GetSecretValue" || moment !== "before") return undefined;
+    calls += 1;
+    if (calls > 1) return undefined;
+    await held;
+    return { status: 500, errorType: "InternalServiceError", message: "injected" };
+  });
+  const slow = reader.read();
+  expect(await reader.readAgain()).toBe("parsed first");
+  release();
+  await expect(slow).rejects.toThrow("injected");
+  working();
+  const before = reads();
+  expect(await reader.read()).toBe("parsed first");
+  expect(reads()).toBe(before);
+});
+
+test("the version's id is told with the value", async () => {
+  const versions = secretReader(
+    system.secretsManager,
+    secretId,
+    (text, versionId) => `${versionId} ${text}`,
+    () => new Date(time),
+  );
+  const VersionId = system.secrets.call("GetSecretValue", { SecretId: secretId }).VersionId;
+  expect(await versions.read()).toBe(`${VersionId} first`);
+});
+
+test("a secret that does not exist is a failure", async () => {
+  const none = secretReader(system.secretsManager, "no-such-secret", parse, () => new Date(time));
+  await expect(none.read()).rejects.toMatchObject({ name: "ResourceNotFoundException" });
+});

@@ -1,0 +1,38 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isJwt, readClaims, readTokenLife } from "../../../adapters/secrets/token-claims.ts";
+
+const jwt = (claims: string) => `e30.${Buffer.from(claims).toString("base64url")}.c2ln`;
+
+describe("the claims of a token", () => {
+  it("are those of its payload, times only where they are numbers", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (iat, exp) => {
+        const life = readTokenLife(jwt(JSON.stringify({ iat, exp })));
+        // JSON has no negative zero, and toEqual tells it from zero.
+        expect(life).toEqual({
+          ...(typeof iat === "number" ? { issuedAt: iat + 0 } : {}),
+          ...(typeof exp === "number" ? { expiresAt: exp + 0 } : {}),
+        });
+      }),
+    );
+    expect(readTokenLife(jwt('{"iat":1e999,"exp":-1}'))).toEqual({ expiresAt: -1 });
+  });
+
+  it("are none of any other text, and nothing is thrown", () => {
+    const texts = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.array(fc.base64String(), { maxLength: 4 }).map((parts) => parts.join(".")),
+      fc.jsonValue().map((value) => jwt(JSON.stringify(value))),
+    );
+    fc.assert(
+      fc.property(texts, (text) => {
+        const claims = readClaims(text);
+        expect(isJwt(text)).toBe(claims !== undefined);
+        const life = readTokenLife(text);
+        if (claims === undefined) expect(life).toEqual({});
+        expect(Object.values(life).every(Number.isFinite)).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type RefusalNote, refusalNote, refusalOf } from "../../../adapters/provider/refusal-note.ts";
+import { tokenRefusals } from "../../../adapters/secrets/token-refusals.ts";
+import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+
+await describeOnTables("refused tokens", (tables) => {
+  let system: TestSystem;
+  let table: TestTable;
+  let note: RefusalNote;
+  let time: number;
+  let asked: number;
+
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+  });
+  afterAll(() => system.close());
+  beforeEach(async () => {
+    table = await system.createTable();
+    note = refusalNote(system.dynamodb, table.name);
+    time = Date.parse("2026-11-21T12:00:00Z");
+    asked = 0;
+  });
+
+  /** What one process knows. */
+  const knowing = (ask = async () => {}) =>
+    tokenRefusals(
+      note,
+      () => {
+        asked += 1;
+        return ask();
+      },
+      () => new Date(time),
+    );
+  const writes = () => system.calls().get("test dynamodb:UpdateItem") ?? 0;
+
+  test("a burst in many processes asks for one refresh, with one write in each", async () => {
+    const processes = Array.from({ length: 5 }, () => knowing());
+    const before = writes();
+    await Promise.all(processes.flatMap(({ report }) => Array.from({ length: 20 }, () => report("v1"))));
+    expect(asked).toBe(1);
+    expect(writes() - before).toBe(5);
+    expect(await note.read()).toBe("v1");
+  });
+
+  test("however long a version is refused, one refresh is asked for; for the next version one more", async () => {
+    const { report } = knowing();
+    for (let minute = 0; minute < 5; minute += 1) {
+      await report("v1");
+      time += 60_000;
+    }
+    expect(asked).toBe(1);
+    await report("v2");
+    expect(asked).toBe(2);
+  });
+
+  test("an operator is told of a version whether it was refused, and whether that is the end of it", async () => {
+    const known = () => refusalOf(system.dynamodb, table.name, "v1");
+    expect(await known()).toBe("none");
+    await note.note("v1");
+    expect(await known()).toBe("noted");
+    await note.conclude("v1", true);
+    expect(await known()).toBe("ended");
+    // The provider takes it for others: that a call was refused was the matter of its path.
+    await note.conclude("v1", false);
+    expect(await known()).toBe("none");
+    await note.note("v2");
+    expect(await known()).toBe("none");
+    const before = writes();
+    await known();
+    expect(writes()).toBe(before);
+  });
+
+  test("a refresh that can't be asked for is left to the next scheduled run, which reads the note", async () => {
+    await knowing(() => Promise.reject(new Error("throttled"))).report("v1");
+    expect(await note.read()).toBe("v1");
+  });
+
+  test("what can't be noted fails, and is noted the next time", async () => {
+    const { report } = knowing();
+    const working = system.fail("dynamodb:UpdateItem");
+    await expect(report("v1")).rejects.toThrow("injected by the test");
+    working();
+    await report("v1");
+    expect(asked).toBe(1);
+  });
+
+  test("a version of no use is spared for a minute once it was reported again, and then tried again", async () => {
+    const { report, isEnded } = knowing();
+    await report("v1");
+    await note.conclude("v1", true);
+    expect(isEnded("v1")).toBe(false);
+    time += 4_999;
+    await report("v1");
+    expect(isEnded("v1")).toBe(false);
+    time += 1;
+    await report("v1");
+    expect(isEnded("v1")).toBe(true);
+    expect(isEnded("v2")).toBe(false);
+    time += 59_999;
+    expect(isEnded("v1")).toBe(true);
+    time += 1;
+    expect(isEnded("v1")).toBe(false);
+    expect(asked).toBe(1);
+  });
+
+  test("a version that is of use again is not spared, nor is the next one", async () => {
+    await note.note("v1");
+    await note.conclude("v1", true);
+    await note.conclude("v1", false);
+    expect(await note.note("v1")).toBe("known");
+    await note.conclude("v1", true);
+    expect(await note.note("v2")).toBe("noted");
+    expect(await note.note("v2")).toBe("known");
+  });
+
+  test("a conclusion about another version changes nothing", async () => {
+    await note.note("v2");
+    await note.conclude("v1", true);
+    expect(await note.note("v2")).toBe("known");
+  });
+
+  test("nothing is noted at first", async () => {
+    expect(await note.read()).toBeUndefined();
+  });
+});

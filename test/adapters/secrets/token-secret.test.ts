@@ -1,0 +1,152 @@
+import { randomUUID } from "node:crypto";
+import { SignJWT } from "jose";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readTokenLife } from "../../../adapters/secrets/token-claims.ts";
+import { parseTokenSecret, type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
+import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+
+let system: TestSystem;
+let secretId: string;
+let secret: TokenSecret;
+
+beforeAll(async () => {
+  system = await startTestSystem();
+});
+afterAll(() => system.close());
+beforeEach(() => {
+  secretId = system.createSecret({ token: "old" });
+  secret = tokenSecret(system.secretsManager, secretId);
+});
+
+const stages = () => system.secrets.call("DescribeSecret", { SecretId: secretId }).VersionIdsToStages;
+
+test("a proposed token is pending, with the version that it replaces, and the current one stays", async () => {
+  expect(await secret.pending()).toBeUndefined();
+  const { versionId } = await secret.current();
+  const proposed = await secret.propose("new", versionId);
+  expect(proposed).toMatchObject({ token: "new", replaces: versionId });
+  expect(await secret.pending()).toMatchObject(proposed);
+  expect(await secret.current()).toMatchObject({ versionId, token: "old" });
+});
+
+test("a version tells when it was made", async () => {
+  const { createdAt } = await secret.current();
+  expect(Math.abs(Date.now() - createdAt.getTime())).toBeLessThan(60_000);
+});
+
+test("a proven token becomes current, and the one that it replaces previous", async () => {
+  const old = await secret.current();
+  const { versionId } = await secret.propose("new", old.versionId);
+  expect(await secret.promote(versionId, old.versionId)).toBe(true);
+  expect(await secret.current()).toMatchObject({ versionId, token: "new" });
+  expect(stages()).toEqual({ [old.versionId]: ["AWSPREVIOUS"], [versionId]: ["AWSPENDING", "AWSCURRENT"] });
+});
+
+test("a token is not promoted over a version that was replaced meanwhile", async () => {
+  const old = await secret.current();
+  const { versionId } = await secret.propose("new", old.versionId);
+  const other = randomUUID();
+  system.secrets.call("PutSecretValue", {
+    SecretId: secretId,
+    SecretString: '{"token":"set by an operator"}',
+    ClientRequestToken: other,
+  });
+  expect(await secret.promote(versionId, old.versionId)).toBe(false);
+  expect(await secret.current()).toMatchObject({ versionId: other, token: "set by an operator" });
+});
+
+test("the same token proposed again is the same version, for another one it is another", async () => {
+  const first = await secret.propose("new", "one");
+  expect(await secret.propose("new", "one")).toEqual(first);
+  expect(Object.keys(stages() ?? {})).toHaveLength(2);
+  expect((await secret.propose("new", "other")).versionId).not.toBe(first.versionId);
+});
+
+test("another token takes the place of the pending one", async () => {
+  await secret.propose("new", "one");
+  const newer = await secret.propose("newer", "one");
+  expect(await secret.pending()).toMatchObject(newer);
+});
+
+test("a discarded token is not pending any more, nor was it ever current", async () => {
+  const { versionId } = await secret.propose("new", "one");
+  await secret.discard(versionId);
+  expect(await secret.pending()).toBeUndefined();
+  expect((await secret.current()).token).toBe("old");
+});
+
+test("a token that was discarded can be proposed and promoted again", async () => {
+  const { versionId } = await secret.current();
+  await secret.discard((await secret.propose("new", versionId)).versionId);
+  await secret.promote((await secret.propose("new", versionId)).versionId, versionId);
+  expect((await secret.current()).token).toBe("new");
+});
+
+test("a token that another has replaced as pending is not discarded in its place", async () => {
+  const first = await secret.propose("new", "one");
+  const second = await secret.propose("newer", "one");
+  await secret.discard(first.versionId);
+  expect(await secret.pending()).toMatchObject(second);
+});
+
+test.each(["promote", "discard"] as const)(
+  "a failure to %s is thrown, not taken for a refusal",
+  async (how) => {
+    const { versionId } = await secret.current();
+    const proposed = await secret.propose("new", versionId);
+    const working = system.fail("secretsmanager:UpdateSecretVersionStage");
+    await expect(secret[how](proposed.versionId, versionId)).rejects.toThrow("injected by the test");
+    working();
+  },
+);
+
+test("a failure to read is thrown, not taken for nothing pending", async () => {
+  const working = system.fail("secretsmanager:GetSecretValue");
+  await expect(secret.pending()).rejects.toThrow("injected by the test");
+  working();
+});
+
+describe("the secret's text", () => {
+  test.each([
+    ['{"token":"jwt"}', "jwt"],
+    ['{"placeholder":"x"}', undefined],
+    ['{"token":""}', undefined],
+    ['{"token":5}', undefined],
+  ])("%s holds the token %s", (text, token) => {
+    expect(parseTokenSecret(text, "v1")).toEqual({ versionId: "v1", token });
+  });
+
+  test("names the version that a refreshed token replaces", () => {
+    expect(parseTokenSecret('{"token":"jwt","replaces":"v0"}', "v1")).toEqual({
+      versionId: "v1",
+      token: "jwt",
+      replaces: "v0",
+    });
+  });
+
+  test.each(["jwt", "[]", '"jwt"'])("%s is refused, and not quoted", (text) => {
+    expect(() => parseTokenSecret(text, "v1")).toThrow(/^the token secret/);
+  });
+});
+
+describe("a token's life", () => {
+  const sign = (claims: Record<string, unknown>) =>
+    new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from("any"));
+
+  test("is read from its claims", async () => {
+    expect(readTokenLife(await sign({ iat: 100, exp: 200 }))).toEqual({ issuedAt: 100, expiresAt: 200 });
+    expect(readTokenLife(await sign({ exp: 200 }))).toEqual({ expiresAt: 200 });
+  });
+
+  test.each(["", "opaque", "a.b.c", "..", `x.${Buffer.from("[]").toString("base64url")}.y`])(
+    "is unknown for %j",
+    (token) => {
+      expect(readTokenLife(token)).toEqual({});
+    },
+  );
+
+  test("is unknown where its claims are no numbers", async () => {
+    const claims = Buffer.from('{"iat":"x","exp":null}').toString("base64url");
+    expect(readTokenLife(`x.${claims}.y`)).toEqual({});
+  });
+});

@@ -1,0 +1,85 @@
+import { DeleteObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type LetterArchive, letterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
+import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
+import { startTestSystem, type TestBucket, type TestSystem } from "../../support/engines.ts";
+
+const letterOf = (number: number): DeadLetter => ({
+  messageId: `m-${number}`,
+  sentAt: new Date("2026-11-07T23:59:59.999Z"),
+  receives: 2,
+  body: `letter ${number}`,
+});
+
+describe("the archive of letters", () => {
+  let system: TestSystem;
+  let bucket: TestBucket;
+  let archive: LetterArchive;
+  beforeAll(async () => {
+    system = await startTestSystem();
+  });
+  afterAll(() => system.close());
+  beforeEach(async () => {
+    bucket = await system.createBucket();
+    archive = letterArchive(system.s3, bucket.name);
+    await Promise.all(Array.from({ length: 12 }, (_, number) => archive.put("users", letterOf(number))));
+  });
+
+  it("gives back each letter as it was, in lots of ten, and keeps those that are not done", async () => {
+    const seen: DeadLetter[] = [];
+    const result = await archive.place("users")(async (letters) => {
+      expect(letters.length).toBeLessThanOrEqual(10);
+      seen.push(...letters);
+      return { done: letters.filter(({ messageId }) => messageId === "m-3"), isEnough: false };
+    });
+    expect(result).toEqual({ notTaken: 0 });
+    expect(seen.toSorted((a, b) => Number(a.messageId.slice(2)) - Number(b.messageId.slice(2)))).toEqual(
+      Array.from({ length: 12 }, (_, number) => letterOf(number)),
+    );
+    expect(await archive.count("users")).toBe(11);
+    expect(await bucket.keys()).not.toContain("letters/users/2026-11-07/m-3.json");
+  });
+
+  it("holds a letter once, however often it is written", async () => {
+    await archive.put("users", letterOf(1));
+    expect(await archive.count("users")).toBe(12);
+  });
+
+  it("reads no further when it is enough", async () => {
+    let lots = 0;
+    await archive.place("users")(async () => {
+      lots += 1;
+      return { done: [], isEnough: true };
+    });
+    expect(lots).toBe(1);
+  });
+
+  it("passes over a letter that another reader took meanwhile", async () => {
+    const seen: DeadLetter[] = [];
+    await archive.place("users")(async (letters) => {
+      seen.push(...letters);
+      // The last two, which the next lot would hold.
+      for (const Key of (await bucket.keys()).slice(10))
+        await system.s3.send(new DeleteObjectCommand({ Bucket: bucket.name, Key }));
+      return { done: [], isEnough: false };
+    });
+    expect(seen).toHaveLength(10);
+  });
+
+  it("tells how many could not be taken away", async () => {
+    const endFault = system.fail("s3:DeleteObject", "m-5.json");
+    const result = await archive.place("users")(async (done) => ({ done, isEnough: false }));
+    endFault();
+    expect(result).toEqual({ notTaken: 1 });
+    expect(await bucket.keys()).toEqual(["letters/users/2026-11-07/m-5.json"]);
+  });
+
+  it("leaves what a later release wrote to that", async () => {
+    const Body = JSON.stringify({ schemaVersion: 3 });
+    const Key = "letters/users/2026-11-07/a.json";
+    await system.s3.send(new PutObjectCommand({ Bucket: bucket.name, Key, Body }));
+    await expect(archive.place("users")(async () => ({ done: [], isEnough: false }))).rejects.toThrow(
+      "schemaVersion: 3 is of a later release",
+    );
+  });
+});

@@ -1,0 +1,152 @@
+import { createServer } from "node:http";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { queueLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
+import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+
+/** A queue that shows what a test says, lot by lot: the order is SQS's own. */
+async function startScriptedQueue(lots: readonly (readonly string[])[]) {
+  const waiting = [...lots];
+  const server = createServer((message, response) => {
+    message.resume().on("end", () => {
+      const isReceive = message.headers["x-amz-target"] === "AmazonSQS.ReceiveMessage";
+      const Messages = isReceive ? waiting.shift()?.map((id) => ({ MessageId: id, Body: id })) : undefined;
+      response.setHeader("content-type", "application/x-amz-json-1.0").end(JSON.stringify({ Messages }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port for the queue");
+  const endpoint = `http://127.0.0.1:${address.port}`;
+  const credentials = { accessKeyId: "a", secretAccessKey: "b" };
+  const client = new SQSClient({ endpoint, region: "eu-central-1", credentials, md5: false });
+  return {
+    client,
+    url: `${endpoint}/000000000000/q`,
+    close: async () => {
+      client.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+describe("a long reading", () => {
+  const read = async (lots: readonly (readonly string[])[]) => {
+    const queue = await startScriptedQueue(lots);
+    const seen: string[] = [];
+    try {
+      await queueLetters(
+        queue.client,
+        queue.url,
+        () => 60,
+      )(async (letters) => {
+        seen.push(...letters.map(({ messageId }) => messageId));
+        return { done: letters.filter(({ body }) => body.startsWith("done")), isEnough: false };
+      });
+      return seen;
+    } finally {
+      await queue.close();
+    }
+  };
+
+  it("goes on where letters come round again before others were seen", async () => {
+    expect(await read([["a", "b"], ["a"], ["b", "c"], []])).toEqual(["a", "b", "c"]);
+  });
+
+  it("ends when all that it holds has come round", async () => {
+    expect(await read([["a", "b"], ["a", "b"], ["a"], ["b"], ["unseen"]])).toEqual(["a", "b"]);
+  });
+
+  it("shows a letter once that was taken away and that SQS shows again", async () => {
+    expect(await read([["done-1"], ["done-1", "a"], []])).toEqual(["done-1", "a"]);
+  });
+});
+
+describe("the letters of a queue", () => {
+  let system: TestSystem;
+  let queueUrl: string;
+  beforeAll(async () => {
+    system = await startTestSystem();
+  });
+  afterAll(() => system.close());
+  beforeEach(async () => {
+    queueUrl = await system.createQueue();
+    for (let index = 0; index < 25; index += 1) await system.send(queueUrl, `letter ${index}`);
+  });
+
+  const all = Array.from({ length: 25 }, (_, index) => `letter ${index}`).sort();
+  const place = (hidden = 60) => queueLetters(system.sqs, queueUrl, () => hidden);
+  const bodiesOf = (letters: readonly { readonly body: string }[]) => letters.map(({ body }) => body).sort();
+  const left = async () => (await system.drain(queueUrl)).map(({ Body = "" }) => Body).sort();
+
+  it("are each seen once, and can be received at once when the reading ends, received once more", async () => {
+    const seen: DeadLetter[] = [];
+    const result = await place()(async (letters) => {
+      expect(letters.length).toBeLessThanOrEqual(10);
+      seen.push(...letters);
+      return { done: [], isEnough: false };
+    });
+    expect(result).toEqual({ notTaken: 0 });
+    expect(bodiesOf(seen)).toEqual(all);
+    const after = await system.drain(queueUrl);
+    expect(after.map(({ Body = "" }) => Body).sort()).toEqual(all);
+    expect(new Set(after.map(({ Attributes }) => Attributes?.ApproximateReceiveCount))).toEqual(
+      new Set(["2"]),
+    );
+  });
+
+  it("are each seen once, and come to an end, also where they come round while they are still read", async () => {
+    const seen: DeadLetter[] = [];
+    await place(0)(async (letters) => {
+      seen.push(...letters);
+      return { done: [], isEnough: false };
+    });
+    expect(bodiesOf(seen)).toEqual(all);
+  });
+
+  it("are taken away where they are done, and no others", async () => {
+    await place()(async (letters) => ({
+      done: letters.filter(({ body }) => body.endsWith("4")),
+      isEnough: false,
+    }));
+    expect(await left()).toEqual(all.filter((body) => !body.endsWith("4")));
+  });
+
+  it("are left alone when it is enough", async () => {
+    let lots = 0;
+    await place()(async () => {
+      lots += 1;
+      return { done: [], isEnough: true };
+    });
+    expect(lots).toBe(1);
+    expect(await left()).toEqual(all);
+  });
+
+  it("are released where looking at them fails", async () => {
+    await expect(place()(() => Promise.reject(new Error("looking failed")))).rejects.toThrow(
+      "looking failed",
+    );
+    expect(await left()).toEqual(all);
+  });
+
+  it("are released where they can't be taken away", async () => {
+    const endFault = system.fail("sqs:DeleteMessageBatch");
+    await expect(place()(async (done) => ({ done, isEnough: false }))).rejects.toThrow(
+      "injected by the test",
+    );
+    endFault();
+    expect(await left()).toEqual(all);
+  });
+
+  it("leave out what another reader has in its hands", async () => {
+    const others = await system.receive(queueUrl);
+    const seen: DeadLetter[] = [];
+    await place()(async (letters) => {
+      seen.push(...letters);
+      return { done: letters, isEnough: false };
+    });
+    expect(seen).toHaveLength(25 - others.length);
+    expect(await left()).toEqual([]);
+  });
+});

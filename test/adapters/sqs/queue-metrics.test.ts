@@ -1,0 +1,108 @@
+import { CreateQueueCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import type { AlarmState } from "@income-events/local-stack/alarms/alarms.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { stackAlarms } from "../../../adapters/aws/stack-alarms.ts";
+import { queueMetrics } from "../../../adapters/sqs/queue-metrics.ts";
+import {
+  clients,
+  type LocalSystem,
+  startLocalSystem,
+} from "../../packages/local-stack/gateway/local-system.ts";
+
+const hour = 3_600_000;
+const since = Date.parse("2026-11-21T12:00:00Z");
+const alarm = (name: string, state: "OK" | "ALARM" = "OK"): AlarmState => ({
+  logicalId: name,
+  name,
+  description: `What ${name} means.`,
+  actions: ["arn:aws:sns:eu-central-1:000000000000:on-call"],
+  state,
+  since,
+});
+
+let system: LocalSystem;
+const alarms: AlarmState[] = [];
+beforeAll(async () => {
+  system = await startLocalSystem({ engines: { alarms: () => alarms } });
+});
+afterAll(() => system.close());
+
+async function emptyQueue(name: string): Promise<string> {
+  const { sqs } = clients(system, system.operator);
+  const { QueueUrl = "" } = await sqs.send(new CreateQueueCommand({ QueueName: name }));
+  return QueueUrl;
+}
+
+/** A queue of its own with a message in it. */
+async function usedQueue(name: string): Promise<string> {
+  const { sqs } = clients(system, system.operator);
+  const QueueUrl = await emptyQueue(name);
+  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
+  return QueueUrl;
+}
+
+/** The metrics as they are seen so many hours later. */
+function metricsIn(hours: number) {
+  const { cloudwatch } = clients(system, system.operator);
+  return queueMetrics(cloudwatch, () => new Date(Date.now() + hours * hour));
+}
+
+describe("when something was last sent", () => {
+  test("is told to the minute, then to the hour, and after two weeks not any more", async () => {
+    const url = await usedQueue("sent");
+    const sentAt = Date.now();
+    const lastSent = async (hours: number) => (await metricsIn(hours).lastSent([url])).get(url)?.getTime();
+    const unitOf = (time = Number.NaN) => [60_000, hour].find((unit) => sentAt - time <= unit);
+    expect(unitOf(await lastSent(0.05))).toBe(60_000);
+    const before = await lastSent(24);
+    expect((before ?? 1) % hour).toBe(0);
+    expect(unitOf(before)).toBeDefined();
+    expect(await lastSent(15 * 24)).toBeUndefined();
+  });
+
+  test("is told of each queue by itself, however many there are", async () => {
+    const url = await usedQueue("among");
+    const urls = [...Array.from({ length: 700 }, (_, index) => `${url}-${index}`), url];
+    expect([...(await metricsIn(0.05).lastSent(urls)).keys()]).toEqual([url]);
+  });
+});
+
+test("a queue counts as asked for messages within an hour, in vain or not", async () => {
+  const url = await usedQueue("asked");
+  const empty = await emptyQueue("asked-in-vain");
+  const unread = await usedQueue("unread");
+  const { sqs } = clients(system, system.operator);
+  for (const QueueUrl of [url, empty]) await sqs.send(new ReceiveMessageCommand({ QueueUrl }));
+  const all = [url, empty, unread];
+  expect([...(await metricsIn(0.05).asked(all))].toSorted()).toEqual([url, empty].toSorted());
+  expect([...(await metricsIn(1.1).asked(all))]).toEqual([]);
+});
+
+describe("the alarms of a stack", () => {
+  test("are those of its name alone, with what they mean and since when they are so", async () => {
+    const names = [
+      "stage-prod-TokenRefused1A2B-9XYZ",
+      "stage-prod-eu-TokenRefused1A2B-9XYZ",
+      "stage-prod2-A-B",
+      "other",
+    ];
+    alarms.splice(0, alarms.length, ...names.map((name) => alarm(name)), alarm("stage-prod-Local", "ALARM"));
+    const { cloudwatch } = clients(system, system.operator);
+    expect(await stackAlarms(cloudwatch, "stage-prod")).toEqual([
+      {
+        name: "stage-prod-TokenRefused1A2B-9XYZ",
+        description: "What stage-prod-TokenRefused1A2B-9XYZ means.",
+        isOn: false,
+        isTold: true,
+        since: new Date(since),
+      },
+      {
+        name: "stage-prod-Local",
+        description: "What stage-prod-Local means.",
+        isOn: true,
+        isTold: true,
+        since: new Date(since),
+      },
+    ]);
+  });
+});

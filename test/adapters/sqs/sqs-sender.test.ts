@@ -1,0 +1,197 @@
+import { type BatchResultErrorEntry, SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Outgoing, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+
+let system: TestSystem;
+let queueUrl: string;
+
+beforeAll(async () => {
+  system = await startTestSystem();
+});
+afterAll(() => system.close());
+beforeEach(async () => {
+  queueUrl = await system.createQueue();
+});
+
+const send = (messages: readonly Outgoing[]) => sqsSender(system.sqs)(queueUrl, messages);
+const requests = () => system.calls().get("test sqs:SendMessageBatch") ?? 0;
+const bodies = async () => (await system.drain(queueUrl)).map(({ Body }) => Body);
+const numbered = (count: number, filler = "") =>
+  Array.from({ length: count }, (_, index) => ({ body: `${index}${filler}` }));
+
+/** How many requests a sending takes. */
+async function requestsFor(messages: readonly Outgoing[]): Promise<number> {
+  const before = requests();
+  expect(await send(messages)).toEqual(messages.map(() => undefined));
+  return requests() - before;
+}
+
+test("nothing to send is no request", async () => {
+  expect(await requestsFor([])).toBe(0);
+});
+
+test.each([
+  [1, 1],
+  [10, 1],
+  [11, 2],
+  [95, 10],
+])("%i small messages are sent in %i requests of ten", async (count, expected) => {
+  expect(await requestsFor(numbered(count))).toBe(expected);
+  expect((await bodies()).toSorted()).toEqual(
+    numbered(count)
+      .map(({ body }) => body)
+      .toSorted(),
+  );
+});
+
+describe("messages that together are over 1 MiB are sent in several requests:", () => {
+  test.each([
+    ["letters", "x"],
+    ["characters of three bytes", "…"],
+  ])("%s", async (_, character) => {
+    const filler = character.repeat(Math.floor(300_000 / Buffer.byteLength(character)));
+    expect(await requestsFor(numbered(7, filler))).toBe(3);
+    expect(await bodies()).toHaveLength(7);
+  });
+
+  test("a message of nearly 1 MiB goes alone", async () => {
+    expect(await requestsFor([{ body: "a" }, { body: "x".repeat(1_048_576) }, { body: "b" }])).toBe(3);
+    expect(await bodies()).toHaveLength(3);
+  });
+});
+
+test("a message over the limit is told alone, and the others are sent", async () => {
+  const results = await send([{ body: "a" }, { body: "x".repeat(1_048_577) }, { body: "b" }]);
+  expect(results).toEqual([undefined, expect.objectContaining({ kind: "retryable" }), undefined]);
+  expect((await bodies()).toSorted()).toEqual(["a", "b"]);
+});
+
+test("a delay keeps a message back, a reason shows as an attribute, and both are each message's own", async () => {
+  await send([
+    { body: "later", delayInSeconds: 900 },
+    { body: "now", delayInSeconds: 0, reason: "because: ü" },
+    { body: "plain" },
+  ]);
+  const messages = await system.drain(queueUrl);
+  expect(
+    messages.map(({ Body, MessageAttributes }) => [Body, MessageAttributes?.reason?.StringValue]).toSorted(),
+  ).toEqual([
+    ["now", "because: ü"],
+    ["plain", undefined],
+  ]);
+});
+
+test("a reason is cut at 256 characters", async () => {
+  await send([{ body: "x", reason: "r".repeat(5_000) }]);
+  const [message] = await system.drain(queueUrl);
+  expect(message?.MessageAttributes?.reason?.StringValue).toBe("r".repeat(256));
+});
+
+test("a count of returns shows beside the reason; what has no room beside the body is left out", async () => {
+  const returns = "1 run";
+  const room = 1_048_576 - Buffer.byteLength(`returnsString${returns}`);
+  const all = ["whole", "x".repeat(room), "x".repeat(room + 1)];
+  expect(await send(all.map((body) => ({ body, reason: "because", returns })))).toEqual(
+    all.map(() => undefined),
+  );
+  const messages = await system.drain(queueUrl);
+  const shown = messages.map(({ Body = "", MessageAttributes = {} }) => [
+    Body.length,
+    MessageAttributes.returns?.StringValue,
+    MessageAttributes.reason?.StringValue,
+  ]);
+  expect(shown.toSorted(([a], [b]) => Number(a) - Number(b))).toEqual([
+    [5, returns, "because"],
+    [room, returns, undefined],
+    [room + 1, undefined, undefined],
+  ]);
+});
+
+test("a queue that is gone is told for each message", async () => {
+  const results = await sqsSender(system.sqs)(`${queueUrl}-gone`, numbered(12));
+  expect(results).toHaveLength(12);
+  for (const failure of results) {
+    expect(failure).toMatchObject({ kind: "retryable", reason: expect.stringMatching(/QueueDoesNotExist/) });
+  }
+});
+
+test("a request that fails is told for its messages only", async () => {
+  let calls = 0;
+  const working = system.intercept(async ({ action }, moment) => {
+    if (action !== "sqs:SendMessageBatch" || moment !== "before") return undefined;
+    calls += 1;
+    return calls === 1 ? { status: 500, errorType: "InternalFailure", message: "injected" } : undefined;
+  });
+  const results = await send(numbered(15));
+  working();
+  const failed = results.flatMap((failure, index) => (failure === undefined ? [] : [index]));
+  const arrived = (await bodies()).map(Number);
+  expect([5, 10]).toContain(failed.length);
+  expect([...failed, ...arrived].toSorted((a, b) => a - b)).toEqual(numbered(15).map((_, index) => index));
+});
+
+/** The engine fails whole requests only: SQS's partial failures are put into its answers here, one after the other. */
+function answering(...answers: readonly (readonly BatchResultErrorEntry[])[]) {
+  const client = new SQSClient({ region: "eu-central-1", endpoint: "http://127.0.0.1:1" });
+  const sent: (string | undefined)[][] = [];
+  client.middlewareStack.add(
+    (_next, context) => async (args) => {
+      expect(context.commandName).toBe(SendMessageBatchCommand.name);
+      const { input } = new SendMessageBatchCommand({ ...partsOf(args.input) });
+      const Failed = answers[sent.length];
+      sent.push((input.Entries ?? []).map(({ MessageBody }) => MessageBody));
+      if (Failed === undefined) throw new Error("no answer");
+      return { response: {}, output: { $metadata: {}, Successful: [], Failed } };
+    },
+    { step: "initialize", priority: "high" },
+  );
+  return { send: sqsSender(client), sent };
+}
+
+const theirs = (Id: string) => ({ Id, SenderFault: false, Code: "InternalError" });
+const ours = (Id: string) => ({ Id, SenderFault: true, Code: "InvalidMessageContents" });
+const retryable = (reason: string) => ({ kind: "retryable", reason, delayInSeconds: 0 });
+
+describe("what SQS fails to take of a request", () => {
+  test("by its own fault is sent again at once, and nothing else", async () => {
+    const { send: sendThere, sent } = answering([theirs("3"), ours("1"), theirs("0")], []);
+    const results = await sendThere("queue", numbered(4));
+    expect(sent).toEqual([
+      ["0", "1", "2", "3"],
+      ["0", "3"],
+    ]);
+    expect(results).toEqual([undefined, retryable("SQS: InvalidMessageContents"), undefined, undefined]);
+  });
+
+  test("is told per message, and in order, where it fails once more", async () => {
+    const { send: sendThere, sent } = answering([theirs("3"), ours("1"), theirs("0")], [theirs("3")]);
+    const results = await sendThere("queue", numbered(4));
+    expect(sent).toHaveLength(2);
+    expect(results).toEqual([
+      undefined,
+      retryable("SQS: InvalidMessageContents"),
+      undefined,
+      retryable("SQS: InternalError"),
+    ]);
+  });
+
+  test("is told alone where the second request fails whole", async () => {
+    const { send: sendThere } = answering([theirs("2")]);
+    const results = await sendThere("queue", numbered(3));
+    expect(results).toEqual([undefined, undefined, expect.objectContaining({ kind: "retryable" })]);
+  });
+
+  test("for what is in it is not sent again", async () => {
+    const { send: sendThere, sent } = answering([ours("0")]);
+    expect(await sendThere("queue", numbered(2))).toEqual([
+      retryable("SQS: InvalidMessageContents"),
+      undefined,
+    ]);
+    expect(sent).toHaveLength(1);
+  });
+});
+
+function partsOf(input: object) {
+  return { QueueUrl: undefined, Entries: undefined, ...input };
+}

@@ -1,0 +1,53 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readChange, writeChange } from "../../../adapters/streams/change-stream.ts";
+import { fetched, want } from "../../../domain/fetch/document.ts";
+import type { Change } from "../../../domain/state/change.ts";
+import { judge } from "../../../domain/state/state.ts";
+import { account, at, eventOf, minute } from "../../domain/samples.ts";
+
+const event = fc
+  .record({
+    type: fc.constantFrom("account.connected", "account.updated", "account.deleted", "endpoint.updated"),
+    time: fc.option(fc.nat(9), { nil: undefined }),
+    userId: fc.option(fc.string({ minLength: 1 }), { nil: undefined }),
+    endpoint: fc.string({ minLength: 1 }),
+  })
+  .map(({ type, time, userId, endpoint }) =>
+    eventOf(type, {
+      ...(time !== undefined && { time: minute(time) }),
+      ...(userId !== undefined && { userId }),
+      ...(type === "endpoint.updated" && { endpoint }),
+    }),
+  );
+
+/** A change of each kind, the second write of its item too. */
+const change = fc.tuple(event, event, fc.integer({ min: 1, max: 9 })).chain(([one, other, receipts]) => {
+  const state = judge(undefined, one, 1);
+  const name = { endpoint: "income", range: { start: "2026-01-01", end: "2026-01-31" } };
+  const dataSet = want(undefined, account, name, one, 1);
+  const changes: Change[] = [{ of: "event", event: one, receipts }];
+  for (const before of [undefined, state]) {
+    const after = before === undefined ? state : judge(before, other, 1);
+    if (after !== undefined) changes.push({ of: "state", before, after });
+  }
+  if (dataSet !== undefined) {
+    changes.push({ of: "data", before: undefined, after: dataSet });
+    const after = fetched(dataSet, 1, "content", at);
+    if (after !== undefined) changes.push({ of: "data", before: dataSet, after });
+  }
+  return fc.constantFrom(...changes);
+});
+
+describe("a change as a record of the stream", () => {
+  it("is read as it was written", () => {
+    fc.assert(
+      fc.property(change, (written) => {
+        const record = writeChange(written, "1");
+        expect(record.dynamodb?.SequenceNumber).toBe("1");
+        // Through JSON, as an invocation carries it.
+        expect(readChange(JSON.parse(JSON.stringify(record)))).toEqual(written);
+      }),
+    );
+  });
+});

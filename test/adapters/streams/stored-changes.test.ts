@@ -1,0 +1,133 @@
+import { PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
+import type { Key } from "../../../adapters/dynamodb/keys.ts";
+import { revisions } from "../../../adapters/dynamodb/versioned-records.ts";
+import { linkTable } from "../../../adapters/s3/links.ts";
+import {
+  type StoredChanges,
+  type StoredPage,
+  storedChanges,
+} from "../../../adapters/streams/stored-changes.ts";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
+import { subjectOf } from "../../../domain/event/subjects.ts";
+import { wantFor } from "../../../domain/fetch/document.ts";
+import { judge } from "../../../domain/state/state.ts";
+import { eventOf } from "../../domain/samples.ts";
+import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+
+await describeOnTables("what the table holds of a subject", (tables) => {
+  let system: TestSystem;
+  let table: TestTable;
+  let stored: StoredChanges;
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+  });
+  afterAll(() => system.close());
+  beforeEach(async () => {
+    table = await system.createTable();
+    stored = storedChanges(system.dynamodb, table.name);
+  });
+
+  const store = async (event: IncomeEvent, isJudged = true) => {
+    const body = { as: "text", text: "x".repeat(1000) } as const;
+    await eventTable(system.dynamodb, table.name, 30)({ event, body });
+    if (isJudged) {
+      await revisions(system.dynamodb, table.name).state(subjectOf(event), (state) => judge(state, event, 1));
+    }
+    return event;
+  };
+  const put = (item: Record<string, unknown>) =>
+    system.dynamodb.send(new PutItemCommand({ TableName: table.name, Item: marshall(item) }));
+  const collect = async (pages: AsyncIterable<StoredPage>) => {
+    const all: StoredPage[] = await Array.fromAsync(pages);
+    return {
+      found: all.flatMap(({ found }) => found),
+      unreadable: all.flatMap(({ unreadable }) => unreadable),
+      examined: all.reduce((sum, { examined }) => sum + examined, 0),
+    };
+  };
+  const namesOf = async (pages: AsyncIterable<StoredPage>) =>
+    (await collect(pages)).found
+      .map(({ change }) =>
+        change.of === "event" ? change.event.id : `${change.of} ${change.after.subject.id}`,
+      )
+      .toSorted();
+
+  const userId = "user-1";
+  const account = (id: string, more: Partial<IncomeEvent> = {}) =>
+    eventOf("account.connected", { accountId: id, ...more });
+
+  describe("of a user", () => {
+    test("is the user's, that of linked accounts, and that of accounts which its events name", async () => {
+      const user = await store(eventOf("user.created", { userId }));
+      const linked = await store(account("linked"));
+      const named = await store(account("named", { userId }));
+      await linkTable(system.dynamodb, table.name)(userId, "linked");
+      await revisions(system.dynamodb, table.name).dataSet(
+        { kind: "account", id: "linked" },
+        { endpoint: "income" },
+        (known) => wantFor(known, { kind: "account", id: "linked" }, { endpoint: "income" }, "mark"),
+      );
+      await store(account("other", { userId: "user-2" }));
+      expect(await namesOf(stored.of({ kind: "user", id: userId }))).toEqual(
+        [
+          "data linked",
+          "state linked",
+          "state named",
+          `state ${userId}`,
+          user.id,
+          linked.id,
+          named.id,
+        ].toSorted(),
+      );
+    });
+  });
+
+  describe("of an account", () => {
+    test("is its own partition, and its events among those of its user", async () => {
+      const own = await store(account("mine"));
+      const ofUser = await store(account("mine", { userId }));
+      await store(account("other", { userId }));
+      await store(eventOf("user.created", { userId }));
+      expect(await namesOf(stored.of({ kind: "account", id: "mine" }))).toEqual(
+        ["state mine", own.id, ofUser.id].toSorted(),
+      );
+    });
+  });
+
+  test("goes on behind any item, of a subject and of the whole table, and gives each once", async () => {
+    for (let index = 0; index < 4; index += 1) await store(account(`account-${index}`, { userId }));
+    for (const pages of [
+      (after?: Key) => stored.all(after),
+      (after?: Key) => stored.of({ kind: "user", id: userId }, after),
+    ]) {
+      const { found } = await collect(pages());
+      expect(found).toHaveLength(8);
+      for (const [index, { key }] of found.entries()) {
+        expect((await collect(pages(key))).found).toEqual(found.slice(index + 1));
+      }
+    }
+  });
+
+  test("leaves out what has no consequences, and tells what it can't read", async () => {
+    const event = await store(account("mine"));
+    await put({ pk: "ACCOUNT#mine", sk: "CONTENT#income", content: "{}" });
+    await put({ pk: "PROVIDER", sk: "BREAKER", state: "closed" });
+    await put({ pk: "ACCOUNT#bad", sk: "STATE", state: { subject: "nobody" } });
+    await put({ pk: "ACCOUNT#later", sk: "STATE", schemaVersion: 99, state: {} });
+    const { found, unreadable, examined } = await collect(stored.all());
+    expect(found.map(({ change }) => change.of).toSorted()).toEqual(["event", "state"]);
+    expect(found.find(({ change }) => change.of === "event")?.change).toEqual({
+      of: "event",
+      event,
+      receipts: 1,
+    });
+    expect(unreadable.toSorted((one, other) => (one.pk < other.pk ? -1 : 1))).toEqual([
+      { pk: "ACCOUNT#bad", sk: "STATE" },
+      { pk: "ACCOUNT#later", sk: "STATE" },
+    ]);
+    expect(examined).toBe(6);
+  });
+});

@@ -1,0 +1,217 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { followStream } from "../../../adapters/streams/stream-follower.ts";
+import { streamOf } from "../../../adapters/streams/table-stream.ts";
+import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+
+const credentials = { accessKeyId: "AKIATEST000000000000", secretAccessKey: "test" };
+const region = "eu-central-1";
+
+/** Collects the sort keys of new items until it is stopped. */
+function follow(
+  client: DynamoDBStreamsClient,
+  stream: string,
+  wait = () => new Promise<void>((resolve) => void setTimeout(resolve, 5)),
+) {
+  const ending = new AbortController();
+  const ready = Promise.withResolvers<void>();
+  const seen: string[] = [];
+  const troubles: string[] = [];
+  const records = followStream(client, stream, {
+    signal: ending.signal,
+    wait,
+    onReady: ready.resolve,
+    onTrouble: (reason) => void troubles.push(reason),
+  });
+  const ended = (async () => {
+    for await (const some of records)
+      seen.push(...some.map(({ dynamodb }) => dynamodb?.NewImage?.sk?.S ?? ""));
+  })();
+  return { seen, troubles, ready: Promise.race([ready.promise, ended]), stop: () => ending.abort(), ended };
+}
+
+await describeOnTables("following a table's stream", (tables) => {
+  let system: TestSystem;
+  let client: DynamoDBStreamsClient;
+  let table: TestTable;
+  let stream: string;
+  let release: () => void = () => undefined;
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+    client = new DynamoDBStreamsClient({ maxAttempts: 1 });
+    table = await system.createTable();
+    stream = await streamOf(system.dynamodb, table.name);
+  });
+  afterEach(() => release());
+  afterAll(async () => {
+    client.destroy();
+    await system.close();
+  });
+  const put = (sk: string) =>
+    // Each a change: what is written again as it was makes no record.
+    system.dynamodb.send(
+      new PutItemCommand({ TableName: table.name, Item: marshall({ pk: "p", sk, made: randomUUID() }) }),
+    );
+  /** Until it is released. */
+  const fail = (action: string, errorType: string) => {
+    const failed = Promise.withResolvers<void>();
+    release = system.intercept(async (call, moment) => {
+      if (moment !== "before" || call.action !== action) return undefined;
+      failed.resolve();
+      return { status: 400, errorType, message: "injected by the test" };
+    });
+    return failed.promise;
+  };
+
+  it("tells every change from now on once, and nothing from before, until it is stopped", async () => {
+    await put("before");
+    const { seen, ready, stop, ended } = follow(client, stream);
+    await ready;
+    await put("one");
+    await put("two");
+    await expect.poll(() => seen).toEqual(["one", "two"]);
+    await put("three");
+    await expect.poll(() => seen).toEqual(["one", "two", "three"]);
+    stop();
+    await ended;
+  });
+
+  it.each([
+    ["dynamodb:GetRecords", "ProvisionedThroughputExceededException"],
+    ["dynamodb:GetRecords", "LimitExceededException"],
+    ["dynamodb:GetShardIterator", "ThrottlingException"],
+    ["dynamodb:DescribeStream", "ThrottlingException"],
+  ])("tells where %s is answered %s, and goes on", async (action, errorType) => {
+    const failed = fail(action, errorType);
+    const { seen, ready, stop, ended, troubles } = follow(client, stream);
+    await failed;
+    await expect.poll(() => troubles).toContain(errorType);
+    release();
+    await ready;
+    await put("first");
+    await expect.poll(() => seen).toEqual(["first"]);
+    stop();
+    await ended;
+  });
+
+  it("goes on after the last that it read, where a pause was too long for the iterator", async () => {
+    const { seen, ready, stop, ended, troubles } = follow(client, stream);
+    await ready;
+    await put("first");
+    await expect.poll(() => seen).toEqual(["first"]);
+    const failed = fail("dynamodb:GetRecords", "ExpiredIteratorException");
+    await put("second");
+    await failed;
+    release();
+    await expect.poll(() => seen).toEqual(["first", "second"]);
+    expect(troubles).toEqual([]);
+    stop();
+    await ended;
+  });
+
+  it("ends with the error where it may not read", async () => {
+    void fail("dynamodb:GetShardIterator", "AccessDeniedException");
+    await expect(follow(client, stream).ready).rejects.toMatchObject({ name: "AccessDeniedException" });
+  });
+});
+
+describe("following a stream whose shards end", () => {
+  let server: Server;
+  let client: DynamoDBStreamsClient;
+  let isDropped = false;
+  const open = new Set(["parent"]);
+  const shards = [
+    { id: "old", records: ["long ago"] },
+    { id: "parent", records: [] as string[] },
+  ];
+  const read = new Map<string, number>();
+  const answers: Readonly<Record<string, (input: Record<string, string>) => object>> = {
+    DescribeStream: () => ({
+      StreamDescription: {
+        Shards: shards.map(({ id }) => ({
+          ShardId: id,
+          SequenceNumberRange: {
+            StartingSequenceNumber: "1",
+            ...(!open.has(id) && { EndingSequenceNumber: "9" }),
+          },
+        })),
+      },
+    }),
+    GetShardIterator: ({ ShardId = "", ShardIteratorType }) => {
+      const end = shards.find(({ id }) => id === ShardId)?.records.length ?? 0;
+      read.set(ShardId, ShardIteratorType === "LATEST" ? end : 0);
+      if (ShardIteratorType === "TRIM_HORIZON") isDropped = false;
+      return { ShardIterator: ShardId };
+    },
+    GetRecords: ({ ShardIterator: id = "" }) => {
+      const all = shards.find((shard) => shard.id === id)?.records ?? [];
+      const from = read.get(id) ?? 0;
+      read.set(id, all.length);
+      const Records = all.slice(from).map((sk, index) => ({
+        dynamodb: { NewImage: { sk: { S: sk } }, SequenceNumber: String(from + index + 1) },
+      }));
+      return { Records, ...(open.has(id) && { NextShardIterator: id }) };
+    },
+  };
+  beforeAll(async () => {
+    server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const operation = String(request.headers["x-amz-target"]).split(".")[1] ?? "";
+      const input = JSON.parse(Buffer.concat(chunks).toString());
+      const isRefused = operation === "GetRecords" && isDropped;
+      if (isRefused) response.statusCode = 400;
+      const answer = isRefused ? { __type: "TrimmedDataAccessException" } : answers[operation]?.(input);
+      response.end(JSON.stringify(answer));
+    }).listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as AddressInfo;
+    client = new DynamoDBStreamsClient({ endpoint: `http://127.0.0.1:${port}`, region, credentials });
+  });
+  afterAll(() => {
+    client.destroy();
+    server.close();
+  });
+
+  it("reads what an open one still gets, then its children from their beginning, and none that had ended", async () => {
+    const rounds: (() => void)[] = [];
+    const next = async () => {
+      await expect.poll(() => rounds.length).toBe(1);
+      rounds.shift()?.();
+    };
+    const waitForNext = () => new Promise<void>((resolve) => void rounds.push(resolve));
+    const { seen, stop, ended } = follow(client, "arn:stream", waitForNext);
+    await next();
+    shards[1]?.records.push("last of the parent");
+    shards.push({ id: "child", records: ["first of the child"] });
+    open.add("child");
+    open.delete("parent");
+    // One in which the parent ends, one that reads the child.
+    await next();
+    await next();
+    await expect.poll(() => rounds.length).toBe(1);
+    expect(seen).toEqual(["last of the parent", "first of the child"]);
+    stop();
+    rounds.shift()?.();
+    await ended;
+  });
+
+  it("goes on at its beginning, where the stream has dropped what comes next", async () => {
+    shards.splice(0, shards.length, { id: "only", records: [] });
+    open.add("only");
+    const { seen, ready, stop, ended } = follow(client, "arn:stream");
+    await ready;
+    shards[0]?.records.push("read");
+    await expect.poll(() => seen).toEqual(["read"]);
+    isDropped = true;
+    shards[0]?.records.splice(0, 1, "kept");
+    await expect.poll(() => seen).toEqual(["read", "kept"]);
+    stop();
+    await ended;
+  });
+});

@@ -1,0 +1,127 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Command } from "commander";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { candidates } from "../../../cli/completion/candidates.ts";
+import { stageNames } from "../../../cli/completion/stage-names.ts";
+import { createProgram } from "../../../cli/program.ts";
+import { runInProcess } from "../../support/in-process.ts";
+
+let directory: string;
+let script: string;
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "completion-"));
+  const { code, stdout } = await runInProcess(["completion", "bash"]);
+  expect(code).toBe(0);
+  script = join(directory, "completion.bash");
+  writeFileSync(script, stdout);
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** What bash itself gets from the function that is registered for the first word. */
+function bashCompletes(...words: readonly string[]): readonly string[] {
+  const program = `
+    source "$0" && source "$0"
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+    registered=$(complete -p "$1") || exit 9
+    [[ $registered =~ -F\\ ([^ ]+) ]] || exit 8
+    "\${BASH_REMATCH[1]}" "$1" "\${COMP_WORDS[COMP_CWORD]}" "\${COMP_WORDS[COMP_CWORD-1]}"
+    printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout, stderr, status } = spawnSync("bash", ["--norc", "-c", program, script, ...words], {
+    encoding: "utf8",
+    cwd: directory,
+  });
+  expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+  return stdout.split("\n").filter((line) => line !== "");
+}
+
+describe("bash", () => {
+  it("completes commands, those below them, and their options", () => {
+    expect(bashCompletes("income-events", "tok")).toEqual(["token"]);
+    expect(bashCompletes("income-events", "token", "")).toEqual(expect.arrayContaining(["set", "show"]));
+    expect(bashCompletes("income-events", "token", "refresh", "--n")).toEqual(["--now"]);
+  });
+
+  it("completes after npx too, and leaves what else npx runs alone", () => {
+    expect(bashCompletes("npx", "income-events", "webhooks", "l")).toEqual(["list"]);
+    expect(bashCompletes("npx", "cdk", "de")).toEqual([]);
+    expect(bashCompletes("npx", "in")).toEqual([]);
+  });
+
+  it("completes stages of the file of outputs", () => {
+    const file = join(directory, "outputs.json");
+    writeFileSync(file, JSON.stringify({ "income-events-prod": {}, "income-events-dev": {}, other: {} }));
+    const line = ["income-events", "status", "--outputs", file, "--stage"];
+    expect(bashCompletes(...line, "")).toEqual(["prod", "dev"]);
+    expect(bashCompletes(...line, "=", "p")).toEqual(["prod"]);
+    expect(bashCompletes("income-events", "status", "--outputs", "missing", "--stage", "")).toEqual([]);
+  });
+
+  it("leaves names of files to the shell, and evaluates no word", () => {
+    expect(bashCompletes("income-events", "status", "--outputs", "")).toEqual([]);
+    const trap = join(directory, "trap");
+    expect(bashCompletes("income-events", "events", `$(touch ${trap})`, "li")).toEqual(["list"]);
+    expect(existsSync(trap)).toBe(false);
+  });
+});
+
+it.each(["zsh", "fish"])("%s gets a function that asks this program", async (shell) => {
+  const { code, stdout } = await runInProcess(["completion", shell]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`'${process.execPath}' '${join(process.cwd(), "cli", "main.ts")}' __complete`);
+});
+
+it("no other shell has one", async () => {
+  expect(await runInProcess(["completion", "tcsh"])).toMatchObject({
+    code: 2,
+    stderr: "There is no completion for tcsh; there is: bash, zsh, fish.\n",
+  });
+});
+
+describe("candidates", () => {
+  const none = () => [];
+  const valuesAt = (program: Command, ...words: readonly string[]) =>
+    candidates(program, words, none).map(({ value }) => value);
+
+  it("lead to every command that there is, with what it does", () => {
+    const check = (command: Command, words: readonly string[]) => {
+      for (const below of command.createHelp().visibleCommands(command)) {
+        if (below.name() === "help") continue;
+        const found = candidates(createProgram(), [...words, below.name()], none);
+        expect(found).toContainEqual({ value: below.name(), description: below.description() });
+        check(below, [...words, below.name()]);
+      }
+    };
+    check(createProgram(), []);
+  });
+
+  it("are options that are not there yet, and those that take a value again", () => {
+    const program = new Command();
+    program.command("run").option("--dry").option("--header <line>").option("--deep");
+    expect(valuesAt(program, "run", "--d")).toEqual(["--dry", "--deep"]);
+    expect(valuesAt(program, "run", "--dry", "--d")).toEqual(["--deep"]);
+    expect(valuesAt(program, "run", "--header", "a", "--h")).toEqual(["--header", "--help"]);
+  });
+
+  it("take the value of an option for no command", () => {
+    const program = new Command().option("--as <name>");
+    program.command("run").command("fast");
+    expect(valuesAt(program, "--as", "run", "")).toEqual(["run"]);
+    expect(valuesAt(program, "--as", "r")).toEqual([]);
+    expect(valuesAt(program, "run", "")).toEqual(["fast"]);
+  });
+
+  it("for a stage are those that run, or, for what works on settings, those that have some", () => {
+    const running = mkdtempSync(join(tmpdir(), "running-"));
+    const system = { pid: process.pid, stack: "income-events-here", region: "r", endpoint: "e" };
+    const credentials = { accessKeyId: "a", secretAccessKey: "s" };
+    writeFileSync(join(running, "here.json"), JSON.stringify({ ...system, credentials, outputs: {} }));
+    const stages = (...words: readonly string[]) =>
+      candidates(createProgram(), [...words, "--stage", ""], stageNames(running)).map(({ value }) => value);
+    expect(stages("status")).toEqual(["here"]);
+    expect(stages("mapping", "try", "file")).toEqual(expect.arrayContaining(["dev", "prod"]));
+    rmSync(running, { recursive: true });
+  });
+});

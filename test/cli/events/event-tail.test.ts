@@ -1,0 +1,58 @@
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { describe, expect, it } from "vitest";
+import { happeningLine, happeningOf } from "../../../cli/events/event-tail.ts";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
+import { fetched, want } from "../../../domain/fetch/document.ts";
+import { judge } from "../../../domain/state/state.ts";
+
+const now = new Date("2026-01-01T00:00:01.000Z");
+const event: IncomeEvent = {
+  id: "i".repeat(43),
+  kind: "accounts",
+  receivedAt: "2026-01-01T00:00:00.000Z",
+  type: "account.connected",
+  accountId: "a",
+};
+const happening = (after: object | undefined, before?: object) => {
+  const image = (item: object | undefined) => item && marshall(item, { removeUndefinedValues: true });
+  return happeningOf({ dynamodb: { NewImage: image(after), OldImage: image(before) } }, now);
+};
+
+describe("a change of the table", () => {
+  it("tells that an event came, and came again", () => {
+    const item = { sk: `EVENT#${event.id}`, event, receipts: 1 };
+    const told = { at: now.toISOString(), subject: "account/a", type: "account.connected", id: event.id };
+    expect(happening(item)).toEqual({ ...told, what: "received" });
+    expect(happening({ ...item, receipts: 2 }, item)).toEqual({ ...told, what: "received 2 times" });
+  });
+
+  it("tells how an event was judged", () => {
+    const state = judge(undefined, event, 1);
+    expect(happening({ sk: "STATE", state })).toMatchObject({ what: "applied", version: 1, id: event.id });
+    expect(happening({ sk: "STATE", state }, { sk: "STATE", state })).toBeUndefined();
+  });
+
+  it("tells that data was wanted, and that the provider answered", () => {
+    const told = { ...event, type: "endpoint.updated", endpoint: "income" } as const;
+    const wanted = want(undefined, { kind: "account", id: "a" }, { endpoint: "income" }, told, 1);
+    if (wanted === undefined) throw new Error("the event wants nothing");
+    const sk = "DATA#income";
+    expect(happening({ sk, data: wanted })).toMatchObject({ what: "applied", subject: "account/a/income" });
+    const answered = fetched(wanted, 1, "digest", now);
+    expect(happening({ sk, data: answered }, { sk, data: wanted })).toMatchObject({
+      what: "answered",
+      version: 2,
+    });
+  });
+
+  it("tells nothing of other items, and of what expires", () => {
+    for (const sk of ["CONTENT#income", "CLAIM#income", "ACCOUNT#a", "WINDOW#1"])
+      expect(happening({ sk })).toBeUndefined();
+    expect(happening(undefined, { sk: "STATE" })).toBeUndefined();
+  });
+
+  it("is one line, whatever comes from outside", () => {
+    const line = happeningLine({ at: now.toISOString(), what: "received", subject: "account/a\n\u001b[2J" });
+    expect(line).toBe("2026-01-01T00:00:01.000Z  received      -                             account/a [2J");
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { wayOf } from "../../../cli/events/event-timeline.ts";
+import type { SubjectRecords } from "../../../domain/event/event-progress.ts";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
+import { judge, type State } from "../../../domain/state/state.ts";
+
+const event = (name: string, type: IncomeEvent["type"]): IncomeEvent => ({
+  id: name.padEnd(43, "-"),
+  kind: "accounts",
+  receivedAt: "2026-01-01T00:00:00.000Z",
+  type,
+  accountId: "a",
+  userId: "u",
+});
+const connected = event("connected", "account.connected");
+const disconnected = event("disconnected", "account.disconnected");
+const judgedBy = (...events: readonly IncomeEvent[]): SubjectRecords => ({
+  state: events.reduce<State | undefined>((state, each) => judge(state, each, 1) ?? state, undefined),
+  dataSets: [],
+});
+const subscribers = [{ name: "all" }, { name: "users", types: ["user.*"] }];
+const keptUntil = new Date("2026-01-31T00:00:00.000Z");
+const body = { as: "text", text: "{}" } as const;
+const way = (each: IncomeEvent, records: SubjectRecords, receipts = 1) =>
+  wayOf({ event: each, receipts }, { body, keptUntil }, records, subscribers, []);
+const step = (name: string, steps: ReturnType<typeof way>) => steps.find(({ step: one }) => one === name);
+
+describe("the way of an event", () => {
+  it("begins with when and how often it was received, and where it is stored until when", () => {
+    const [received, stored] = way(connected, judgedBy(connected), 3);
+    expect(received?.detail).toBe("2026-01-01T00:00:00.000Z, 3 times");
+    expect(stored?.detail).toBe("with user/u, kept until 2026-01-31T00:00:00.000Z");
+    const [found] = way({ ...connected, reconciled: true }, judgedBy(connected));
+    expect(found?.detail).toContain("by reconciliation");
+  });
+
+  it("tells outcome and version of the latest event of its subject", () => {
+    expect(step("judged", way(connected, judgedBy(connected)))).toEqual({
+      step: "judged",
+      done: true,
+      detail: "applied, which made version 1 of account/a",
+    });
+    const overtaken = step("judged", way(connected, judgedBy(connected, event("other", "account.updated"))));
+    expect(overtaken).toMatchObject({
+      done: true,
+      detail: expect.stringContaining("latest event of account/a only"),
+    });
+  });
+
+  it("stands still where the provider is still asked", () => {
+    const steps = way(disconnected, judgedBy(connected, disconnected));
+    expect(step("asked", steps)).toMatchObject({ done: false });
+    expect(step("asked", way(connected, judgedBy(connected)))).toBeUndefined();
+  });
+
+  it("can't be told once its subject has judged twenty others", () => {
+    const others = Array.from({ length: 20 }, (_, index) => event(`other-${index}`, "account.updated"));
+    const steps = way(connected, judgedBy(connected, ...others));
+    expect(step("judged", steps)).not.toHaveProperty("done");
+    expect(step("published", steps)).not.toHaveProperty("done");
+  });
+
+  it("ends with the subscribers whose filters take it, if any", () => {
+    expect(step("published", way(connected, judgedBy(connected)))).toMatchObject({
+      done: true,
+      detail: "to all",
+    });
+    expect(step("published", way(connected, judgedBy()))).toMatchObject({ done: false, detail: "to all" });
+    const unwanted = wayOf(
+      { event: connected, receipts: 1 },
+      undefined,
+      judgedBy(connected),
+      [{ name: "users", types: ["user.*"] }],
+      [],
+    );
+    expect(step("published", unwanted)?.detail).toContain("to nobody");
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { planReplay, resumeReplay } from "../../../cli/recovery/replay-plan.ts";
+
+const now = new Date("2026-03-01T12:00:00.000Z");
+const names = ["ledger", "mailer"];
+
+describe("a replay's plan", () => {
+  it("is about all that came before now, for one subscriber, at fifty in a second, unless told otherwise", () => {
+    const run = planReplay({ subscriber: "ledger" }, names, now);
+    expect(run).toMatchObject({
+      version: 0,
+      selection: { until: "2026-03-01T12:00:00.000Z" },
+      subscribers: ["ledger"],
+      allTypes: false,
+      rate: 50,
+    });
+    expect(run.subject).toBeUndefined();
+    expect(run.id).toMatch(/^2026-03-01t120000-[0-9a-f]{6}$/);
+    expect(planReplay({ subscriber: "ledger" }, names, now).id).not.toBe(run.id);
+  });
+
+  it("keeps moments that were told as how long ago, so that an interruption does not move them", () => {
+    const flags = {
+      allSubscribers: true,
+      since: "24h",
+      until: "1h",
+      user: "u",
+      type: "account.*",
+      rate: "7",
+    };
+    expect(planReplay(flags, names, now)).toMatchObject({
+      selection: { type: "account.*", since: "2026-02-28T12:00:00.000Z", until: "2026-03-01T11:00:00.000Z" },
+      subject: { kind: "user", id: "u" },
+      subscribers: names,
+      rate: 7,
+    });
+  });
+
+  it.each([
+    [{}, "Say who gets it: --subscriber NAME or --all-subscribers; there is: ledger, mailer."],
+    [{ subscriber: "nobody" }, "There is no subscriber nobody; there is: ledger, mailer."],
+    [{ subscriber: "ledger", allSubscribers: true }, "exclude each other"],
+    [{ subscriber: "ledger", type: "accounts.*" }, "--type"],
+    [{ subscriber: "ledger", rate: "0" }, "--rate"],
+    [{ subscriber: "ledger", since: "soon" }, "--since"],
+    [{ subscriber: "ledger", user: "1", account: "2" }, "exclude each other"],
+  ])("refuses %o", (flags, reason) => {
+    expect(() => planReplay(flags, names, now)).toThrow(reason);
+  });
+
+  it("goes on as it was, at another rate if that is told, and for nobody else", () => {
+    const run = planReplay({ subscriber: "ledger" }, names, now);
+    expect(resumeReplay(run, {}, names)).toEqual(run);
+    expect(resumeReplay(run, { rate: "3" }, names)).toEqual({ ...run, rate: 3 });
+    expect(() => resumeReplay(run, { allSubscribers: true }, names)).toThrow("leave out --all-subscribers");
+    expect(() => resumeReplay(run, { since: "1h" }, names)).toThrow("leave out --since");
+    expect(() => resumeReplay(run, {}, ["mailer"])).toThrow("no subscriber ledger any more");
+  });
+});

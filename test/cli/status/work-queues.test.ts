@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { subscriberQueues, workQueues } from "../../../cli/status/work-queues.ts";
+
+const subscriber = (name: string, types?: readonly string[]) => ({
+  name,
+  ...(types && { types }),
+  queueUrl: `https://queue/${name}`,
+  deadLetterQueueUrl: `https://dead/${name}`,
+});
+const subscribers = [subscriber("billing", ["user.*"]), subscriber("risk")];
+const deployed = { output: (name: string) => (name === "Subscribers" ? JSON.stringify(subscribers) : name) };
+
+describe("the queues of a stage", () => {
+  it("are those of the webhook kinds, of the calls and of the subscribers, in the data's order", () => {
+    expect(workQueues(deployed)).toEqual([
+      ...["Users", "Accounts", "Endpoints", "CompanyAccounts", "Fetch", "Erase"].map((prefix, index) => ({
+        name: ["users", "accounts", "endpoints", "company-accounts", "fetch", "erase"][index],
+        queueUrl: `${prefix}QueueUrl`,
+        deadLetterQueueUrl: `${prefix}DeadLetterQueueUrl`,
+      })),
+      {
+        name: "subscriber/billing",
+        queueUrl: "https://queue/billing",
+        deadLetterQueueUrl: "https://dead/billing",
+      },
+      { name: "subscriber/risk", queueUrl: "https://queue/risk", deadLetterQueueUrl: "https://dead/risk" },
+    ]);
+  });
+
+  it("tell a subscriber's filter; an output that is incomplete is refused with the field's name", () => {
+    expect(subscriberQueues(deployed)).toEqual(subscribers);
+    const incomplete = { output: () => JSON.stringify([{ name: "billing" }]) };
+    expect(() => subscriberQueues(incomplete)).toThrow("queueUrl");
+  });
+});

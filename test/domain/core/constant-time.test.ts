@@ -1,0 +1,51 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { beforeEach, expect, it, vi } from "vitest";
+import { isAuthentic, isSigned } from "../../../domain/core/webhook-secret.ts";
+
+vi.mock("node:crypto", async (importOriginal) => {
+  const crypto = await importOriginal<typeof import("node:crypto")>();
+  return { ...crypto, timingSafeEqual: vi.fn(crypto.timingSafeEqual) };
+});
+
+const now = new Date("2026-11-21T12:00:00Z");
+const previous = { value: "before", until: "2026-11-22T00:00:00Z" };
+const body = Buffer.from("{}");
+const signature = createHmac("sha512", "signing").update(body).digest("base64");
+const compare = vi.mocked(timingSafeEqual);
+
+beforeEach(() => void compare.mockClear());
+
+/** Each way to be let in, with how many secrets there are to compare with. */
+const checks = [
+  ["the secret", (text: string) => isAuthentic(text, { current: "right" }, now), "right", 1],
+  [
+    "the secret before it",
+    (text: string) => isAuthentic(text, { current: "new", previous }, now),
+    "before",
+    2,
+  ],
+  ["a signature", (text: string) => isSigned(body, text, { current: "", signing: "signing" }), signature, 1],
+] as const;
+
+it.each(checks)("%s: nothing but a comparison in constant time decides", (_, check, right) => {
+  compare.mockReturnValue(false);
+  expect(check(right)).toBe(false);
+  compare.mockReturnValue(true);
+  expect(check("wrong")).toBe(true);
+  compare.mockReset();
+  expect([check(right), check("wrong")]).toEqual([true, false]);
+});
+
+it.each(checks)(
+  "%s: digests of one length are compared, whatever was presented",
+  (_, check, right, secrets) => {
+    for (const presented of ["", "x", right, `${right}x`, "x".repeat(100_000)]) {
+      compare.mockClear();
+      check(presented);
+      // Each secret is compared, also where an earlier one was right: how many there are is no news then.
+      expect(compare).toHaveBeenCalledTimes(secrets);
+      for (const [left, other] of compare.mock.calls)
+        expect([left.byteLength, other.byteLength]).toEqual([32, 32]);
+    }
+  },
+);

@@ -1,0 +1,237 @@
+import { describe, expect, it } from "vitest";
+import {
+  FailureError,
+  failureOf,
+  permanent,
+  retryable,
+  unreachable,
+  waiting,
+} from "../../../domain/core/failures.ts";
+import {
+  fieldsOf,
+  numberOf,
+  optionalBoolean,
+  optionalText,
+  parseJson,
+  present,
+  textOf,
+  textsOf,
+} from "../../../domain/core/parse.ts";
+import {
+  isEventType,
+  isKind,
+  isWeak,
+  kinds,
+  parseEvent,
+  subjectKindOf,
+} from "../../../domain/event/events.ts";
+import { anew, checkTask, readTaskText, writeTask } from "../../../domain/fetch/tasks.ts";
+import { eventOf, userId } from "../samples.ts";
+
+describe("a failure", () => {
+  it("is what was thrown, where it was classified", () => {
+    expect(failureOf(permanent("no such event"))).toEqual({ kind: "permanent", reason: "no such event" });
+    expect(failureOf(retryable("busy", 30))).toEqual({
+      kind: "retryable",
+      reason: "busy",
+      delayInSeconds: 30,
+    });
+    expect(failureOf(retryable("busy"))).toMatchObject({ delayInSeconds: 0 });
+  });
+
+  it("is retryable where nobody classified it: a permanent one is a decision", () => {
+    for (const error of [
+      new Error("x"),
+      new TypeError("x"),
+      "text",
+      undefined,
+      null,
+      5,
+      { kind: "permanent" },
+    ]) {
+      expect(failureOf(error)).toMatchObject({ kind: "retryable", delayInSeconds: 0 });
+    }
+  });
+
+  it("never quotes the message of an error that others made", () => {
+    expect(failureOf(new RangeError("canary")).reason).toBe("RangeError");
+    expect(failureOf("canary").reason).toBe("unknown");
+    expect(failureOf({ message: "canary" }).reason).toBe("unknown");
+  });
+
+  it("is an error whose name tells its kind", () => {
+    expect(permanent("r")).toBeInstanceOf(FailureError);
+    expect([permanent("r").name, retryable("r").name]).toEqual(["PermanentFailure", "RetryableFailure"]);
+    expect(permanent("r").message).toBe("r");
+  });
+});
+
+describe("parsing", () => {
+  it("names what is wrong, for good, and never quotes it", () => {
+    const fields = { empty: "", number: 5, text: "canary", infinite: Number.POSITIVE_INFINITY };
+    const failing: [() => unknown, string][] = [
+      [() => parseJson("canary{", "the thing"), "the thing is not JSON"],
+      [() => fieldsOf(["canary"], "thing"), "thing: expected an object"],
+      [() => fieldsOf(null, "thing"), "thing: expected an object"],
+      [() => fieldsOf("canary", "thing"), "thing: expected an object"],
+      [() => textOf(fields, "empty"), "empty: expected a text"],
+      [() => textOf(fields, "number"), "number: expected a text"],
+      [() => textOf(fields, "missing"), "missing: expected a text"],
+      [() => numberOf(fields, "text"), "text: expected a number"],
+      [() => numberOf(fields, "infinite"), "infinite: expected a number"],
+      [() => numberOf(fields, "missing"), "missing: expected a number"],
+    ];
+    for (const [parse, reason] of failing) {
+      try {
+        parse();
+        expect.unreachable(reason);
+      } catch (error) {
+        expect(failureOf(error)).toEqual({ kind: "permanent", reason });
+      }
+    }
+  });
+
+  it("takes what is there, and nothing for what is of another sort", () => {
+    const fields = { text: "a", empty: "", yes: true, no: false, number: 0 };
+    expect([textOf(fields, "text"), numberOf(fields, "number")]).toEqual(["a", 0]);
+    expect(["text", "empty", "yes", "missing"].map((name) => optionalText(fields, name))).toEqual([
+      "a",
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(["yes", "no", "text", "number"].map((name) => optionalBoolean(fields, name))).toEqual([
+      true,
+      false,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("leaves out what is undefined, and keeps null, false and 0", () => {
+    const fields = present<Record<string, unknown>>({ a: undefined, b: null, c: false, d: 0, e: "" });
+    expect(Object.entries(fields)).toEqual(Object.entries({ b: null, c: false, d: 0, e: "" }));
+  });
+});
+
+describe("an event", () => {
+  it("is weak where it has neither an id nor a time of its own", () => {
+    expect(isWeak({ type: "user.created" })).toBe(true);
+    expect(isWeak({ type: "user.created", time: "2026-01-01T00:00:00.000Z" })).toBe(false);
+    expect(isWeak({ type: "user.created", eventId: "e" })).toBe(false);
+  });
+
+  it("speaks of the subject that its type names", () => {
+    expect(subjectKindOf("user.deleted")).toBe("user");
+    expect(subjectKindOf("account.deleted")).toBe("account");
+    expect(subjectKindOf("company-account.deleted")).toBe("company-account");
+    expect(subjectKindOf("endpoint.updated")).toBe("endpoint");
+  });
+
+  it("is read as it was stored, and refused by the name of its field", () => {
+    const event = eventOf("endpoint.updated", {
+      userId,
+      companyAccountId: "c",
+      datasourceId: "d",
+      endpoint: "income",
+      eventId: "e",
+      time: "2026-01-01T00:00:00.000Z",
+      connected: false,
+      dataAvailable: false,
+      dateStart: "2026-01-01",
+      dateEnd: "2026-02-01",
+      reconciled: true,
+    });
+    expect(parseEvent(JSON.parse(JSON.stringify(event)))).toEqual(event);
+    for (const field of ["id", "receivedAt"]) {
+      expect(() => parseEvent({ ...event, [field]: "" })).toThrow(`${field}: expected a text`);
+    }
+  });
+
+  it("has kinds and types that no prototype lends", () => {
+    for (const name of ["constructor", "__proto__", "toString", "", 0, undefined, null, [kinds[0]]]) {
+      expect([isKind(name), isEventType(name)]).toEqual([false, false]);
+    }
+  });
+});
+
+describe("a task", () => {
+  const task = { schemaVersion: 1, attempts: 0, task: "read", subject: { kind: "account", id: "a" } };
+
+  const due = "2026-03-01T13:00:00.000Z";
+
+  it("that checks a start is read as it was written", () => {
+    const check = checkTask({ kind: "account", id: "a" }, 3, { income: 0, profile: 2 }, new Date(due));
+    expect(check).toMatchObject({ task: "check", version: 3, wanted: { income: 0, profile: 2 }, due });
+    expect(readTaskText(writeTask(check))).toEqual(check);
+  });
+
+  it("is refused by the name of the field that is wrong", () => {
+    const read = { ...task, endpoint: "income", wanted: 1 };
+    const broken: [unknown, string][] = [
+      [{ ...task, schemaVersion: "1" }, "schemaVersion: expected a whole number from 1 on"],
+      [{ ...task, task: "dance" }, "task: expected start, read, ask or check"],
+      [{ ...task, task: "check", version: 1, wanted: { income: "1" }, due }, "income: expected a number"],
+      [{ ...task, task: "check", version: 1, wanted: {}, due: "soon" }, "due: expected a date-time"],
+      [{ ...task, endpoint: "income" }, "wanted: expected a number"],
+      [{ ...task, wanted: 1 }, "endpoint: expected a text"],
+      [{ ...task, task: "ask" }, "version: expected a number"],
+      [{ ...task, task: "start", version: "1" }, "version: expected a number"],
+      [{ ...task, attempts: null }, "attempts: expected a number"],
+      [
+        { ...task, subject: { kind: "cat", id: "a" } },
+        "subject.kind: expected user, account or company-account",
+      ],
+      [{ ...read, progress: { from: {}, kept: "k" } }, "noted: expected a number"],
+      [{ ...read, progress: { noted: 1, kept: "k" } }, "from: expected an object"],
+      [{ ...read, progress: { noted: 1, from: { next: "c", pages: 1 } } }, "mark: expected a text"],
+      [[], "the task: expected an object"],
+    ];
+    for (const [value, reason] of broken) expect(() => readTaskText(JSON.stringify(value))).toThrow(reason);
+    expect(() => readTaskText("{")).toThrow("the task is not JSON");
+  });
+});
+
+describe("a failure that is waited for", () => {
+  it("says whether a permit or the provider is waited for, and how much later it may come back", () => {
+    const common = { kind: "retryable", reason: "later", delayInSeconds: 30 };
+    expect(failureOf(waiting("later", 30))).toEqual({ ...common, spreadInSeconds: 30, waitsFor: "permit" });
+    expect(failureOf(waiting("later", 30, 5))).toMatchObject({ spreadInSeconds: 5 });
+    expect(failureOf(unreachable("later", 30, 60))).toEqual({
+      ...common,
+      spreadInSeconds: 60,
+      waitsFor: "provider",
+    });
+  });
+
+  it("that is permanent may carry the status of the provider's answer", () => {
+    expect(failureOf(permanent("refused", 409))).toEqual({
+      kind: "permanent",
+      reason: "refused",
+      status: 409,
+    });
+    expect(failureOf(permanent("refused"))).not.toHaveProperty("status");
+  });
+});
+
+describe("a task that begins anew", () => {
+  it("has no attempts behind it, and no outage", () => {
+    const task = checkTask(
+      { kind: "account", id: "a" },
+      3,
+      { income: 2 },
+      new Date("2026-03-01T12:00:00.000Z"),
+    );
+    expect(anew({ ...task, attempts: 7, since: "2026-03-01T00:00:00.000Z" })).toEqual(task);
+  });
+});
+
+describe("a list of texts", () => {
+  it("is read as it is, and refused by its name where it is none", () => {
+    expect(textsOf({ names: ["a", ""] }, "names")).toEqual(["a", ""]);
+    expect(textsOf({ names: [] }, "names")).toEqual([]);
+    for (const names of [undefined, "a", [1], ["a", null]]) {
+      expect(() => textsOf({ names }, "names")).toThrow("names: expected a list of texts");
+    }
+  });
+});

@@ -1,0 +1,201 @@
+import { createHmac } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  isAuthentic,
+  isSigned,
+  overlapSecondsOf,
+  parseWebhookSecret,
+  settleSecondsOf,
+  valueToRegister,
+  type WebhookSecret,
+  writeWebhookSecret,
+} from "../../../domain/core/webhook-secret.ts";
+
+const until = "2026-03-01T12:00:00.000Z";
+const before = new Date("2026-03-01T11:59:59.999Z");
+const secret: WebhookSecret = { current: "current-value", previous: { value: "previous-value", until } };
+
+describe("a presented secret", () => {
+  it("is authentic where it is the current one, at any time", () => {
+    for (const now of [before, new Date(until), new Date("2036-01-01T00:00:00Z")]) {
+      expect(isAuthentic("current-value", secret, now)).toBe(true);
+      expect(isAuthentic("current-value", { current: "current-value" }, now)).toBe(true);
+    }
+  });
+
+  it("is authentic where it is the previous one, until its end and no longer", () => {
+    expect(isAuthentic("previous-value", secret, before)).toBe(true);
+    expect(isAuthentic("previous-value", secret, new Date(until))).toBe(false);
+    expect(isAuthentic("previous-value", { current: "current-value" }, before)).toBe(false);
+  });
+
+  it("is refused where the previous one's end can't be read", () => {
+    const broken = { current: "c", previous: { value: "p", until: "some day" } };
+    expect(isAuthentic("p", broken, before)).toBe(false);
+  });
+
+  it("is refused where it is missing, empty, of another length, non-ASCII or repeated", () => {
+    const wrong = [
+      undefined,
+      "",
+      "current-valu",
+      "current-value ",
+      " current-value",
+      "current-values",
+      "current-valué",
+      "сurrent-value",
+      "current-value\u0000",
+      "CURRENT-VALUE",
+      "current-value,current-value",
+      "current-value, current-value",
+      "current-value,previous-value",
+      "x".repeat(100_000),
+    ];
+    for (const presented of wrong) expect(isAuthentic(presented, secret, before), presented).toBe(false);
+  });
+
+  it("passes only by an exact match", () => {
+    const text = fc.string({ unit: "binary", minLength: 1, maxLength: 20 });
+    const close = text.chain((current) =>
+      fc.record({
+        current: fc.constant(current),
+        presented: fc.oneof(
+          text,
+          fc.constant(current),
+          fc.constant(`${current},${current}`),
+          fc.nat(current.length).map((end) => current.slice(0, end)),
+          text.map((more) => current + more),
+        ),
+      }),
+    );
+    fc.assert(
+      fc.property(close, text, ({ current, presented }, value) => {
+        const both = { current, previous: { value, until } };
+        expect(isAuthentic(presented, { current }, before)).toBe(presented === current);
+        expect(isAuthentic(presented, both, before)).toBe(presented === current || presented === value);
+        expect(isAuthentic(presented, both, new Date(until))).toBe(presented === current);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("the stored secret", () => {
+  it("is read with and without a previous value", () => {
+    expect(parseWebhookSecret('{"current":"c"}')).toEqual({ current: "c" });
+    expect(parseWebhookSecret(`{"current":"c","previous":"p","previousUntil":"${until}"}`)).toEqual({
+      current: "c",
+      previous: { value: "p", until },
+    });
+  });
+
+  it("has no previous value without its end, or without its value", () => {
+    for (const text of [
+      '{"current":"c","previous":"p"}',
+      `{"current":"c","previous":"","previousUntil":"${until}"}`,
+      `{"current":"c","previousUntil":"${until}"}`,
+    ]) {
+      expect(parseWebhookSecret(text)).toEqual({ current: "c" });
+    }
+  });
+
+  it("counts as not configured where its current value is empty, missing or no text", () => {
+    for (const text of ["{}", '{"current":""}', '{"current":null}', '{"current":5}', '{"previous":"p"}']) {
+      expect(parseWebhookSecret(text)).toBeUndefined();
+    }
+  });
+
+  it("is written as it is read", () => {
+    const value = fc.string({ minLength: 1 });
+    const written = fc.record(
+      { current: value, previous: fc.record({ value, until: fc.constant(until) }), signing: value },
+      { requiredKeys: ["current"] },
+    );
+    fc.assert(
+      fc.property(written, (one) => {
+        expect(parseWebhookSecret(writeWebhookSecret(one))).toEqual(one);
+      }),
+    );
+  });
+
+  it("is never quoted where it can't be read", () => {
+    for (const text of [
+      "canary-secret",
+      '"canary-secret"',
+      '["canary-secret"]',
+      '{"current":"canary-secret',
+    ]) {
+      expect(() => parseWebhookSecret(text)).toThrow(
+        /^the webhook secret(: expected an object| is not JSON)$/,
+      );
+    }
+  });
+});
+
+describe("the value to register", () => {
+  const changed = new Date("2026-03-01T10:00:00Z");
+  const secondsLater = (seconds: number) => new Date(changed.getTime() + seconds * 1000);
+  const settleSeconds = settleSecondsOf(60);
+  const register = (of: WebhookSecret, now: Date) => valueToRegister(of, changed, now, settleSeconds);
+
+  it("is the previous one until every receiver has read the current one", () => {
+    const previous = { of: "previous", value: "previous-value" };
+    expect(register(secret, secondsLater(0))).toEqual({ ...previous, settlesInSeconds: 120 });
+    expect(register(secret, secondsLater(119.5))).toEqual({ ...previous, settlesInSeconds: 1 });
+    expect(register(secret, secondsLater(120))).toEqual({ of: "current", value: "current-value" });
+  });
+
+  it("is the current one at once where there is no other: the first, or after a revocation", () => {
+    expect(register({ current: "c" }, secondsLater(0))).toEqual({ of: "current", value: "c" });
+    const over = { current: "c", previous: { value: "p", until: secondsLater(-1).toISOString() } };
+    expect(register(over, secondsLater(0))).toEqual({ of: "current", value: "c" });
+  });
+
+  it("waits longer, never shorter, where the clock is behind that of the secret", () => {
+    expect(register(secret, secondsLater(-300))).toMatchObject({ of: "previous", settlesInSeconds: 420 });
+  });
+
+  it("is at any moment accepted by every receiver, however long ago within its time it read the secret", () => {
+    const cacheSeconds = 60;
+    const moment = fc.double({ min: 0, max: 1_000, noNaN: true });
+    const age = fc.double({ min: 0, max: cacheSeconds, noNaN: true, maxExcluded: true });
+    fc.assert(
+      fc.property(moment, age, (seconds, readAgo) => {
+        const { value } = valueToRegister(
+          secret,
+          changed,
+          secondsLater(seconds),
+          settleSecondsOf(cacheSeconds),
+        );
+        const known: WebhookSecret = seconds - readAgo < 0 ? { current: "previous-value" } : secret;
+        expect(isAuthentic(value, known, secondsLater(seconds))).toBe(true);
+      }),
+    );
+  });
+
+  it("before a rotation outlives the provider's retries, also where only the schedule's second run registers", () => {
+    expect(overlapSecondsOf(72, 24)).toBe((72 + 48) * 3600);
+  });
+});
+
+describe("a signature", () => {
+  const raw = Buffer.from('{"a":1}');
+  const signing = "the signing secret";
+  const signature = createHmac("sha512", signing).update(raw).digest("base64");
+
+  it("is HMAC-SHA512 over the raw body, in base64, with the signing secret", () => {
+    expect(isSigned(raw, signature, { current: "c", signing })).toBe(true);
+    expect(isSigned(Buffer.from('{"a": 1}'), signature, { current: "c", signing })).toBe(false);
+    expect(isSigned(raw, signature, { current: "c", signing: "another" })).toBe(false);
+    expect(isSigned(raw, Buffer.from(signature, "base64").toString("hex"), { current: "c", signing })).toBe(
+      false,
+    );
+  });
+
+  it("must be there where one is asked for, and need not be elsewhere", () => {
+    expect(isSigned(raw, undefined, { current: "c", signing })).toBe(false);
+    expect(isSigned(raw, undefined, { current: "c" })).toBe(true);
+    expect(isSigned(raw, "anything", { current: "c" })).toBe(true);
+  });
+});

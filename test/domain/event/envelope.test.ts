@@ -1,0 +1,185 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { failureOf } from "../../../domain/core/failures.ts";
+import {
+  type Body,
+  bodyOf,
+  decodeUtf8,
+  type Envelope,
+  envelopeVersion,
+  inlineLimitInBytes,
+  readEnvelope,
+  writeEnvelope,
+} from "../../../domain/event/envelope.ts";
+import { eventTypes, kinds } from "../../../domain/event/events.ts";
+
+const envelope: Envelope = {
+  schemaVersion: envelopeVersion,
+  kind: "accounts",
+  id: "an-identity",
+  receivedAt: "2026-03-01T12:00:00.000Z",
+  body: { as: "text", text: "{}" },
+};
+
+const filled = fc.string({ minLength: 1, unit: "binary" });
+const bodies: fc.Arbitrary<Body> = fc.oneof(
+  fc.string({ unit: "binary" }).map((text) => ({ as: "text", text }) as const),
+  fc
+    .uint8Array({ minLength: 1 })
+    .map((bytes) => ({ as: "base64", base64: Buffer.from(bytes).toString("base64") }) as const),
+  fc.record({
+    as: fc.constant("object" as const),
+    key: filled,
+    of: fc.constantFrom("text" as const, "base64" as const),
+    bytes: fc.nat(),
+  }),
+  fc.record({ as: fc.constant("withheld" as const), bytes: fc.nat(), error: filled }),
+  fc.record({
+    as: fc.constant("facts" as const),
+    facts: fc.record(
+      { type: fc.constantFrom(...eventTypes), userId: filled, accountId: filled, connected: fc.boolean() },
+      { requiredKeys: ["type"] },
+    ),
+  }),
+);
+
+describe("an envelope", () => {
+  it("is read as it was written, with every kind of body", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...kinds), filled, bodies, (kind, id, body) => {
+        const written = { ...envelope, kind, id, body };
+        expect(readEnvelope(writeEnvelope(written))).toEqual(written);
+      }),
+    );
+  });
+
+  it("carries headers where a mapping reads some, whatever they hold, and is read without", () => {
+    const texts = fc.dictionary(fc.string(), fc.string({ unit: "binary" }));
+    fc.assert(
+      fc.property(texts, (headers) => {
+        const text = writeEnvelope({ ...envelope, headers });
+        expect(text).not.toMatch(/[\uFFFE\uFFFF]/);
+        expect(readEnvelope(text)).toEqual({ ...envelope, headers });
+      }),
+    );
+    expect(readEnvelope(writeEnvelope(envelope))).not.toHaveProperty("headers");
+    expect(() => readEnvelope(JSON.stringify({ ...envelope, headers: { a: 1 } }))).toThrow(
+      "headers: expected texts",
+    );
+  });
+
+  it("of the next release is read, whatever was added to it", () => {
+    const added = { ...envelope, schemaVersion: envelopeVersion + 1, added: { by: "the next release" } };
+    expect(readEnvelope(JSON.stringify(added))).toEqual(envelope);
+  });
+
+  it("is refused by the name of the field that is wrong", () => {
+    const broken: [string, unknown][] = [
+      ["the envelope", []],
+      ["kind", { ...envelope, kind: "cats" }],
+      ["kind", { ...envelope, kind: "constructor" }],
+      ["id", { ...envelope, id: "" }],
+      ["receivedAt", { ...envelope, receivedAt: 5 }],
+      ["body", { ...envelope, body: "text" }],
+      ["body.as", { ...envelope, body: { as: "picture" } }],
+      ["body.text", { ...envelope, body: { as: "text" } }],
+      ["base64", { ...envelope, body: { as: "base64" } }],
+      ["key", { ...envelope, body: { as: "object", bytes: 1 } }],
+      ["bytes", { ...envelope, body: { as: "object", key: "k", bytes: "1" } }],
+      ["error", { ...envelope, body: { as: "withheld", bytes: 1 } }],
+      ["event", { ...envelope, body: { as: "facts" } }],
+      ["event.type", { ...envelope, body: { as: "facts", facts: { type: "account.eaten" } } }],
+    ];
+    for (const [field, value] of broken) {
+      expect(() => readEnvelope(JSON.stringify(value)), field).toThrow(new RegExp(`^${field}: expected`));
+    }
+  });
+
+  it("that is no JSON is refused without a word of its text", () => {
+    expect(() => readEnvelope("canary-4711")).toThrow(/^the envelope is not JSON$/);
+  });
+});
+
+describe("a body", () => {
+  const bytesOf = (body: Body) => {
+    if (body.as === "text") return Buffer.from(body.text);
+    if (body.as === "base64") return Buffer.from(body.base64, "base64");
+    throw new Error("the body is neither text nor base64");
+  };
+
+  it("travels without a byte changed, whatever its bytes are", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        const read = readEnvelope(writeEnvelope({ ...envelope, body: bodyOf(bytes) }));
+        expect(bytesOf(read.body).equals(bytes)).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("of UTF-8 travels as text, without a character changed", () => {
+    const wellFormed = fc.string({ unit: "binary" }).filter((text) => !/[\uFFFE\uFFFF]/.test(text));
+    fc.assert(
+      fc.property(wellFormed, (text) => {
+        expect(bodyOf(Buffer.from(text))).toEqual({ as: "text", text });
+      }),
+    );
+  });
+
+  it("travels as text where it is empty, holds NUL or starts with a byte order mark", () => {
+    for (const text of ["", "\u0000", "a\u0000b", "\uFEFF{}", "\uFFFD", "\u{1F600}"]) {
+      const body = bodyOf(Buffer.from(text));
+      expect(body).toEqual({ as: "text", text });
+      expect(readEnvelope(writeEnvelope({ ...envelope, body })).body).toEqual(body);
+    }
+  });
+
+  it("travels as base64 where SQS would refuse its characters", () => {
+    for (const text of ["\uFFFE", "\uFFFF", 'a"\uFFFF"']) {
+      const bytes = Buffer.from(text);
+      expect(bodyOf(bytes)).toEqual({ as: "base64", base64: bytes.toString("base64") });
+    }
+  });
+
+  it("travels as base64 where it is no UTF-8", () => {
+    const lone = [[0x80], [0xc3], [0xed, 0xa0, 0x80], [0xff, 0xfe], [0xc0, 0x80], [0x7b, 0xf8, 0x7d]];
+    for (const bytes of lone) {
+      expect(bodyOf(Uint8Array.from(bytes))).toEqual({
+        as: "base64",
+        base64: Buffer.from(bytes).toString("base64"),
+      });
+      expect(decodeUtf8(Uint8Array.from(bytes))).toBeUndefined();
+    }
+  });
+
+  it("never makes an envelope with a character that SQS refuses", () => {
+    // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
+    const accepted = /^[\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u;
+    fc.assert(
+      fc.property(fc.oneof(fc.uint8Array(), filled.map(Buffer.from)), (bytes) => {
+        expect(accepted.test(writeEnvelope({ ...envelope, body: bodyOf(bytes) }))).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("the inline limit", () => {
+  it("leaves room for an event's facts within an item of DynamoDB, 400 KB", () => {
+    expect(inlineLimitInBytes).toBe(380_000);
+    expect(inlineLimitInBytes + 16 * 1024).toBeLessThan(400 * 1024);
+  });
+});
+
+describe("failures of an envelope", () => {
+  it("are permanent: reading it again would give the same", () => {
+    for (const text of ["", "null", "{}", JSON.stringify({ ...envelope, schemaVersion: 0 })]) {
+      try {
+        readEnvelope(text);
+        expect.unreachable();
+      } catch (error) {
+        expect(failureOf(error).kind).toBe("permanent");
+      }
+    }
+  });
+});

@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { sourceAt } from "../../../domain/event/json-source.ts";
+
+function cut(text: string, path: string): string | undefined {
+  const span = sourceAt(text, path);
+  return span && text.slice(span.start, span.end);
+}
+
+describe("the source of a value", () => {
+  it.each([
+    ['{"next":12345678901234567890.10}', "next", "12345678901234567890.10"],
+    [' { "a" : { "next" : null , "b":1} } ', "a.next", "null"],
+    ['{"data": [ {"data":[1]}, "]", "\\"]" ] }', "data", '[ {"data":[1]}, "]", "\\"]" ]'],
+    ['{"a\\u0062":true}', "ab", "true"],
+    ['{"x":"next","next":"a\\\\"}', "next", '"a\\\\"'],
+    ['{"next":1,"next":2}', "next", "2"],
+    ['{"":1,"next":-1e5}', "next", "-1e5"],
+    ["\n[1, 2]\n", "", "[1, 2]"],
+    ["7", "", "7"],
+  ])("of %s at %j is %s", (text, path, source) => {
+    expect(cut(text, path)).toBe(source);
+  });
+
+  it.each([
+    ['{"data":[{"next":1}]}', "next"],
+    ['{"data":[{"next":1}]}', "data.next"],
+    ['{"data":"next"}', "next"],
+    ["{}", "next"],
+    ["[1]", "next"],
+    ["null", "a.b"],
+  ])("of %s at %j is nowhere", (text, path) => {
+    expect(cut(text, path)).toBeUndefined();
+  });
+
+  it("is what JSON.parse finds there, whatever the JSON holds and however it is spaced", () => {
+    // No name ends in a backslash: after JSON.parse('{"a":1,"\\\\":2}') V8 13.6 (Node 24) reads '{"a":1,"\\"":2}' with
+    // the backslash for a name as well, and would be no oracle.
+    const name = fc.constantFrom("a", "b", "data", '"', "\\n", '\\"', "");
+    const value = fc.letrec((tie) => ({
+      any: fc.oneof(
+        { depthSize: "small" },
+        fc.constantFrom(null, true, "", '"', "\\", '\\"', "[", "}", ",", 1.5),
+        fc.array(tie("any"), { maxLength: 3 }),
+        fc.dictionary(name, tie("any"), { maxKeys: 4 }),
+      ),
+    })).any;
+    fc.assert(
+      fc.property(value, value, value, fc.constantFrom(undefined, 2, "\t"), (data, before, after, space) => {
+        const text = JSON.stringify({ before, a: { data, after } }, null, space);
+        expect(JSON.parse(cut(text, "a.data") ?? "")).toEqual(JSON.parse(JSON.stringify(data)));
+        expect(JSON.parse(cut(text, "before") ?? "")).toEqual(JSON.parse(JSON.stringify(before)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

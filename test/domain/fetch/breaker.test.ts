@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import {
+  closed,
+  parseBreakerSettings,
+  paused,
+  reopened,
+  spreadInSeconds,
+} from "../../../domain/fetch/breaker.ts";
+
+const now = new Date("2026-03-01T12:00:00.000Z");
+const settings = { failures: 5, baseSeconds: 10, maxSeconds: 60 };
+const secondsAfterNow = (openUntil: number) => (openUntil - now.getTime()) / 1000;
+
+describe("a breaker", () => {
+  it("waits twice as long each time that the provider is found dead, up to the longest wait", () => {
+    let breaker = closed;
+    const waits = [10, 20, 40, 60, 60].map((_, index) => {
+      breaker = reopened(breaker, now, settings, 1);
+      expect(breaker.opened).toBe(index + 1);
+      return secondsAfterNow(breaker.openUntil);
+    });
+    expect(waits).toEqual([10, 20, 40, 60, 60]);
+  });
+
+  it("waits at random between half of that and all", () => {
+    expect(secondsAfterNow(reopened(closed, now, settings, 0).openUntil)).toBe(5);
+    expect(secondsAfterNow(reopened(closed, now, settings, 0.5).openUntil)).toBe(7.5);
+  });
+
+  it("pauses for as long as the provider asks, within the longest wait, and counts that as no death", () => {
+    const opened = { openUntil: 0, opened: 2 };
+    expect(paused(opened, now, 30, settings)).toEqual({ openUntil: now.getTime() + 30_000, opened: 2 });
+    expect(secondsAfterNow(paused(opened, now, 3_600, settings).openUntil)).toBe(60);
+    expect(secondsAfterNow(paused(opened, now, 0.0005, settings).openUntil)).toBe(0.001);
+  });
+
+  it("spreads those who wait over twice the time between two tries", () => {
+    expect([0, 1, 9].map((opened) => spreadInSeconds({ openUntil: 0, opened }, settings))).toEqual([
+      20, 40, 120,
+    ]);
+  });
+
+  it("has settings that are refused by name", () => {
+    expect(parseBreakerSettings(settings)).toEqual(settings);
+    for (const name of Object.keys(settings)) {
+      expect(() => parseBreakerSettings({ ...settings, [name]: "many" })).toThrow(name);
+    }
+    expect(() => parseBreakerSettings(undefined)).toThrow("provider.breaker");
+  });
+});

@@ -1,0 +1,248 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { failureOf } from "../../../domain/core/failures.ts";
+import { delayInSeconds, parseRetrySettings } from "../../../domain/core/retry.ts";
+import {
+  fillBody,
+  fillPath,
+  parseProviderSettings,
+  parseReadByRange,
+  parseStartEndpoints,
+  parseWebhookPaths,
+  readPath,
+} from "../../../domain/fetch/provider-settings.ts";
+import { parseSubscribers } from "../../../domain/message/subscribers.ts";
+
+const provider = {
+  paths: {
+    read: "/r/{account_id}/{endpoint}",
+    readCompany: "/c/{account_id}/{endpoint}",
+    account: "/a/{account_id}",
+    companyAccount: "/ca/{account_id}",
+    users: "/users",
+    refresh: "/refresh",
+  },
+  requestsPerMinute: 1000,
+  breaker: { failures: 5, baseSeconds: 10, maxSeconds: 300 },
+  timeouts: { connectSeconds: 1, headersSeconds: 2, bodySeconds: 3 },
+  maxResponseBytes: 1_000_000,
+  maxDataBytes: 2_000_000,
+  paging: { by: "cursor", items: "data", next: "next", parameter: "cursor", maxPages: 10 },
+  allowPrivateAddresses: true,
+};
+
+describe("the provider's settings", () => {
+  it("are read as they were written, with the parts that may be left out and without", () => {
+    expect(parseProviderSettings(provider)).toEqual(provider);
+    for (const start of [
+      { method: "POST", path: "/s", body: { endpoints: "{endpoints}" } },
+      { method: "GET", path: "/s" },
+      { method: "PUT", path: "/s", body: null },
+    ]) {
+      const ranges = { readRange: "/r", readCompanyRange: "/rc" };
+      const users = { user: "/u/{user_id}", userAccounts: "/u/{user_id}/a" };
+      const full = { ...provider, paths: { ...provider.paths, ...ranges, ...users, start } };
+      expect(parseProviderSettings(full)).toEqual(full);
+    }
+  });
+
+  it.each([false, undefined, "true", 1])("allow no private addresses where they say %j", (value) => {
+    const settings = parseProviderSettings({ ...provider, allowPrivateAddresses: value });
+    expect(settings.allowPrivateAddresses).toBe(false);
+  });
+
+  it("are refused by the name of the setting that is wrong", () => {
+    const { paths, timeouts } = provider;
+    const broken: [string, unknown][] = [
+      ["provider", null],
+      ["provider.paths", { ...provider, paths: [] }],
+      ["provider.paths.start", { ...provider, paths: { ...paths, start: "POST /s" } }],
+      [
+        "provider.paths.start.method",
+        { ...provider, paths: { ...paths, start: { method: "DELETE", path: "/" } } },
+      ],
+      ["path", { ...provider, paths: { ...paths, start: { method: "GET" } } }],
+      ...Object.keys(paths).map(
+        (name) => [name, { ...provider, paths: { ...paths, [name]: "" } }] as [string, unknown],
+      ),
+      ["provider.timeouts", { ...provider, timeouts: 5 }],
+      ...Object.keys(timeouts).map(
+        (name) => [name, { ...provider, timeouts: { ...timeouts, [name]: "5" } }] as [string, unknown],
+      ),
+      ["provider.breaker", { ...provider, breaker: undefined }],
+      ...Object.keys(provider.breaker).map(
+        (name) => [name, { ...provider, breaker: { ...provider.breaker, [name]: "5" } }] as [string, unknown],
+      ),
+      ["requestsPerMinute", { ...provider, requestsPerMinute: Number.NaN }],
+      ["maxDataBytes", { ...provider, maxDataBytes: "5" }],
+      ["provider.paging", { ...provider, paging: undefined }],
+      ["maxResponseBytes", { ...provider, maxResponseBytes: undefined }],
+    ];
+    for (const [name, value] of broken) {
+      expect(() => parseProviderSettings(value), name).toThrow(new RegExp(`^${name}: expected`));
+    }
+  });
+
+  it("name a webhook path for each kind", () => {
+    const webhooks = { users: "/w/u", accounts: "/w/a", endpoints: "/w/e" };
+    expect(parseWebhookPaths({ paths: { webhooks, companyWebhooks: "/w/c" } })).toEqual({
+      ...webhooks,
+      "company-accounts": "/w/c",
+    });
+    expect(() => parseWebhookPaths({ paths: { webhooks } })).toThrow("companyWebhooks: expected a text");
+    expect(() => parseWebhookPaths({ paths: {} })).toThrow("provider.paths.webhooks: expected an object");
+  });
+
+  it("name the kinds of subjects that are read by dates", () => {
+    expect(parseReadByRange(["account"])).toEqual(["account"]);
+    expect(() => parseReadByRange("account")).toThrow("readByRange: expected a list");
+  });
+
+  it("name the endpoints that a start fetches", () => {
+    expect(parseStartEndpoints(["income", "profile"])).toEqual(["income", "profile"]);
+    expect(() => parseStartEndpoints("income")).toThrow("startEndpoints: expected a list");
+  });
+});
+
+describe("a path", () => {
+  const account = (id: string) => ({ kind: "account", id }) as const;
+
+  it("is filled with the subject and the endpoint", () => {
+    expect(fillPath("/accounts/{account_id}/{endpoint}", account("a-1"), "income")).toBe(
+      "/accounts/a-1/income",
+    );
+    expect(fillPath("/users/{user_id}", { kind: "user", id: "u-1" })).toBe("/users/u-1");
+  });
+
+  it("of a range is filled with its dates, and of anything else is that of the whole", () => {
+    const paths = {
+      ...provider.paths,
+      readRange: "/a/{account_id}/{endpoint}?from={date_start}&to={date_end}",
+      readCompanyRange: "/c/{account_id}/{endpoint}/{date_start}/{date_end}",
+    };
+    const company = { kind: "company-account", id: "c-1" } as const;
+    const whole = { endpoint: "income" };
+    const part = { endpoint: "income", range: { start: "2026-01-01", end: "2026-01-31 00:00:00+01:00" } };
+    const to = "2026-01-31%2000%3A00%3A00%2B01%3A00";
+    expect(readPath({ paths }, account("a-1"), part)).toBe(`/a/a-1/income?from=2026-01-01&to=${to}`);
+    expect(readPath({ paths }, company, part)).toBe(`/c/c-1/income/2026-01-01/${to}`);
+    expect(readPath({ paths }, account("a-1"), whole)).toBe(readPath(provider, account("a-1"), whole));
+    expect(readPath(provider, company, part)).toBe(readPath(provider, company, whole));
+  });
+
+  it("stays where it is, whatever an id or an endpoint holds", () => {
+    const part = fc.oneof(
+      fc.string({ minLength: 1 }),
+      fc.constantFrom("../x", "a/b", "?a=b", "#", "%2e", "{endpoint}", "$&", "http://x", "\\", "@host"),
+    );
+    fc.assert(
+      fc.property(part, part, (id, endpoint) => {
+        fc.pre(![".", ".."].includes(id) && ![".", ".."].includes(endpoint));
+        const url = new URL(
+          `https://provider.test/v1${fillPath("/a/{account_id}/{endpoint}", account(id), endpoint)}`,
+        );
+        expect(url.host).toBe("provider.test");
+        expect([url.search, url.hash]).toEqual(["", ""]);
+        expect(url.pathname.split("/").map(decodeURIComponent)).toEqual(["", "v1", "a", id, endpoint]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("is refused where a part would lead to another path", () => {
+    for (const dots of [".", ".."]) {
+      expect(() => fillPath("/a/{account_id}", account(dots))).toThrow(
+        "account's id: can't be part of a path",
+      );
+      expect(() => fillPath("/a/{endpoint}", account("a"), dots)).toThrow(
+        "endpoint: can't be part of a path",
+      );
+    }
+  });
+});
+
+describe("a start's body", () => {
+  const account = { kind: "account", id: "a$&b" } as const;
+
+  it("is filled wherever the account and the endpoints are named, and keeps the rest", () => {
+    const template = {
+      endpoints: "{endpoints}",
+      list: ["id {account_id}", 5, null, true],
+      n: { a: "{account_id}" },
+    };
+    expect(fillBody(template, account, ["income"])).toEqual({
+      endpoints: ["income"],
+      list: ["id a$&b", 5, null, true],
+      n: { a: "a$&b" },
+    });
+  });
+});
+
+describe("a retry", () => {
+  const settings = { baseSeconds: 2, maxSeconds: 300 };
+
+  it("waits at least a second and what the failure asks for, at most its back-off more, and never longer than the longest", () => {
+    const random = fc.double({ min: 0, max: 1, noNaN: true });
+    const asked = fc.oneof(fc.constant(0), fc.nat(1000));
+    fc.assert(
+      fc.property(fc.nat(2000), random, asked, (attempts, share, delay) => {
+        const seconds = delayInSeconds(
+          { kind: "retryable", reason: "r", delayInSeconds: delay },
+          attempts,
+          settings,
+          share,
+        );
+        const ceiling = Math.min(300, 2 * 2 ** attempts);
+        expect(Number.isInteger(seconds)).toBe(true);
+        expect(seconds).toBeGreaterThanOrEqual(Math.max(1, Math.min(300, delay)));
+        expect(seconds).toBeLessThanOrEqual(Math.max(1, Math.min(300, delay + ceiling)));
+      }),
+    );
+  });
+
+  it("waits twice as long after each attempt, up to the longest, spread from nothing to all of it", () => {
+    const failure = { kind: "retryable", reason: "r", delayInSeconds: 0 } as const;
+    const waits = [0, 1, 2, 7, 8, 50].map((attempts) => delayInSeconds(failure, attempts, settings, 1));
+    expect(waits).toEqual([2, 4, 8, 256, 300, 300]);
+    expect(delayInSeconds(failure, 8, settings, 0)).toBe(1);
+    expect(delayInSeconds(failure, 8, settings, 0.5)).toBe(150);
+  });
+
+  it("is spread as the failure says, where it says so, instead of by its attempts", () => {
+    const failure = { kind: "retryable", reason: "r", delayInSeconds: 10, spreadInSeconds: 60 } as const;
+    expect([0, 0.5, 1].map((share) => delayInSeconds(failure, 8, settings, share))).toEqual([10, 40, 70]);
+  });
+
+  it("has settings that are refused by name", () => {
+    expect(parseRetrySettings(settings)).toEqual(settings);
+    for (const name of Object.keys(settings)) {
+      expect(() => parseRetrySettings({ ...settings, [name]: undefined })).toThrow(
+        `${name}: expected a number`,
+      );
+    }
+  });
+});
+
+describe("the subscribers", () => {
+  it("are read with and without types", () => {
+    expect(parseSubscribers([{ name: "a" }, { name: "b", types: ["user.*"] }])).toEqual([
+      { name: "a" },
+      { name: "b", types: ["user.*"] },
+    ]);
+  });
+
+  it("are refused by name", () => {
+    expect(() => parseSubscribers({})).toThrow("subscribers: expected a list");
+    expect(() => parseSubscribers(["a"])).toThrow("subscribers: expected an object");
+    expect(() => parseSubscribers([{ types: [] }])).toThrow("name: expected a text");
+  });
+
+  it("fail for good: the same settings will not do better later", () => {
+    try {
+      parseSubscribers(null);
+      expect.unreachable();
+    } catch (error) {
+      expect(failureOf(error).kind).toBe("permanent");
+    }
+  });
+});

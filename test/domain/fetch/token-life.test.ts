@@ -1,0 +1,174 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { compareAge, isNearEnd, isRefreshDue, isShortLived } from "../../../domain/fetch/token-life.ts";
+import { succeeds } from "../../../domain/fetch/token-succession.ts";
+
+const settings = { marginFraction: 0.5, refreshEveryMinutes: 15 };
+const minute = 60;
+const issuedAt = 1_700_000_000;
+/** So many seconds after it was issued. */
+const at = (seconds: number) => new Date((issuedAt + seconds) * 1000);
+const endingAt = (minutes: number) => ({ expiresAt: issuedAt + minutes * minute });
+const lived = (minutes: number) => ({ issuedAt, ...endingAt(minutes) });
+
+describe("a refresh is due", () => {
+  test("at the share of the lifetime that the settings name", () => {
+    const day = lived(1440);
+    expect(isRefreshDue(day, at(719 * minute), settings)).toBe(false);
+    expect(isRefreshDue(day, at(720 * minute), settings)).toBe(true);
+    expect(isRefreshDue(day, at(2000 * minute), settings)).toBe(true);
+    expect(isRefreshDue(day, at(1000 * minute), { ...settings, marginFraction: 0.25 })).toBe(false);
+  });
+
+  test("three runs and five minutes before the end, where that is more than the share", () => {
+    expect(isRefreshDue(lived(90), at(39 * minute), settings)).toBe(false);
+    expect(isRefreshDue(lived(90), at(40 * minute), settings)).toBe(true);
+    expect(isRefreshDue(endingAt(90), at(39 * minute), settings)).toBe(false);
+    expect(isRefreshDue(endingAt(90), at(40 * minute), settings)).toBe(true);
+  });
+
+  test.each([{}, { issuedAt }])("on every run where the end can't be read: %j", (life) => {
+    expect(isRefreshDue(life, at(0), settings)).toBe(true);
+  });
+
+  test("at three runs or more before the token's end, whatever its lifetime, the settings and the clocks say (law)", () => {
+    const skew = fc.integer({ min: -5 * minute, max: 5 * minute });
+    const interval = fc.integer({ min: 10, max: 1440 });
+    const fraction = fc.double({ min: 0.05, max: 0.9, noNaN: true });
+    const offset = fc.double({ min: 0, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(
+        skew,
+        interval,
+        fraction,
+        offset,
+        (clockSkew, refreshEveryMinutes, marginFraction, phase) => {
+          const every = refreshEveryMinutes * minute;
+          const end = every * 10;
+          // Runs by our clock, which differs from the provider's by the skew; the first one comes at any second (whole
+          // ones: sums of fractions are rounded, and a run would slip over the end).
+          const first = Math.floor(phase * every);
+          const runs = Array.from({ length: 12 }, (_, index) => first + index * every);
+          const due = runs.filter((time) =>
+            isRefreshDue({ issuedAt, expiresAt: issuedAt + end }, at(time + clockSkew), {
+              marginFraction,
+              refreshEveryMinutes,
+            }),
+          );
+          expect(due.filter((time) => time < end).length).toBeGreaterThanOrEqual(3);
+        },
+      ),
+    );
+  });
+});
+
+describe("a token is near its end", () => {
+  test("when half of the margin is gone", () => {
+    const day = lived(1440);
+    expect(isNearEnd(day, at(1079 * minute), settings)).toBe(false);
+    expect(isNearEnd(day, at(1080 * minute), settings)).toBe(true);
+    expect(isNearEnd(day, at(2000 * minute), settings)).toBe(true);
+  });
+
+  test("where its start can't be read, by what three runs and the clocks' skew need", () => {
+    expect(isNearEnd(endingAt(90), at(65 * minute), settings)).toBe(false);
+    expect(isNearEnd(endingAt(90), at(71 * minute), settings)).toBe(true);
+  });
+
+  test.each([{}, { issuedAt }])("never where its end can't be read: %j", (life) => {
+    expect(isNearEnd(life, at(2000 * minute), settings)).toBe(false);
+  });
+
+  test("only once more than two runs have seen it due", () => {
+    const often = { marginFraction: 0, refreshEveryMinutes: 10 };
+    expect(isNearEnd(lived(90), at(75 * minute), often)).toBe(false);
+    expect(isNearEnd(lived(90), at(75 * minute + 1), often)).toBe(true);
+  });
+
+  test("however short it lives, only after two runs and more that should have refreshed it", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 21, max: 100_000 }),
+        fc.integer({ min: 10, max: 1_440 }),
+        (life, every) => {
+          const known = { marginFraction: 0.5, refreshEveryMinutes: every };
+          const due = Array.from({ length: life + 1 }, (_, index) => index).find((passed) =>
+            isRefreshDue(lived(life), at(passed * minute), known),
+          );
+          return !isNearEnd(lived(life), at(((due ?? 0) + 2 * every - 1) * minute), known);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});
+
+test("a token is short-lived if it can end between two runs, clocks' skew included", () => {
+  expect(isShortLived(lived(20), settings)).toBe(true);
+  expect(isShortLived(lived(21), settings)).toBe(false);
+  expect(isShortLived(endingAt(1), settings)).toBe(false);
+  expect(isShortLived({ issuedAt }, settings)).toBe(false);
+});
+
+test.each([
+  ["issued later", { issuedAt: 2, expiresAt: 3 }, { issuedAt: 1, expiresAt: 9 }, 1],
+  ["issued earlier", { issuedAt: 1, expiresAt: 9 }, { issuedAt: 2, expiresAt: 3 }, -1],
+  ["issued at once, ending later", { issuedAt: 1, expiresAt: 3 }, { issuedAt: 1, expiresAt: 2 }, 1],
+  ["of the same times", { issuedAt: 1, expiresAt: 2 }, { issuedAt: 1, expiresAt: 2 }, 0],
+  ["of an unknown start, ending earlier", { expiresAt: 1 }, { issuedAt: 1, expiresAt: 2 }, -1],
+  ["of unknown times", {}, { issuedAt: 1, expiresAt: 2 }, 0],
+])("a token %s is newer, older, or neither", (_, first, second, expected) => {
+  expect(Math.sign(compareAge(first, second))).toBe(expected);
+  expect(Math.sign(compareAge(second, first)) + expected).toBe(0);
+});
+
+/** Tokens that say when they were issued: `@5`; others say nothing. */
+const readLife = (token: string) => {
+  const issued = /@(\d+)$/.exec(token)?.[1];
+  return issued === undefined ? {} : { issuedAt: Number(issued) };
+};
+const byHand = { versionId: "v1", token: "now@5" };
+const refreshed = { ...byHand, replaces: "v0" };
+
+describe("a token succeeds the current one", () => {
+  test.each([
+    ["if it was refreshed from it", { token: "next@6", replaces: "v1" }, byHand, true],
+    ["if it was refreshed from it and claims don't tell", { token: "opaque", replaces: "v1" }, byHand, true],
+    ["but not if it is older by its claims", { token: "next@4", replaces: "v1" }, byHand, false],
+    ["but not if it is the same", { token: "now@5", replaces: "v1" }, byHand, false],
+    ["but not if there is none", { token: undefined, replaces: "v1" }, byHand, false],
+    ["not if an operator has set one since", { token: "next@6", replaces: "v0" }, byHand, false],
+    ["if another refresh was faster, and it is newer", { token: "next@6", replaces: "v0" }, refreshed, true],
+    [
+      "not if another refresh was faster with a newer one",
+      { token: "next@4", replaces: "v0" },
+      refreshed,
+      false,
+    ],
+    ["not if another was faster and nothing tells", { token: "opaque", replaces: "v0" }, refreshed, false],
+    ["if it is newer and an earlier release left it", { token: "next@6" }, byHand, true],
+    [
+      "not where none is set",
+      { token: "next@6", replaces: "v1" },
+      { versionId: "v1", token: undefined },
+      false,
+    ],
+  ])("%s", (_, next, current, expected) => {
+    expect(succeeds(next, current, readLife)).toBe(expected);
+  });
+
+  test("and never the other way round as well (law)", () => {
+    const token = fc.record({
+      versionId: fc.constantFrom("v0", "v1", "v2"),
+      token: fc.constantFrom("a@1", "b@2", "b@1", "opaque", "other"),
+      replaces: fc.constantFrom("v0", "v1", "v2"),
+    });
+    fc.assert(
+      fc.property(token, token, (one, other) => {
+        // No version comes from itself, and no two come from each other.
+        fc.pre(one.replaces < one.versionId && other.replaces < other.versionId);
+        expect(succeeds(one, other, readLife) && succeeds(other, one, readLife)).toBe(false);
+      }),
+    );
+  });
+});

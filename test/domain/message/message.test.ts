@@ -1,0 +1,206 @@
+import { describe, expect, it } from "vitest";
+import { fetched, want } from "../../../domain/fetch/document.ts";
+import { messageOfDataSet, messageOfState } from "../../../domain/message/message.ts";
+import type { Message } from "../../../domain/message/message-schemas.ts";
+import { wants } from "../../../domain/message/subscribers.ts";
+import { judge, settle } from "../../../domain/state/state.ts";
+import { account, accountId, at, eventOf, judged, minute, userId } from "../samples.ts";
+
+const source = "https://example.com/income";
+const connected = eventOf("account.connected", { userId, datasourceId: "uber" });
+const disconnected = eventOf("account.disconnected", { time: minute(7) });
+const updated = eventOf("endpoint.updated", { endpoint: "income", userId, dataAvailable: true });
+
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("expected a value");
+  return value;
+}
+
+const wanted = present(want(undefined, account, { endpoint: "income" }, updated, 1));
+const read = present(fetched(wanted, 1, "digest", at));
+const waiting = judged([connected, disconnected]);
+const answered = present(settle(waiting, 2, { found: true, connected: false }, at));
+const gone = present(settle(judged([connected, eventOf("account.deleted")]), 2, { found: false }, at));
+
+const messages: Message[] = [
+  present(messageOfState(judged([connected]), source)),
+  present(messageOfState(waiting, source)),
+  present(messageOfState(answered, source)),
+  present(messageOfState(gone, source)),
+  present(messageOfDataSet(wanted, source)),
+  present(messageOfDataSet(read, source)),
+];
+
+const dates = { dateStart: "2026-01-01", dateEnd: "2026-01-31" };
+
+describe("a message", () => {
+  it("has every attribute that CloudEvents 1.0 requires, and its sequence extension", () => {
+    for (const message of messages) {
+      expect(message.specversion).toBe("1.0");
+      expect(message.source).toBe(source);
+      expect(message.datacontenttype).toBe("application/json");
+      expect(message.id).not.toBe("");
+      expect(message.subject).not.toBe("");
+      expect(message.type).toMatch(/^[a-z-]+\.[a-z]+$/);
+      expect(message.time).toBe(new Date(message.time).toISOString());
+      expect(message.sequence).toMatch(/^\d{20}$/);
+      // Attribute names of CloudEvents: lower-case letters and digits.
+      for (const name of Object.keys(message)) expect(name).toMatch(/^[a-z0-9]+$/);
+    }
+  });
+
+  it("of an event that reconciliation found says so, and no other does", () => {
+    const found = judged([{ ...connected, reconciled: true }]);
+    expect(messageOfState(found, source)?.data).toMatchObject({ reconciled: true, connected: true });
+    for (const { data } of messages) expect(data).not.toHaveProperty("reconciled");
+  });
+
+  it("of an event has the event's identity and type, and its own time where it has one", () => {
+    expect(messages[0]).toMatchObject({
+      id: connected.id,
+      type: "account.connected",
+      subject: `account/${accountId}`,
+      time: connected.receivedAt,
+      data: {
+        accountId,
+        userId,
+        datasourceId: "uber",
+        connected: true,
+        deleted: false,
+        unconfirmed: false,
+        outcome: "applied",
+      },
+    });
+    expect(messages[1]).toMatchObject({
+      id: disconnected.id,
+      time: minute(7),
+      data: { outcome: "unconfirmed" },
+    });
+  });
+
+  it("of an answer is named for the state's version, and tells the confirmed state", () => {
+    expect(messages[2]).toMatchObject({
+      id: `account/${accountId}.3`,
+      type: "account.confirmed",
+      time: at.toISOString(),
+      data: { accountId, userId, connected: false, deleted: false, unconfirmed: false },
+    });
+    expect(messages[2]?.data).not.toHaveProperty("outcome");
+    expect(messages[3]?.data).toMatchObject({ deleted: true });
+  });
+
+  it("of a data set is told by its endpoint: first the event, then the data", () => {
+    const subject = `account/${accountId}/income`;
+    expect(messages[4]).toMatchObject({
+      id: updated.id,
+      type: "endpoint.updated",
+      subject,
+      data: { accountId, userId, endpoint: "income", dataAvailable: true, outcome: "applied" },
+    });
+    expect(messages[5]).toMatchObject({
+      id: `${subject}.2`,
+      type: "data.updated",
+      subject,
+      time: at.toISOString(),
+      data: { accountId, endpoint: "income", content: "digest" },
+    });
+    expect(
+      present(messageOfDataSet(present(fetched({ ...read, wanted: 2 }, 2, undefined, at)), source)).data,
+    ).toEqual({
+      accountId,
+      endpoint: "income",
+    });
+  });
+
+  it("of an event that tells dates tells them too; they are no part of its subject", () => {
+    const event = { ...updated, ...dates };
+    const dataSet = present(want(undefined, account, { endpoint: "income" }, event, 1));
+    expect(messageOfDataSet(dataSet, source)).toMatchObject({
+      subject: `account/${accountId}/income`,
+      data: { ...dates, endpoint: "income" },
+    });
+  });
+
+  it("of data that is read by dates has a subject of its own for each range, so that sequences compare", () => {
+    const range = { start: dates.dateStart, end: dates.dateEnd };
+    const subject = `account/${accountId}/income/2026-01-01..2026-01-31`;
+    const dataSet = present(
+      want(undefined, account, { endpoint: "income", range }, { ...updated, ...dates }, 1),
+    );
+    expect(messageOfDataSet(dataSet, source)).toMatchObject({ subject, data: dates });
+    expect(messageOfDataSet(present(fetched(dataSet, 1, "digest", at)), source)).toMatchObject({
+      id: `${subject}.2`,
+      subject,
+      data: { accountId, endpoint: "income", ...dates, content: "digest" },
+    });
+  });
+
+  it("of users and company accounts names them by their own ids", () => {
+    const user = judged([eventOf("user.created", { userId, kind: "users" })]);
+    expect(messageOfState(user, source)).toMatchObject({ subject: `user/${userId}`, data: { userId } });
+    const company = judged([eventOf("company-account.deleted", { companyAccountId: "c-1" })]);
+    expect(messageOfState(company, source)).toMatchObject({
+      subject: "company-account/c-1",
+      data: { companyAccountId: "c-1", unconfirmed: true },
+    });
+    const confirmed = present(settle(company, 1, { found: false }, at));
+    expect(messageOfState(confirmed, source)?.type).toBe("company-account.confirmed");
+  });
+
+  it("is none for bytes that came again", () => {
+    const again = present(judge(waiting, eventOf("account.deleted"), 2));
+    expect(messageOfState(again, source)).toBeUndefined();
+    expect(
+      messageOfDataSet(present(want(wanted, account, { endpoint: "income" }, updated, 2)), source),
+    ).toBeUndefined();
+  });
+
+  it("holds ids and states only: no body, no link, nothing that an event carries besides", () => {
+    const canary = { link: "canary", session: "canary", body: "canary", name: "canary", dateStart: "canary" };
+    const states = [judged([{ ...connected, ...canary }]), judged([{ ...disconnected, ...canary }])];
+    const data = present(want(undefined, account, { endpoint: "income" }, { ...updated, ...canary }, 1));
+    const texts = [...states.map((state) => messageOfState(state, source)), messageOfDataSet(data, source)];
+    expect(JSON.stringify(texts)).not.toContain("canary");
+    const names = new Set(messages.flatMap((message) => Object.keys(message.data)));
+    expect([...names].sort()).toEqual(
+      ["accountId", "connected", "content", "dataAvailable", "datasourceId", "deleted"].concat([
+        "endpoint",
+        "outcome",
+        "unconfirmed",
+        "userId",
+      ]),
+    );
+  });
+
+  it("has a sequence that compares as text as versions do as numbers", () => {
+    const versions = [1, 2, 9, 10, 99, 100, 1_000_000, Number.MAX_SAFE_INTEGER];
+    const sequences = versions.map((version) => messageOfState({ ...waiting, version }, source)?.sequence);
+    expect(new Set(sequences).size).toBe(versions.length);
+    expect([...sequences].sort()).toEqual(sequences);
+  });
+});
+
+describe("a subscriber", () => {
+  it("without types wants everything, with none wants nothing", () => {
+    for (const { type } of messages) {
+      expect(wants({ name: "all" }, type)).toBe(true);
+      expect(wants({ name: "none", types: [] }, type)).toBe(false);
+    }
+  });
+
+  it("wants exact types, or what a prefix with a star begins", () => {
+    const wanting =
+      (...types: string[]) =>
+      (type: string) =>
+        wants({ name: "some", types }, type);
+    expect(wanting("account.connected")("account.connected")).toBe(true);
+    expect(wanting("account.connected")("account.disconnected")).toBe(false);
+    expect(wanting("account.connected")("account.connected.more")).toBe(false);
+    expect(wanting("account.*")("account.deleted")).toBe(true);
+    expect(wanting("account.*")("company-account.deleted")).toBe(false);
+    expect(wanting("*")("data.updated")).toBe(true);
+    expect(wanting("user.*", "data.updated")("data.updated")).toBe(true);
+    expect(wanting("account.c.*")("account.connected")).toBe(false);
+    expect(wanting("*.deleted")("account.deleted")).toBe(false);
+  });
+});

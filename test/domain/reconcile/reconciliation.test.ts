@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import {
+  advance,
+  endRun,
+  gapOfRun,
+  isDue,
+  isStuck,
+  parseRun,
+  stall,
+  startRun,
+  turnPage,
+} from "../../../domain/reconcile/reconciliation.ts";
+import { at } from "../samples.ts";
+
+const later = (hours: number) => new Date(at.getTime() + hours * 3_600_000);
+const next = { next: "cursor", pages: 1, mark: "m" };
+const begun = startRun(undefined, at);
+const ended = endRun({ ...begun, version: 7 }, later(1));
+
+describe("a run", () => {
+  it("is due at first, while it has not ended, and when its period is over since it began", () => {
+    expect(isDue(undefined, 24, at)).toBe(true);
+    expect(isDue(begun, 24, at)).toBe(true);
+    expect(isDue(ended, 24, later(23.9))).toBe(false);
+    expect(isDue(ended, 24, later(24))).toBe(true);
+    expect(isDue(ended, 24 / 288, later(24 / 288))).toBe(true);
+  });
+
+  it("begins at the first page with nothing counted, over the version of the one before", () => {
+    expect(startRun(ended, later(24))).toEqual({
+      version: 7,
+      startedAt: later(24).toISOString(),
+      counts: { listed: 0, missed: 0, contradicted: 0, unlisted: 0, deleted: 0, reread: 0, skipped: 0 },
+    });
+  });
+
+  it("adds up what its steps found, and its pages' unreadable items", () => {
+    const first = advance(begun, "u-1", { listed: 2, missed: 3, unlisted: 1, skipped: 1 });
+    const second = turnPage(advance(first, "u-2", { listed: 1, contradicted: 1 }), next, 2, at);
+    expect(second).toMatchObject({ page: next, counts: { listed: 3, missed: 3, skipped: 3 } });
+    expect(second).not.toHaveProperty("after");
+    expect(gapOfRun(second)).toBe(5);
+    expect(turnPage(second, undefined, 0, later(1)).endedAt).toBe(later(1).toISOString());
+  });
+
+  it("is stuck when ticks fail at the same user, and no more once it has gone on", () => {
+    const failing = stall(stall(begun));
+    expect([failing, stall(failing)].map(isStuck)).toEqual([false, true]);
+    expect(isStuck(advance(stall(failing), "u-1", {}))).toBe(false);
+    expect(isStuck(advance(stall(failing), undefined, {}))).toBe(true);
+  });
+
+  it("is read as it was kept, and refused by the name of the field that is wrong", () => {
+    for (const run of [begun, ended, stall({ ...begun, page: next, after: "u-1" })]) {
+      expect(parseRun(JSON.parse(JSON.stringify(run)))).toEqual(run);
+    }
+    const broken: [string, object][] = [
+      ["version", { version: "1" }],
+      ["startedAt", { startedAt: "" }],
+      ["run.counts", { counts: [] }],
+      ["missed", { counts: { ...begun.counts, missed: null } }],
+      ["pages", { page: { ...next, pages: "1" } }],
+      ["stalls", { stalls: "1" }],
+    ];
+    for (const [field, fault] of broken) {
+      expect(() => parseRun({ ...begun, ...fault }), field).toThrow(new RegExp(`^${field}: expected`));
+    }
+  });
+});

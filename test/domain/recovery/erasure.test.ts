@@ -1,0 +1,168 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import {
+  addRemoved,
+  type EraseTask,
+  eraseCauses,
+  eraseSteps,
+  eraseTask,
+  erasureOnDeletion,
+  lateArrival,
+  readEraseTask,
+  subjectsIn,
+  writeEraseTask,
+} from "../../../domain/recovery/erasure.ts";
+import type { State } from "../../../domain/state/state.ts";
+import { account, eventOf, judged, userId } from "../samples.ts";
+
+const subject: fc.Arbitrary<Subject> = fc.record({
+  kind: fc.constantFrom("user", "account", "company-account"),
+  id: fc.string({ minLength: 1 }),
+});
+const task: fc.Arbitrary<EraseTask> = fc
+  .record({
+    schemaVersion: fc.constant(1 as const),
+    subject,
+    namedWith: fc.array(subject),
+    cause: fc.constantFrom(...eraseCauses),
+    pass: fc.constantFrom(1 as const, 2 as const),
+    next: fc.constantFrom(...eraseSteps),
+    erased: fc.array(subject),
+    isThorough: fc.boolean(),
+    removed: fc.dictionary(fc.constantFrom("events", "data"), fc.nat()),
+    incomplete: fc.array(fc.constantFrom("users", "fetch")),
+  })
+  .chain((fields) => fc.constantFrom(fields, { ...fields, id: "one" }));
+
+describe("an erase task", () => {
+  it("is read as it was written", () => {
+    fc.assert(
+      fc.property(task, (each) => {
+        expect(readEraseTask(writeEraseTask(each))).toEqual(each);
+      }),
+    );
+  });
+
+  it.each<[string, object]>([
+    ["schemaVersion: 3 is of a later release", { schemaVersion: 3 }],
+    ["cause: expected one of operator", { cause: "whim" }],
+    ["next: expected one of subjects", { next: "all" }],
+    ["subject.kind", { subject: { kind: "endpoint", id: "x" } }],
+    ["namedWith: expected a list", { namedWith: "x" }],
+    ["events: expected a number", { removed: { events: "many" } }],
+  ])("is refused with its reason: %s", (reason, change) => {
+    const text = JSON.stringify({ ...eraseTask({ kind: "user", id: "u" }, "operator"), ...change });
+    expect(() => readEraseTask(text)).toThrow(reason);
+  });
+});
+
+describe("what was removed", () => {
+  const removed = fc.dictionary(fc.constantFrom("events", "data", "bodies"), fc.nat(1000));
+  it("is summed up by kind, in whatever order", () => {
+    fc.assert(
+      fc.property(removed, removed, (one, other) => {
+        expect(addRemoved(one, other)).toEqual(addRemoved(other, one));
+        expect(addRemoved(one, other).events ?? 0).toBe((one.events ?? 0) + (other.events ?? 0));
+      }),
+    );
+  });
+});
+
+describe("a change", () => {
+  const event: IncomeEvent = {
+    id: "e",
+    kind: "company-accounts",
+    type: "company-account.connected",
+    userId: "u",
+    companyAccountId: "c",
+    receivedAt: "2026-11-21T12:00:00.000Z",
+  };
+  const change = { of: "event", event, receipts: 1 } as const;
+  const [user, company]: readonly Subject[] = [
+    { kind: "user", id: "u" },
+    { kind: "company-account", id: "c" },
+  ];
+
+  it("speaks of everyone whom it names, each once", () => {
+    expect(subjectsIn(change)).toEqual([user, company]);
+    expect(subjectsIn({ ...change, event: { ...event, accountId: "a" } })).toContainEqual({
+      kind: "account",
+      id: "a",
+    });
+  });
+
+  it("arrives late where one of them is erased; with a user goes what it names", () => {
+    expect(lateArrival(change, new Set())).toBeUndefined();
+    expect(lateArrival(change, new Set(["account/u"]))).toBeUndefined();
+    expect(lateArrival(change, new Set(["company-account/c"]))).toMatchObject({
+      subject: company,
+      namedWith: [user],
+    });
+    expect(lateArrival(change, new Set(["user/u", "company-account/c"]))).toMatchObject({
+      subject: user,
+      namedWith: [company],
+    });
+  });
+
+  it("of a state speaks of its subject, and of the user whom it belongs to", () => {
+    const state = (facts: object) => judged([eventOf("account.connected", facts)]);
+    expect(subjectsIn({ of: "state", before: undefined, after: state({}) })).toEqual([account]);
+    expect(subjectsIn({ of: "state", before: undefined, after: state({ userId }) })).toEqual([
+      account,
+      { kind: "user", id: userId },
+    ]);
+  });
+
+  it("of data speaks of its account, and of the user whom its latest event names", () => {
+    const told = { of: "data", before: undefined } as const;
+    const dataSet = { subject: account, endpoint: "income", version: 1, wanted: 1, done: 0, judged: [] };
+    const latest = { cause: "event", event: { ...event, userId }, outcome: "applied" } as const;
+    expect(subjectsIn({ ...told, after: { ...dataSet, latest } })).toEqual([
+      account,
+      { kind: "user", id: userId },
+    ]);
+    expect(subjectsIn({ ...told, after: { ...dataSet, latest: { cause: "again" } } })).toEqual([account]);
+  });
+
+  it("that arrives late is a task of the user, whomever else of it is erased, from its beginning", () => {
+    const after = judged([eventOf("account.connected", { userId })]);
+    const both = new Set([`account/${account.id}`, `user/${userId}`]);
+    expect(lateArrival({ of: "state", before: undefined, after }, both)).toEqual({
+      schemaVersion: 1,
+      subject: { kind: "user", id: userId },
+      namedWith: [account],
+      cause: "arrived late",
+      pass: 1,
+      next: "subjects",
+      erased: [],
+      isThorough: false,
+      removed: {},
+      incomplete: [],
+    });
+  });
+});
+
+describe("a deletion at the provider", () => {
+  const ofUser = (deleted: boolean): State => ({
+    ...judged([eventOf("account.connected")]),
+    subject: { kind: "user", id: userId },
+    deleted,
+  });
+  const change = (before: State | undefined, after: State) => ({ of: "state", before, after }) as const;
+
+  it("of a user is the cause of an erasure, once it is certain", () => {
+    const task = eraseTask({ kind: "user", id: userId }, "deleted");
+    expect(erasureOnDeletion(change(ofUser(false), ofUser(true)))).toEqual(task);
+    expect(erasureOnDeletion(change(undefined, ofUser(true)))).toEqual(task);
+    expect(erasureOnDeletion(change(ofUser(true), ofUser(true)))).toBeUndefined();
+    expect(erasureOnDeletion(change(undefined, ofUser(false)))).toBeUndefined();
+  });
+
+  it("of an account erases nobody, nor does a change of anything else", () => {
+    expect(erasureOnDeletion(change(undefined, { ...ofUser(true), subject: account }))).toBeUndefined();
+    const event = eventOf("account.deleted", { eventId: "e" });
+    expect(erasureOnDeletion({ of: "event", event, receipts: 1 })).toBeUndefined();
+  });
+});

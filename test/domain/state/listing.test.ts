@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
+import { FailureError, permanent } from "../../../domain/core/failures.ts";
+import { parseProviderSettings } from "../../../domain/fetch/provider-settings.ts";
+import { parseReconcileSettings } from "../../../domain/reconcile/reconcile-settings.ts";
+import { readListed, readSlice } from "../../../domain/state/listing.ts";
+import { parseSettings } from "../../../lib/settings/settings.ts";
+import { accountId, userId } from "../samples.ts";
+
+const { reconcile: defaults, provider: given } = parseSettings({ production: false }, "f.json");
+const provider = parseProviderSettings(given);
+const { readers } = parseReconcileSettings(defaults, { users: "uuid", accounts: "uuid" });
+const user = (item: unknown) => readListed(readers.users, item, jmespathSearch);
+const account = (item: unknown) => readListed(readers.accounts, item, jmespathSearch);
+
+describe("a list", () => {
+  const { paging } = provider;
+  const slice = (answer: unknown, reader = readers.users) =>
+    readSlice(reader, JSON.stringify(answer), paging);
+  const list = [{ id: userId }];
+
+  it("is found where pages have theirs: bare, or at the place of provider.paging", () => {
+    expect(slice(list)).toEqual({ items: list, next: undefined });
+    expect(slice([])).toEqual({ items: [], next: undefined });
+    expect(slice({ data: list, next: "c" })).toMatchObject({ items: list, next: { next: "c", pages: 1 } });
+  });
+
+  it("may have a place of its own", () => {
+    expect(slice({ users: list, next: null }, { ...readers.users, items: "users" }).items).toEqual(list);
+  });
+
+  it.each([{}, null, { data: {} }, { users: list }, "list", 5])(
+    "that is none is refused by its setting: %j",
+    (answer) => {
+      expect(() => slice(answer)).toThrow("reconcile.users.items: finds no list");
+    },
+  );
+});
+
+describe("a listed item", () => {
+  it("has the id that events have: a UUID in small letters", () => {
+    expect(user({ id: userId.toUpperCase() })).toEqual({ id: userId });
+    expect(user({ user_id: userId, created_at: "2026-03-01 12:00:00 UTC" })).toEqual({
+      id: userId,
+      createdAt: "2026-03-01T12:00:00.000Z",
+    });
+  });
+
+  it("of accounts says whether it is connected, false included, and whose it is", () => {
+    const item = { account_id: accountId, connected: false, datasource_id: 7, created_at: "lately" };
+    expect(account(item)).toEqual({ id: accountId, connected: false, datasourceId: "7" });
+    expect(account({ id: accountId })).toEqual({ id: accountId });
+  });
+
+  it.each([
+    [{ name: "Ada" }, "reconcile.users.id: finds nothing in a listed item"],
+    [{ id: "Ada" }, 'reconcile.users.id: not a UUID; mapping.ids "any" would accept it'],
+    [{ id: 2 ** 60 }, "reconcile.users.id: expected a short text or a whole number below 2^53"],
+  ])("without an id is refused by its setting, never with its value: %j", (item, reason) => {
+    expect(() => user(item)).toThrow(permanent(reason));
+  });
+
+  it("may have any id where the mapping allows any", () => {
+    const any = parseReconcileSettings(defaults, { users: "any", accounts: "any" }).readers.users;
+    expect(readListed(any, { id: "u-1" }, jmespathSearch)).toEqual({ id: "u-1" });
+  });
+});
+
+describe("the settings of reconciliation", () => {
+  it("are refused by the name of the setting that is wrong", () => {
+    const ids = { users: "uuid", accounts: "uuid" };
+    const broken: [string, unknown][] = [
+      ["reconcile", undefined],
+      ["everyHours", { ...defaults, everyHours: "24" }],
+      ["graceMinutes", { ...defaults, graceMinutes: null }],
+      ["rereadAfterDays", { ...defaults, rereadAfterDays: undefined }],
+      ["reconcile.users", { ...defaults, users: [] }],
+      ["id", { ...defaults, accounts: { ...defaults.accounts, id: 5 } }],
+    ];
+    for (const [name, value] of broken) {
+      expect(() => parseReconcileSettings(value, ids), name).toThrow(new RegExp(`^${name}: expected`));
+    }
+  });
+});
+
+describe("any answer and any item", () => {
+  it("is read, with an id as events have it, or refused with the setting's name", () => {
+    const item = fc.oneof(fc.jsonValue(), fc.record({ id: fc.jsonValue(), connected: fc.jsonValue() }));
+    const answer = fc.oneof(fc.array(item), fc.record({ data: fc.array(item), next: fc.jsonValue() }), item);
+    fc.assert(
+      fc.property(answer, (value) => {
+        try {
+          const { items } = readSlice(readers.accounts, JSON.stringify(value), provider.paging);
+          for (const one of items) expect(account(one).id).toMatch(/^[0-9a-f-]{36}$/);
+        } catch (error) {
+          if (!(error instanceof FailureError)) throw error;
+          expect(error.failure).toMatchObject({
+            kind: "permanent",
+            reason: expect.stringMatching(/^(reconcile|provider)\.\S+: /),
+          });
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,277 @@
+import { randomUUID } from "node:crypto";
+import { ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
+import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { queueLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import type { Kind } from "../../../domain/event/events.ts";
+import { identify } from "../../../domain/event/identify.ts";
+import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
+import { synthesizeProduct } from "../../../tools/product-assembly.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
+import { webhookSecretOf } from "../../support/operator.ts";
+
+const settings = {
+  // Its schedule does not come while this runs.
+  archive: { everyMinutes: 1_440 },
+  subscribers: [{ name: "everything" }],
+};
+/** Of a test, and of the start: the stage is synthesized in it. */
+
+describe("dead letters, from the command line", () => {
+  let operated: OperatedStage;
+  let secret: string;
+  let sqs: SQSClient;
+  let s3: S3Client;
+  beforeAll(async () => {
+    operated = await startOperatedStage("dead-letters", settings);
+    const { access, stack } = operated.system;
+    secret = await webhookSecretOf(stack);
+    sqs = new SQSClient(access);
+    s3 = new S3Client({ ...access, forcePathStyle: true });
+  });
+  afterAll(async () => {
+    for (const client of [sqs, s3]) client.destroy();
+    await operated[Symbol.asyncDispose]();
+  });
+
+  const output = (name: string) => outputOf(operated.system.stack, name);
+  const run = async (...args: readonly string[]) => operated.run(["dlq", ...args]);
+  const json = async (...args: readonly string[]) => {
+    const result = await run(...args, "--json");
+    expect(result.stderr).toBe("");
+    return Object(result.json());
+  };
+  const post = async (kind: Kind, body: object | string) => {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const headers = { "x-webhook-secret": secret, "content-type": "application/json" };
+    const answer = await fetch(`${output("WebhooksUrl")}/${kind}`, { method: "POST", headers, body: text });
+    expect(answer.status).toBe(202);
+    return identify(kind, Buffer.from(text));
+  };
+  const messagesIn = async (name: string): Promise<readonly DeadLetter[]> => {
+    const found: DeadLetter[] = [];
+    const place = queueLetters(sqs, output(name), () => 60);
+    await place(async (letters) => {
+      found.push(...letters);
+      return { done: [], isEnough: false };
+    });
+    return found;
+  };
+  const lettersIn = (prefix: string) => messagesIn(`${prefix}DeadLetterQueueUrl`);
+  const replaceLetters = async (prefix: string, change: (body: string) => string) => {
+    const url = output(`${prefix}DeadLetterQueueUrl`);
+    const place = queueLetters(sqs, url, () => 60);
+    const taken: DeadLetter[] = [];
+    await place(async (done) => {
+      taken.push(...done);
+      return { done, isEnough: false };
+    });
+    await sqsSender(sqs)(
+      url,
+      taken.map(({ body, reason = "" }) => ({ body: change(body), reason })),
+    );
+  };
+  const messagesOf = async (name: string) =>
+    (await messagesIn(`Subscriber${name}QueueUrl`)).map(({ body }) => body);
+  const objects = async (queue: string) => {
+    const Prefix = `letters/${queue}/`;
+    const { Contents = [] } = await s3.send(
+      new ListObjectsV2Command({ Bucket: output("ArchiveBucketName"), Prefix }),
+    );
+    return Contents.map(({ Key }) => Key);
+  };
+  const untilThereAre = (count: number, prefix: string) =>
+    eventually(async () => {
+      const { waiting } = await queueDepth(sqs, output(`${prefix}DeadLetterQueueUrl`));
+      expect(waiting).toBe(count);
+    }, 200);
+  const unmappable = (name: string) => ({ event: "no_such_event", user_id: randomUUID(), name });
+
+  it("lists them by queue with their reasons, shows them masked unless revealed, and leaves them", async () => {
+    const id = await post("users", unmappable("Ada Lovelace"));
+    await post("users", unmappable("Grace Hopper"));
+    await post("users", "{no JSON");
+    await untilThereAre(3, "Users");
+
+    const { queues } = await json("list");
+    expect(queues.map(({ queue }: { queue: string }) => queue)).toEqual([
+      ...["users", "accounts", "endpoints", "company-accounts", "fetch", "erase", "subscriber/everything"],
+    ]);
+    const [users, accounts] = queues;
+    expect(users).toMatchObject({
+      letters: 3,
+      archived: 0,
+      reasons: [{ reason: "type: mapping.types translates no such event name", count: 2 }, { count: 1 }],
+    });
+    expect(Date.parse(users.endsAt) - Date.parse(users.oldest)).toBe(14 * 86_400_000);
+    expect(accounts).toMatchObject({ letters: 0, reasons: [] });
+    expect((await run("list")).stdout).toMatch(
+      /users +3 +\d+\w+ ago +in 13d 23h +0 +type: mapping.types translates/,
+    );
+
+    const shown = await run("show", "users", "--reason", "translates no such");
+    expect(shown.stdout).toMatch(new RegExp(`users event {2}${id}\\n {2}type: mapping.types translates`));
+    expect(shown.stdout).toContain('"name":"(text)"');
+    expect(shown.stdout).not.toMatch(/Lovelace|Hopper|not JSON/);
+    const { letters } = await json("show", "users", "--id", id, "--reveal");
+    expect(letters).toMatchObject([
+      { what: "users event", id, returns: 0, payload: { event: "no_such_event", name: "Ada Lovelace" } },
+    ]);
+    expect((await json("show", "users", "--limit", "2")).letters).toHaveLength(2);
+
+    expect(await lettersIn("Users")).toHaveLength(3);
+  });
+
+  it("purges those that are chosen, after asking with their number, and no others", async () => {
+    const before = await lettersIn("Users");
+    const asked = await run("purge", "users", "--reason", "no such event name");
+    expect(asked).toMatchObject({ code: 2, stdout: "" });
+    expect(asked.stderr).toContain("This deletes 2 dead letters of users for good");
+    expect(asked.stderr).toContain("the provider does not send them again");
+    expect(await lettersIn("Users")).toHaveLength(3);
+
+    expect(await json("purge", "users", "--reason", "no such event name", "--yes")).toMatchObject({
+      purged: 2,
+    });
+    const left = before.filter(
+      ({ reason }) => reason !== "type: mapping.types translates no such event name",
+    );
+    expect((await lettersIn("Users")).map(({ messageId }) => messageId)).toEqual([left[0]?.messageId]);
+  });
+
+  it("redrives a task that the provider refused: its data is there then", async () => {
+    const { sandbox, access } = operated.system;
+    sandbox.fault({ path: "^/api/v0.4/accounts/[^/]+/income", method: "GET", status: 422 });
+    const { accounts } = await sandbox.createUsers(1);
+    await eventually(async () => expect(await lettersIn("Fetch")).not.toEqual([]), 200);
+    const { letters } = await json("show", "fetch");
+    expect(letters[0]).toMatchObject({
+      what: "read task",
+      id: `account/${accounts[0]}`,
+      reason: "the provider answered 422",
+    });
+
+    // As if it had failed for longer than it may: it begins anew, so that another failure does not end it at once.
+    const since = "2026-01-01T00:00:00.000Z";
+    await replaceLetters("Fetch", (body) => JSON.stringify({ ...JSON.parse(body), attempts: 9, since }));
+    sandbox.clearFaults();
+    sandbox.fault({ path: "^/api/v0.4/accounts/[^/]+/income", method: "GET", status: 503, times: 1 });
+    await json("redrive", "fetch");
+
+    await eventually(async () => {
+      expect((await readTable(access, output("TableName"))).data).toContain(`${accounts[0]}/income`);
+    }, 200);
+  });
+
+  it("redrives an event: it comes back with its count until the mapping is changed, then a subscriber gets it", async () => {
+    const accountId = randomUUID();
+    const id = await post("accounts", { event: "verbunden", account_id: accountId, user_id: randomUUID() });
+    await untilThereAre(1, "Accounts");
+    for (const returns of [1, 2]) {
+      expect(await json("redrive", "accounts", "--id", id)).toMatchObject({ redriven: 1, failed: [] });
+      await untilThereAre(1, "Accounts");
+      const reason = "type: mapping.types translates no such event name";
+      expect((await json("show", "accounts")).letters).toMatchObject([{ id, returns, reason }]);
+    }
+    expect((await run("show", "accounts")).stdout).toContain("redriven 2 times");
+
+    await using changed = await synthesizeProduct("dead-letters", {
+      ...settings,
+      mapping: { accounts: { types: { verbunden: "account.connected" } } },
+    });
+    const { stack } = operated.system;
+    for (const plan of stack
+      .functionsOf(changed.directory)
+      .filter(({ name }) => name.includes("AccountsStore")))
+      stack.functions.find(({ name }) => name === plan.name)?.serve([plan]);
+    const result = await run("redrive", "accounts");
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+    expect(result.stdout).toContain("Sent 1 dead letter to the queue of accounts. Seen and left: 0.");
+
+    await eventually(async () => {
+      const { events } = await readTable(operated.system.access, output("TableName"));
+      expect(events.get(id)).toMatchObject({ type: "account.connected" });
+      expect((await messagesOf("Everything")).some((message) => message.includes(accountId))).toBe(true);
+    }, 200);
+    expect(await lettersIn("Accounts")).toEqual([]);
+  });
+
+  it("redrives a subscriber's letters to the subscriber's queue", async () => {
+    const message = { specversion: "1.0", id: randomUUID(), type: "user.created" };
+    await sqsSender(sqs)(output("SubscriberEverythingDeadLetterQueueUrl"), [
+      { body: JSON.stringify(message), reason: "parked" },
+    ]);
+    expect(await json("redrive", "subscriber/everything", "--reason", "parked")).toMatchObject({
+      redriven: 1,
+    });
+    expect((await messagesOf("Everything")).some((body) => body.includes(message.id))).toBe(true);
+    expect(await lettersIn("SubscriberEverything")).toEqual([]);
+  });
+
+  it("keeps in the archive what nears its end, from where it is shown and redriven", async () => {
+    const id = await post("endpoints", unmappable("Ada Lovelace"));
+    await untilThereAre(1, "Endpoints");
+    const archive = operated.system.stack.functions.find(
+      ({ name }) => name === output("ArchiveFunctionName"),
+    );
+    expect(await archive?.invoke("{}")).toMatchObject({ kind: "returned" });
+    expect(await objects("endpoints")).toEqual([]);
+    expect(await lettersIn("Endpoints")).toHaveLength(1);
+
+    // With all 14 days of a queue each letter nears its end.
+    await archive?.invoke(JSON.stringify({ beforeEndSeconds: 14 * 86_400 }));
+    expect(await objects("endpoints")).toHaveLength(1);
+    expect(await lettersIn("Endpoints")).toEqual([]);
+    const { queues } = await json("list");
+    expect(queues.find(({ queue }: { queue: string }) => queue === "endpoints")).toMatchObject({
+      letters: 0,
+      archived: 1,
+    });
+    expect((await json("show", "endpoints", "--archive")).letters).toMatchObject([
+      { id, returns: 0, reason: "type: mapping.types translates no such event name" },
+    ]);
+
+    expect(await json("redrive", "endpoints", "--archive")).toMatchObject({ redriven: 1, left: 0 });
+
+    await untilThereAre(1, "Endpoints");
+    expect(await objects("endpoints")).toEqual([]);
+    expect(await lettersIn("Endpoints")).toMatchObject([{ returns: expect.stringMatching(/^1 /) }]);
+  });
+
+  it("says which letters could not be sent, fails, and leaves them", async () => {
+    const letter = { body: "a", reason: "x" };
+    await sqsSender(sqs)(output("CompanyAccountsDeadLetterQueueUrl"), [letter]);
+    const endFault = operated.system.stack.gateway.intercept(async ({ action }, moment) =>
+      action === "sqs:SendMessageBatch" && moment === "before"
+        ? { status: 403, errorType: "AccessDenied", message: "injected by the test" }
+        : undefined,
+    );
+    const result = await run("redrive", "company-accounts");
+    endFault();
+    expect(result).toMatchObject({ code: 1, stdout: expect.stringContaining("could not be sent: 1") });
+    expect(result.stderr).toContain("Not sent: 1 dead letter (AccessDenied). They lie where they did");
+    expect(await lettersIn("CompanyAccounts")).toMatchObject([letter]);
+  });
+
+  it("says how many letters it could not see, since another reader has them", async () => {
+    const QueueUrl = output("CompanyAccountsDeadLetterQueueUrl");
+    const { Messages } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 60 }));
+    expect(Messages).toHaveLength(1);
+    expect((await run("redrive", "company-accounts")).stdout).toContain("In the hands of another reader: 1.");
+    expect((await queueDepth(sqs, QueueUrl)).inFlight).toBe(1);
+  });
+
+  it.each([
+    [["show", "nothing"], 'There is no queue "nothing". Name one of: users, accounts, '],
+    [["redrive", "users", "--limit", "0"], '--limit "0" is no whole number above zero'],
+    [["purge", "users", "--reason", ""], "--reason is empty"],
+    [["redrive"], "missing required argument 'queue'"],
+  ])("are left alone where a command is used wrongly: %j", async (args, message) => {
+    expect(await run(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+  });
+});

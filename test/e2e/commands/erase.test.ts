@@ -1,0 +1,234 @@
+import { randomUUID } from "node:crypto";
+import { PutItemCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
+import { ListObjectsV2Command } from "@aws-sdk/client-s3";
+import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { operatorClients } from "../../packages/local-stack/stack/operator-clients.ts";
+import { eventually } from "../../support/eventually.ts";
+import { linesWith } from "../../support/followed-webhook.ts";
+import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
+import { settle } from "../../support/settle.ts";
+
+/** A step that ran out of its time would count what it removed anew; others may write for as long as they live. */
+const functions = {
+  store: { timeoutSeconds: 20 },
+  relay: { timeoutSeconds: 6 },
+  fetch: { timeoutSeconds: 4 },
+  erase: { timeoutSeconds: 60 },
+};
+
+describe("erase, against the running stack", () => {
+  let operated: OperatedStage;
+  let clients: ReturnType<typeof operatorClients>;
+  beforeAll(async () => {
+    operated = await startOperatedStage("erase", { erasure: { onDeletion: true }, functions });
+    clients = operatorClients(operated.system.stack);
+    const { users, accounts } = await operated.system.sandbox.createUsers(6, { pictures: 6 });
+    await settled();
+    connected.push(...users.map((userId, index) => ({ userId, accountId: accounts[index] ?? "" })));
+  });
+  afterAll(async () => {
+    clients[Symbol.dispose]();
+    await operated[Symbol.asyncDispose]();
+  });
+
+  const output = (name: string) => outputOf(operated.system.stack, name);
+  const settled = () => settle(operated.system);
+  /** Users with an account each, all of whose data is fetched; each test takes its own. */
+  const connected: { readonly userId: string; readonly accountId: string }[] = [];
+  const connectedUser = () => connected.pop() ?? { userId: "", accountId: "" };
+  const remaining = () => connected[0] ?? { userId: "", accountId: "" };
+  const items = async () => {
+    const { Items = [] } = await clients.dynamodb.send(
+      new ScanCommand({ TableName: output("TableName"), ConsistentRead: true }),
+    );
+    return Items.map((item) => unmarshall(item));
+  };
+  const objects = async () => {
+    const { Contents = [] } = await clients.s3.send(
+      new ListObjectsV2Command({ Bucket: output("OverflowBucketName") }),
+    );
+    return Contents.flatMap(({ Key = "" }) => Key);
+  };
+  /** What table and bucket hold of some ids. */
+  const remains = async (...ids: readonly string[]) =>
+    [...(await items()).map((item) => JSON.stringify(item)), ...(await objects())].filter((text) =>
+      ids.some((id) => text.includes(id)),
+    );
+  const waitingIn = async (QueueUrl: string) => {
+    const { Attributes = {} } = await clients.sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["ApproximateNumberOfMessages"] }),
+    );
+    return Number(Attributes.ApproximateNumberOfMessages);
+  };
+  /** The messages of the subscriber of everything since it was looked at last, of one type. */
+  const received = async (type: string) => {
+    const [subscriber] = subscribersOf(operated.system.stack);
+    const found: { type: string; data: object }[] = [];
+    for (;;) {
+      const { Messages = [] } = await clients.sqs.send(
+        new ReceiveMessageCommand({ QueueUrl: subscriber?.queueUrl, MaxNumberOfMessages: 10 }),
+      );
+      if (Messages.length === 0) return found.filter((message) => message.type === type);
+      found.push(...Messages.map(({ Body = "" }) => JSON.parse(Body)));
+    }
+  };
+
+  it("erases a user with all accounts, says what was removed, and tells subscribers", async () => {
+    const { userId, accountId } = connectedUser();
+    const stays = remaining();
+    const deadLetters = output("FetchDeadLetterQueueUrl");
+    await clients.sqs.send(
+      new SendMessageCommand({ QueueUrl: deadLetters, MessageBody: JSON.stringify({ of: accountId }) }),
+    );
+
+    const result = await operated.run(["erase", "user", userId, "--yes", "--json"]);
+
+    expect(result).toMatchObject({ code: 0, stderr: expect.stringContaining("Removed so far") });
+    expect(await remains(userId, accountId)).toEqual([]);
+    expect(result.json()).toMatchObject({
+      stage: "erase",
+      subject: { kind: "user", id: userId },
+      subjects: 2,
+      removed: {
+        events: expect.any(Number),
+        states: 2,
+        "data sets": expect.any(Number),
+        links: 1,
+        data: expect.any(Number),
+        "dead letters of fetch": 1,
+      },
+    });
+    expect(await waitingIn(deadLetters)).toBe(0);
+    const { correlationId } = z.object({ correlationId: z.uuid() }).parse(result.json());
+    expect(await received("user.erased")).toMatchObject([{ data: { userId }, correlationid: correlationId }]);
+    await eventually(() =>
+      expect(linesWith(operated.system, correlationId)).toContain("erase/subjects ERASED"),
+    );
+    expect(await remains(stays.userId, stays.accountId)).not.toEqual([]);
+  });
+
+  it("lets what the provider still tells die on arrival, without a message or a call", async () => {
+    const { userId, accountId } = connectedUser();
+    expect((await operated.run(["erase", "user", userId, "--yes"])).code).toBe(0);
+    await received("");
+    const calls = operated.system.sandbox.calls().length;
+
+    operated.system.sandbox.fetchData(accountId, ["income"]);
+    operated.system.sandbox.disconnectAccount(accountId);
+    await settled();
+
+    expect(await remains(userId, accountId)).toEqual([]);
+    expect(await received("account.disconnected")).toEqual([]);
+    const later = operated.system.sandbox.calls().slice(calls);
+    expect(later.filter(({ path }) => path.includes(accountId))).toEqual([]);
+  });
+
+  it("erases an account, and leaves its user", async () => {
+    const { userId, accountId } = connectedUser();
+    const result = await operated.run(["erase", "account", accountId, "--yes"]);
+    expect(result).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        new RegExp(`^The account ${accountId} is erased\\.[^\\n]*\\nremoved +count\\n`),
+      ),
+    });
+    expect(await remains(accountId)).toEqual([]);
+    expect((await items()).map(({ pk, sk }) => `${pk} ${sk}`)).toContain(`USER#${userId} STATE`);
+  });
+
+  it("erases a company account, and leaves its user", async () => {
+    const created = await operated.system.sandbox.createUsers(1, { companyAccounts: 1 });
+    const [[userId = ""], [companyId = ""]] = [created.users, created.companyAccounts];
+    await settled();
+    expect(await remains(companyId)).not.toEqual([]);
+
+    const result = await operated.run(["erase", "company-account", companyId, "--yes", "--json"]);
+
+    expect(result.code).toBe(0);
+    expect(result.json()).toMatchObject({ subject: { kind: "company-account", id: companyId } });
+    expect(await remains(companyId)).toEqual([]);
+    expect((await items()).map(({ pk, sk }) => `${pk} ${sk}`)).toContain(`USER#${userId} STATE`);
+  });
+
+  it("asks first, and does nothing unless that is confirmed", async () => {
+    const { userId } = remaining();
+    expect(await operated.run(["erase", "user", userId])).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(/with all accounts of it: [\s\S]*Confirm it with --yes/),
+    });
+    expect(await remains(userId)).not.toEqual([]);
+    expect(await operated.run(["erase", "user"])).toMatchObject({ code: 2 });
+    expect(await operated.run(["erase", "endpoint", "x", "--yes"])).toMatchObject({ code: 2 });
+  });
+
+  it("says that there was nothing of somebody who is not known", async () => {
+    const result = await operated.run(["erase", "user", randomUUID(), "--yes"]);
+    expect(result).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("There was nothing to remove."),
+    });
+  });
+
+  it("follows a deletion at the provider, where the setting says so", async () => {
+    const { userId, accountId } = connectedUser();
+    operated.system.sandbox.deleteUser(userId);
+    await settled();
+    expect(await remains(userId, accountId)).toEqual([]);
+    expect(await received("user.erased")).toContainEqual(expect.objectContaining({ data: { userId } }));
+  });
+
+  describe("apply-log", () => {
+    it("erases again who came back with a restore, and nobody else", async () => {
+      const { userId, accountId } = connectedUser();
+      const stays = remaining();
+      const before = (await items()).filter((item) => JSON.stringify(item).includes(userId));
+      await operated.run(["erase", "user", userId, "--yes"]);
+      await settled();
+      // Without its stream's consequences it would come back as it was; an item of no consequence shows more.
+      const content = { pk: `ACCOUNT#${accountId}`, sk: "CONTENT#income", content: "{}" };
+      for (const item of [...before.filter(({ sk }) => String(sk).startsWith("ACCOUNT#")), content]) {
+        await clients.dynamodb.send(
+          new PutItemCommand({ TableName: output("TableName"), Item: marshall(item) }),
+        );
+      }
+      expect(await operated.run(["erase", "apply-log"])).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/2 users and accounts of the stage erase were erased[\s\S]*--yes/),
+      });
+      expect(await remains(accountId)).not.toEqual([]);
+
+      const result = await operated.run(["erase", "apply-log", "--yes", "--json"]);
+
+      expect(result.code).toBe(0);
+      expect(result.json()).toMatchObject({ erased: 2, removed: { links: 1, contents: 1 } });
+      expect(await remains(userId, accountId)).toEqual([]);
+      expect(await remains(stays.userId)).not.toEqual([]);
+      expect(await operated.run(["erase", "apply-log"])).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^Of \d+ who were erased nobody is in the table\.\n$/),
+      });
+    });
+  });
+
+  describe("restore", () => {
+    it("refuses the stage's own table, and one that is not there, before anything is done", async () => {
+      expect(await operated.run(["restore", output("TableName"), "--yes"])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("That is the stage's own table."),
+      });
+      expect(await operated.run(["restore", "no-such-table", "--yes"])).toMatchObject({
+        code: 3,
+        stdout: "",
+      });
+      expect(await operated.run(["restore", "no-such-table"])).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/subscribers get messages again[\s\S]*--yes/),
+      });
+    });
+  });
+});

@@ -1,0 +1,252 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { readSubscriber } from "@income-events/local-stack/scenario/snapshot.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { parseSample } from "../../../cli/mapping/sample.ts";
+import { type InventedProvider, inventedProviders } from "../../cli/mapping/providers.ts";
+import { runCommand } from "../../support/command-line.ts";
+import { webhookSecretOf } from "../../support/operator.ts";
+import { type RunningProduct, startProduct } from "../../support/running-product.ts";
+import { settle } from "../../support/settle.ts";
+
+const storedEvent = z.object({ event: z.looseObject({ id: z.string() }), receipts: z.number() });
+const trials = z.object({
+  trials: z.array(
+    z.object({ mapped: z.boolean(), id: z.string(), event: z.record(z.string(), z.unknown()) }),
+  ),
+});
+const learned = z.object({ mapping: z.record(z.string(), z.unknown()) });
+
+/** One provider that speaks in two ways: flat names for users and endpoints, CloudEvents' headers for accounts. */
+const files: InventedProvider["files"] = inventedProviders
+  .filter(({ name }) => name === "flat names" || name === "CloudEvents in binary mode")
+  .flatMap(({ name, files: all }) =>
+    all.filter(({ kind }) => (kind === "accounts") === (name !== "flat names")),
+  );
+
+describe("another provider, by settings alone", () => {
+  let directory: string;
+  let settings: string;
+  let product: RunningProduct;
+  const samples = () => join(directory, "samples");
+  const fileOf = (sample: (typeof files)[number]) => join(samples(), sample.kind, sample.file);
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "mapping-"));
+    settings = join(directory, "settings.json");
+    for (const sample of files) {
+      await mkdir(join(samples(), sample.kind), { recursive: true });
+      await writeFile(fileOf(sample), sample.content);
+    }
+    await writeFile(settings, '{"production":false,"mapping":{"company-accounts":{"ids":"any"}}}');
+  });
+  afterAll(async () => {
+    await product?.[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it("is learned from its samples into a file of settings, whose rest stays", async () => {
+    const result = await runCommand(["mapping", "learn", samples(), "--write", settings]);
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+    expect(result.stdout).toContain(`${files.length} of ${files.length} samples map.`);
+    expect(result.stdout).toMatch(/^accounts +accountId +header ce-subject +medium +its name fits/m);
+    const { mapping, ...rest } = JSON.parse(await readFile(settings, "utf8"));
+    expect(rest).toEqual({ production: false });
+    expect(Object.keys(mapping)).toEqual(["company-accounts", "users", "accounts", "endpoints"]);
+
+    const again = await runCommand(["mapping", "learn", samples(), "--write", settings]);
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("Confirm it with --yes") });
+    const before = await readFile(settings, "utf8");
+    expect(await runCommand(["mapping", "learn", samples(), "--write", settings, "--yes"])).toMatchObject({
+      code: 0,
+    });
+    expect(await readFile(settings, "utf8")).toBe(before);
+  });
+
+  it("has its webhooks become the events that mapping try foretells, each once, and messages to subscribers", async () => {
+    const foretold = new Map<string, object>();
+    for (const sample of files) {
+      const args = [
+        "mapping",
+        "try",
+        fileOf(sample),
+        "--kind",
+        sample.kind,
+        "--settings",
+        settings,
+        "--json",
+      ];
+      const { code, json } = await runCommand(args);
+      expect(code).toBe(0);
+      const [trial] = trials.parse(json()).trials;
+      expect(trial?.event).toEqual(expect.objectContaining(sample.says));
+      foretold.set(trial?.id ?? "", trial?.event ?? {});
+    }
+    expect(foretold.size).toBe(files.length);
+
+    const { mapping } = learned.parse(JSON.parse(await readFile(settings, "utf8")));
+    product = await startProduct("local", { mapping, startEndpoints: ["profile"], functions: {} });
+    const { stack, access } = product.system;
+    const secret = await webhookSecretOf(stack);
+    for (const { kind, file, content } of [...files, ...files]) {
+      const { headers, bytes } = parseSample(file, Buffer.from(content));
+      const answer = await fetch(`${outputOf(stack, "WebhooksUrl")}/${kind}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers, "x-webhook-secret": secret },
+        body: Buffer.from(bytes),
+      });
+      expect(answer.status).toBe(202);
+    }
+    await settle(product.system);
+
+    const stored = await storedEvents();
+    expect(
+      new Map(stored.map(({ event: { id, kind: _kind, receivedAt: _at, ...facts } }) => [id, facts])),
+    ).toEqual(foretold);
+    expect(stored.map(({ receipts }) => receipts)).toEqual(files.map(() => 2));
+    const messages = await readSubscriber(access, outputOf(stack, "SubscriberEverythingQueueUrl"));
+    const types = new Set(messages.values());
+    expect([...types].sort()).toEqual(
+      expect.arrayContaining(["account.connected", "account.disconnected", "user.created"]),
+    );
+    expect(stack.functions.flatMap(({ log }) => log())).not.toContainEqual(
+      expect.stringContaining("never-carried"),
+    );
+  });
+
+  async function storedEvents() {
+    const { stack, access } = product.system;
+    const client = new DynamoDBClient(access);
+    const found: z.output<typeof storedEvent>[] = [];
+    for await (const { Items = [] } of paginateScan(
+      { client },
+      { TableName: outputOf(stack, "TableName") },
+    )) {
+      for (const item of Items) {
+        const { success, data } = storedEvent.safeParse(unmarshall(item));
+        if (success) found.push(data);
+      }
+    }
+    client.destroy();
+    return found;
+  }
+});
+
+describe("mapping try", () => {
+  const account = "0f8fad5b-d9cb-469f-a165-70867728950e";
+  const tryText = (input: string, ...flags: string[]) =>
+    runCommand(["mapping", "try", "-", ...flags], { input });
+
+  it("tells of a payload which kinds map it, and of the others why they don't", async () => {
+    const { code, stdout } = await tryText(`{"action":"create_user","data":{"id":"${account}"}}`);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^type +action \|\| event +create_user$/m);
+    expect(stdout).toContain("An event of users, with the identity");
+    expect(stdout).toContain("its bytes may truly come again");
+    expect(stdout).toContain("accounts: no event, type: mapping.types translates no such event name.");
+  });
+
+  it.each([
+    ["no JSON", "{", [], "the body is not JSON", "as the provider sends it"],
+    [
+      "an unknown event name",
+      '{"event":"account_revoked"}',
+      [],
+      "type: ",
+      'Add "account_revoked" to mapping.accounts.types, for example as account.disconnected',
+    ],
+    [
+      "no event name",
+      `{"event_type":"linked","account_id":"${account}"}`,
+      [],
+      "type: ",
+      'perhaps "event_type"',
+    ],
+    [
+      "a missing id",
+      `{"event":"update_account","link_id":"${account}"}`,
+      [],
+      "accountId: missing",
+      'Set mapping.accounts.accountId to where it is, perhaps "link_id"',
+    ],
+    [
+      "an id that is no UUID",
+      '{"event":"update_account","account_id":"a-1"}',
+      [],
+      "accountId: not a UUID",
+      'Set mapping.accounts.ids to "any"',
+    ],
+    ["several events in one", '[{"event":"update_account"},{}]', [], "type: ", "One webhook is one event"],
+    [
+      "a header in place of a field",
+      `{"event":"update_account"}`,
+      ["--header", `ce-subject: ${account}`],
+      "accountId: missing",
+      'perhaps {"header":"ce-subject"}',
+    ],
+  ])("says why, and what to do: %s", async (_, input, flags, reason, remedy) => {
+    const { code, stdout, stderr } = await tryText(input, "--kind", "accounts", ...flags);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "accounts does not map it.\n" });
+    expect(stdout).toContain(`No event of accounts: ${reason}`);
+    expect(stdout).toContain(remedy);
+  });
+
+  it.each([
+    [
+      "a kind that is none",
+      ["-", "--kind", "people"],
+      "write one of users, accounts, endpoints, company-accounts",
+    ],
+    [
+      "a stage without settings",
+      ["-", "--stage", "none"],
+      "Name a stage (compressed, dev, local, prod) with --stage",
+    ],
+    ["a file that is not there", ["nothing.json"], "nothing.json can't be read"],
+    ["settings that are no JSON", ["-", "--settings", "README.md"], "README.md can't be used"],
+    ["a header that is none", ["-", "--header", "no header"], 'Write "name: value"'],
+  ])("refuses %s, with the remedy", async (_, args, remedy) => {
+    expect(await runCommand(["mapping", "try", ...args])).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining(remedy),
+    });
+  });
+
+  it("never shows what users' bodies hold of live credentials", async () => {
+    const body = `{"action":"create_user","data":{"id":"${account}","link":"canary","session":"canary"}}`;
+    const { stdout, stderr } = await tryText(body, "--json");
+    expect(stdout + stderr).not.toContain("canary");
+  });
+});
+
+describe("mapping learn", () => {
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "learn-"));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  it("refuses a folder without samples, and samples of no kind, with the remedy", async () => {
+    const run = (...flags: string[]) => runCommand(["mapping", "learn", directory, ...flags]);
+    expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining("named .json") });
+    await writeFile(join(directory, "one.json"), '{"event":"account_linked","account_id":"a-1"}');
+    expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining("or add --kind") });
+    expect(await run("--kind", "accounts")).toMatchObject({ code: 0 });
+  });
+
+  it("proposes what it can, says which samples do not map, and fails then", async () => {
+    await writeFile(join(directory, "two.json"), '{"event":"gone_fishing","account_id":"a-1"}');
+    const { code, stdout, stderr } = await runCommand(["mapping", "learn", directory, "--kind", "accounts"]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "1 samples do not map.\n" });
+    expect(stdout).toContain("1 of 2 samples map.");
+    expect(stdout).toMatch(
+      /two\.json: accounts: no event, type: .* Add "gone_fishing" to mapping\.accounts\.types/,
+    );
+  });
+});

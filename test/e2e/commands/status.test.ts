@@ -1,0 +1,427 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DeleteObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import {
+  DeleteMessageCommand,
+  PurgeQueueCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import type { System } from "@income-events/local-stack/system.ts";
+import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
+import { webhookSecretOf } from "../../support/operator.ts";
+import { runProgram } from "../../support/program.ts";
+import { settle } from "../../support/settle.ts";
+
+/** A rotation of the secret takes twice the time that receivers keep it. */
+const changes = { register: { readsFirst: true }, webhooks: { secretCacheSeconds: 1 } };
+
+/** One running stage; what commands show is compared with what the engines hold. */
+describe("looking after a stage", () => {
+  let operated: OperatedStage;
+  let system: System;
+  let sqs: SQSClient;
+  let s3: S3Client;
+  let secrets: SecretsManagerClient;
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "status-"));
+    operated = await startOperatedStage("status", changes);
+    ({ system } = operated);
+    const { gatewayUrl: endpoint, region, operator: credentials } = system.stack;
+    sqs = new SQSClient({ endpoint, region, credentials });
+    s3 = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
+    secrets = new SecretsManagerClient({ endpoint, region, credentials });
+  });
+  afterAll(async () => {
+    sqs.destroy();
+    s3.destroy();
+    secrets.destroy();
+    await operated[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true });
+  });
+
+  const output = (name: string) => outputOf(system.stack, name);
+  const json = async (...args: string[]) => {
+    const result = await operated.run([...args, "--json"]);
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+    return Object(result.json());
+  };
+  const secret = async () => {
+    const SecretId = output("TokenSecretArn");
+    const found = await secrets.send(new GetSecretValueCommand({ SecretId }));
+    return { token: Object(JSON.parse(found.SecretString ?? "{}")).token, version: found.VersionId };
+  };
+  const setToken = (token: string) =>
+    system.stack.setSecret(output("TokenSecretArn"), JSON.stringify({ token }));
+  const receive = async (QueueUrl: string) => {
+    const { Messages: [message] = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 20 }),
+    );
+    return message;
+  };
+
+  const receiveAll = async (QueueUrl: string) => {
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({
+        QueueUrl,
+        MaxNumberOfMessages: 10,
+        WaitTimeSeconds: 1,
+        VisibilityTimeout: 600,
+        MessageSystemAttributeNames: ["ApproximateReceiveCount"],
+      }),
+    );
+    return Messages;
+  };
+
+  describe("status", () => {
+    const queueOf = async (name: string) => {
+      const { queues } = await json("status");
+      return queues.find((queue: { name: string }) => queue.name === name);
+    };
+
+    it("shows every queue in the order of the data, with what it holds, in flight, and how old it is", async () => {
+      const { queues } = await json("status");
+      expect(queues.map(({ name }: { name: string }) => name)).toEqual([
+        ...webhookKinds,
+        "fetch",
+        "erase",
+        "subscriber/everything",
+        "subscriber/accounts",
+      ]);
+      const QueueUrl = output("SubscriberAccountsQueueUrl");
+      for (const MessageBody of ["one", "two", "three"]) {
+        await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+      }
+      const received = await receive(QueueUrl);
+      const age = async () => (await queueOf("subscriber/accounts")).oldestSeconds;
+      await expect.poll(age).toBeGreaterThan(0);
+      expect(await queueOf("subscriber/accounts")).toMatchObject({ waiting: 2, inFlight: 1, deadLetters: 0 });
+      await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: received?.ReceiptHandle }));
+      await sqs.send(new PurgeQueueCommand({ QueueUrl }));
+      const empty = await queueOf("subscriber/accounts");
+      expect(empty).toMatchObject({ waiting: 0, inFlight: 0 });
+      expect(empty).not.toHaveProperty("oldestSeconds");
+    });
+
+    it("shows when the last event of a kind came, and dead letters with their age", async () => {
+      expect(await queueOf("endpoints")).not.toHaveProperty("lastSentAt");
+      const begin = Math.floor(Date.now() / 60_000) * 60_000;
+      const header = output("WebhookSecretHeader");
+      const value = await webhookSecretOf(system.stack);
+      const send = async (body: string) => {
+        const headers = { [header]: value, "content-type": "application/json" };
+        const answer = await fetch(`${output("WebhooksUrl")}/endpoints`, { method: "POST", headers, body });
+        expect(answer.status).toBe(202);
+      };
+      // JSON that no mapping takes: it goes through the queue, and becomes a dead letter.
+      await send('{"nothing":"known"}');
+      await expect.poll(async () => (await queueOf("endpoints")).deadLetters).toBe(1);
+      const { lastSentAt, oldestDeadLetterSeconds } = await queueOf("endpoints");
+      expect(Date.parse(lastSentAt)).toBeGreaterThanOrEqual(begin);
+      expect(oldestDeadLetterSeconds).toBeGreaterThanOrEqual(0);
+      expect(await queueOf("users")).toMatchObject({ deadLetters: 0 });
+      await sqs.send(new PurgeQueueCommand({ QueueUrl: output("EndpointsDeadLetterQueueUrl") }));
+    });
+
+    it("shows the token's life, the webhooks at the provider, and what alarms say", async () => {
+      const before = await secret();
+      await setToken(await system.sandbox.issueToken(7_200));
+      const { token, registrations, alarms } = await json("status");
+      const left = (Date.parse(token.expiresAt) - Date.now()) / 1000;
+      expect(left).toBeGreaterThan(7_000);
+      expect(left).toBeLessThanOrEqual(7_200);
+      expect(registrations.webhooks.map(({ is }: { is: string }) => is)).toEqual(Array(4).fill("here"));
+      expect(alarms.map(({ name }: { name: string }) => name).toSorted()).toEqual(
+        system.stack
+          .alarms()
+          .map(({ name }) => name)
+          .toSorted(),
+      );
+
+      await system.stack.setSecret(output("TokenSecretArn"), "{}");
+      expect(await operated.run(["token", "refresh"])).toMatchObject({
+        code: 1,
+        stdout: "",
+        stderr: expect.stringContaining("npx income-events token set"),
+      });
+      // The rest is shown also where the provider is down.
+      system.sandbox.fault({ path: "/api/v0.3/webhooks/users", method: "GET", status: 503 });
+      const { code, stdout } = await operated.run(["status"]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^token +none is set$/m);
+      expect(stdout).toMatch(/^webhooks +unknown: the provider answered 503$/m);
+      expect(stdout).toMatch(/^alarms +\d+ of \d+ on$/m);
+      expect(stdout).toContain("No token of the provider is set: no income data is fetched.");
+      expect(stdout).toMatch(/^users +0 +0 /m);
+      await setToken(before.token);
+    });
+  });
+
+  describe("the token", () => {
+    it("is shown by its claims and its life, and is never told itself", async () => {
+      const { token } = await secret();
+      const { code, stdout } = await operated.run(["token", "show"]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^ends +\S+ \(in /m);
+      expect(stdout).toMatch(/^claim iss +"income-data-service"$/m);
+      expect(stdout).toMatch(/^refused +no$/m);
+      for (const part of String(token).split(".")) expect(stdout).not.toContain(part);
+      const told = JSON.stringify(await json("token", "show"));
+      for (const part of String(token).split(".")) expect(told).not.toContain(part);
+    });
+
+    it("of which nothing can be read is shown by what is known of it", async () => {
+      const { token } = await secret();
+      await setToken("opaque");
+      expect(await json("token", "show")).toMatchObject({ isSet: true, storedBy: "operator" });
+      expect((await operated.run(["token", "show"])).stdout).toMatch(/^ends +it does not tell$/m);
+      await setToken(token);
+    });
+
+    it("is looked at by the refresher, which keeps it far from its end, and gets another where that is asked for", async () => {
+      // Shorter than what a refresh brings, so that that one is newer whenever it comes.
+      await setToken(await system.sandbox.issueToken(3_500));
+      const before = await secret();
+      expect(await json("token", "refresh")).toMatchObject({ outcome: "kept" });
+      expect(await secret()).toEqual(before);
+      expect(await json("token", "refresh", "--now")).toMatchObject({ outcome: "refreshed" });
+      expect((await secret()).token).not.toBe(before.token);
+      expect(await json("token", "show")).toMatchObject({ storedBy: "refresh" });
+    });
+
+    it("that the provider refuses to refresh ends the command with what to do", async () => {
+      const before = await secret();
+      system.sandbox.fault({ path: "/api/v0.4/token/refresh", status: 401 });
+      expect(await operated.run(["token", "refresh", "--now"])).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/refuses to refresh the token.*token set < token\.txt/),
+      });
+      expect(await secret()).toEqual(before);
+    });
+  });
+
+  it("webhooks list asks the provider where they go, and changes nothing there", async () => {
+    const urls = () => webhookKinds.map((kind) => system.sandbox.webhook(kind)?.url);
+    const body = JSON.stringify({ url: "https://other.example/users", method: "POST", headers: {} });
+    const headers = { authorization: `Bearer ${system.sandbox.token}`, "content-type": "application/json" };
+    await fetch(`${system.sandbox.baseUrl}/api/v0.3/webhooks/users`, { method: "PUT", headers, body });
+    const before = urls();
+    const { webhooks } = await json("webhooks", "list");
+    expect(webhooks[0]).toMatchObject({ kind: "users", is: "elsewhere", url: "https://other.example/users" });
+    expect(webhooks[1]).toMatchObject({ kind: "accounts", is: "here", deployed: urls()[1] });
+    const { stdout } = await operated.run(["webhooks", "list"]);
+    expect(stdout).toMatch(/^users +elsewhere +https:\/\/other\.example\/users$/m);
+    expect((await operated.run(["status"])).stdout).toMatch(
+      /^webhooks +3 of 4 kinds are registered here; users go to https:\/\/other\.example\/users$/m,
+    );
+    expect(urls()).toEqual(before);
+    expect(await operated.run(["webhooks", "register", "--take-over", "--yes"])).toMatchObject({ code: 0 });
+  });
+
+  describe("subscribers", () => {
+    it("list shows who gets what, and how far behind each is", async () => {
+      const QueueUrl = output("SubscriberAccountsQueueUrl");
+      const deadLetters = output("SubscriberAccountsDeadLetterQueueUrl");
+      for (const url of [QueueUrl, deadLetters, deadLetters]) {
+        await sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody: "{}" }));
+      }
+      const { subscribers } = await json("subscribers", "list");
+      expect(subscribers).toMatchObject([
+        { name: "everything", queueUrl: output("SubscriberEverythingQueueUrl") },
+        { name: "accounts", types: ["account.*"], queueUrl: QueueUrl, waiting: 1, deadLetters: 2 },
+      ]);
+      const { stdout } = await operated.run(["subscribers", "list"]);
+      expect(stdout).toMatch(/^everything +everything +0 /m);
+      expect(stdout).toMatch(/^accounts +account\.\* +1 +0 +\d+\w+ +2 /m);
+      for (const url of [QueueUrl, deadLetters]) await sqs.send(new PurgeQueueCommand({ QueueUrl: url }));
+    });
+
+    it("test sends one a message that its filter would not take, marked as a test, and tells its id", async () => {
+      const { message } = await json("subscribers", "test", "accounts");
+      const received = await receive(output("SubscriberAccountsQueueUrl"));
+      expect(JSON.parse(received?.Body ?? "")).toEqual(message);
+      expect(message).toMatchObject({
+        specversion: "1.0",
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        source: "/income-events/status",
+        type: "subscriber.test",
+        subject: "subscriber/accounts",
+        data: { test: true },
+      });
+      const { queues } = await json("status");
+      expect(queues.at(-2)).toMatchObject({ name: "subscriber/everything", waiting: 0 });
+    });
+
+    it("tail shows what one is sent, as it is sent, and leaves its queue alone, until Ctrl-C", async () => {
+      const QueueUrl = output("SubscriberAccountsQueueUrl");
+      await sqs.send(new PurgeQueueCommand({ QueueUrl }));
+      const args = ["subscribers", "tail", "accounts", "--stage", "status", "--json"];
+      await using tail = runProgram("cli/main.ts", args);
+      await tail.printed("Following what accounts is sent");
+      const { accounts } = await system.sandbox.createUsers(1);
+      await settle(system);
+
+      const sent: unknown[] = [];
+      for (let some = await receiveAll(QueueUrl); some.length > 0; some = await receiveAll(QueueUrl)) {
+        for (const { Body = "", Attributes } of some) {
+          // Nobody has received it before.
+          expect(Attributes).toMatchObject({ ApproximateReceiveCount: "1" });
+          sent.push(JSON.parse(Body));
+        }
+      }
+      expect(sent.length).toBeGreaterThan(0);
+      const shown = () =>
+        tail
+          .output()
+          .split("\n")
+          .filter((line) => line.startsWith("{"))
+          .map((line): unknown => JSON.parse(line));
+      await expect.poll(() => shown().length).toBeGreaterThanOrEqual(sent.length);
+      expect(shown()).toEqual(expect.arrayContaining(sent));
+      for (const message of shown()) {
+        expect(message).toMatchObject({
+          type: expect.stringMatching(/^account\./),
+          subject: `account/${accounts[0]}`,
+        });
+      }
+      tail.signal("SIGINT");
+      expect(await tail.ended).toBe(0);
+    });
+
+    it("test refuses a name that nobody has, naming those there are", async () => {
+      expect(await operated.run(["subscribers", "test", "nobody"])).toMatchObject({
+        code: 2,
+        stderr: "There is no subscriber nobody; there is: everything, accounts.\n",
+      });
+    });
+  });
+
+  describe("doctor", () => {
+    type Found = { readonly what: string; readonly why: string; readonly mend: string };
+    const examine = async (flags: readonly string[] = [], env: Readonly<Record<string, string>> = {}) => {
+      const { code, stdout, stderr } = await operated.run(["doctor", "--json", ...flags], { env });
+      const { findings, checked }: { findings: readonly Found[]; checked: readonly string[] } =
+        JSON.parse(stdout);
+      expect({ code, isTold: stderr !== "" }).toEqual({
+        code: findings.length === 0 ? 0 : 1,
+        isTold: findings.length > 0,
+      });
+      return { findings, checked };
+    };
+    /** What was wrong before this group, such as an alarm that stays on for a while, is no matter here. */
+    const isAlarm = ({ what }: Found) => what.startsWith("The alarm ");
+
+    it("finds nothing wrong with a stage that is well, and says what it has looked at", async () => {
+      const { findings, checked } = await examine();
+      expect(findings.filter((finding) => !isAlarm(finding))).toEqual([]);
+      expect(checked).toEqual([
+        "the webhook secret",
+        "the webhooks at the provider",
+        "dead letters",
+        "event sources",
+        "functions",
+        "what the relay gave up on",
+        "the provider's token",
+        "subscribers' readers",
+        "alarms",
+        "this machine's clock",
+      ]);
+    });
+
+    it("finds what is wrong, and what it says to type mends it", async () => {
+      const before = await secret();
+      await system.stack.setSecret(output("WebhookSecretArn"), "{}");
+      await system.stack.setSecret(output("TokenSecretArn"), "{}");
+      const body = JSON.stringify({ url: "https://other.example/users", method: "POST", headers: {} });
+      const headers = { authorization: `Bearer ${system.sandbox.token}`, "content-type": "application/json" };
+      await fetch(`${system.sandbox.baseUrl}/api/v0.3/webhooks/users`, { method: "PUT", headers, body });
+      const QueueUrl = output("FetchDeadLetterQueueUrl");
+      await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}" }));
+      await operated.run(["token", "refresh"]);
+      const failures = { Bucket: output("FailuresBucketName"), Key: "aws/lambda/batch" };
+      await s3.send(new PutObjectCommand({ ...failures, Body: "{}" }));
+
+      const { findings } = await examine();
+      const mends = new Map(findings.map(({ what, mend }) => [what, mend]));
+      expect([...mends].filter(([what]) => !what.startsWith("The alarm "))).toEqual([
+        ["The webhook secret is empty.", "npx income-events secret rotate --stage status"],
+        [
+          `The webhooks of users go to https://other.example/users, and not to ${output("WebhooksUrl")}/users.`,
+          "npx income-events webhooks register --take-over --stage status",
+        ],
+        [
+          expect.stringMatching(/^fetch has 1 dead letter, the oldest for \d+\w+\.$/),
+          "npx income-events dlq show fetch --stage status",
+        ],
+        [
+          expect.stringContaining("they wait in the failures bucket"),
+          "npx income-events repair --failures --stage status",
+        ],
+        ["No token of the provider is set.", "npx income-events token set --stage status < token.txt"],
+      ]);
+      expect(findings.filter(isAlarm)).toContainEqual({
+        what: expect.stringMatching(/TokenMissing\w+ is on, since /),
+        why: expect.stringContaining("No token of the provider is set"),
+        mend: "npx income-events token set --stage status < token.txt",
+      });
+
+      const type = (line: string, input = "") => {
+        const [, words = ""] = /^npx income-events (.*?) --stage status/.exec(line) ?? [];
+        return operated.run([...words.split(" "), "--yes"], { input });
+      };
+      expect(await type(mends.get("No token of the provider is set.") ?? "", before.token)).toMatchObject({
+        code: 0,
+      });
+      // Registers too, and leaves another stage's webhooks to it.
+      await type(mends.get("The webhook secret is empty.") ?? "");
+      const misdirected = [...mends.keys()].find((what) => what.startsWith("The webhooks of users")) ?? "";
+      expect(await type(mends.get(misdirected) ?? "")).toMatchObject({ code: 0 });
+      await sqs.send(new PurgeQueueCommand({ QueueUrl }));
+      await s3.send(new DeleteObjectCommand(failures));
+      expect((await examine()).findings.filter((finding) => !isAlarm(finding))).toEqual([]);
+      expect(system.sandbox.webhook("users")?.url).toBe(`${output("WebhooksUrl")}/users`);
+    });
+
+    it("finds settings that were changed and not deployed, and none that are as deployed", async () => {
+      const file = join(directory, "settings.json");
+      const local: object = JSON.parse(await readFile("stages/local.json", "utf8"));
+      const settingsFound = async (more: object) => {
+        await writeFile(file, JSON.stringify({ ...local, ...changes, ...more }));
+        const { findings, checked } = await examine(["--settings", file]);
+        expect(checked).toContain("settings");
+        return findings.filter(({ what }) => what.includes("settings"));
+      };
+      expect(await settingsFound({})).toEqual([]);
+      expect(await settingsFound({ startEndpoints: ["profile"] })).toMatchObject([
+        {
+          what: expect.stringContaining("other settings than"),
+          mend: expect.stringMatching(/^npx cdk deploy -c stage=status/),
+        },
+      ]);
+    });
+
+    it("finds what the outputs name and is not there any more, and outputs that are missing", async () => {
+      const file = join(directory, "outputs.json");
+      const { RefreshFunctionName: _, RelayFunctionName, ...others } = system.stack.outputs;
+      const outputs = { ...others, RelayFunctionName: `${RelayFunctionName}-gone`, UsersQueueArn: undefined };
+      await writeFile(file, JSON.stringify({ [system.stack.name]: outputs }));
+      const { findings } = await examine(["--outputs", file], operated.asAws);
+      const mended = findings.filter(
+        ({ mend }) => mend === "npx cdk deploy -c stage=status --outputs-file outputs.json",
+      );
+      expect(mended.map(({ what }) => what)).toEqual([
+        "The stack income-events-status has no output UsersQueueArn: its settings leave that part out, or an older version is deployed.",
+        expect.stringMatching(/^Function not found: .*-gone$/),
+        // The settings of this stage name nobody.
+        expect.stringMatching(/^(\d+) of \1 alarms tell nobody\.$/),
+      ]);
+    });
+  });
+});

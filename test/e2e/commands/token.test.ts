@@ -1,0 +1,160 @@
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import type { Call, Interceptor } from "@income-events/local-stack/gateway/types.ts";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
+import { type System, startSystem } from "@income-events/local-stack/system.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type ProductAssembly, synthesizeProduct } from "../../../tools/product-assembly.ts";
+import { eventually } from "../../support/eventually.ts";
+import { settle } from "../../support/settle.ts";
+
+/** The stack as it is synthesized, with a provider that ends a token when it is refreshed. */
+describe("the token of a running system", () => {
+  let product: ProductAssembly;
+  let system: System;
+  let secrets: SecretsManagerClient;
+  let printed: string[];
+
+  beforeAll(async () => {
+    product = await synthesizeProduct();
+    printed = [];
+    const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
+    system = await startSystem(
+      { once: true, users: 1, stage: "local", assembly: product.directory, ...ports },
+      { delivery: { firstRetryMs: 200 }, tokenLifetimeSeconds: 7_200, refreshEndsToken: true },
+      (step) => printed.push(step),
+      () => undefined,
+    );
+    const { gatewayUrl: endpoint, region, operator: credentials } = system.stack;
+    secrets = new SecretsManagerClient({ endpoint, region, credentials });
+  });
+  afterAll(async () => {
+    secrets.destroy();
+    await system.close();
+    await product[Symbol.asyncDispose]();
+  });
+
+  const secretId = () => outputOf(system.stack, "TokenSecretArn");
+  const set = (token: string) => system.stack.setSecret(secretId(), JSON.stringify({ token }));
+  const current = async () => {
+    const { SecretString = "" } = await secrets.send(new GetSecretValueCommand({ SecretId: secretId() }));
+    return SecretString;
+  };
+  /** A run of the schedule; resolves when it is done, whatever came of it. */
+  const run = () => system.stack.schedules.fire(ruleOf(system));
+  const refreshes = () => system.sandbox.calls().filter(({ path }) => path.endsWith("/token/refresh")).length;
+  const alarm = (id: RegExp) => system.stack.alarms().find(({ logicalId }) => id.test(logicalId));
+  const refresher = () => {
+    const name = outputOf(system.stack, "RefreshFunctionName");
+    const found = system.stack.functions.find((each) => each.name === name);
+    if (found === undefined) throw new Error(`no function ${name}`);
+    return found;
+  };
+  /** A line may come a little later than the end of the run that wrote it. */
+  const logged = (code: string) =>
+    eventually(() => expect(refresher().log().at(-1)).toContain(`"code":"${code}"`));
+  /** Kills the refresher once, at a call to AWS. */
+  const killAt = (action: string, when: "before" | "after") => {
+    const { name, kill } = refresher();
+    const isIt = (call: Call) => call.principal === name && call.action === action;
+    let killed = 0;
+    const interceptor: Interceptor = async (call, moment) => {
+      if (killed > 0 || moment !== when || !isIt(call)) return undefined;
+      killed = kill();
+      return "drop";
+    };
+    const stop = system.stack.gateway.intercept(interceptor);
+    return () => {
+      stop();
+      return killed;
+    };
+  };
+
+  // A token near its end, set by an operator.
+  beforeEach(async () => set(await system.sandbox.issueToken(600)));
+
+  it("is made current by the next run when the refresher was killed between pending and current", async () => {
+    const before = refreshes();
+    const old = await current();
+    const kills = killAt("secretsmanager:PutSecretValue", "after");
+    await run();
+    expect(kills()).toBe(1);
+    expect(await current()).toBe(old);
+
+    await run();
+    expect(await current()).not.toBe(old);
+    expect(refreshes() - before).toBe(1);
+    await run();
+    expect(refreshes() - before).toBe(1);
+  });
+
+  it("raises the alarm that names `token set` when the refresher was killed before it wrote what it got", async () => {
+    const old = await current();
+    const kills = killAt("secretsmanager:PutSecretValue", "before");
+    await run();
+    expect(kills()).toBe(1);
+    await run();
+    expect(await current()).toBe(old);
+    await eventually(() => expect(alarm(/TokenRefused/)).toMatchObject({ state: "ALARM" }));
+    expect(alarm(/TokenRefused/)?.description).toContain("npx income-events token set");
+    const words = printed.filter((line) =>
+      line.startsWith("ALARM: The provider refuses to refresh the token"),
+    );
+    expect(words).toHaveLength(1);
+  });
+
+  it("that is revoked while it is refreshed is not replaced by one of no use, and the alarms say so", async () => {
+    const { sandbox, stack } = system;
+    const old = await current();
+    const stop = stack.gateway.intercept(async ({ principal, action }, moment) => {
+      const isStored = action === "secretsmanager:PutSecretValue" && moment === "after";
+      if (isStored && principal === refresher().name) sandbox.endTokens("revoked");
+      return undefined;
+    });
+    await run();
+    stop();
+    expect(await current()).toBe(old);
+    await eventually(() => expect(alarm(/TokenDiscarded/)).toMatchObject({ state: "ALARM" }));
+
+    const before = refreshes();
+    await run();
+    expect(refreshes() - before).toBe(1);
+    await logged("TOKEN_REFUSED");
+
+    await set(await sandbox.issueToken(600));
+    await run();
+    await logged("TOKEN_REFRESHED");
+  });
+
+  it("that is revoked lets tasks wait, asks for one refresh, and is healed by an operator's new one", async () => {
+    const { sandbox, stack } = system;
+    await set(await sandbox.issueToken());
+    const before = { refreshes: refreshes(), runs: refresher().counts().invocations };
+    sandbox.endTokens("revoked");
+    const { accounts } = await sandbox.createUsers(5);
+    // Every start is refused, in several processes; the refresher is woken once, and is refused as well.
+    await eventually(() => expect(refreshes() - before.refreshes).toBe(1));
+    await eventually(() => {
+      const waiting = stack.functions
+        .flatMap(({ log }) => log())
+        .filter((line) => /the token was refused/.test(line));
+      expect(waiting.length).toBeGreaterThanOrEqual(accounts.length);
+    });
+    expect(refresher().counts().invocations - before.runs).toBe(1);
+
+    await set(await sandbox.issueToken());
+    await settle(system);
+    const table = await readTable(system.access, outputOf(stack, "TableName"));
+    for (const account of accounts)
+      expect([...table.data].filter((name) => name.startsWith(account))).toHaveLength(3);
+    expect(refreshes() - before.refreshes).toBe(1);
+    expect(stack.problems().denials).toEqual([]);
+  });
+});
+
+function ruleOf({ stack }: System): string {
+  const rule = stack.schedules.names.find((name) => name.includes("RefreshSchedule"));
+  if (rule === undefined)
+    throw new Error(`no schedule of the refresher among ${stack.schedules.names.join(", ")}`);
+  return rule;
+}

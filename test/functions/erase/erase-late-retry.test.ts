@@ -1,0 +1,151 @@
+import { randomUUID } from "node:crypto";
+import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { FindErased } from "../../../adapters/erasure/tombstones.ts";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
+import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
+import { eraser } from "../../../functions/erase/eraser.ts";
+import { outbox } from "../../../functions/relay/outbox.ts";
+import { relay } from "../../../functions/relay/relay.ts";
+import { describeOnTables, startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { createWorld, source, type World } from "../support/erasing.ts";
+import { context, keptLog, sqsEvent } from "../support/lambda.ts";
+import { isRelayed, lambdaRecords } from "../support/relayed-records.ts";
+
+/** Of one erasure, which makes fewer calls than that in its two passes. */
+const mostRetries = 40;
+
+await describeOnTables("an erasure, and late retries of webhooks of who is erased", (tables) => {
+  let system: TestSystem;
+  let world: World;
+  let fetchQueueUrl: string;
+  let userId: string;
+  let accountId: string;
+  let events: readonly IncomeEvent[];
+  let relayedSoFar: number;
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+  });
+  afterAll(() => system.close());
+  beforeEach(async () => {
+    world = await createWorld(system);
+    fetchQueueUrl = await system.createQueue();
+    [userId, accountId, relayedSoFar] = [randomUUID(), randomUUID(), 0];
+    const facts = { userId, receivedAt: "2026-11-21T11:00:00.000Z" };
+    events = [
+      { ...facts, id: "connected", kind: "accounts", type: "account.connected", accountId },
+      { ...facts, id: "data", kind: "endpoints", type: "endpoint.updated", accountId, endpoint: "income" },
+      { ...facts, id: "updated", kind: "users", type: "user.updated" },
+    ];
+  });
+
+  const receive = async (event: IncomeEvent) => {
+    await world.storing.record({ event, body: { as: "text", text: "{}" } });
+  };
+
+  /** Relays all that is new in the stream, and what follows from it. */
+  async function relayAll(findErased: FindErased = world.findErased): Promise<void> {
+    const { revisions, link } = world.storing;
+    const { publish, queueUrl, eventSource } = world.dependencies;
+    const handler = relay({
+      revisions,
+      link,
+      findErased,
+      outbox: outbox(sqsSender(system.sqs), { fetch: fetchQueueUrl, erase: queueUrl }, publish),
+      readByRange: [],
+      erasesOnDeletion: false,
+      eventSource,
+      log: keptLog().log,
+    });
+    for (;;) {
+      const records = (await world.table.stream()).filter(isRelayed);
+      if (records.length === relayedSoFar) return;
+      const batch = records.slice(relayedSoFar);
+      relayedSoFar = records.length;
+      expect(await handler({ Records: lambdaRecords(batch) })).toEqual({ batchItemFailures: [] });
+    }
+  }
+
+  /** Runs the eraser's steps until none is left. */
+  async function eraseAll(): Promise<void> {
+    const handler = eraser(world.dependencies);
+    for (;;) {
+      const messages = await system.receive(world.queueUrl);
+      if (messages.length === 0) return;
+      expect(await handler(sqsEvent(messages), context)).toEqual({ batchItemFailures: [] });
+      for (const { ReceiptHandle } of messages) {
+        await system.sqs.send(new DeleteMessageCommand({ QueueUrl: world.queueUrl, ReceiptHandle }));
+      }
+    }
+  }
+
+  async function comeToRest(): Promise<void> {
+    for (let seen = -1; seen !== relayedSoFar; ) {
+      seen = relayedSoFar;
+      await relayAll();
+      await eraseAll();
+    }
+  }
+  const remains = async () =>
+    (await world.table.all())
+      .map((item) => JSON.stringify(item))
+      .filter((text) => text.includes(userId) || text.includes(accountId));
+  const ask = () =>
+    system.send(world.queueUrl, writeEraseTask(eraseTask({ kind: "user", id: userId }, "operator")));
+
+  test.each([
+    ["are relayed at once", true],
+    ["are relayed when it is over", false],
+  ])("at any of its calls leave nothing of anybody where they %s", async (_, isRelayedAtOnce) => {
+    for (const event of events) await receive(event);
+    await relayAll();
+    expect(await remains()).not.toEqual([]);
+    await ask();
+
+    let retries = 0;
+    let isRetrying = false;
+    const end = system.intercept(async ({ action }, moment) => {
+      const isOfEraser = !isRetrying && moment === "before" && /^(dynamodb|s3):/.test(action);
+      const event = events[retries % events.length];
+      if (!isOfEraser || retries === mostRetries || event === undefined) return undefined;
+      isRetrying = true;
+      retries += 1;
+      await receive(event);
+      if (isRelayedAtOnce) await relayAll();
+      isRetrying = false;
+      return undefined;
+    });
+    await eraseAll();
+    end();
+    await comeToRest();
+
+    expect(retries).toBeGreaterThan(20);
+    expect(await remains()).toEqual([]);
+    const told = (await system.drain(world.subscriber)).map(({ Body = "" }): unknown => JSON.parse(Body));
+    expect(told).toContainEqual(expect.objectContaining({ type: "user.erased", source }));
+  });
+
+  test("leave nothing of anybody where the relay looked for the erasure before it, and wrote after it", async () => {
+    await receive(events[2] ?? expect.unreachable());
+    await relayAll();
+    for (const event of events) await receive(event);
+    const hasLooked = Promise.withResolvers<void>();
+    const isErased = Promise.withResolvers<void>();
+    const relaying = relayAll(async (subjects) => {
+      const erased = await world.findErased(subjects);
+      hasLooked.resolve();
+      await isErased.promise;
+      return erased;
+    });
+    await hasLooked.promise;
+    await ask();
+    await eraseAll();
+    expect(await remains()).toEqual([]);
+    isErased.resolve();
+    await relaying;
+    expect(await remains()).not.toEqual([]);
+    await comeToRest();
+    expect(await remains()).toEqual([]);
+  });
+});

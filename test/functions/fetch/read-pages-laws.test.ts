@@ -1,0 +1,139 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Content } from "../../../adapters/dynamodb/document-store.ts";
+import { failureOf, permanent, retryable, waiting } from "../../../domain/core/failures.ts";
+import { readTask, readTaskText, type Task } from "../../../domain/fetch/tasks.ts";
+import { type PagesDependencies, readPages } from "../../../functions/fetch/read-pages.ts";
+
+type Trouble =
+  | "none"
+  | "503"
+  | "no rate"
+  | "no time"
+  | "kept nothing"
+  | "lost what was kept"
+  | "cursor refused";
+const troubles: readonly Trouble[] = [
+  "503",
+  "no rate",
+  "no time",
+  "kept nothing",
+  "lost what was kept",
+  "cursor refused",
+];
+/** After these, pages are read a second time. */
+const costly = new Set<Trouble>(["kept nothing", "lost what was kept", "cursor refused"]);
+
+/** A provider with a list in pages, a store, and a trouble for each moment; all in memory. */
+class World {
+  readonly kept = new Map<string, Uint8Array>();
+  readonly answered: number[] = [];
+  runs = 0;
+  trouble: Trouble = "none";
+  readonly #pages: readonly (readonly string[])[];
+
+  constructor(pages: readonly (readonly string[])[]) {
+    this.#pages = pages;
+  }
+
+  /** Reads until the list is there; each run has its trouble, the last ones none. */
+  async readAll(each: readonly Trouble[]): Promise<Content | undefined> {
+    let task: Task = readTask({ kind: "account", id: "a" }, { endpoint: "income" }, 1);
+    for (;;) {
+      this.trouble = each[this.runs] ?? "none";
+      this.runs += 1;
+      if (this.trouble === "lost what was kept") this.kept.clear();
+      if (task.task !== "read") throw new Error("another task");
+      try {
+        return await readPages({ ...this.#dependencies(), task, noted: 1 });
+      } catch (error) {
+        const failure = failureOf(error);
+        if (failure.kind === "permanent") throw error;
+        task = readTaskText(failure.instead ?? JSON.stringify(task));
+      }
+    }
+  }
+
+  #dependencies(): PagesDependencies {
+    let calls = 0;
+    return {
+      provider: {
+        paths: {
+          read: "/list",
+          readCompany: "/",
+          account: "/",
+          companyAccount: "/",
+          users: "/",
+          refresh: "/",
+        },
+        paging: { by: "cursor", items: "data", next: "next", parameter: "c", maxPages: 100 },
+        timeouts: { connectSeconds: 1, headersSeconds: 1, bodySeconds: 1 },
+        maxDataBytes: 1_000_000,
+      },
+      call: async ({ path }) => {
+        calls += 1;
+        const page = Number(/c=(\d+)/.exec(path)?.[1] ?? "0");
+        if (this.trouble === "503" && calls === 2) throw retryable("503");
+        if (this.trouble === "no rate" && calls === 2) throw waiting("no rate", 1);
+        if (this.trouble === "kept nothing" && calls === 2) throw retryable("503");
+        if (this.trouble === "cursor refused" && page > 0) throw permanent("400", 400);
+        this.answered.push(page);
+        return { found: true, text: this.#textOf(page) };
+      },
+      keptPages: {
+        keep: async (_subject, _name, items) => {
+          if (this.trouble === "kept nothing") throw retryable("no store");
+          const name = `k${this.kept.size}-${this.runs}`;
+          this.kept.set(name, Buffer.concat(items));
+          return name;
+        },
+        find: async (_subject, _name, name) => this.kept.get(name),
+      },
+      inTurn: (work) => work(false),
+      timeLeft: () => (this.trouble === "no time" ? 0 : 60_000),
+    };
+  }
+
+  #textOf(page: number): string {
+    const next = page + 1 < this.#pages.length ? `"${page + 1}"` : "null";
+    return `{"page":${page},"data":[${this.#pages[page]?.join(", ")}],"next":${next}}`;
+  }
+}
+
+const item = fc.oneof(
+  fc.bigInt().map(String),
+  fc.constantFrom("1.10", "-0", "1e400", '"]"', '"\\""', "{}", '{"data":[1.0],"next":"x"}', '"ü…"', "[[]]"),
+  fc.json(),
+);
+const pages = fc.array(fc.array(item, { maxLength: 3 }), { minLength: 2, maxLength: 8 });
+
+describe("a list in pages", () => {
+  it("is what one page would have been, digit by digit, whatever happens while it is read", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        pages,
+        fc.array(fc.constantFrom(...troubles), { maxLength: 12 }),
+        async (list, each) => {
+          const content = await new World(list).readAll(each);
+          const text = Buffer.concat(content?.parts ?? []).toString();
+          const items = list.map((page) => page.join(", ")).filter((page) => page !== "");
+          expect(text).toBe(`{"page":${list.length - 1},"data":[${items.join(",")}],"next":null}`);
+          JSON.parse(text);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it("is answered once page by page, unless what was read is gone or its cursor ended", async () => {
+    const cheap = troubles.filter((trouble) => !costly.has(trouble));
+    await fc.assert(
+      fc.asyncProperty(pages, fc.array(fc.constantFrom(...cheap), { maxLength: 12 }), async (list, each) => {
+        const world = new World(list);
+        await world.readAll(each);
+        expect(world.answered).toEqual(list.map((_, page) => page));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

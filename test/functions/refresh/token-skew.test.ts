@@ -1,0 +1,89 @@
+import { stoppedClock } from "@income-events/sandbox/clock.ts";
+import { startSandbox } from "@income-events/sandbox/server.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { providerApi } from "../../../adapters/provider/provider-api.ts";
+import { readTokenLife } from "../../../adapters/secrets/token-claims.ts";
+import { tokenSecret } from "../../../adapters/secrets/token-secret.ts";
+import { refresher } from "../../../functions/refresh/refresher.ts";
+import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { keptLog } from "../support/lambda.ts";
+
+const minute = 60_000;
+const limits = {
+  timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
+  maxResponseBytes: 100_000,
+  allowPrivateAddresses: true,
+};
+
+let system: TestSystem;
+beforeAll(async () => {
+  system = await startTestSystem();
+});
+afterAll(() => system.close());
+
+/**
+ * Lives through hours on the provider's clock, a run each fifteen minutes by ours. Our clock, the first run's minute
+ * and the runs that fail are the test's.
+ * @returns the provider's answers to a call each minute with the token that is current then
+ */
+async function live(
+  path: string,
+  skewInMinutes: number,
+  lifetimeInMinutes: number,
+  failing: (run: number) => boolean,
+) {
+  const clock = stoppedClock(new Date("2026-11-21T12:00:00Z"));
+  const sandbox = await startSandbox({ clock, tokenLifetimeSeconds: lifetimeInMinutes * 60 });
+  try {
+    const secret = tokenSecret(system.secretsManager, system.createSecret({ token: sandbox.token }));
+    const now = () => new Date(clock.now().getTime() + skewInMinutes * minute);
+    const call = providerApi(sandbox.baseUrl, limits, now);
+    const run = refresher({
+      secret,
+      refusals: { read: async () => undefined, conclude: async () => undefined },
+      call,
+      readLife: readTokenLife,
+      refreshPath: path,
+      proofPath: "/api/v0.4/users",
+      refresh: { marginFraction: 0.5, refreshEveryMinutes: 15 },
+      now,
+      log: keptLog().log,
+    });
+    const statuses: number[] = [];
+    for (let passed = 0; passed < 6 * 60; passed += 1) {
+      if (passed % 15 === 7) {
+        if (failing(Math.floor(passed / 15))) sandbox.fault({ path: "/token/refresh", status: 503 });
+        await run().catch(() => undefined);
+        sandbox.clearFaults();
+      }
+      const { token = "" } = await secret.current();
+      const answer = await fetch(`${sandbox.baseUrl}/api/v0.4/users`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      await answer.arrayBuffer();
+      statuses.push(answer.status);
+      clock.advance(minute);
+    }
+    return { statuses, refreshes: sandbox.calls().filter((each) => each.path === path).length };
+  } finally {
+    await sandbox.close();
+  }
+}
+
+describe("the provider takes the current token at every minute of six hours", () => {
+  test.each([-5, 0, 5])("with our clock %i minutes off", async (skew) => {
+    const { statuses } = await live("/api/v0.4/token/refresh", skew, 60, () => false);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
+  test.each([-5, 5])("with our clock %i minutes off, and two runs of three failing", async (skew) => {
+    const { statuses } = await live("/api/v0.4/token/refresh", skew, 88, (run) => run % 3 !== 0);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
+  test.each(["/api/v0.4/token/refresh", "/api/v0.3/token/refresh"])("refreshed at %s", async (path) => {
+    const { statuses, refreshes } = await live(path, 0, 120, () => false);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(refreshes).toBeGreaterThan(2);
+  });
+});

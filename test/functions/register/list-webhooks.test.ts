@@ -1,0 +1,81 @@
+import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { providerApi } from "../../../adapters/provider/provider-api.ts";
+import { listWebhooks } from "../../../functions/register/list-webhooks.ts";
+
+const paths = {
+  users: "/users",
+  accounts: "/accounts",
+  endpoints: "/endpoints",
+  "company-accounts": "/company",
+};
+const deployed = (kind: string) => `https://api.example/webhooks/${kind}`;
+
+let remote: TestProvider;
+beforeAll(async () => {
+  remote = await startTestProvider();
+});
+afterAll(() => remote.close());
+beforeEach(() => {
+  remote.requests.length = 0;
+});
+
+function list({ readsFirst = false } = {}) {
+  const limits = {
+    timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
+    maxResponseBytes: 10_000,
+    allowPrivateAddresses: true,
+  };
+  const call = providerApi(remote.url, limits, () => new Date());
+  return listWebhooks({
+    call: (each) => call("jwt", each),
+    paths,
+    webhooksUrl: "https://api.example/webhooks/",
+    readsFirst,
+  });
+}
+
+describe("the list of webhooks", () => {
+  test("says of each kind whether it goes to its own deployed address, or where else, and changes nothing", async () => {
+    remote.answer = ({ path }) => ({
+      json: {
+        url: path === "/accounts" ? "https://api.example/hooks" : deployed(kindAt(path)),
+        method: "POST",
+      },
+    });
+    const { webhooks } = await list();
+    expect(webhooks).toEqual([
+      { kind: "users", deployed: deployed("users"), is: "here" },
+      { kind: "accounts", deployed: deployed("accounts"), is: "elsewhere", url: "https://api.example/hooks" },
+      { kind: "endpoints", deployed: deployed("endpoints"), is: "here" },
+      { kind: "company-accounts", deployed: deployed("company-accounts"), is: "here" },
+    ]);
+    expect(remote.requests.map(({ method }) => method)).toEqual(Array(4).fill("GET"));
+  });
+
+  test("takes a path without a webhook for none only where the provider is known to tell", async () => {
+    remote.answer = () => 404;
+    const states = async (readsFirst: boolean) => (await list({ readsFirst })).webhooks.map(({ is }) => is);
+    expect(await states(true)).toEqual(Array(4).fill("none"));
+    expect(await states(false)).toEqual(Array(4).fill("untold"));
+  });
+
+  test.each([
+    ["does not allow to read", 405, "the provider answered 405"],
+    ["answers something else", { text: "<html>" }, "the registration of users is not JSON"],
+    ["answers without an address", { json: {} }, "url: expected a text"],
+  ])("says why where the provider %s", async (_, answer, reason) => {
+    remote.answer = () => answer;
+    expect((await list()).webhooks[0]).toMatchObject({ is: "untold", reason });
+  });
+
+  test("fails where the provider is down: another time it may tell", async () => {
+    remote.answer = () => 503;
+    await expect(list()).rejects.toThrow("the provider answered 503");
+    expect(remote.requests).toHaveLength(1);
+  });
+});
+
+function kindAt(path: string): string {
+  return Object.entries(paths).find(([, each]) => each === path)?.[0] ?? "";
+}

@@ -1,0 +1,202 @@
+import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { providerApi } from "../../../adapters/provider/provider-api.ts";
+import { withToken } from "../../../adapters/provider/with-token.ts";
+import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
+import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
+import { webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
+import { registrar } from "../../../functions/register/registrar.ts";
+import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { noRefusals } from "../../support/tokens.ts";
+import { keptLog, type LogEntry } from "../support/lambda.ts";
+
+const noon = new Date("2026-11-21T12:00:00Z");
+const paths = {
+  users: "/api/v0.3/webhooks/users",
+  accounts: "/api/v0.3/webhooks/accounts",
+  endpoints: "/api/v0.3/webhooks/endpoints",
+  "company-accounts": "/api/company/v0.5/webhooks/accounts",
+};
+
+let system: TestSystem;
+let remote: TestProvider;
+let entries: LogEntry[];
+
+beforeAll(async () => {
+  [system, remote] = await Promise.all([startTestSystem(), startTestProvider()]);
+});
+afterAll(() => Promise.all([system.close(), remote.close()]));
+beforeEach(() => {
+  remote.requests.length = 0;
+  remote.answer = () => ({ json: {} });
+});
+
+function registrarOf({
+  secret = { current: "hook-secret" } as unknown,
+  token = { token: "jwt" } as unknown,
+  webhooksUrl = "https://api.example/webhooks",
+  secondsSinceChange = 3_600,
+  readsFirst = false,
+} = {}) {
+  const kept = keptLog();
+  entries = kept.entries;
+  const limits = {
+    timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
+    maxResponseBytes: 10_000,
+    allowPrivateAddresses: true,
+  };
+  const now = () => noon;
+  const secretId = system.createSecret(secret);
+  const store = webhookSecretStore(system.secretsManager, secretId);
+  const changedAt = new Date(noon.getTime() - secondsSinceChange * 1000);
+  const tokenReader = secretReader(system.secretsManager, system.createSecret(token), parseTokenSecret, now);
+  const run = registrar({
+    call: withToken(providerApi(remote.url, limits, now), tokenReader, noRefusals),
+    paths,
+    webhooksUrl,
+    secretHeader: "x-webhook-secret",
+    // The engine's clock is the real one: its moment of the last change is moved onto this test's clock.
+    readSecret: async () => ({ ...(await store.read()), since: changedAt }),
+    settleSeconds: 120,
+    readsFirst,
+    now,
+    log: kept.log,
+  });
+  return { run, secretId };
+}
+
+test.each(["https://api.example/webhooks", "https://api.example/webhooks/"])(
+  "registers all four kinds under %s, each with its address and the secret header",
+  async (webhooksUrl) => {
+    await registrarOf({ webhooksUrl }).run();
+    expect(
+      remote.requests.map(({ method, path, headers, body }) => ({
+        method,
+        path,
+        authorization: headers.authorization,
+        body: JSON.parse(body),
+      })),
+    ).toEqual(
+      Object.entries(paths).map(([kind, path]) => ({
+        method: "PUT",
+        path,
+        authorization: "Bearer jwt",
+        body: {
+          url: `https://api.example/webhooks/${kind}`,
+          method: "POST",
+          headers: { "x-webhook-secret": "hook-secret" },
+        },
+      })),
+    );
+    expect(entries).toEqual([{ code: "WEBHOOKS_REGISTERED", count: 4 }]);
+  },
+);
+
+const rotated = { current: "newer", previous: "hook-secret", previousUntil: "2026-11-24T12:00:00Z" };
+const registeredSecrets = () =>
+  remote.requests.map(({ body }) => JSON.parse(body).headers["x-webhook-secret"]);
+
+test("tells whoever invoked it what is registered", async () => {
+  const registered = ["users", "accounts", "endpoints", "company-accounts"];
+  expect(await registrarOf().run()).toEqual({ registered, secret: "current" });
+});
+
+test("in the middle of a rotation keeps the value registered that every receiver accepts", async () => {
+  const { run } = registrarOf({ secret: rotated, secondsSinceChange: 119 });
+  expect(await run()).toMatchObject({ secret: "previous", settlesInSeconds: 1 });
+  expect(registeredSecrets()).toEqual(Array(4).fill("hook-secret"));
+  expect(entries).toEqual([{ code: "WEBHOOKS_REGISTERED_PREVIOUS", count: 4, delayInSeconds: 1 }]);
+});
+
+test("registers the rotated value once every receiver has read it", async () => {
+  const { run } = registrarOf({ secret: rotated, secondsSinceChange: 120 });
+  expect(await run()).toMatchObject({ secret: "current" });
+  expect(registeredSecrets()).toEqual(Array(4).fill("newer"));
+});
+
+test("registers a value at once that replaced a revoked one", async () => {
+  await registrarOf({ secret: { current: "newest" }, secondsSinceChange: 0 }).run();
+  expect(registeredSecrets()).toEqual(Array(4).fill("newest"));
+});
+
+test("reads the secret anew at each run, whatever an earlier run read", async () => {
+  const { run, secretId } = registrarOf();
+  await run();
+  const SecretString = JSON.stringify(rotated);
+  system.secrets.call("PutSecretValue", { SecretId: secretId, SecretString });
+  await run();
+  expect(registeredSecrets()).toEqual([...Array(4).fill("hook-secret"), ...Array(4).fill("newer")]);
+});
+
+describe("where the provider tells what is registered", () => {
+  const registered = (url: string) => {
+    remote.answer = ({ method, path }) =>
+      method === "PUT" ? { json: {} } : path === paths.accounts ? { json: { url, method: "POST" } } : 404;
+  };
+  const puts = () => remote.requests.filter(({ method }) => method === "PUT").map(({ path }) => path);
+
+  test("webhooks of another stage are left to it, all of them, with what to do", async () => {
+    registered("https://other.example/webhooks/accounts");
+    await expect(registrarOf({ readsFirst: true }).run()).rejects.toThrow(
+      "the provider sends the webhooks of accounts to https://other.example: another stage registers there. " +
+        'Take them over with "webhooks register --take-over", or set register.enabled to false for this stage',
+    );
+    expect(puts()).toEqual([]);
+  });
+
+  test("they are taken over where that is asked for, and only then", async () => {
+    registered("https://other.example/webhooks/accounts");
+    for (const event of [{}, { takeOver: "true" }, { detail: { takeOver: true } }, "takeOver"]) {
+      await expect(registrarOf({ readsFirst: true }).run(event)).rejects.toThrow(
+        "another stage registers there",
+      );
+    }
+    await registrarOf({ readsFirst: true }).run({ takeOver: true });
+    expect(puts()).toEqual(Object.values(paths));
+  });
+
+  test("its own webhooks are put again, also those of an earlier path, and so are those that nobody has", async () => {
+    registered("https://api.example/hooks/of-before");
+    expect(await registrarOf({ readsFirst: true }).run()).toMatchObject({ secret: "current" });
+    expect(puts()).toEqual(Object.values(paths));
+  });
+
+  test.each([
+    ["no address", "somewhere", "the registration of accounts: its url is no address"],
+    ["nothing", "", "url: expected a text"],
+  ])("a registration that names %s fails the run", async (_, url, message) => {
+    registered(url);
+    await expect(registrarOf({ readsFirst: true }).run()).rejects.toThrow(message);
+    expect(puts()).toEqual([]);
+  });
+
+  test("without the setting nothing is read", async () => {
+    registered("https://other.example/webhooks/accounts");
+    await registrarOf().run();
+    expect(remote.requests.map(({ method }) => method)).toEqual(Array(4).fill("PUT"));
+  });
+});
+
+describe("a registration fails the run, and says what to do, where", () => {
+  test("the webhook secret is empty: nothing is registered", async () => {
+    const { run } = registrarOf({ secret: { current: "" } });
+    await expect(run()).rejects.toThrow("the webhook secret is empty: set one before registering");
+    expect(remote.requests).toEqual([]);
+  });
+
+  test("no token is set: nothing is called", async () => {
+    await expect(registrarOf({ token: { placeholder: "x" } }).run()).rejects.toThrow("no token is set");
+    expect(remote.requests).toEqual([]);
+  });
+
+  test.each<[number, string]>([
+    [404, "the provider knows no webhook at the path of endpoints; see provider.paths"],
+    [422, "the provider answered 422"],
+    [503, "the provider answered 503"],
+    [401, "the token was refused"],
+  ])("the provider answers one kind with %i", async (status, message) => {
+    remote.answer = ({ path }) => (path === paths.endpoints ? status : { json: {} });
+    await expect(registrarOf().run()).rejects.toThrow(message);
+    expect(entries).toEqual([]);
+  });
+});

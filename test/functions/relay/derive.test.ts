@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { writeChange } from "../../../adapters/streams/change-stream.ts";
+import { retryable } from "../../../domain/core/failures.ts";
+import { derive } from "../../../functions/relay/derive.ts";
+import { eventOf } from "../../domain/samples.ts";
+
+test("who is erased is never guessed: while nobody can tell, no change of the batch has a consequence", async () => {
+  const events = [eventOf("account.connected"), eventOf("endpoint.updated", { endpoint: "income" })];
+  const records = events.map((event, index) =>
+    writeChange({ of: "event", event, receipts: 1 }, String(index)),
+  );
+  const steps = await derive(records, {
+    findErased: () => Promise.reject(retryable("throttled", 1)),
+    erasesOnDeletion: false,
+    eventSource: "urn:test",
+    log: () => undefined,
+  });
+  const failure = { kind: "retryable", reason: "throttled", delayInSeconds: 1 };
+  expect(steps).toMatchObject(events.map(() => ({ consequences: [], failure })));
+});

@@ -1,0 +1,91 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
+import { providerCalls } from "../../../functions/runtime/provider-calls.ts";
+import { describeOnTables, startTestSystem, type TestSystem } from "../../support/engines.ts";
+
+const repository = join(import.meta.dirname, "../../..");
+const noon = new Date("2026-11-21T12:00:00Z");
+const call = { method: "GET", path: "/users" } as const;
+
+const settings: ProviderSettings = {
+  paths: {
+    read: "/accounts/{account_id}/{endpoint}",
+    readCompany: "/company/{account_id}/{endpoint}",
+    account: "/accounts/{account_id}",
+    companyAccount: "/company/{account_id}",
+    users: "/users",
+    refresh: "/refresh",
+  },
+  // Three windows of one call.
+  requestsPerMinute: 5,
+  breaker: { failures: 1, baseSeconds: 10, maxSeconds: 300 },
+  timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
+  maxResponseBytes: 1_000_000,
+  maxDataBytes: 1_000_000,
+  allowPrivateAddresses: true,
+  paging: { by: "cursor", items: "data", next: "next", parameter: "cursor", maxPages: 10 },
+};
+
+await describeOnTables("all callers together", (tables) => {
+  let system: TestSystem;
+  let remote: TestProvider;
+
+  beforeAll(async () => {
+    [system, remote] = await Promise.all([startTestSystem(tables), startTestProvider()]);
+  });
+  afterAll(() => Promise.all([system.close(), remote.close()]));
+  beforeEach(async () => {
+    vi.stubEnv("TABLE_NAME", (await system.createTable()).name);
+    vi.stubEnv("PROVIDER_BASE_URL", remote.url);
+    vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    remote.requests.length = 0;
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    vi.restoreAllMocks();
+  });
+
+  /** As each function makes them for itself. */
+  const environments = () =>
+    Array.from({ length: 4 }, () => providerCalls(system.dynamodb, settings, () => noon, 0));
+  const callEach = async () => {
+    const made = await Promise.allSettled(environments().map((each) => each.call("jwt", call)));
+    return made.flatMap((outcome) => (outcome.status === "rejected" ? [String(outcome.reason)] : []));
+  };
+
+  test("make no more calls than the rate, whichever function they are", async () => {
+    remote.answer = () => ({ json: [] });
+    const refused = await callEach();
+    expect(remote.requests).toHaveLength(1);
+    expect(refused).toEqual(
+      Array.from({ length: 3 }, () => expect.stringContaining("the provider's rate is used up")),
+    );
+  });
+
+  test("stop when one of them has found the provider down", async () => {
+    remote.answer = () => 503;
+    await callEach();
+    expect(remote.requests).toHaveLength(1);
+    const refused = await callEach();
+    expect(remote.requests).toHaveLength(1);
+    expect(refused).toEqual(Array.from({ length: 4 }, () => expect.stringContaining("the provider is down")));
+  });
+});
+
+describe("a function or a command", () => {
+  test("calls the provider in this way only", () => {
+    const sources = globSync(["functions/**/*.ts", "cli/**/*.ts"], { cwd: repository });
+    const importing = sources.filter((file) => {
+      const text = readFileSync(join(repository, file), "utf8");
+      return /\bproviderApi\b|\brequestSender\b|from "(undici|node:https?)"|\bfetch\(/.test(text);
+    });
+    // The smoke suite posts webhooks to the pipeline, and a forward posts messages to a developer's machine.
+    const others = [join("cli", "smoke"), join("cli", "forward")];
+    expect(importing.filter((file) => !others.some((place) => file.startsWith(place)))).toEqual([
+      join("functions", "runtime", "provider-calls.ts"),
+    ]);
+  });
+});

@@ -1,0 +1,38 @@
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
+import { describe, expect, it } from "vitest";
+import { permanent } from "../../../domain/core/failures.ts";
+import { withOwnReasons } from "../../../functions/runtime/sanitize-errors.ts";
+
+async function thrownBy(error: unknown): Promise<unknown> {
+  try {
+    await withOwnReasons(() => Promise.reject(error))();
+  } catch (thrown) {
+    return thrown;
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe("a handler with reasons of its own", () => {
+  it("gives and takes what the handler does", async () => {
+    const sum = withOwnReasons(async (one: number, other: number) => one + other);
+    expect(await sum(2, 3)).toBe(5);
+  });
+
+  it("throws our own failures as they are", async () => {
+    const failure = permanent("the webhook secret is empty");
+    expect(await thrownBy(failure)).toBe(failure);
+  });
+
+  it("tells of any other error its name alone: neither message, nor stack, nor properties", async () => {
+    const error = new ConditionalCheckFailedException({
+      message: "canary",
+      Item: { name: { S: "canary" } },
+      $metadata: {},
+    });
+    for (const each of [error, new TypeError("canary"), "canary", { canary: 1 }]) {
+      const thrown = Object(await thrownBy(each));
+      expect(thrown.message).toBe(each instanceof Error ? each.name : "unknown");
+      expect(JSON.stringify([thrown, thrown.stack, thrown.cause])).not.toContain("canary");
+    }
+  });
+});

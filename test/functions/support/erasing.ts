@@ -1,0 +1,101 @@
+import { PutObjectCommand } from "@aws-sdk/client-s3";
+import { contentStore } from "../../../adapters/dynamodb/document-store.ts";
+import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
+import { revisions } from "../../../adapters/dynamodb/versioned-records.ts";
+import { erasableRecords } from "../../../adapters/erasure/erasable-records.ts";
+import { erasureLogWriter } from "../../../adapters/erasure/erasure-log.ts";
+import { keepReport } from "../../../adapters/erasure/erasure-report.ts";
+import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
+import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
+import { linkTable } from "../../../adapters/s3/links.ts";
+import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { letterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
+import { queueLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { givenUpChanges } from "../../../adapters/streams/given-up-changes.ts";
+import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
+import { joinQueues, publisher } from "../../../functions/runtime/subscriber-queues.ts";
+import type { TestSystem, TestTable } from "../../support/engines.ts";
+import { keptLog } from "./lambda.ts";
+
+export const erasedAt = new Date("2026-11-21T12:00:00.000Z");
+export const source = "/income-events/test";
+
+/** All that an erasure touches, empty, and the eraser's dependencies on it. */
+export async function createWorld(system: TestSystem) {
+  const table = await system.createTable();
+  const [overflow, failures, log, archive] = await Promise.all(
+    Array.from({ length: 4 }, () => system.createBucket()),
+  );
+  const [queueUrl, deadLetterQueueUrl, subscriber, parked, users, fetch] = await Promise.all(
+    Array.from({ length: 6 }, () => system.createQueue()),
+  );
+  if (!overflow || !failures || !log || !archive) throw new Error("no bucket");
+  if (!queueUrl || !deadLetterQueueUrl || !subscriber || !parked || !users || !fetch)
+    throw new Error("no queue");
+  const kept = keptLog();
+  const send = sqsSender(system.sqs);
+  const now = () => erasedAt;
+  const digestOf = subjectDigest(system.secretsManager, system.createSecret({ key: "of the stage" }));
+  const queues = { all: { queueUrl: subscriber, deadLetterQueueUrl: parked } };
+  const letters = letterArchive(system.s3, archive.name);
+  // Each look at a queue that is empty takes a second: most tests do without.
+  const sweeps = { deadLetters: false };
+  const deadLetters = { users, fetch, "subscriber/all": parked };
+  const dependencies: EraserDependencies = {
+    digestOf,
+    tombstones: tombstones(system.dynamodb, table.name, 100, now),
+    writeLog: erasureLogWriter(system.s3, log.name),
+    records: erasableRecords(system.dynamodb, table.name),
+    objects: objectEraser(system.s3, overflow.name),
+    bodies: overflowBucket(overflow.name),
+    deadLetters: (secondsLeft) =>
+      Object.entries(sweeps.deadLetters ? deadLetters : {}).flatMap(([name, url]) => [
+        [name, queueLetters(system.sqs, url, () => Math.ceil(secondsLeft()) + 1)] as const,
+        [name, letters.place(name)] as const,
+      ]),
+    removeGivenUp: givenUpChanges(system.s3, failures.name),
+    publish: publisher(send, joinQueues([{ name: "all" }], queues), kept.log),
+    keepReport: keepReport(system.dynamodb, table.name, now),
+    send,
+    queueUrl,
+    deadLetterQueueUrl,
+    settleSeconds: 0,
+    eventSource: source,
+    log: kept.log,
+  };
+  return {
+    table,
+    overflow,
+    failures,
+    log,
+    archive,
+    letters,
+    digestOf,
+    dependencies,
+    queueUrl,
+    deadLetterQueueUrl,
+    subscriber,
+    deadLetters,
+    sweeps,
+    entries: kept.entries,
+    findErased: findErased(system.dynamodb, table.name, digestOf),
+    put: (bucket: string, key: string, body: string) =>
+      system.s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body })),
+    storing: storing(system, table, overflow.name),
+  };
+}
+
+export type World = Awaited<ReturnType<typeof createWorld>>;
+
+function storing(system: TestSystem, { name }: TestTable, bucket: string) {
+  const overflow = overflowBucket(bucket);
+  return {
+    record: eventTable(system.dynamodb, name, 30),
+    link: linkTable(system.dynamodb, name),
+    revisions: revisions(system.dynamodb, name),
+    storeContent: contentStore(system.dynamodb, name, overflow),
+    overflow,
+  };
+}

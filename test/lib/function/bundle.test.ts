@@ -1,0 +1,180 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, describe, expect, it } from "vitest";
+import { type Bundle, bundle, createBundler } from "../../../lib/function/bundle.ts";
+
+const repository = join(import.meta.dirname, "../../..");
+const perKind = ["users", "accounts", "endpoints", "company-accounts"];
+const entries = [
+  ...perKind.flatMap((kind) => [`functions/receive/${kind}.ts`, `functions/store/${kind}.ts`]),
+  "functions/relay/changes.ts",
+  "functions/fetch/data.ts",
+  "functions/refresh/token.ts",
+  "functions/register/webhooks.ts",
+  "functions/reconcile/users.ts",
+  "functions/archive/dead-letters.ts",
+];
+
+function codeOf({ files }: Bundle, name = "index.mjs"): string {
+  const contents = files.get(name);
+  if (contents === undefined) throw new Error(`the bundle has no ${name}`);
+  return Buffer.from(contents).toString("utf8");
+}
+
+const atStart = ["index.mjs"];
+
+/** The files that Node loads when they are needed. */
+function filesLater({ files }: Bundle): string[] {
+  return [...files.keys()].filter((name) => name.startsWith("lazy/") && name.endsWith(".mjs"));
+}
+
+function kilobytes(
+  built: Bundle,
+  names: readonly string[],
+  measure: (code: string) => number = Buffer.byteLength,
+): number {
+  return Math.round(names.reduce((sum, name) => sum + measure(codeOf(built, name)), 0) / 1024);
+}
+
+describe("the bundle of each function", () => {
+  const bundles = new Map(entries.map((entry) => [entry, bundle(repository, entry)] as const));
+
+  it.each([...bundles])("is ESM with a handler and everything that it imports: %s", (_, built) => {
+    expect(codeOf(built)).toMatch(/export\{[^}]*\bas handler\b/);
+    const packages = [...built.files]
+      .filter(([name]) => name.endsWith(".mjs"))
+      .flatMap(([, contents]) => [
+        ...Buffer.from(contents)
+          .toString()
+          .matchAll(/[}*\s]from"([^"]+)"/g),
+      ])
+      .map(([, name = ""]) => name)
+      .filter((name) => !name.startsWith("./"));
+    const builtIns = new Set(process.getBuiltinModule("node:module").builtinModules);
+    expect(packages.filter((name) => !builtIns.has(name.replace(/^node:/, "")))).toEqual([]);
+  });
+
+  it.each([...bundles])("holds nothing of the stack, its schema or the local runner: %s", (_, { inputs }) => {
+    const foreign =
+      /^domain\/(message-schemas|read-message)\.ts|node_modules\/(aws-cdk-lib|constructs|zod|esbuild|fauxqs)\/|^(lib|local|sandbox|test)\//;
+    expect(inputs.filter((input) => foreign.test(input))).toEqual([]);
+  });
+
+  it.each([...bundles])("links a source map of its own: %s", (_, built) => {
+    expect(codeOf(built)).toMatch(/\/\/# sourceMappingURL=index\.mjs\.map\s*$/);
+    const { sources } = JSON.parse(codeOf(built, "index.mjs.map"));
+    expect(sources.some((source: string) => source.startsWith("../functions/"))).toBe(true);
+  });
+
+  it.each([...bundles].filter(([entry]) => /receive|store|fetch/.test(entry)))(
+    "loads the client of S3 only when it is needed: %s",
+    (_, built) => {
+      const holdsS3 = (name: string) => codeOf(built, name).includes("x-id=PutObject");
+      expect(filesLater(built).some(holdsS3)).toBe(true);
+      expect(atStart.filter((name) => holdsS3(name))).toEqual([]);
+    },
+  );
+
+  it("takes credentials from the environment alone", () => {
+    for (const [, { inputs }] of bundles) {
+      const sources = inputs.filter((input) => /credential-provider-(?!env\/)/.test(input));
+      expect(sources).toEqual([]);
+    }
+  });
+
+  it.each(["http", "process", "http2"])(
+    "does not import node:%s, which would make its start long",
+    (name) => {
+      for (const [, built] of bundles) {
+        expect(codeOf(built)).not.toMatch(new RegExp(`(from|import)"(node:)?${name}"`));
+      }
+    },
+  );
+
+  it("loads the client of Lambda in the fetcher alone, and only when it is needed", () => {
+    for (const [entry, built] of bundles) {
+      const holdsLambda = (name: string) => codeOf(built, name).includes("/2015-03-31/functions/");
+      expect(atStart.filter((name) => holdsLambda(name))).toEqual([]);
+      expect(filesLater(built).some(holdsLambda)).toBe(entry === "functions/fetch/data.ts");
+    }
+  });
+
+  it("is small: at most 125 KB of code at start, compressed", () => {
+    const sizes = [...bundles].map(([entry, built]) => {
+      const compressed = kilobytes(built, atStart, (code) => gzipSync(code).byteLength);
+      return {
+        entry,
+        compressed,
+        plain: kilobytes(built, atStart),
+        later: kilobytes(built, filesLater(built)),
+      };
+    });
+    const lines = sizes.map(
+      ({ entry, plain, compressed, later }) =>
+        `${entry}: ${plain} KB at start (${compressed} compressed), ${later} KB when needed`,
+    );
+    process.stdout.write(`${lines.join("\n")}\n`);
+    expect(sizes.filter(({ compressed }) => compressed > 125)).toEqual([]);
+  });
+});
+
+describe("bundling", () => {
+  const directory = mkdtempSync(join(tmpdir(), "income-events-bundle-test-"));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  /** A repository of one function, in a directory of its own. */
+  function repositoryWith(name: string, files: Readonly<Record<string, string>>): string {
+    const root = join(directory, name);
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(join(root, path, ".."), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+    return root;
+  }
+
+  const files = {
+    "functions/a.ts": 'export const handler = async (): Promise<unknown> => import("#lazy/large");',
+    "adapters/lazy/large.ts": 'export const large = "large thing";',
+  };
+
+  it("gives the same bytes wherever the repository lies", () => {
+    const here = bundle(repositoryWith("here", files), "functions/a.ts");
+    const there = bundle(repositoryWith("deep/down/there", files), "functions/a.ts");
+    expect(there).toEqual(here);
+  });
+
+  it("leaves what is imported lazily in a file of its own, where it is found when it is needed", async () => {
+    const root = repositoryWith("lazy", files);
+    expect(codeOf(bundle(root, "functions/a.ts"))).not.toContain("large thing");
+    using bundler = createBundler(root);
+    const { handler } = await import(join(bundler.directoryOf("functions/a.ts", {}), "index.mjs"));
+    expect(await handler()).toMatchObject({ large: "large thing" });
+  });
+
+  it("names what can't be resolved", () => {
+    const root = repositoryWith("broken", { "functions/a.ts": 'import "./missing.ts";' });
+    expect(() => bundle(root, "functions/a.ts")).toThrow(/missing\.ts/);
+  });
+
+  it("refuses CommonJS code that asks for Node's own modules: as ESM it could not", () => {
+    const root = repositoryWith("commonjs", {
+      "functions/a.ts": 'import "./common.cjs";',
+      "functions/common.cjs": 'module.exports = require("node:fs");',
+    });
+    expect(() => bundle(root, "functions/a.ts")).toThrow("functions/a.ts: CommonJS code requires node:fs");
+  });
+
+  it("puts settings beside the code, and removes both when it is done", () => {
+    const root = repositoryWith("settings", files);
+    let place = "";
+    {
+      using bundler = createBundler(root);
+      place = bundler.directoryOf("functions/a.ts", { a: 1 });
+      expect(JSON.parse(readFileSync(join(place, "settings.json"), "utf8"))).toEqual({ a: 1 });
+      expect(existsSync(join(place, "index.mjs"))).toBe(true);
+    }
+    expect(existsSync(place)).toBe(false);
+  });
+});

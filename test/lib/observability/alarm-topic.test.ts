@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { parseSettings } from "../../../lib/settings/settings.ts";
+import { productionSettings, synthesized } from "../synthesized.ts";
+
+const emails = ["on-call@example.com", "owner@example.com"];
+const topicArn = "arn:aws:sns:eu-central-1:123456789012:on-call";
+const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
+const { alarms: _, ...withoutAlarms } = productionSettings;
+
+describe("where alarms go", () => {
+  it("must be set in production, and is refused with what to write", () => {
+    expect(() => parseSettings(withoutAlarms, "prod.json")).toThrow(
+      /alarms: tell nobody, .*write \{"emails": \["on-call@your.company"\]\}, or \{"topicArn"/,
+    );
+    expect(() => parseSettings({ ...withoutAlarms, production: false }, "dev.json")).not.toThrow();
+  });
+
+  it.each([
+    [{ emails: ["nobody"] }, "alarms.emails.0"],
+    [{ emails: [] }, "alarms.emails: is []; name an address"],
+    [{ topicArn: "on-call" }, "alarms.topicArn"],
+    [{ topicArn, emails }, "alarms.emails: are for a topic of the stack's own"],
+    [{ topicArn, nothingReceivedHours: 169 }, "alarms.nothingReceivedHours"],
+  ])("is refused where it can't be so: %j", (alarms, expected) => {
+    expect(() => parseSettings({ ...withoutAlarms, alarms }, "prod.json")).toThrow(expected);
+  });
+
+  it("is a topic of the stack, to which each address is subscribed", () => {
+    const stack = synthesized({ ...withoutAlarms, alarms: { emails } });
+    const [topic] = stack.ofType("AWS::SNS::Topic");
+    expect(stack.ofType("AWS::SNS::Subscription").map(({ Properties }) => Properties)).toEqual(
+      emails.map((Endpoint) => ({ Endpoint, Protocol: "email", TopicArn: { Ref: topic?.id } })),
+    );
+    expect(stack.outputs.AlarmTopicArn?.Value).toEqual({ Ref: topic?.id });
+  });
+
+  it("is published to by this stack's alarms only, over TLS only", () => {
+    const stack = synthesized({ ...withoutAlarms, alarms: { emails } });
+    const [policy, ...others] = stack.ofType("AWS::SNS::TopicPolicy");
+    expect(others).toEqual([]);
+    expect(policy?.Properties).toMatchObject({
+      PolicyDocument: {
+        Statement: [
+          {
+            Effect: "Deny",
+            Action: "sns:Publish",
+            Condition: { Bool: { "aws:SecureTransport": "false" } },
+          },
+          {
+            Effect: "Allow",
+            Action: "sns:Publish",
+            Principal: { Service: "cloudwatch.amazonaws.com" },
+            Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
+          },
+        ],
+      },
+    });
+    expect(JSON.stringify(policy)).toContain(":alarm:income-events-test-*");
+  });
+
+  it("is a topic that is there already, where one is named: the stack makes none", () => {
+    const stack = synthesized({ ...withoutAlarms, alarms: { topicArn } });
+    expect(stack.text).not.toContain("AWS::SNS::");
+    for (const { Properties } of stack.ofType("AWS::CloudWatch::Alarm")) {
+      expect(Properties).toMatchObject({ AlarmActions: [topicArn], OKActions: [topicArn] });
+    }
+    expect(stack.outputs.AlarmTopicArn?.Value).toBe(topicArn);
+  });
+
+  it("is nowhere in a stage that names nobody", () => {
+    const stack = synthesized({ ...withoutAlarms, production: false });
+    expect(stack.text).not.toContain("AWS::SNS::");
+    expect(stack.outputs).not.toHaveProperty("AlarmTopicArn");
+    for (const { Properties } of stack.ofType("AWS::CloudWatch::Alarm")) {
+      expect(Properties).not.toHaveProperty("AlarmActions");
+    }
+  });
+
+  it("is encrypted with the customer's key, which must then let CloudWatch use it", () => {
+    const stack = synthesized({ ...withoutAlarms, alarms: { emails }, encryption: { keyArn } });
+    expect(stack.ofType("AWS::SNS::Topic")[0]?.Properties).toMatchObject({ KmsMasterKeyId: keyArn });
+    const statements = JSON.stringify(stack.outputs.KeyPolicyStatements?.Value);
+    expect(statements).toContain("cloudwatch.amazonaws.com");
+    const given = synthesized({ ...withoutAlarms, alarms: { topicArn }, encryption: { keyArn } });
+    expect(JSON.stringify(given.outputs.KeyPolicyStatements?.Value)).not.toContain(
+      "cloudwatch.amazonaws.com",
+    );
+  });
+});

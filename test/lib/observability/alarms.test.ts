@@ -1,0 +1,182 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { logCodes } from "../../../functions/runtime/log.ts";
+import { readAlarm } from "../../../tools/documents/template-alarms.ts";
+import { nameOf, productionSettings, synthesized } from "../synthesized.ts";
+
+const production = synthesized(productionSettings);
+const resources = production.ofType("AWS::CloudWatch::Alarm");
+const alarms = resources.map(({ id, Properties }) => readAlarm(id, Properties));
+const alarmNamed = (name: string) => alarms.find(({ logicalId }) => nameOf(logicalId) === name);
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+describe("every alarm", () => {
+  it.each(alarms.map((alarm) => [nameOf(alarm.logicalId), alarm] as const))(
+    "says what it means for people, names its entry, and ends with what to type: %s",
+    (_, { description }) => {
+      expect(description).toMatch(/^[A-Za-z].{40,}\. See docs\/runbook\.md#[a-z-]+\. [A-Z].+: (npx|aws) .+$/);
+      // CloudWatch takes no more.
+      expect(description.length).toBeLessThan(1_024);
+    },
+  );
+
+  it("tells the topic when it goes off, and when it is over", () => {
+    const [topic] = production.ofType("AWS::SNS::Topic");
+    for (const { Properties } of resources) {
+      expect(Properties).toMatchObject({
+        AlarmActions: [{ Ref: topic?.id }],
+        OKActions: [{ Ref: topic?.id }],
+      });
+    }
+  });
+
+  it.each([
+    [{}],
+    [
+      {
+        token: { refreshEveryMinutes: 10 },
+        alarms: { ...productionSettings.alarms, nothingReceivedHours: 168 },
+      },
+    ],
+    [
+      {
+        token: { refreshEveryMinutes: 1_440 },
+        reconcile: { everyHours: 168 },
+        archive: { everyMinutes: 1_440 },
+      },
+    ],
+  ])("has periods and counts that CloudWatch takes, with %j", (settings) => {
+    const stack = synthesized({ ...productionSettings, ...settings });
+    for (const { id, Properties } of stack.ofType("AWS::CloudWatch::Alarm")) {
+      const { periodSeconds, evaluationPeriods, datapointsToAlarm, metrics } = readAlarm(id, Properties);
+      expect(periodSeconds % minute, id).toBe(0);
+      expect(periodSeconds * evaluationPeriods, id).toBeLessThanOrEqual(periodSeconds < hour ? day : 7 * day);
+      expect(datapointsToAlarm).toBeLessThanOrEqual(evaluationPeriods);
+      expect(metrics.length, id).toBeLessThanOrEqual(10);
+    }
+  });
+
+  it("on a log counts a code of the catalogue, or requests that API Gateway throttled", () => {
+    const filters = production
+      .ofType("AWS::Logs::MetricFilter")
+      .map(({ Properties }) => Properties.FilterPattern);
+    const codes = filters.map(
+      (pattern) => /^\{ \$\.code = "([A-Z_]+)" \}$/.exec(String(pattern))?.[1] ?? pattern,
+    );
+    expect(codes.filter((code) => !Object.keys(logCodes).includes(String(code)))).toEqual([
+      '{ $.status = "429" }',
+    ]);
+  });
+});
+
+/** Of each alarm that waits for something old: the limit, how long the work takes on its own, how long it is kept. */
+const ages: readonly (readonly [name: string, tries: number, kept: number])[] = [
+  ["ReceivingLateAlarm", 5 * 6 * 20, 14 * day],
+  ["FetchBacklogLateAlarm", 900 + 5 * 6 * 60, 14 * day],
+  ["ErasureAlarmsLateAlarm", 900 + 5 * 6 * 300, 14 * day],
+];
+
+describe("an alarm on what waits", () => {
+  it.each(ages)("goes off when all tries are over, and long before the end: %s", (name, tries, kept) => {
+    const { threshold = 0 } = alarmNamed(name) ?? {};
+    expect(threshold).toBe(tries);
+    expect(threshold).toBeLessThanOrEqual(kept / 4);
+  });
+
+  it("of a subscriber goes off after a quarter of the time that its queue keeps messages", () => {
+    const stack = synthesized({
+      ...productionSettings,
+      subscribers: [{ name: "slow" }, { name: "quick", retentionDays: 1 }],
+    });
+    const limits = stack
+      .ofType("AWS::CloudWatch::Alarm")
+      .filter(({ id }) => /^Subscriber.*Behind/.test(id))
+      .map(({ id, Properties }) => readAlarm(id, Properties).threshold);
+    expect(limits).toEqual([3.5 * day, 6 * hour]);
+  });
+
+  it("is never later than a quarter of the time that is kept, in a stage whose days are minutes", () => {
+    const stack = synthesized({ production: false, divideDurationsBy: 5_000, subscribers: [{ name: "x" }] });
+    const queues = new Map(
+      stack.ofType("AWS::SQS::Queue").map(({ id, Properties }) => [nameOf(id), Properties]),
+    );
+    for (const [name, queue] of [
+      ["FetchBacklogLateAlarm", "FetchWorkQueue"],
+      ["SubscriberXAlarmsBehindAlarm", "SubscriberXQueue"],
+      ["ErasureAlarmsLateAlarm", "ErasureWorkQueue"],
+    ] as const) {
+      const found = stack.ofType("AWS::CloudWatch::Alarm").find(({ id }) => nameOf(id) === name);
+      const kept = Number(queues.get(queue)?.MessageRetentionPeriod);
+      expect(Number(found?.Properties.Threshold), name).toBeLessThanOrEqual(kept / 4);
+    }
+  });
+
+  it("for the relay goes off an hour behind, of the twenty after which changes are given up", () => {
+    expect(alarmNamed("RelayAlarmsBehindAlarm")?.threshold).toBe(hour * 1_000);
+    expect(production.withId("RelaySource").Properties).toMatchObject({
+      MaximumRecordAgeInSeconds: 20 * hour,
+    });
+  });
+
+  it("for the provider's rate goes off when an hour's calls wait", () => {
+    expect(alarmNamed("FetchBacklogLongAlarm")?.threshold).toBe(60_000);
+  });
+});
+
+describe("the alarm that nothing is received", () => {
+  const nothing = (hours: number) =>
+    synthesized({
+      ...productionSettings,
+      alarms: { ...productionSettings.alarms, nothingReceivedHours: hours },
+    })
+      .ofType("AWS::CloudWatch::Alarm")
+      .find(({ id }) => id.startsWith("ReceivingNothing"))?.Properties;
+
+  it.each([1, 24, 168])(
+    "looks back %i hours, hour by hour, and takes a lack of values for nothing",
+    (hours) => {
+      expect(nothing(hours)).toMatchObject({
+        ComparisonOperator: "LessThanOrEqualToThreshold",
+        Threshold: 0,
+        EvaluationPeriods: hours,
+        DatapointsToAlarm: hours,
+        TreatMissingData: "breaching",
+      });
+      const [expression, received] = z
+        .tuple([z.object({ Expression: z.string() }), z.object({ MetricStat: z.unknown() })])
+        .parse(nothing(hours)?.Metrics);
+      // Without FILL, CloudWatch waits for further periods before it takes a lack for a breach.
+      expect(expression.Expression).toBe("SUM(FILL(METRICS(), 0))");
+      expect(received.MetricStat).toMatchObject({ Metric: { MetricName: "WebhookAccepted" }, Period: hour });
+    },
+  );
+
+  it("counts what all receivers accept, as one metric", () => {
+    const filters = production
+      .ofType("AWS::Logs::MetricFilter")
+      .filter(({ Properties }) => JSON.stringify(Properties).includes('"WebhookAccepted"'));
+    expect(filters.map(({ id }) => nameOf(id)).sort()).toEqual(
+      ["Accounts", "CompanyAccounts", "Endpoints", "Users"].map(
+        (kind) => `${kind}ReceiveWebhookAcceptedMetric`,
+      ),
+    );
+  });
+});
+
+describe("dead letters", () => {
+  it("of every queue raise an alarm", () => {
+    const watched = resources
+      .filter(({ Properties }) => JSON.stringify(Properties).includes("ApproximateNumberOfMessagesVisible"))
+      .map(({ Properties }) => JSON.stringify(Properties));
+    const deadLetters = production.ofType("AWS::SQS::Queue").filter(({ id }) => id.includes("DeadLetters"));
+    expect(deadLetters).toHaveLength(8);
+    for (const { id } of deadLetters) {
+      expect(
+        watched.filter((text) => text.includes(id)),
+        id,
+      ).toHaveLength(1);
+    }
+  });
+});

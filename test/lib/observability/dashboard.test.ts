@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { logCodes } from "../../../functions/runtime/log.ts";
+import { nameOf, productionSettings, type Synthesized, synthesized } from "../synthesized.ts";
+
+const production = synthesized(productionSettings);
+const widget = z.object({
+  type: z.string(),
+  y: z.number(),
+  properties: z.object({
+    title: z.string().optional(),
+    markdown: z.string().optional(),
+    metrics: z.array(z.array(z.unknown())).default([]),
+  }),
+});
+const reference = z.union([
+  z.object({ Ref: z.string() }),
+  z.object({ "Fn::GetAtt": z.tuple([z.string(), z.string()]) }),
+]);
+
+/** The body as CloudWatch gets it, with logical ids in the place of names. */
+function widgetsOf(stack: Synthesized) {
+  const [dashboard] = stack.ofType("AWS::CloudWatch::Dashboard");
+  const body = z
+    .object({ "Fn::Join": z.tuple([z.literal(""), z.array(z.unknown())]) })
+    .parse(dashboard?.Properties.DashboardBody);
+  const text = body["Fn::Join"][1].map((part) => {
+    if (typeof part === "string") return part;
+    const found = reference.parse(part);
+    return "Ref" in found ? found.Ref : found["Fn::GetAtt"][0];
+  });
+  return z.object({ widgets: z.array(widget) }).parse(JSON.parse(text.join(""))).widgets;
+}
+
+const widgets = widgetsOf(production);
+const series = widgets
+  .flatMap(({ properties }) => properties.metrics)
+  .filter(([first]) => typeof first === "string")
+  .map((entry) => entry.filter((part): part is string => typeof part === "string"));
+
+/** What AWS's services measure by themselves, by the dimension, and the type of what that names. */
+const serviceMetrics: Readonly<Record<string, readonly [type: string, names: readonly string[]]>> = {
+  "AWS/ApiGateway ApiId": ["AWS::ApiGatewayV2::Api", ["Count", "4xx", "5xx", "Latency"]],
+  "AWS/Lambda FunctionName": ["AWS::Lambda::Function", ["IteratorAge", "Throttles"]],
+  "AWS/Lambda EventSourceMappingUUID": ["AWS::Lambda::EventSourceMapping", ["InvokedEventCount"]],
+  "AWS/DynamoDB TableName": ["AWS::DynamoDB::Table", ["ReadThrottleEvents", "WriteThrottleEvents"]],
+  "AWS/SQS QueueName": [
+    "AWS::SQS::Queue",
+    [
+      "ApproximateAgeOfOldestMessage",
+      "ApproximateNumberOfMessagesVisible",
+      "ApproximateNumberOfMessagesDelayed",
+      "NumberOfMessagesSent",
+      "NumberOfMessagesDeleted",
+    ],
+  ],
+};
+
+describe("the dashboard", () => {
+  it("is one, with a row for each step of the data's way, in its order", () => {
+    expect(production.ofType("AWS::CloudWatch::Dashboard")).toHaveLength(1);
+    const headings = widgets.flatMap(
+      ({ properties }) => /^## (.+)$/m.exec(properties.markdown ?? "")?.[1] ?? [],
+    );
+    expect(headings).toEqual(["Received", "Stored", "Relayed", "Fetched", "Delivered", "What went wrong"]);
+    const rows = widgets.map(({ y }) => y);
+    expect(rows).toEqual(rows.toSorted((a, b) => a - b));
+    expect(widgets[0]?.properties.markdown).toContain("docs/operate/runbook.md");
+  });
+
+  it("shows what is asked for at each step: counts, ages, lags, depths, the token's life and the gap", () => {
+    const titles = widgets.flatMap(({ properties }) => properties.title ?? []);
+    expect(titles).toEqual([
+      "Received and rejected",
+      "Answers",
+      "Latency, milliseconds",
+      "Stored and again",
+      "Oldest event, seconds",
+      "Events that wait",
+      "Changes relayed",
+      "Lag, milliseconds",
+      "Fetched",
+      "Calls that wait",
+      "Token's remaining life, hours",
+      "Sent",
+      "Delivered",
+      "Oldest message, seconds",
+      "Dead letters",
+      "Reconciliation gap",
+      "Throttled",
+    ]);
+  });
+
+  it("shows only what somebody measures: metrics of its own filters, or of AWS's services of its own parts", () => {
+    expect(series.length).toBeGreaterThan(40);
+    const filters = production
+      .ofType("AWS::Logs::MetricFilter")
+      .map(({ Properties }) => JSON.stringify(Properties));
+    for (const [namespace = "", name = "", dimension, value] of series) {
+      if (dimension === undefined) {
+        expect(namespace).toBe("income-events-test");
+        expect(
+          filters.some((text) => text.includes(`"MetricName":"${name}"`)),
+          name,
+        ).toBe(true);
+        continue;
+      }
+      const [type, names] = serviceMetrics[`${namespace} ${dimension}`] ?? [];
+      expect(names, `${namespace} ${dimension} ${name}`).toContain(name);
+      expect(production.resources.find(({ id }) => id === value)?.Type, `${name} of ${value}`).toBe(type);
+    }
+  });
+
+  it("has of each queue its dead letters, and of each that feeds a function its age", () => {
+    const of = (metric: string) =>
+      series.filter(([, name]) => name === metric).map(([, , , queue = ""]) => nameOf(queue));
+    const queues = production.ofType("AWS::SQS::Queue").map(({ id }) => nameOf(id));
+    expect(of("ApproximateNumberOfMessagesVisible")).toEqual(
+      expect.arrayContaining(queues.filter((name) => name.endsWith("DeadLetters"))),
+    );
+    expect(of("ApproximateAgeOfOldestMessage").sort()).toEqual(
+      queues.filter((name) => !name.endsWith("DeadLetters") && !name.startsWith("Erasure")).sort(),
+    );
+  });
+
+  it("counts codes that functions log", () => {
+    for (const code of [
+      "WEBHOOK_ACCEPTED",
+      "WEBHOOK_REFUSED",
+      "EVENT_STORED",
+      "EVENT_AGAIN",
+      "TASK_DONE",
+      "TOKEN_LIFE",
+    ]) {
+      expect(Object.keys(logCodes)).toContain(code);
+      expect(production.text).toContain(`{ $.code = \\"${code}\\" }`);
+    }
+  });
+
+  it.each([
+    [{ production: false }, 0],
+    [{ production: false, dashboard: true }, 1],
+    [{ ...productionSettings, dashboard: false }, 0],
+  ])("is there in production, unless a setting says otherwise: %j", (settings, count) => {
+    expect(synthesized(settings).ofType("AWS::CloudWatch::Dashboard")).toHaveLength(count);
+  });
+});

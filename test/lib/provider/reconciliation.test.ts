@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { logCodes } from "../../../functions/runtime/log.ts";
+import { nameOf, productionSettings, synthesized } from "../synthesized.ts";
+
+const stack = synthesized(productionSettings);
+const ofReconcile = (type: string) => stack.ofType(type).filter(({ id }) => id.startsWith("Reconcile"));
+const filters = ofReconcile("AWS::Logs::MetricFilter").map(({ Properties }) => Properties);
+
+describe("reconciliation", () => {
+  it("reports the gap of each run as a metric, from what the function logs", () => {
+    expect(Object.keys(logCodes)).toContain("RECONCILED");
+    expect(filters).toContainEqual({
+      FilterPattern: '{ $.code = "RECONCILED" }',
+      LogGroupName: { Ref: expect.stringMatching(/^ReconcileUsersLogs/) },
+      MetricTransformations: [
+        expect.objectContaining({
+          MetricNamespace: "income-events-test",
+          MetricName: "ReconciliationGap",
+          MetricValue: "$.gap",
+        }),
+      ],
+    });
+  });
+
+  it("tells an operator in words when a run failed for good, and what to look at", () => {
+    expect(Object.keys(logCodes)).toContain("RECONCILIATION_FAILED");
+    const [alarm, ...others] = ofReconcile("AWS::CloudWatch::Alarm");
+    expect(others.map(({ Properties }) => Properties)).toMatchObject([
+      { MetricName: "ReconciliationGap", Threshold: 10, Period: 86_400 },
+    ]);
+    expect(alarm?.Properties).toMatchObject({
+      MetricName: "ReconciliationFailed",
+      Period: 86_400,
+      EvaluationPeriods: 1,
+      TreatMissingData: "notBreaching",
+    });
+    expect(JSON.stringify(alarm?.Properties.AlarmDescription)).toMatch(/settings reconcile, .*aws logs tail/);
+  });
+
+  it("has alarms that CloudWatch takes, however rare its runs are", () => {
+    const rare = synthesized({ ...productionSettings, reconcile: { everyHours: 168, tickMinutes: 60 } });
+    const [alarm] = rare.ofType("AWS::CloudWatch::Alarm").filter(({ id }) => id.startsWith("Reconcile"));
+    expect(alarm?.Properties).toMatchObject({ Period: 86_400 });
+    const [rule] = rare.ofType("AWS::Events::Rule").filter(({ id }) => id.startsWith("Reconcile"));
+    expect(rule?.Properties).toMatchObject({ ScheduleExpression: "rate(1 hour)" });
+  });
+
+  it("is not repeated by Lambda: the run goes on with the next tick", () => {
+    const [config] = ofReconcile("AWS::Lambda::EventInvokeConfig");
+    expect(nameOf(JSON.stringify(config?.Properties.FunctionName))).toContain("ReconcileUsersFunction");
+    expect(config?.Properties).toMatchObject({ MaximumRetryAttempts: 0 });
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { logCodes } from "../../../functions/runtime/log.ts";
+import { nameOf, productionSettings, synthesized } from "../synthesized.ts";
+
+const stack = synthesized(productionSettings);
+
+const filter = z.object({
+  FilterPattern: z.string(),
+  LogGroupName: z.object({ Ref: z.string() }),
+  MetricTransformations: z.tuple([
+    z.object({ MetricName: z.string(), MetricNamespace: z.string(), MetricValue: z.string() }),
+  ]),
+});
+const ofRefresh = (type: string) => stack.ofType(type).filter(({ id }) => id.startsWith("Refresh"));
+const filters = ofRefresh("AWS::Logs::MetricFilter").map(({ Properties }) => filter.parse(Properties));
+const alarms = ofRefresh("AWS::CloudWatch::Alarm");
+const descriptionOf = ({ AlarmDescription }: Record<string, unknown>) => JSON.stringify(AlarmDescription);
+
+describe("the token's alarms", () => {
+  it("count codes that the refresher can log", () => {
+    const codes = filters.map(
+      ({ FilterPattern }) => /^\{ \$\.code = "([A-Z_]+)" \}$/.exec(FilterPattern)?.[1],
+    );
+    expect(codes).toEqual([
+      "TOKEN_REFUSED",
+      "TOKEN_MISSING",
+      "TOKEN_DISCARDED",
+      "TOKEN_SHORT_LIVED",
+      "TOKEN_NEAR_END",
+      "TOKEN_LIFE",
+    ]);
+    expect(Object.keys(logCodes)).toEqual(expect.arrayContaining(codes));
+    for (const { LogGroupName } of filters) expect(nameOf(LogGroupName.Ref)).toBe("RefreshTokenLogs");
+  });
+
+  it("watch the metrics of those codes, in a namespace of the stack", () => {
+    const watched = alarms.map(({ Properties }) => `${Properties.Namespace} ${Properties.MetricName}`);
+    const counted = filters.map(
+      ({ MetricTransformations: [{ MetricNamespace, MetricName, MetricValue }] }) => {
+        expect(MetricValue).toBe(MetricName === "TokenRemainingSeconds" ? "$.remainingInSeconds" : "1");
+        return `${MetricNamespace} ${MetricName}`;
+      },
+    );
+    // How long the token lives is for the dashboard.
+    expect(counted.pop()).toBe("income-events-test TokenRemainingSeconds");
+    expect(watched).toEqual([...counted, "AWS/Lambda Errors"]);
+    expect(counted[0]).toBe("income-events-test TokenRefused");
+  });
+
+  it.each(alarms.map(({ id, Properties }) => [nameOf(id), Properties] as const))(
+    "say what it means and what to type: %s",
+    (_, properties) => {
+      expect(descriptionOf(properties)).toMatch(/^.+fetch.+: .*(npx|aws) .+/);
+      // CloudWatch takes no more.
+      expect(descriptionOf(properties).length).toBeLessThan(1_024);
+    },
+  );
+
+  it("name the command that sets a token where one is needed", () => {
+    const needing = alarms.filter(({ id }) => /Refused|Missing|Discarded/.test(id));
+    expect(needing).toHaveLength(3);
+    for (const { Properties } of needing) {
+      expect(descriptionOf(Properties)).toContain("npx income-events token set");
+    }
+    const short = alarms.find(({ id }) => id.includes("ShortLived"));
+    expect(descriptionOf(short?.Properties ?? {})).toContain("token.refreshEveryMinutes");
+  });
+
+  it("stay on while a run in two says so: one period is one run", () => {
+    for (const { id, Properties } of alarms) {
+      const isFailing = id.includes("Failing");
+      expect(Properties).toMatchObject({
+        Period: 15 * 60,
+        Statistic: "Sum",
+        Threshold: 1,
+        ComparisonOperator: "GreaterThanOrEqualToThreshold",
+        TreatMissingData: "notBreaching",
+        DatapointsToAlarm: isFailing ? 2 : 1,
+        EvaluationPeriods: isFailing ? 3 : 2,
+      });
+    }
+  });
+});
+
+it("a run that fails is not repeated by Lambda: the schedule comes again", () => {
+  const config = ofRefresh("AWS::Lambda::EventInvokeConfig")[0];
+  expect(config?.Properties).toMatchObject({ MaximumRetryAttempts: 0, Qualifier: "$LATEST" });
+  expect(JSON.stringify(config?.Properties.FunctionName)).toContain("RefreshTokenFunction");
+});

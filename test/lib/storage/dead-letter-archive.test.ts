@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { fieldsOf, numberOf } from "../../../domain/core/parse.ts";
+import { productionSettings, synthesized } from "../synthesized.ts";
+
+const entry = "functions/archive/dead-letters.ts";
+const limitsOf = (stack: ReturnType<typeof synthesized>) => fieldsOf(stack.bundles.get(entry), entry);
+const deadLetterQueuesOf = (stack: ReturnType<typeof synthesized>) =>
+  stack.ofType("AWS::SQS::Queue").filter(({ id }) => id.includes("DeadLetters"));
+
+describe("the archive of dead letters", () => {
+  it.each([1, 288])(
+    "counts with the time that the queues keep a letter, divided by %i",
+    (divideDurationsBy) => {
+      const stack = synthesized({ ...productionSettings, production: false, divideDurationsBy });
+      const queues = deadLetterQueuesOf(stack);
+      expect(queues).toHaveLength(8);
+      for (const { Properties } of queues) {
+        expect(Properties.MessageRetentionPeriod).toBe(numberOf(limitsOf(stack), "retentionSeconds"));
+      }
+      expect(numberOf(limitsOf(stack), "retentionSeconds")).toBe((14 * 86_400) / divideDurationsBy);
+      expect(numberOf(limitsOf(stack), "beforeEndSeconds")).toBe((48 * 3_600) / divideDurationsBy);
+    },
+  );
+
+  it("comes at least twice before a letter's end, also where all times are divided", () => {
+    const stack = synthesized({ ...productionSettings, production: false, divideDurationsBy: 288 });
+    expect(stack.withId("ArchiveSchedule").Properties.ScheduleExpression).toBe("rate(1 minute)");
+    expect(numberOf(limitsOf(stack), "beforeEndSeconds")).toBeGreaterThanOrEqual(120);
+  });
+
+  it("looks as often, as near to the end, and keeps letters as long as the settings say", () => {
+    const stack = synthesized({
+      ...productionSettings,
+      archive: { everyMinutes: 30, beforeEndHours: 24 },
+      retention: { archiveDays: 365 },
+    });
+    expect(stack.withId("ArchiveSchedule").Properties.ScheduleExpression).toBe("rate(30 minutes)");
+    expect(numberOf(limitsOf(stack), "beforeEndSeconds")).toBe(24 * 3_600);
+    expect(stack.withId("ArchiveBucket").Properties.LifecycleConfiguration).toMatchObject({
+      Rules: [{ ExpirationInDays: 365 }, {}],
+    });
+  });
+
+  it("reads the dead letters of every queue, by the names that commands have", () => {
+    const stack = synthesized(productionSettings);
+    const { Environment } = stack.withId("ArchiveLettersFunction").Properties;
+    const text = JSON.stringify(Environment);
+    const names = ["users", "accounts", "endpoints", "company-accounts", "fetch", "erase"];
+    for (const name of [...names, "subscriber/everything", "subscriber/risk-team"])
+      expect(text).toContain(`\\"${name}\\"`);
+    for (const { id } of deadLetterQueuesOf(stack)) expect(text).toContain(id);
+  });
+
+  it("fits what Lambda takes of an environment, with as many subscribers as there can be", () => {
+    const subscribers = Array.from({ length: 12 }, (_, index) => ({ name: `s${index}-${"x".repeat(36)}` }));
+    const stack = synthesized({ ...productionSettings, subscribers });
+    // A queue's name has 80 characters at most; region and account stand before it.
+    const url = `https://sqs.ap-southeast-1.amazonaws.com/123456789012/${"q".repeat(80)}`;
+    const queues = 6 + subscribers.length;
+    const names = subscribers.reduce((sum, { name }) => sum + `"subscriber/${name}":"",`.length, 6 * 22);
+    expect(queues * url.length + names + 200).toBeLessThan(4_096);
+    expect(deadLetterQueuesOf(stack)).toHaveLength(queues);
+  });
+});

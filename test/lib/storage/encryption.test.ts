@@ -1,0 +1,123 @@
+import { App, Stack } from "aws-cdk-lib";
+import * as kms from "aws-cdk-lib/aws-kms";
+import { describe, expect, it } from "vitest";
+import { allow } from "../../../lib/function/permissions.ts";
+import { keyPermissions } from "../../../lib/storage/encryption.ts";
+import { productionSettings, type Resource, type Synthesized, synthesized } from "../synthesized.ts";
+
+const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
+const [everything, riskTeam] = productionSettings.subscribers;
+
+/** Where a resource of each type says which key it is encrypted with. */
+const encryptionOf: Readonly<Record<string, (properties: Resource["Properties"]) => unknown>> = {
+  "AWS::DynamoDB::Table": ({ SSESpecification }) => SSESpecification,
+  "AWS::SQS::Queue": ({ KmsMasterKeyId, SqsManagedSseEnabled }) => ({ KmsMasterKeyId, SqsManagedSseEnabled }),
+  "AWS::S3::Bucket": ({ BucketEncryption }) => BucketEncryption,
+  "AWS::SecretsManager::Secret": ({ KmsKeyId }) => KmsKeyId,
+  "AWS::Logs::LogGroup": ({ KmsKeyId }) => KmsKeyId,
+};
+
+/** They keep nothing of what comes in: rules, code, ways and permissions. A type that keeps something is listed above. */
+const keepingNothing = [
+  "AWS::ApiGatewayV2::",
+  "AWS::CloudWatch::",
+  "AWS::Events::Rule",
+  "AWS::IAM::Role",
+  "AWS::Lambda::",
+  "AWS::Logs::MetricFilter",
+  "AWS::S3::BucketPolicy",
+  // The topic hands on what alarms say, and keeps nothing of it.
+  "AWS::SNS::",
+  "AWS::SQS::QueuePolicy",
+];
+
+/** How all resources of a type are encrypted: the one way, or each that there is. */
+function encrypted(stack: Synthesized, type: string): unknown {
+  const ways = stack.ofType(type).map(({ Properties }) => JSON.stringify(encryptionOf[type]?.(Properties)));
+  const [only, ...others] = new Set(ways);
+  return others.length === 0 && only !== undefined ? JSON.parse(only) : ways;
+}
+
+function bucket(rule: object): object {
+  return { ServerSideEncryptionConfiguration: [rule] };
+}
+
+describe("data at rest", () => {
+  it("is encrypted with keys of AWS's own where nothing is set", () => {
+    const stack = synthesized(productionSettings);
+    expect(stack.text).not.toContain("aws:kms");
+    expect(encrypted(stack, "AWS::SQS::Queue")).toEqual({ SqsManagedSseEnabled: true });
+    expect(encrypted(stack, "AWS::S3::Bucket")).toEqual(
+      bucket({ ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } }),
+    );
+    // DynamoDB, Secrets Manager and CloudWatch Logs encrypt by themselves.
+    expect(stack.withId("EventsTable").Properties).not.toHaveProperty("SSESpecification");
+    expect(stack.text).not.toContain("KmsKeyId");
+    expect(stack.outputs).not.toHaveProperty("KeyPolicyStatements");
+  });
+
+  it("lies in resources whose encryption is looked at here, and in no others", () => {
+    const { resources } = synthesized(productionSettings);
+    const types = new Set(resources.map(({ Type }) => Type));
+    const unknown = [...types].filter((type) => !keepingNothing.some((known) => type.startsWith(known)));
+    expect(unknown.toSorted()).toEqual(Object.keys(encryptionOf).toSorted());
+  });
+
+  const own = synthesized({ ...productionSettings, encryption: { keyArn } });
+  it.each<[string, unknown]>([
+    ["AWS::DynamoDB::Table", { KMSMasterKeyId: keyArn, SSEEnabled: true, SSEType: "KMS" }],
+    ["AWS::SQS::Queue", { KmsMasterKeyId: keyArn }],
+    [
+      "AWS::S3::Bucket",
+      bucket({
+        BucketKeyEnabled: true,
+        ServerSideEncryptionByDefault: { KMSMasterKeyID: keyArn, SSEAlgorithm: "aws:kms" },
+      }),
+    ],
+    ["AWS::SecretsManager::Secret", keyArn],
+    ["AWS::Logs::LogGroup", keyArn],
+  ])("is encrypted with the customer's key where one is set: every %s", (type, expected) => {
+    expect(encrypted(own, type)).toEqual(expected);
+  });
+
+  it("is encrypted with AWS's key of SQS where that is set: queues alone, and no role needs it named", () => {
+    const subscribers = [everything];
+    const stack = synthesized({
+      ...productionSettings,
+      subscribers,
+      encryption: { queueKey: "alias/aws/sqs" },
+    });
+    expect(encrypted(stack, "AWS::SQS::Queue")).toEqual({ KmsMasterKeyId: "alias/aws/sqs" });
+    expect(stack.text).not.toContain("kms:");
+    expect(stack.withId("EventsTable").Properties).not.toHaveProperty("SSESpecification");
+  });
+});
+
+describe("the key's policy", () => {
+  const statementsFor = (subscribers: readonly unknown[]) => {
+    const { outputs } = synthesized({ ...productionSettings, subscribers, encryption: { keyArn } });
+    return JSON.stringify(outputs.KeyPolicyStatements?.Value).replaceAll("\\", "");
+  };
+
+  it("is told to need CloudWatch Logs, and each principal that reads a queue, through SQS alone", () => {
+    const text = statementsFor([everything, riskTeam]);
+    expect(text).toMatch(/"Service":"logs\..*kms:EncryptionContext:aws:logs:arn/);
+    expect(text).toMatch(/iam::210987654321:root"\]},"Action":"kms:Decrypt".*"kms:ViaService":"sqs\./);
+  });
+
+  it("is told to need no reader where none is of another account", () => {
+    expect(statementsFor([everything])).not.toContain("kms:ViaService");
+  });
+});
+
+describe("a permission on data", () => {
+  const key = kms.Key.fromKeyArn(new Stack(new App(), "Test"), "Key", keyArn);
+
+  it("of which nobody said what it asks of a key ends the synthesis, with a key only", () => {
+    const unknown = [allow(["dynamodb:PartiQLSelect"], ["arn:aws:dynamodb:eu-central-1:1:table/t"])];
+    expect(() => keyPermissions(unknown, key)).toThrow(
+      "dynamodb:PartiQLSelect: say in lib/storage/encryption.ts",
+    );
+    expect(keyPermissions(unknown, undefined)).toEqual([]);
+  });
+});

@@ -1,0 +1,233 @@
+import { type Alarms, startAlarms } from "@income-events/local-stack/alarms/alarms.ts";
+import type { AlarmPlan, MetricFilterPlan } from "@income-events/local-stack/assembly/plan.ts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+const minute = 60_000;
+const refusedFilter: MetricFilterPlan = {
+  logicalId: "Filter",
+  logGroupName: "/refresh",
+  pattern: { field: "code", text: "REFUSED" },
+  metric: { namespace: "stack", name: "Refused" },
+  value: 1,
+};
+const refused: AlarmPlan = {
+  logicalId: "Refused",
+  name: "stack-Refused",
+  description: "The token was refused. Set a new one.",
+  metrics: [{ ...refusedFilter.metric, dimensions: {}, statistic: "Sum" }],
+  taken: "alone",
+  periodSeconds: 900,
+  breaches: "above",
+  breachesWhenMissing: false,
+  threshold: 1,
+  evaluationPeriods: 2,
+  datapointsToAlarm: 1,
+  actions: ["arn:aws:sns:eu-central-1:000000000000:on-call"],
+};
+const failing: AlarmPlan = {
+  ...refused,
+  logicalId: "Failing",
+  metrics: [
+    { namespace: "AWS/Lambda", name: "Errors", dimensions: { FunctionName: "refresh" }, statistic: "Sum" },
+  ],
+  evaluationPeriods: 3,
+  datapointsToAlarm: 2,
+};
+const line = '{"code":"REFUSED"}';
+
+let time: number;
+let errors: number;
+let told: string[];
+let gauges: Map<string, number>;
+let alarms: Alarms | undefined;
+
+beforeEach(() => {
+  time = Date.parse("2026-11-21T12:00:00Z");
+  errors = 0;
+  told = [];
+  gauges = new Map();
+});
+afterEach(() => alarms?.close());
+
+/** Alarms by a clock that the test moves; each minute's look at them is the test's too. */
+function started(plans: readonly AlarmPlan[], filters: readonly MetricFilterPlan[] = [refusedFilter]) {
+  const running = startAlarms({
+    alarms: plans,
+    filters,
+    totalOf: ({ dimensions }) => (dimensions.FunctionName === "refresh" ? errors : undefined),
+    gaugeOf: async ({ name }) => gauges.get(name),
+    delay: (_, signal) =>
+      new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true })),
+    now: () => time,
+    onChange: ({ logicalId, state }) => told.push(`${logicalId} ${state}`),
+  });
+  alarms = running;
+  return running;
+}
+
+/** Looks each minute, as CloudWatch does. */
+function pass(minutes: number, running: Alarms): void {
+  for (let passed = 0; passed < minutes; passed += 1) {
+    time += minute;
+    running.states();
+  }
+}
+
+test("an alarm goes off where its metric breaches, is told once while that lasts, and once when it is over", () => {
+  const running = started([refused]);
+  expect(running.states()).toEqual([
+    {
+      logicalId: "Refused",
+      name: "stack-Refused",
+      description: "The token was refused. Set a new one.",
+      actions: refused.actions,
+      state: "OK",
+      since: time,
+    },
+  ]);
+  for (let run = 0; run < 8; run += 1) {
+    running.onLine("/refresh", line);
+    pass(15, running);
+  }
+  expect(told).toEqual(["Refused ALARM"]);
+  pass(14, running);
+  expect(running.states()).toMatchObject([{ state: "ALARM" }]);
+  pass(1, running);
+  expect(running.states()).toMatchObject([{ state: "OK" }]);
+  expect(told).toEqual(["Refused ALARM", "Refused OK"]);
+});
+
+test("a line of another log group, or without the code, adds nothing", () => {
+  const running = started([refused]);
+  running.onLine("/other", line);
+  running.onLine("/refresh", '{"code":"KEPT"}');
+  pass(1, running);
+  expect(told).toEqual([]);
+});
+
+test("values are summed up over a period, and compared with the threshold", () => {
+  const running = started(
+    [{ ...refused, threshold: 10, evaluationPeriods: 1 }],
+    [{ ...refusedFilter, value: { field: "count" } }],
+  );
+  running.onLine("/refresh", '{"code":"REFUSED","count":6}');
+  pass(1, running);
+  expect(told).toEqual([]);
+  running.onLine("/refresh", '{"code":"REFUSED","count":4}');
+  pass(1, running);
+  expect(told).toEqual(["Refused ALARM"]);
+});
+
+test("so many of the latest periods must breach as DatapointsToAlarm says", () => {
+  const running = started([failing]);
+  errors = 5;
+  pass(15, running);
+  expect(told).toEqual([]);
+  pass(15, running);
+  errors += 1;
+  pass(1, running);
+  expect(told).toEqual(["Failing ALARM"]);
+});
+
+test("a function's failed invocations are counted once", () => {
+  const running = started([failing]);
+  errors = 1;
+  pass(60, running);
+  expect(told).toEqual([]);
+});
+
+test("they are looked at once a minute", async () => {
+  const delays: number[] = [];
+  let looks = 0;
+  const running = startAlarms({
+    alarms: [refused],
+    filters: [refusedFilter],
+    totalOf: () => undefined,
+    gaugeOf: async () => undefined,
+    delay: async (milliseconds, signal) => {
+      delays.push(milliseconds);
+      looks += 1;
+      if (looks > 3) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    },
+    now: () => time,
+    onChange: ({ state }) => told.push(state),
+  });
+  running.onLine("/refresh", line);
+  await Promise.resolve();
+  await running.close();
+  expect(delays.every((each) => each === minute)).toBe(true);
+  expect(told).toEqual(["ALARM"]);
+});
+
+const queued = (name: string): AlarmPlan["metrics"][number] => ({
+  namespace: "AWS/SQS",
+  name,
+  dimensions: { QueueName: "work" },
+  statistic: "Maximum",
+});
+const age = "ApproximateAgeOfOldestMessage";
+const depth = "ApproximateNumberOfMessagesVisible";
+
+test("a queue is measured when it is looked at, and the greatest of a period counts", async () => {
+  const plan = { ...refused, metrics: [queued(age)], threshold: 30, evaluationPeriods: 1 };
+  const running = started([plan], []);
+  gauges.set(age, 40);
+  expect(await running.look()).toMatchObject([{ state: "ALARM" }]);
+  gauges.set(age, 2);
+  time += minute;
+  await running.look();
+  expect(running.values("Refused")).toEqual([40]);
+  time += 15 * minute;
+  expect(await running.look()).toMatchObject([{ state: "OK" }]);
+});
+
+test("metrics together make one value, in which what was not measured is 0", async () => {
+  const together = { ...refused, metrics: [queued(age), queued(depth)], threshold: 5, evaluationPeriods: 1 };
+  const running = started(
+    [
+      { ...together, logicalId: "Sum", taken: "as sum" },
+      { ...together, logicalId: "Greatest", taken: "as greatest" },
+    ],
+    [],
+  );
+  expect([...running.values("Sum"), ...running.values("Greatest")]).toEqual([0, 0]);
+  gauges.set(age, 3);
+  await running.look();
+  expect([...running.values("Sum"), ...running.values("Greatest")]).toEqual([3, 3]);
+  gauges.set(depth, 4);
+  expect((await running.look()).map(({ state }) => state)).toEqual(["ALARM", "OK"]);
+});
+
+test("a lack goes off when nothing came in all of its periods, none of them before the start", () => {
+  const lack: AlarmPlan = {
+    ...refused,
+    taken: "as sum",
+    breaches: "below",
+    breachesWhenMissing: true,
+    threshold: 0,
+    evaluationPeriods: 2,
+    datapointsToAlarm: 2,
+  };
+  const running = started([lack]);
+  pass(29, running);
+  expect(told).toEqual([]);
+  running.onLine("/refresh", line);
+  pass(30, running);
+  expect(told).toEqual(["Refused ALARM"]);
+  running.onLine("/refresh", line);
+  pass(1, running);
+  expect(told).toEqual(["Refused ALARM", "Refused OK"]);
+});
+
+test("what a service tells of is counted for the metric that is watched, and for no other", () => {
+  const [metric] = failing.metrics;
+  const throttles = { namespace: "AWS/Lambda", name: "Throttles", dimensions: { FunctionName: "store" } };
+  const running = started([
+    { ...failing, metrics: [{ ...throttles, statistic: "Sum" }], evaluationPeriods: 1 },
+  ]);
+  running.record({ ...throttles, dimensions: { FunctionName: "other" } }, 1);
+  if (metric !== undefined) running.record(metric, 1);
+  expect(running.values("Failing")).toEqual([undefined]);
+  running.record(throttles, 2);
+  expect(running.values("Failing")).toEqual([2]);
+});

@@ -1,0 +1,190 @@
+import { request } from "node:http";
+import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  apiResources,
+  functionResources,
+  type WrittenAssembly,
+  writeAssembly,
+} from "../../../support/assembly.ts";
+
+/** More than the other tests ask of one route. */
+const burst = 50;
+
+let assembly: WrittenAssembly;
+let stack: LocalStack;
+let url: string;
+
+beforeAll(async () => {
+  const { Permission5: _, ...api } = apiResources({
+    "POST /echo": "Echo",
+    "ANY /echo": "Echo",
+    "GET /fails": "Fails",
+    "GET /slow": "Slow",
+    "GET /busy": "Busy",
+    "GET /forbidden": "Echo",
+    "GET /address": "Address",
+    "GET /flooded": "Echo",
+  });
+  assembly = await writeAssembly({
+    assets: {
+      Echo: `export const handler = async (event) => ({ statusCode: 200, headers: { "content-type": "application/json" },
+        body: JSON.stringify({ key: event.routeKey, length: event.body?.length, headers: event.headers }) });`,
+      Fails: "export const handler = async () => { throw new Error('secret detail'); };",
+      Slow: "export const handler = () => new Promise(() => {});",
+      Busy: "export const handler = () => null;",
+      Address: "export const handler = () => ({ url: process.env.API_URL });",
+    },
+    resources: {
+      ...functionResources("Echo"),
+      ...functionResources("Fails"),
+      ...functionResources("Slow", { properties: { Timeout: 1 } }),
+      ...functionResources("Busy", { properties: { ReservedConcurrentExecutions: 0 } }),
+      ...functionResources("Address", {
+        environment: {
+          API_URL: { "Fn::Sub": `https://\${Api}.execute-api.\${AWS::Region}.\${AWS::URLSuffix}/webhooks` },
+        },
+      }),
+      ...api,
+      Stage: {
+        Type: "AWS::ApiGatewayV2::Stage",
+        Properties: {
+          ApiId: { Ref: "Api" },
+          StageName: "$default",
+          AutoDeploy: true,
+          DefaultRouteSettings: { ThrottlingBurstLimit: burst, ThrottlingRateLimit: 0.001 },
+        },
+      },
+    },
+  });
+  stack = await startStack({ assembly: assembly.directory });
+  url = stack.apiUrl ?? "";
+});
+
+afterAll(async () => {
+  await stack.close();
+  await assembly[Symbol.asyncDispose]();
+});
+
+const post = (body: string, headers: Record<string, string> = { "content-type": "text/plain" }) =>
+  fetch(`${url}/echo`, { method: "POST", body, headers });
+
+describe("the HTTP API", () => {
+  test("answers with what the function returns", async () => {
+    const answer = await post("abc");
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("application/json");
+    expect(await answer.json()).toMatchObject({ key: "POST /echo", length: 3 });
+  });
+
+  test("gives other methods to ANY", async () => {
+    expect(await (await fetch(`${url}/echo`, { method: "DELETE" })).json()).toMatchObject({
+      key: "ANY /echo",
+    });
+  });
+
+  test("answers 404 where no route fits", async () => {
+    const answer = await fetch(`${url}/nowhere`);
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toEqual({ message: "Not Found" });
+  });
+
+  test("answers 429 to what a route's throttle holds back, and the other routes go on", async () => {
+    const asked = Array.from({ length: burst + 2 }, () => fetch(`${url}/flooded`));
+    const answers = await Promise.all(asked);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(burst);
+    expect(await Promise.all(refused.map((answer) => answer.json()))).toEqual(
+      [1, 2].map(() => ({ message: "Too Many Requests" })),
+    );
+    expect((await post("abc")).status).toBe(200);
+  });
+
+  test("answers 413 to a body over 10 MB, and to one whose event is over what Lambda takes", async () => {
+    const expected = { message: "Request Entity Too Large" };
+    const overApi = await post("x".repeat(10 * 1024 * 1024 + 1));
+    expect([overApi.status, await overApi.json()]).toEqual([413, expected]);
+    const overLambda = await post("x".repeat(6_291_556));
+    expect([overLambda.status, await overLambda.json()]).toEqual([413, expected]);
+    expect((await post("x".repeat(6_280_000))).status).toBe(200);
+  });
+
+  test("answers 500 where the function fails or is timed out, without any detail", async () => {
+    for (const path of ["/fails", "/slow"]) {
+      const answer = await fetch(`${url}${path}`);
+      expect([answer.status, await answer.json()]).toEqual([500, { message: "Internal Server Error" }]);
+    }
+  });
+
+  test("answers 503 where the function is throttled", async () => {
+    const answer = await fetch(`${url}/busy`);
+    expect([answer.status, await answer.json()]).toEqual([503, { message: "Service Unavailable" }]);
+  });
+
+  test("calls a function only by a route that has a permission", async () => {
+    expect((await fetch(`${url}/forbidden`)).status).toBe(500);
+    expect(stack.problems().denials).toContainEqual({
+      principal: "apigateway.amazonaws.com",
+      action: "lambda:InvokeFunction",
+      resource: "arn:aws:lambda:eu-central-1:000000000000:function:Echo",
+      reason: expect.stringContaining("no policy allows"),
+    });
+  });
+
+  test("stands at its local address wherever the template builds its address in AWS", async () => {
+    expect(await (await fetch(`${url}/address`)).json()).toEqual({ url: `${url}/webhooks` });
+  });
+
+  test("logs method, path, status and function of each request", async () => {
+    const before = stack.accessLog().length;
+    await fetch(`${url}/echo?secret=1`);
+    await fetch(`${url}/nowhere`);
+    expect(stack.accessLog().slice(before)).toEqual([
+      { method: "GET", path: "/echo", status: 200, function: "Echo" },
+      { method: "GET", path: "/nowhere", status: 404, function: undefined },
+    ]);
+    expect(stack.statusCounts().get(404)).toBeGreaterThan(0);
+  });
+
+  test("joins repeated headers", async () => {
+    const answer = await new Promise<string>((resolve, reject) => {
+      request(`${url}/echo`, { method: "POST", headers: { "x-secret": ["a", "b"] } }, (response) => {
+        let text = "";
+        response.setEncoding("utf8").on("data", (chunk: string) => {
+          text += chunk;
+        });
+        response.on("end", () => resolve(text));
+      })
+        .on("error", reject)
+        .end();
+    });
+    expect(JSON.parse(answer)).toMatchObject({ headers: { "x-secret": "a,b" } });
+  });
+});
+
+test("an integration that is not done in its time is answered 503", async () => {
+  await using slow = await writeAssembly({
+    assets: { Slow: "export const handler = () => new Promise(() => {});" },
+    resources: withTimeout(
+      { ...functionResources("Slow"), ...apiResources({ "GET /slow": "Slow" }) },
+      "Integration0",
+      50,
+    ),
+  });
+  const other = await startStack({ assembly: slow.directory });
+  try {
+    const answer = await fetch(`${other.apiUrl}/slow`);
+    expect([answer.status, await answer.json()]).toEqual([503, { message: "Service Unavailable" }]);
+  } finally {
+    await other.close();
+  }
+});
+
+function withTimeout(resources: ReturnType<typeof apiResources>, id: string, TimeoutInMillis: number) {
+  const integration = resources[id];
+  if (integration === undefined) throw new Error(`no ${id}`);
+  return {
+    ...resources,
+    [id]: { ...integration, Properties: { ...integration.Properties, TimeoutInMillis } },
+  };
+}

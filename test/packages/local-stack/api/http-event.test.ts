@@ -1,0 +1,120 @@
+import { httpAnswer, httpEvent } from "@income-events/local-stack/api/http-event.ts";
+import { describe, expect, test } from "vitest";
+
+const now = new Date("2026-11-21T12:00:00Z");
+
+function eventOf(request: { target?: string; rawHeaders?: string[]; body?: Buffer } = {}) {
+  return httpEvent(
+    {
+      method: "POST",
+      target: "/a",
+      rawHeaders: [],
+      body: Buffer.alloc(0),
+      sourceIp: "127.0.0.1",
+      ...request,
+    },
+    { key: "POST /a", parameters: {} },
+    "api1",
+    now,
+  );
+}
+
+describe("an event in payload format 2.0", () => {
+  test("has path, query, context and version", () => {
+    expect(
+      eventOf({ target: "/a%20b?x=1&x=2&y=%C3%A4?", rawHeaders: ["User-Agent", "t", "Host", "h:1"] }),
+    ).toEqual({
+      version: "2.0",
+      routeKey: "POST /a",
+      rawPath: "/a%20b",
+      rawQueryString: "x=1&x=2&y=%C3%A4?",
+      queryStringParameters: { x: "1,2", y: "ä?" },
+      headers: { "user-agent": "t", host: "h:1" },
+      requestContext: {
+        accountId: "anonymous",
+        apiId: "api1",
+        domainName: "h:1",
+        domainPrefix: "api1",
+        http: { method: "POST", path: "/a%20b", protocol: "HTTP/1.1", sourceIp: "127.0.0.1", userAgent: "t" },
+        requestId: expect.stringMatching(/./),
+        routeKey: "POST /a",
+        stage: "$default",
+        time: expect.stringContaining("2026"),
+        timeEpoch: now.getTime(),
+      },
+      isBase64Encoded: false,
+    });
+  });
+
+  test("has header names in lower case, repeated ones joined, and cookies apart", () => {
+    const { headers, cookies } = eventOf({
+      rawHeaders: ["X-A", "1", "x-a", "2", "Cookie", "a=1; b=2", "__proto__", "x"],
+    });
+    expect(Object.entries(headers)).toEqual([
+      ["x-a", "1,2"],
+      ["__proto__", "x"],
+    ]);
+    expect(cookies).toEqual(["a=1", "b=2"]);
+  });
+
+  test.each([
+    "text/plain",
+    "application/json; charset=utf-8",
+    "application/cloudevents+json",
+    "application/javascript",
+    "application/xml",
+    "application/x-www-form-urlencoded",
+  ])("has a body of type %s as text", (type) => {
+    const event = eventOf({ rawHeaders: ["content-type", type], body: Buffer.from("ä\0") });
+    expect(event).toMatchObject({ body: "ä\0", isBase64Encoded: false });
+  });
+
+  test.each([
+    ["of another type", ["content-type", "application/octet-stream"], Buffer.from("ab")],
+    ["without a type", [], Buffer.from("ab")],
+    ["that is not UTF-8", ["content-type", "application/json"], Buffer.from([0x22, 0xff, 0x22])],
+  ])("has a body %s in base64", (_, rawHeaders, body) => {
+    expect(eventOf({ rawHeaders, body })).toMatchObject({
+      body: body.toString("base64"),
+      isBase64Encoded: true,
+    });
+  });
+});
+
+describe("a function's result as an answer", () => {
+  test("is taken as it says, where it has a statusCode", () => {
+    const answer = httpAnswer(
+      JSON.stringify({
+        statusCode: 201,
+        headers: { "X-A": 1 },
+        cookies: ["a=1"],
+        body: "YQ==",
+        isBase64Encoded: true,
+      }),
+    );
+    expect(answer).toEqual({
+      status: 201,
+      headers: { "content-type": "text/plain;charset=UTF-8", "x-a": "1" },
+      cookies: ["a=1"],
+      body: Buffer.from("a"),
+    });
+  });
+
+  test("is the body of a 200 in JSON, where it has none", () => {
+    expect(httpAnswer('{"a":1}')).toMatchObject({
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: Buffer.from('{"a":1}'),
+    });
+  });
+
+  test.each(['{"statusCode":"x"}', '{"statusCode":200,"body":{}}', '{"statusCode":99}'])(
+    "is a 500 where it is malformed: %s",
+    (payload) => {
+      expect(httpAnswer(payload)).toMatchObject({
+        status: 500,
+        body: Buffer.from('{"message":"Internal Server Error"}'),
+      });
+    },
+  );
+});

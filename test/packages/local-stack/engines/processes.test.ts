@@ -1,0 +1,128 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { networkInterfaces, tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { startEngineProcess } from "@income-events/local-stack/engines/child-process.ts";
+import { startDynamoDb } from "@income-events/local-stack/engines/dynamodb.ts";
+import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+let emptyDirectory: string;
+
+beforeAll(async () => {
+  emptyDirectory = await mkdtemp(join(tmpdir(), "engines-"));
+});
+
+afterAll(async () => {
+  await rm(emptyDirectory, { recursive: true });
+});
+
+async function isUp(url: string): Promise<boolean> {
+  return fetch(url).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Resolves once nothing answers any more; the test's own limit bounds it. */
+async function down(url: string): Promise<void> {
+  while (await isUp(url)) await delay(10);
+}
+
+describe("the table engine", () => {
+  test.each(["dynamodb-local", "dynoxide"] as const)(
+    "%s starts, answers, and is gone when closed",
+    async (engine) => {
+      const running = await startDynamoDb({ engine });
+      expect(await isUp(running.url)).toBe(true);
+      await running.close();
+      expect(await isUp(running.url)).toBe(false);
+    },
+  );
+
+  test("Amazon's engine is taken where there is Java", async () => {
+    const running = await startDynamoDb({ environment: { PATH: process.env.PATH } });
+    expect(running.name).toContain("DynamoDB Local");
+    await running.close();
+  });
+
+  test("the native engine is taken where there is no Java", async () => {
+    const running = await startDynamoDb({ environment: { PATH: emptyDirectory } });
+    expect(running.name).toContain("Dynoxide");
+    await running.close();
+  });
+
+  test("DYNAMODB_ENDPOINT is taken as it is, and nothing is started", async () => {
+    const running = await startDynamoDb({ environment: { DYNAMODB_ENDPOINT: "http://127.0.0.1:8000/" } });
+    expect(running.url).toBe("http://127.0.0.1:8000");
+    await running.close();
+  });
+
+  test("a DYNAMODB_ENDPOINT that is no address is named", async () => {
+    await expect(startDynamoDb({ environment: { DYNAMODB_ENDPOINT: "here" } })).rejects.toThrow(
+      'DYNAMODB_ENDPOINT is "here": set an address such as http://127.0.0.1:8000',
+    );
+  });
+
+  test("without an engine, all remedies are named", async () => {
+    const starting = startDynamoDb({ engine: "dynamodb-local", environment: { PATH: emptyDirectory } });
+    await expect(starting).rejects.toThrow(/Java 17 or later.*@dynoxide\/linux-x64.*DYNAMODB_ENDPOINT/);
+  });
+
+  test.each([
+    ['java version "11.0.2"', "No engine for the table (asked for dynamodb-local)"],
+    ['openjdk version "21.0.1"', "DynamoDB Local did not start: it ended, saying: No space left on device"],
+  ])("with a Java that is %s and a full disk: %s", async (version, message) => {
+    const directory = await mkdtemp(join(emptyDirectory, "java-"));
+    const script = `#!/bin/sh\n[ "$1" = -version ] && { echo '${version}' >&2; exit; }\necho 'No space left on device' >&2\nexit 1\n`;
+    await writeFile(join(directory, "java"), script, { mode: 0o755 });
+    const starting = startDynamoDb({ engine: "dynamodb-local", environment: { PATH: directory } });
+    await expect(starting).rejects.toThrow(message);
+  });
+
+  test.each(["SIGKILL", "SIGTERM"] as const)(
+    "it does not outlive a runner that ends by %s",
+    async (signal) => {
+      const program =
+        'import { startDynamoDb } from "./packages/local-stack/engines/dynamodb.ts";' +
+        'const running = await startDynamoDb({ engine: "dynoxide" }); console.log(running.url);';
+      const runner = spawn(process.execPath, ["--input-type=module-typescript", "--eval", program], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const [line] = await once(runner.stdout.setEncoding("utf8"), "data");
+      const url = String(line).trim();
+      expect(await isUp(url)).toBe(true);
+      runner.kill(signal);
+      await down(url);
+    },
+  );
+});
+
+describe("an engine process", () => {
+  test("that ends by itself says why", async () => {
+    const script = "echo starting; echo 'write failed: No space left on device' >&2; exit 3";
+    const engine = startEngineProcess({
+      file: "/bin/sh",
+      arguments: ["-c", script],
+      directory: emptyDirectory,
+      environment: {},
+    });
+    expect(await engine.ended).toContain("No space left on device");
+  });
+});
+
+describe("queues and objects", () => {
+  test("answer on loopback only, and are gone when closed", async () => {
+    const engine = await startQueuesAndObjects({ region: "eu-central-1" });
+    const { port } = new URL(engine.sqsUrl);
+    expect(await isUp(`${engine.sqsUrl}/health`)).toBe(true);
+    const others = Object.values(networkInterfaces())
+      .flatMap((addresses) => addresses ?? [])
+      .filter(({ family, internal }) => family === "IPv4" && !internal);
+    for (const { address } of others) expect(await isUp(`http://${address}:${port}/health`)).toBe(false);
+    await engine.close();
+    expect(await isUp(`${engine.sqsUrl}/health`)).toBe(false);
+  });
+});

@@ -1,0 +1,139 @@
+import { request } from "node:http";
+import { CloudWatchClient } from "@aws-sdk/client-cloudwatch";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { LambdaClient } from "@aws-sdk/client-lambda";
+import { S3Client } from "@aws-sdk/client-s3";
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { localAccount } from "@income-events/local-stack/engines/account.ts";
+import { type DynamoDbEngine, startDynamoDb } from "@income-events/local-stack/engines/dynamodb.ts";
+import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
+import { createSecretsEngine, type SecretsEngine } from "@income-events/local-stack/engines/secrets.ts";
+import { type GatewayOptions, startGateway } from "@income-events/local-stack/gateway/gateway.ts";
+import { authorizationFor } from "@income-events/local-stack/gateway/signature.ts";
+import type { Gateway, Principal } from "@income-events/local-stack/gateway/types.ts";
+import { type Policy, parsePolicy } from "@income-events/local-stack/iam/policy.ts";
+
+export const region = "eu-central-1";
+export const account = localAccount;
+
+export type LocalSystem = {
+  readonly gateway: Gateway;
+  readonly secrets: SecretsEngine;
+  readonly operator: Principal;
+  /** Registers a caller with these allow statements, [action, resource] each. */
+  caller(name: string, ...allowed: (readonly [string, string])[]): Principal;
+  close(): Promise<void>;
+};
+
+/** A gateway before real engines; without `dynamodb`, calls to tables find no engine. */
+export async function startLocalSystem(
+  options: { dynamodb?: DynamoDbEngine; engines?: Partial<GatewayOptions> } = {},
+): Promise<LocalSystem> {
+  const queues = await startQueuesAndObjects({ region });
+  const tables =
+    options.dynamodb === undefined ? undefined : await startDynamoDb({ engine: options.dynamodb });
+  const secrets = createSecretsEngine({ region, account });
+  const gateway = await startGateway({
+    region,
+    account,
+    dynamodbUrl: tables?.url ?? "http://127.0.0.1:1",
+    sqsUrl: queues.sqsUrl,
+    s3Url: queues.s3Url,
+    secrets,
+    ...options.engines,
+  });
+  const operator = principal("operator", "all");
+  gateway.register(operator);
+  return {
+    gateway,
+    secrets,
+    operator,
+    caller: (name, ...allowed) => {
+      const caller = principal(name, allowed.length === 0 ? [] : [allow(name, allowed)]);
+      gateway.register(caller);
+      return caller;
+    },
+    close: async () => {
+      await gateway.close();
+      await Promise.all([queues.close(), tables?.close()]);
+    },
+  };
+}
+
+function allow(where: string, allowed: readonly (readonly [string, string])[]): Policy {
+  const statements = allowed.map(([action, resource]) => ({
+    Effect: "Allow",
+    Action: action,
+    Resource: resource,
+  }));
+  return parsePolicy({ Version: "2012-10-17", Statement: statements }, where);
+}
+
+function principal(name: string, policies: Principal["policies"]): Principal {
+  const accessKeyId = `AKIA${Buffer.from(name).toString("hex").toUpperCase().padEnd(16, "0")}`;
+  return {
+    name,
+    arn: `arn:aws:iam::${account}:role/${name}`,
+    accessKeyId,
+    secretAccessKey: `secret of ${name}`,
+    policies,
+  };
+}
+
+/** Real SDK clients, as a function has them: one endpoint for all services, no other settings. */
+export function clients(system: LocalSystem, caller: Principal) {
+  const settings = {
+    region,
+    endpoint: system.gateway.url,
+    credentials: { accessKeyId: caller.accessKeyId, secretAccessKey: caller.secretAccessKey },
+    maxAttempts: 1,
+  };
+  return {
+    sqs: new SQSClient(settings),
+    dynamodb: new DynamoDBClient(settings),
+    s3: new S3Client(settings),
+    secrets: new SecretsManagerClient(settings),
+    lambda: new LambdaClient(settings),
+    cloudwatch: new CloudWatchClient(settings),
+    streams: (operation: string, input: unknown) =>
+      signedCall(system, caller, "dynamodb", `DynamoDBStreams_20120810.${operation}`, input),
+  };
+}
+
+/** A signed call of a JSON service for which no SDK client is installed. */
+export async function signedCall(
+  system: LocalSystem,
+  caller: Principal,
+  service: string,
+  target: string,
+  input: unknown,
+): Promise<{ status: number; content: Record<string, unknown> }> {
+  const body = Buffer.from(JSON.stringify(input));
+  const headers = {
+    "content-type": "application/x-amz-json-1.0",
+    host: new URL(system.gateway.url).host,
+    "x-amz-date": new Date().toISOString().replace(/[-:]|\.\d+/g, ""),
+    "x-amz-target": target,
+  };
+  const signed = { method: "POST", target: "/", headers, body };
+  const authorization = authorizationFor(
+    { accessKeyId: caller.accessKeyId, region, service },
+    signed,
+    caller.secretAccessKey,
+  );
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      system.gateway.url,
+      { method: "POST", headers: { ...headers, authorization } },
+      (answer) => {
+        let text = "";
+        answer.setEncoding("utf8").on("data", (chunk: string) => {
+          text += chunk;
+        });
+        answer.on("end", () => resolve({ status: answer.statusCode ?? 0, content: JSON.parse(text) }));
+      },
+    );
+    outgoing.on("error", reject).end(body);
+  });
+}

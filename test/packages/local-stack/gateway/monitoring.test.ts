@@ -1,0 +1,280 @@
+import {
+  DescribeAlarmsCommand,
+  type DescribeAlarmsCommandInput,
+  GetMetricDataCommand,
+  ListMetricsCommand,
+} from "@aws-sdk/client-cloudwatch";
+import {
+  GetFunctionConfigurationCommand,
+  ListEventSourceMappingsCommand,
+  UpdateEventSourceMappingCommand,
+} from "@aws-sdk/client-lambda";
+import {
+  CreateQueueCommand,
+  DeleteMessageCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+} from "@aws-sdk/client-sqs";
+import type { AlarmState } from "@income-events/local-stack/alarms/alarms.ts";
+import type { HostedFunction } from "@income-events/local-stack/lambda/hosted-function.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { scripted } from "../lambda/scripted-function.ts";
+import { account, clients, type LocalSystem, region, startLocalSystem } from "./local-system.ts";
+
+const since = Date.parse("2026-11-21T12:00:00Z");
+const topic = `arn:aws:sns:${region}:${account}:on-call`;
+const alarms: AlarmState[] = [
+  {
+    logicalId: "A",
+    name: "stage-A",
+    description: "Set a new token.",
+    state: "ALARM",
+    since,
+    actions: [topic],
+  },
+  { logicalId: "B", name: "stage-B", description: "Wait.", state: "OK", since, actions: [] },
+  { logicalId: "C", name: "other-C", description: "Wait.", state: "OK", since, actions: [] },
+];
+const functionArn = `arn:aws:lambda:${region}:${account}:function:work`;
+const queueArn = `arn:aws:sqs:${region}:${account}:queue`;
+const two = {
+  id: "two",
+  eventSourceArn: `${queueArn}-2`,
+  functionArn,
+  enabled: false,
+  setEnabled: (enabled: boolean) => {
+    two.enabled = enabled;
+  },
+};
+const mappings = [{ id: "one", eventSourceArn: queueArn, functionArn, enabled: true }, two];
+const functions = new Map<string, HostedFunction>([["Work", scripted([])]]);
+const invoker = { invoke: async () => "succeeded" as const };
+
+let system: LocalSystem;
+beforeAll(async () => {
+  const lambda = { functions, invoker, mappings: () => mappings };
+  system = await startLocalSystem({ engines: { alarms: () => alarms, lambda } });
+});
+afterAll(() => system.close());
+
+async function createQueue(name: string): Promise<string> {
+  const { sqs } = clients(system, system.operator);
+  const { QueueUrl = "" } = await sqs.send(new CreateQueueCommand({ QueueName: name }));
+  return QueueUrl;
+}
+
+/** The values of a queue's metric in the last hour, and the beginnings of their periods. */
+async function values(queueName: string, MetricName: string, Stat: "Sum" | "Maximum", Period = 60) {
+  const { cloudwatch } = clients(system, system.operator);
+  const Metric = {
+    Namespace: "AWS/SQS",
+    MetricName,
+    Dimensions: [{ Name: "QueueName", Value: queueName }],
+  };
+  const { MetricDataResults: [result] = [] } = await cloudwatch.send(
+    new GetMetricDataCommand({
+      MetricDataQueries: [{ Id: "wanted", MetricStat: { Metric, Stat, Period } }],
+      StartTime: new Date(Date.now() - 3_600_000),
+      EndTime: new Date(Date.now() + 1),
+    }),
+  );
+  return { id: result?.Id, times: result?.Timestamps ?? [], values: result?.Values ?? [] };
+}
+
+describe("alarms", () => {
+  const describeAlarms = async (input: DescribeAlarmsCommandInput) => {
+    const { cloudwatch } = clients(system, system.operator);
+    return (await cloudwatch.send(new DescribeAlarmsCommand(input))).MetricAlarms ?? [];
+  };
+
+  test("are described with what they mean, their state, and since when it is so", async () => {
+    const found = await describeAlarms({ AlarmNamePrefix: "stage-", StateValue: "ALARM" });
+    expect(found).toEqual([
+      {
+        AlarmName: "stage-A",
+        AlarmActions: [topic],
+        AlarmDescription: "Set a new token.",
+        StateValue: "ALARM",
+        StateTransitionedTimestamp: new Date(since),
+      },
+    ]);
+  });
+
+  test.each<[string, DescribeAlarmsCommandInput, readonly string[]]>([
+    ["all", {}, ["stage-A", "stage-B", "other-C"]],
+    ["a prefix", { AlarmNamePrefix: "stage-" }, ["stage-A", "stage-B"]],
+    ["names", { AlarmNames: ["other-C", "gone"] }, ["other-C"]],
+    ["a state", { StateValue: "OK" }, ["stage-B", "other-C"]],
+  ])("are found by %s", async (_, input, names) => {
+    expect((await describeAlarms(input)).map(({ AlarmName }) => AlarmName)).toEqual(names);
+  });
+});
+
+describe("metrics of queues", () => {
+  test("count messages that were sent, one by one and in batches", async () => {
+    const QueueUrl = await createQueue("counted");
+    const { sqs } = clients(system, system.operator);
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
+    const Entries = ["2", "3"].map((Id) => ({ Id, MessageBody: Id }));
+    await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+    const found = await values("counted", "NumberOfMessagesSent", "Sum", 3600);
+    // The end of an hour may lie between.
+    expect(found.values.reduce((sum, value) => sum + value, 0)).toBe(3);
+    const [time] = found.times;
+    expect((time?.getTime() ?? 0) % 3_600_000).toBe(0);
+    expect(await values("other", "NumberOfMessagesSent", "Sum")).toMatchObject({ id: "wanted", values: [] });
+  });
+
+  test("tell received messages from receives that brought none", async () => {
+    const QueueUrl = await createQueue("received");
+    const { sqs } = clients(system, system.operator);
+    const receive = () => sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
+    await receive();
+    for (const MessageBody of ["one", "two"])
+      await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+    await receive();
+    const sum = async (name: string) =>
+      (await values("received", name, "Sum")).values.reduce((total, value) => total + value, 0);
+    expect(await sum("NumberOfMessagesReceived")).toBe(2);
+    expect(await sum("NumberOfEmptyReceives")).toBe(1);
+  });
+
+  test("tell the age of the oldest message, in flight or not, and nothing of an empty queue", async () => {
+    const QueueUrl = await createQueue("aged");
+    const { sqs } = clients(system, system.operator);
+    const age = async () => (await values("aged", "ApproximateAgeOfOldestMessage", "Maximum")).values;
+    expect(await age()).toEqual([]);
+    const from = Date.now();
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one", DelaySeconds: 1 }));
+    const to = Date.now();
+    await expect.poll(async () => (await age())[0]).toBeGreaterThanOrEqual(1);
+    const asked = Date.now();
+    const [told] = await age();
+    expect(told).toBeGreaterThanOrEqual(Math.floor((asked - to) / 1_000));
+    expect(told).toBeLessThanOrEqual(Math.floor((Date.now() - from) / 1_000));
+    await expect
+      .poll(async () => (await sqs.send(new ReceiveMessageCommand({ QueueUrl }))).Messages?.[0]?.Body)
+      .toBe("one");
+    expect((await age())[0]).toBeGreaterThanOrEqual(1);
+  });
+
+  test("tell the age of now where the range ended a moment ago, in another minute, and none of the past", async () => {
+    const QueueUrl = await createQueue("between");
+    const { sqs, cloudwatch } = clients(system, system.operator);
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
+    const Dimensions = [{ Name: "QueueName", Value: "between" }];
+    const Metric = { Namespace: "AWS/SQS", MetricName: "ApproximateAgeOfOldestMessage", Dimensions };
+    const timesUntil = async (EndTime: Date) => {
+      const { MetricDataResults: [result] = [] } = await cloudwatch.send(
+        new GetMetricDataCommand({
+          MetricDataQueries: [{ Id: "age", MetricStat: { Metric, Stat: "Maximum", Period: 60 } }],
+          StartTime: new Date(EndTime.getTime() - 600_000),
+          EndTime,
+        }),
+      );
+      return result?.Timestamps ?? [];
+    };
+    const thisMinute = Math.floor(Date.now() / 60_000) * 60_000;
+    expect(await timesUntil(new Date(thisMinute))).toEqual([new Date(thisMinute - 60_000)]);
+    expect(await timesUntil(new Date(thisMinute - 300_000))).toEqual([]);
+  });
+
+  test("forget a message that was deleted", async () => {
+    const QueueUrl = await createQueue("emptied");
+    const { sqs } = clients(system, system.operator);
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
+    const { Messages: [message] = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl }));
+    await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message?.ReceiptHandle }));
+    expect((await values("emptied", "ApproximateAgeOfOldestMessage", "Maximum")).values).toEqual([]);
+  });
+});
+
+describe("what an operator reads of functions", () => {
+  test("is their configuration, by name or ARN", async () => {
+    const { lambda } = clients(system, system.operator);
+    for (const FunctionName of ["work", functionArn]) {
+      const found = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }));
+      expect(found).toMatchObject({ FunctionName: "work", FunctionArn: functionArn, State: "Active" });
+    }
+    await expect(
+      lambda.send(new GetFunctionConfigurationCommand({ FunctionName: "gone" })),
+    ).rejects.toMatchObject({ name: "ResourceNotFoundException" });
+  });
+
+  test("is their event source mappings, by source or function, and whether they are enabled", async () => {
+    const { lambda } = clients(system, system.operator);
+    const list = async (input: object) =>
+      ((await lambda.send(new ListEventSourceMappingsCommand(input))).EventSourceMappings ?? []).map(
+        ({ UUID, State }) => `${UUID} ${State}`,
+      );
+    expect(await list({ FunctionName: "work" })).toEqual(["one Enabled", "two Disabled"]);
+    expect(await list({ EventSourceArn: queueArn })).toEqual(["one Enabled"]);
+    expect(await list({ FunctionName: "other" })).toEqual([]);
+  });
+});
+
+test("an event source mapping is enabled and disabled with the permission on it, where that can be done here", async () => {
+  const { lambda } = clients(system, system.operator);
+  const change = (UUID: string, changes: object) =>
+    lambda.send(new UpdateEventSourceMappingCommand({ UUID, ...changes }));
+  expect(await change("two", { Enabled: true })).toMatchObject({ UUID: "two", State: "Enabling" });
+  expect(two.enabled).toBe(true);
+  expect(await change("two", { Enabled: false })).toMatchObject({ State: "Disabling" });
+  expect(two.enabled).toBe(false);
+
+  for (const [id, changes] of [
+    ["one", { Enabled: false }],
+    ["two", { BatchSize: 1 }],
+    ["two", { Enabled: true, BatchSize: 1 }],
+  ] as const) {
+    await expect(change(id, changes)).rejects.toMatchObject({ name: "InvalidParameterValueException" });
+  }
+  await expect(change("three", { Enabled: true })).rejects.toMatchObject({
+    name: "ResourceNotFoundException",
+  });
+  const resource = `arn:aws:lambda:${region}:${account}:event-source-mapping:`;
+  const may = clients(
+    system,
+    system.caller("deployer", ["lambda:UpdateEventSourceMapping", `${resource}two`]),
+  );
+  await may.lambda.send(new UpdateEventSourceMappingCommand({ UUID: "two", Enabled: false }));
+  await expect(
+    may.lambda.send(new UpdateEventSourceMappingCommand({ UUID: "one", Enabled: false })),
+  ).rejects.toMatchObject({ name: expect.stringMatching(/^AccessDenied/) });
+});
+
+describe("who may read it", () => {
+  test("needs the permission of each operation", async () => {
+    const may = clients(
+      system,
+      system.caller(
+        "watcher",
+        ["cloudwatch:DescribeAlarms", `arn:aws:cloudwatch:${region}:${account}:alarm:*`],
+        ["lambda:GetFunctionConfiguration", functionArn],
+      ),
+    );
+    await may.cloudwatch.send(new DescribeAlarmsCommand({}));
+    await may.lambda.send(new GetFunctionConfigurationCommand({ FunctionName: "work" }));
+    const denied = { name: expect.stringMatching(/^AccessDenied/) };
+    await expect(may.lambda.send(new ListEventSourceMappingsCommand({}))).rejects.toMatchObject(denied);
+    const StartTime = new Date(0);
+    await expect(
+      may.cloudwatch.send(new GetMetricDataCommand({ MetricDataQueries: [], StartTime, EndTime: StartTime })),
+    ).rejects.toMatchObject(denied);
+  });
+
+  test("is refused what is not measured or not known here, by name", async () => {
+    const { cloudwatch } = clients(system, system.operator);
+    await expect(values("queue", "SentMessageSize", "Sum")).rejects.toMatchObject({
+      message: expect.stringContaining("does not know the metric AWS/SQS SentMessageSize"),
+    });
+    await expect(values("queue", "NumberOfMessagesSent", "Maximum")).rejects.toThrow(
+      "NumberOfMessagesSent Sum",
+    );
+    await expect(cloudwatch.send(new ListMetricsCommand({}))).rejects.toThrow("it knows DescribeAlarms");
+    await expect(cloudwatch.send(new DescribeAlarmsCommand({ ActionPrefix: "arn:" }))).rejects.toThrow(
+      "DescribeAlarms with ActionPrefix",
+    );
+  });
+});

@@ -1,0 +1,197 @@
+import {
+  ChangeMessageVisibilityBatchCommand,
+  CreateQueueCommand,
+  DeleteMessageBatchCommand,
+  GetQueueUrlCommand,
+  ListQueuesCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+} from "@aws-sdk/client-sqs";
+import { parsePolicy } from "@income-events/local-stack/iam/policy.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { account, clients, type LocalSystem, region, signedCall, startLocalSystem } from "./local-system.ts";
+
+let system: LocalSystem;
+let created = 0;
+
+beforeAll(async () => {
+  system = await startLocalSystem();
+});
+
+afterAll(async () => {
+  await system.close();
+});
+
+async function newQueue(): Promise<{ url: string; arn: string; name: string }> {
+  created += 1;
+  const name = `queue-${created}`;
+  const { QueueUrl = "" } = await clients(system, system.operator).sqs.send(
+    new CreateQueueCommand({ QueueName: name }),
+  );
+  return { url: QueueUrl, arn: `arn:aws:sqs:${region}:${account}:${name}`, name };
+}
+
+describe("QueueUrls", () => {
+  test("carry the gateway's own origin in every answer", async () => {
+    const queue = await newQueue();
+    const { sqs } = clients(system, system.operator);
+    const byName = await sqs.send(new GetQueueUrlCommand({ QueueName: queue.name }));
+    const listed = await sqs.send(new ListQueuesCommand({ QueueNamePrefix: queue.name }));
+    const expected = `${system.gateway.url}/${account}/${queue.name}`;
+    expect([queue.url, byName.QueueUrl, listed.QueueUrls]).toEqual([expected, expected, [expected]]);
+  });
+
+  test("lead to the queue whatever host a client sends to", async () => {
+    const queue = await newQueue();
+    const { sqs } = clients(system, system.operator);
+    await sqs.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: "by gateway" }));
+    const elsewhere = `https://sqs.${region}.amazonaws.com/${account}/${queue.name}`;
+    const answer = await signedCall(system, system.operator, "sqs", "AmazonSQS.ReceiveMessage", {
+      QueueUrl: elsewhere,
+    });
+    expect(answer).toMatchObject({ status: 200, content: { Messages: [{ Body: "by gateway" }] } });
+  });
+});
+
+describe("permissions", () => {
+  test("a caller may do what its role allows", async () => {
+    const queue = await newQueue();
+    const sender = system.caller("sender", ["sqs:SendMessage", queue.arn]);
+    const sent = await clients(system, sender).sqs.send(
+      new SendMessageCommand({ QueueUrl: queue.url, MessageBody: "hello" }),
+    );
+    expect(sent.MessageId).toBeTypeOf("string");
+  });
+
+  test("a caller may not do what its role does not allow, and the client sees who, what and where", async () => {
+    const queue = await newQueue();
+    const caller = system.caller("onlysends", ["sqs:SendMessage", queue.arn]);
+    const receiving = clients(system, caller).sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url }));
+    await expect(receiving).rejects.toMatchObject({
+      name: "AccessDeniedException",
+      message: expect.stringContaining(
+        `User: ${caller.arn} is not authorized to perform: sqs:ReceiveMessage on resource: ${queue.arn}`,
+      ),
+    });
+    expect(system.gateway.denials().at(-1)).toEqual({
+      principal: "onlysends",
+      action: "sqs:ReceiveMessage",
+      resource: queue.arn,
+      reason: "no policy allows the sqs:ReceiveMessage action",
+    });
+  });
+
+  test("a denial is not retried", async () => {
+    const queue = await newQueue();
+    const caller = system.caller("retrying");
+    const before = system.gateway.denials().length;
+    const { sqs } = clients(system, caller);
+    sqs.config.maxAttempts = async () => 3;
+    await expect(sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url }))).rejects.toThrow(
+      "not authorized",
+    );
+    expect(system.gateway.denials().length - before).toBe(1);
+  });
+
+  test("a permission holds for its own queue only", async () => {
+    const [one, other] = [await newQueue(), await newQueue()];
+    const caller = system.caller("onequeue", ["sqs:SendMessage", one.arn]);
+    const sending = clients(system, caller).sqs.send(
+      new SendMessageCommand({ QueueUrl: other.url, MessageBody: "x" }),
+    );
+    await expect(sending).rejects.toThrow(other.arn);
+  });
+
+  test("batches need the permission of the single operation", async () => {
+    const queue = await newQueue();
+    const caller = system.caller(
+      "batches",
+      ["sqs:SendMessage", queue.arn],
+      ["sqs:ReceiveMessage", queue.arn],
+      ["sqs:DeleteMessage", queue.arn],
+    );
+    const { sqs } = clients(system, caller);
+    const entries = ["1", "2"].map((Id) => ({ Id, MessageBody: Id }));
+    await sqs.send(new SendMessageBatchCommand({ QueueUrl: queue.url, Entries: entries }));
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl: queue.url, MaxNumberOfMessages: 10 }),
+    );
+    const handles = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+    const deleted = await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queue.url, Entries: handles }));
+    expect(deleted.Successful).toHaveLength(2);
+    const changing = sqs.send(
+      new ChangeMessageVisibilityBatchCommand({
+        QueueUrl: queue.url,
+        Entries: handles.map((handle) => ({ ...handle, VisibilityTimeout: 0 })),
+      }),
+    );
+    await expect(changing).rejects.toThrow("sqs:ChangeMessageVisibility on resource");
+  });
+
+  test("a queue's policy denies what the role allows, and allows what the role does not", async () => {
+    const queue = await newQueue();
+    const denied = system.caller("deniedbyqueue", ["sqs:SendMessage", queue.arn]);
+    const guest = system.caller("guest");
+    const policy = {
+      Statement: [
+        { Effect: "Deny", Principal: { AWS: denied.arn }, Action: "sqs:*", Resource: queue.arn },
+        { Effect: "Allow", Principal: { AWS: guest.arn }, Action: "sqs:SendMessage", Resource: queue.arn },
+        {
+          Effect: "Deny",
+          Principal: "*",
+          Action: "sqs:*",
+          Resource: queue.arn,
+          Condition: { Bool: { "aws:SecureTransport": "false" } },
+        },
+      ],
+    };
+    system.gateway.setResourcePolicy(queue.arn, parsePolicy(policy, "queue policy"));
+    const message = new SendMessageCommand({ QueueUrl: queue.url, MessageBody: "x" });
+    await expect(clients(system, denied).sqs.send(message)).rejects.toThrow(
+      "explicit deny in queue policy, statement 1",
+    );
+    expect((await clients(system, guest).sqs.send(message)).MessageId).toBeTypeOf("string");
+  });
+});
+
+describe("long polling", () => {
+  test("waits until a message comes", async () => {
+    const queue = await newQueue();
+    const { sqs } = clients(system, system.operator);
+    const isReceiving = Promise.withResolvers<void>();
+    const stop = system.gateway.intercept(async (call, moment) => {
+      if (call.action === "sqs:ReceiveMessage" && moment === "before") isReceiving.resolve();
+      return undefined;
+    });
+    const receiving = sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 20 }));
+    await isReceiving.promise;
+    await sqs.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: "at last" }));
+    const { Messages } = await receiving;
+    stop();
+    expect(Messages?.map(({ Body }) => Body)).toEqual(["at last"]);
+  });
+
+  test("a caller that went away takes no message with it", async () => {
+    const queue = await newQueue();
+    const { sqs } = clients(system, system.operator);
+    const isReceiving = Promise.withResolvers<void>();
+    const stop = system.gateway.intercept(async (call, moment) => {
+      if (call.action === "sqs:ReceiveMessage" && moment === "before") isReceiving.resolve();
+      return undefined;
+    });
+    const abort = new AbortController();
+    const receiving = sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 20 }), {
+      abortSignal: abort.signal,
+    });
+    await isReceiving.promise;
+    abort.abort();
+    await expect(receiving).rejects.toMatchObject({ name: "AbortError" });
+    stop();
+    await sqs.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: "kept" }));
+    const { Messages } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 20 }),
+    );
+    expect(Messages?.map(({ Body }) => Body)).toEqual(["kept"]);
+  });
+});

@@ -1,0 +1,75 @@
+import {
+  asynchronousPayloadBytes,
+  createAsynchronousInvoker,
+} from "@income-events/local-stack/lambda/asynchronous.ts";
+import { realDelay } from "@income-events/local-stack/lambda/delay.ts";
+import type { Outcome } from "@income-events/local-stack/lambda/hosted-function.ts";
+import { describe, expect, test } from "vitest";
+import { scripted } from "./scripted-function.ts";
+
+const failed: Outcome = { kind: "failed", error: { errorType: "Error", errorMessage: "no" } };
+const returned: Outcome = { kind: "returned", payload: "null" };
+
+/** A delay that lets time pass at once. */
+function instantly() {
+  const waits: number[] = [];
+  let time = 0;
+  return {
+    waits,
+    now: () => time,
+    delay: async (milliseconds: number) => {
+      waits.push(milliseconds);
+      time += milliseconds;
+    },
+  };
+}
+
+describe("an asynchronous event", () => {
+  test("that fails is tried again after one minute and after two, then given up", async () => {
+    const clock = instantly();
+    const target = scripted([failed]);
+    const invoker = createAsynchronousInvoker(clock.delay, clock.now);
+    expect(await invoker.invoke(target, "{}")).toBe("given up");
+    expect(target.events).toHaveLength(3);
+    expect(clock.waits).toEqual([60_000, 120_000]);
+  });
+
+  test("that succeeds at the second try is not tried again", async () => {
+    const clock = instantly();
+    const target = scripted([failed, returned]);
+    const invoker = createAsynchronousInvoker(clock.delay, clock.now);
+    expect(await invoker.invoke(target, "{}")).toBe("succeeded");
+    expect(target.events).toHaveLength(2);
+  });
+
+  test("has as many retries as the function's settings say", async () => {
+    const clock = instantly();
+    const target = scripted([failed], { maximumRetryAttempts: 0 });
+    expect(await createAsynchronousInvoker(clock.delay, clock.now).invoke(target, "{}")).toBe("given up");
+    expect(target.events).toHaveLength(1);
+  });
+
+  test("that is throttled keeps its retries, until it is too old", async () => {
+    const clock = instantly();
+    const target = scripted([{ kind: "throttled" }], { maximumEventAgeSeconds: 60 });
+    expect(await createAsynchronousInvoker(clock.delay, clock.now).invoke(target, "{}")).toBe("given up");
+    expect(target.events.length).toBeGreaterThan(3);
+    expect(clock.now()).toBeLessThanOrEqual(60_000);
+  });
+
+  test("over 1 MiB is refused", () => {
+    const invoker = createAsynchronousInvoker(async () => {});
+    const target = scripted([returned]);
+    expect(() => invoker.invoke(target, "x".repeat(asynchronousPayloadBytes + 1))).toThrow(RangeError);
+    expect(target.events).toEqual([]);
+  });
+
+  test("is pending until it is done with, and closing ends its waits", async () => {
+    const invoker = createAsynchronousInvoker(realDelay);
+    const done = invoker.invoke(scripted([failed]), "{}");
+    expect(invoker.pending()).toBe(1);
+    await invoker.close();
+    expect(await done).toBe("given up");
+    expect(invoker.pending()).toBe(0);
+  });
+});

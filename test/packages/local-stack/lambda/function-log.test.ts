@@ -1,0 +1,25 @@
+import { createFunctionLog } from "@income-events/local-stack/lambda/function-log.ts";
+import { expect, test } from "vitest";
+import { scripted } from "./scripted-function.ts";
+
+const lineOf = (level: string) => JSON.stringify({ timestamp: "2026-11-21T10:00:00Z", level, code: "DONE" });
+
+test("what is below the function's log level is not in its log, and no metric counts it", () => {
+  const written: string[] = [];
+  const { plan } = scripted([], { jsonLog: { level: "WARN" } });
+  const gateway = {
+    region: "eu-central-1",
+    account: "000000000000",
+    authorize: () => ({ allowed: true, reason: "" }),
+  };
+  const log = createFunctionLog(
+    plan,
+    gateway,
+    undefined,
+    () => undefined,
+    (line) => written.push(line),
+  );
+  for (const level of ["INFO", "WARN", "ERROR"]) log.write(lineOf(level));
+  expect(log.lines()).toEqual([lineOf("WARN"), lineOf("ERROR")]);
+  expect(written).toEqual(log.lines());
+});

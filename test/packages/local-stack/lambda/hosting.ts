@@ -1,0 +1,59 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FunctionPlan } from "@income-events/local-stack/assembly/plan.ts";
+import {
+  type HostedFunction,
+  type HostOptions,
+  hostFunction,
+} from "@income-events/local-stack/lambda/hosted-function.ts";
+
+export type Hosted = AsyncDisposable & { readonly host: HostedFunction; readonly lines: readonly string[] };
+
+/** Hosts a function whose `index.mjs` is the given text. */
+export async function hosted(
+  source: string,
+  plan: Partial<FunctionPlan> = {},
+  options: Partial<Pick<HostOptions, "maximumProcesses" | "shortestImport">> = {},
+): Promise<Hosted> {
+  const directory = await mkdtemp(join(tmpdir(), "function-"));
+  await writeFile(join(directory, "index.mjs"), source);
+  const lines: string[] = [];
+  const full: FunctionPlan = {
+    logicalId: "Work",
+    name: "work",
+    arn: "arn:aws:lambda:eu-central-1:000000000000:function:work",
+    roleArn: "arn:aws:iam::000000000000:role/work",
+    policies: [],
+    directory,
+    handler: "index.handler",
+    environment: {},
+    timeoutSeconds: 10,
+    memoryMb: 128,
+    logGroupName: "/test/work",
+    maximumRetryAttempts: 2,
+    maximumEventAgeSeconds: 21_600,
+    ...plan,
+  };
+  const host = hostFunction(full, {
+    environmentOf: ({ environment }) => ({ ...environment, PATH: "/usr/bin" }),
+    onLine: (line) => lines.push(line),
+    maximumProcesses: 2,
+    ...options,
+  });
+  return {
+    host,
+    lines,
+    [Symbol.asyncDispose]: async () => {
+      await host.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The function's answer, parsed. @throws Error where it did not return */
+export async function answerOf(host: HostedFunction, event: unknown = {}): Promise<unknown> {
+  const outcome = await host.invoke(JSON.stringify(event));
+  if (outcome.kind !== "returned") throw new Error(JSON.stringify(outcome));
+  return JSON.parse(outcome.payload);
+}

@@ -1,0 +1,51 @@
+import type { Call, Interceptor } from "@income-events/local-stack/gateway/types.ts";
+import { killEachOnce } from "@income-events/local-stack/scenario/kills.ts";
+import { expect, it } from "vitest";
+
+const call = (action: string): Call => ({
+  id: 1,
+  principal: "work",
+  service: "dynamodb",
+  action,
+  resources: [],
+  isFromFunction: true,
+  body: Buffer.alloc(0),
+});
+
+/** A gateway that is asked what becomes of a call, and a function with so many processes at work. */
+function oneFunction() {
+  const interceptors = new Set<Interceptor>();
+  const work = { processes: 1 };
+  const gateway = {
+    intercept: (interceptor: Interceptor) => {
+      interceptors.add(interceptor);
+      return () => interceptors.delete(interceptor);
+    },
+  };
+  const kills = killEachOnce(gateway, [{ principal: "work", kill: () => work.processes }]);
+  const after = async (action: string) => {
+    const outcomes = await Promise.all([...interceptors].map((each) => each(call(action), "after")));
+    return outcomes.find((outcome) => outcome !== undefined);
+  };
+  return { kills, work, after };
+}
+
+it("kills a function once, when one of its own calls was applied, and withholds the answer", async () => {
+  const { kills, after } = oneFunction();
+  expect(await after("sqs:ReceiveMessage")).toBeUndefined();
+  expect([kills.spared(), kills.count()]).toEqual([["work"], 0]);
+  expect(await after("dynamodb:PutItem")).toBe("drop");
+  expect([kills.spared(), kills.count()]).toEqual([[], 1]);
+  expect(await after("dynamodb:PutItem")).toBeUndefined();
+  expect(kills.count()).toBe(1);
+});
+
+it("goes on looking where no process was at work any more", async () => {
+  const { kills, work, after } = oneFunction();
+  work.processes = 0;
+  expect(await after("dynamodb:PutItem")).toBeUndefined();
+  expect([kills.spared(), kills.count()]).toEqual([["work"], 0]);
+  work.processes = 1;
+  expect(await after("dynamodb:PutItem")).toBe("drop");
+  expect([kills.spared(), kills.count()]).toEqual([[], 1]);
+});

@@ -1,0 +1,39 @@
+import {
+  CreateQueueCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
+import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
+import { readDeadLetters } from "@income-events/local-stack/scenario/snapshot.ts";
+import { expect, it } from "vitest";
+
+it("counts a dead letter that another reader has in its hands, such as a run of the archive", async () => {
+  await using cleanup = new AsyncDisposableStack();
+  const region = "eu-central-1";
+  const engine = cleanup.adopt(await startQueuesAndObjects({ region }), ({ close }) => close());
+  const access = { endpoint: engine.sqsUrl, region, credentials: { accessKeyId: "a", secretAccessKey: "b" } };
+  const sqs = cleanup.adopt(new SQSClient(access), (client) => client.destroy());
+  const create = async (QueueName: string, Attributes = {}) => {
+    const { QueueUrl = "" } = await sqs.send(new CreateQueueCommand({ QueueName, Attributes }));
+    return QueueUrl;
+  };
+  const letters = await create("letters");
+  const QueueArn = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: letters, AttributeNames: ["QueueArn"] }),
+  );
+  const RedrivePolicy = JSON.stringify({
+    deadLetterTargetArn: QueueArn.Attributes?.QueueArn,
+    maxReceiveCount: 5,
+  });
+  const source = await create("work", { RedrivePolicy });
+  for (const id of ["held", "lying"]) {
+    await sqs.send(new SendMessageCommand({ QueueUrl: letters, MessageBody: JSON.stringify({ id }) }));
+    if (id === "held") await sqs.send(new ReceiveMessageCommand({ QueueUrl: letters, VisibilityTimeout: 1 }));
+  }
+  expect(await readDeadLetters(access, letters, source)).toEqual([
+    { id: "lying", reason: "received 5 times" },
+    { id: "held", reason: "received 5 times" },
+  ]);
+});

@@ -1,0 +1,298 @@
+import {
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+} from "@aws-sdk/client-sqs";
+import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
+import { describe, expect, test } from "vitest";
+import {
+  functionResources,
+  mappingResource,
+  queueResource,
+  receiving,
+  writeAssembly,
+} from "../../../support/assembly.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { operatorClients } from "../stack/operator-clients.ts";
+
+type Settings = {
+  readonly handler: string;
+  readonly mapping?: Readonly<Record<string, unknown>>;
+  readonly queue?: Readonly<Record<string, unknown>>;
+  readonly function?: Readonly<Record<string, unknown>>;
+  readonly maximumProcesses?: number;
+};
+
+/** Messages come back after seconds; no shorter than a process takes to begin on a busy machine. */
+const comingBack = { queue: { VisibilityTimeout: 4 }, function: { Timeout: 4 } };
+
+/** A queue `Work` with a dead-letter queue, and a function that logs each batch's bodies before it handles it. */
+async function startWork(settings: Settings) {
+  const assembly = await writeAssembly({
+    assets: {
+      Store: `
+        const handle = ${settings.handler};
+        export const handler = async (event) => {
+          console.log(event.Records.map(({ body }) => body).sort().join(" "));
+          return handle(event);
+        };`,
+    },
+    resources: {
+      ...queueResource("Dead"),
+      ...queueResource("Work", {
+        VisibilityTimeout: 60,
+        RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 3 },
+        ...settings.queue,
+      }),
+      ...functionResources("Store", {
+        allow: [receiving("Work")],
+        properties: { Timeout: 30, ...settings.function },
+      }),
+      ...mappingResource("Mapping", ["Work", "Arn"], "Store", settings.mapping),
+    },
+  });
+  const stack = await startStack({
+    assembly: assembly.directory,
+    ...(settings.maximumProcesses && { maximumProcesses: settings.maximumProcesses }),
+  });
+  const clients = operatorClients(stack);
+  const url = (name: string): string => stack.queues.get(name)?.url ?? "";
+  // Without what the runtime writes of a handler that throws.
+  const log = (): readonly string[] =>
+    (stack.functions[0]?.log() ?? []).filter((line) => !line.includes("\tERROR\t"));
+  return {
+    stack,
+    clients,
+    log,
+    url,
+    send: async (...bodies: string[]) => {
+      const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
+      await clients.sqs.send(new SendMessageBatchCommand({ QueueUrl: url("Work"), Entries }));
+    },
+    dead: async () => {
+      const command = new ReceiveMessageCommand({ QueueUrl: url("Dead"), MaxNumberOfMessages: 10 });
+      return ((await clients.sqs.send(command)).Messages ?? []).map(({ Body }) => Body);
+    },
+    [Symbol.asyncDispose]: async () => {
+      clients[Symbol.dispose]();
+      await stack.close();
+      await assembly[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const drained = (stack: LocalStack) => stack.drained({ deadline: 120_000 });
+/** How often each body was received, from the logged batches. */
+function receipts(log: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const body of log.flatMap((line) => line.split(" "))) counts[body] = (counts[body] ?? 0) + 1;
+  return counts;
+}
+
+describe("a batch of a queue", () => {
+  test("that succeeds is deleted", async () => {
+    await using work = await startWork({ handler: "() => null" });
+    await work.send("a", "b", "c");
+    await drained(work.stack);
+    expect(receipts(work.log())).toEqual({ a: 1, b: 1, c: 1 });
+  });
+
+  test("with failed items keeps only those, until the redrive policy moves them", async () => {
+    await using work = await startWork({
+      handler: `({ Records }) => ({ batchItemFailures: Records.filter(({ body }) => body === "bad")
+        .map(({ messageId }) => ({ itemIdentifier: messageId })) })`,
+      ...comingBack,
+    });
+    await work.send("good", "bad", "fine");
+    await drained(work.stack);
+    expect(receipts(work.log())).toEqual({ good: 1, fine: 1, bad: 3 });
+    expect(await work.dead()).toEqual(["bad"]);
+  });
+
+  test("with a malformed response comes back whole", async () => {
+    await using work = await startWork({
+      handler: `() => ({ batchItemFailures: [{ itemIdentifier: "unknown" }] })`,
+      ...comingBack,
+      queue: {
+        ...comingBack.queue,
+        RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 1 },
+      },
+    });
+    await work.send("a", "b");
+    await drained(work.stack);
+    expect((await work.dead()).sort()).toEqual(["a", "b"]);
+  });
+
+  test("whose function fails comes back whole, with its receive count, until maxReceiveCount", async () => {
+    await using work = await startWork({
+      handler: `({ Records }) => { console.log("count" + Records[0].attributes.ApproximateReceiveCount); throw new Error("no"); }`,
+      ...comingBack,
+    });
+    await work.send("a");
+    await drained(work.stack);
+    expect(work.log()).toEqual(["a", "count1", "a", "count2", "a", "count3"]);
+    expect(await work.dead()).toEqual(["a"]);
+  });
+
+  test("is deleted whatever the response says, where the mapping asks for no item failures", async () => {
+    await using work = await startWork({
+      handler: `({ Records }) => ({ batchItemFailures: [{ itemIdentifier: Records[0].messageId }] })`,
+      mapping: { FunctionResponseTypes: [] },
+    });
+    await work.send("a");
+    await drained(work.stack);
+    expect(receipts(work.log())).toEqual({ a: 1 });
+    expect(await work.dead()).toEqual([]);
+  });
+
+  test("comes back when the function's process is killed at work", async () => {
+    await using work = await startWork({
+      handler: `({ Records }) => Records[0].attributes.ApproximateReceiveCount === "1" ? new Promise(() => {}) : null`,
+      ...comingBack,
+    });
+    await work.send("a");
+    await eventually(() => expect(work.log()).toEqual(["a"]), 5);
+    expect(work.stack.functions[0]?.kill()).toBe(1);
+    await drained(work.stack);
+    expect(work.log().filter((line) => line === "a")).toHaveLength(2);
+  });
+});
+
+test("a record has the shape of AWS", async () => {
+  await using work = await startWork({ handler: "({ Records }) => console.log(JSON.stringify(Records[0]))" });
+  await work.clients.sqs.send(
+    new SendMessageCommand({
+      QueueUrl: work.url("Work"),
+      MessageBody: "a",
+      MessageAttributes: {
+        reason: { DataType: "String", StringValue: "x" },
+        bytes: { DataType: "Binary", BinaryValue: Buffer.from([0, 255]) },
+      },
+    }),
+  );
+  await drained(work.stack);
+  expect(JSON.parse(work.log()[1] ?? "")).toEqual({
+    messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    receiptHandle: expect.stringMatching(/./),
+    body: "a",
+    attributes: expect.objectContaining({
+      ApproximateReceiveCount: "1",
+      SentTimestamp: expect.stringMatching(/^\d{13}$/),
+      ApproximateFirstReceiveTimestamp: expect.stringMatching(/^\d{13}$/),
+      SenderId: expect.any(String),
+    }),
+    messageAttributes: {
+      reason: { stringValue: "x", stringListValues: [], binaryListValues: [], dataType: "String" },
+      bytes: { binaryValue: "AP8=", stringListValues: [], binaryListValues: [], dataType: "Binary" },
+    },
+    md5OfMessageAttributes: expect.stringMatching(/^[0-9a-f]{32}$/),
+    md5OfBody: "0cc175b9c0f1b6a831c399e269772661",
+    eventSource: "aws:sqs",
+    eventSourceARN: "arn:aws:sqs:eu-central-1:000000000000:Work",
+    awsRegion: "eu-central-1",
+  });
+});
+
+describe("settings of the mapping", () => {
+  test("the batch size is the most that a batch holds", async () => {
+    await using work = await startWork({ handler: "() => null", mapping: { BatchSize: 2 } });
+    await work.send("a", "b", "c", "d", "e");
+    await drained(work.stack);
+    const sizes = work.log().map((line) => line.split(" ").length);
+    expect(Math.max(...sizes)).toBe(2);
+    expect(Object.values(receipts(work.log()))).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  test("with a window a batch waits for more messages, also more than one call receives", async () => {
+    await using work = await startWork({
+      handler: "() => null",
+      // Over as soon as it is full.
+      mapping: { BatchSize: 12, MaximumBatchingWindowInSeconds: 60 },
+      queue: { VisibilityTimeout: 120 },
+    });
+    await work.send("a");
+    await work.send("b", "c", "d", "e", "f", "g", "h", "i", "j", "k");
+    await work.send("l");
+    await drained(work.stack);
+    expect(work.log()).toEqual(["a b c d e f g h i j k l"]);
+  });
+
+  test("a batch ends before it is over what a function takes", async () => {
+    await using work = await startWork({
+      handler: '({ Records }) => console.log("batch of " + Records.length)',
+      // Long enough for all of them to come, however slow; the batch is full then.
+      mapping: { BatchSize: 8, MaximumBatchingWindowInSeconds: 60 },
+      queue: { VisibilityTimeout: 120 },
+    });
+    for (const letter of "abcdefgh") await work.send(letter.repeat(1_000_000));
+    await drained(work.stack);
+    expect(work.stack.functions[0]?.counts()).toMatchObject({ errors: 0 });
+    // A log of megabytes is read after the answer.
+    await expect
+      .poll(() => work.log().flatMap((line) => /^batch of (\d)$/.exec(line)?.[1] ?? []))
+      .toHaveLength(2);
+    expect(work.log()).toEqual(expect.arrayContaining(["batch of 2", "batch of 6"]));
+  });
+
+  test("with filters a message that none takes is deleted unseen", async () => {
+    await using work = await startWork({
+      handler: "() => null",
+      mapping: { FilterCriteria: { Filters: [{ Pattern: '{"body":{"kind":["wanted"]}}' }] } },
+    });
+    await work.send('{"kind":"wanted"}', '{"kind":"other"}', "no JSON");
+    await drained(work.stack);
+    expect(work.log()).toEqual(['{"kind":"wanted"}']);
+    expect(await work.dead()).toEqual([]);
+  });
+
+  const slow = "() => new Promise((resolve) => setTimeout(resolve, 60))";
+  test.each([
+    ["the maximum concurrency", { mapping: { BatchSize: 1, ScalingConfig: { MaximumConcurrency: 2 } } }, 2],
+    [
+      "the function's reserved concurrency",
+      { mapping: { BatchSize: 1 }, function: { ReservedConcurrentExecutions: 1 } },
+      1,
+    ],
+    ["the cap of this machine", { mapping: { BatchSize: 1 }, maximumProcesses: 3 }, 3],
+  ])("not more batches run at once than %s", async (_, settings, expected) => {
+    await using work = await startWork({ handler: slow, ...settings });
+    await work.send("a", "b", "c", "d", "e", "f", "g", "h");
+    await drained(work.stack);
+    expect(work.stack.functions[0]?.counts()).toMatchObject({ peak: expected, throttles: 0 });
+  });
+
+  test("a disabled mapping leaves the queue alone", async () => {
+    await using work = await startWork({ handler: "() => null", mapping: { Enabled: false } });
+    await work.send("a");
+    await drained(work.stack);
+    const command = new GetQueueAttributesCommand({
+      QueueUrl: work.url("Work"),
+      AttributeNames: ["ApproximateNumberOfMessages"],
+    });
+    expect((await work.clients.sqs.send(command)).Attributes).toEqual({ ApproximateNumberOfMessages: "1" });
+  });
+});
+
+test("polling goes through the gateway with the function's own credentials", async () => {
+  await using work = await startWork({ handler: "() => null" });
+  await work.send("a");
+  await drained(work.stack);
+  const calls = [...work.stack.gateway.calls().keys()].filter((name) => name.startsWith("Store "));
+  expect(calls.sort()).toEqual(["Store sqs:DeleteMessageBatch", "Store sqs:ReceiveMessage"]);
+});
+
+test("polling goes on after the queue could not be reached", async () => {
+  await using work = await startWork({ handler: "() => null" });
+  let faults = 0;
+  const stop = work.stack.gateway.intercept(async ({ action }, moment) => {
+    if (action !== "sqs:ReceiveMessage" || moment !== "before" || faults >= 8) return undefined;
+    faults += 1;
+    return { status: 500, errorType: "InternalFailure", message: "injected" };
+  });
+  await work.send("a");
+  await work.send("b");
+  await drained(work.stack);
+  stop();
+  expect(receipts(work.log())).toEqual({ a: 1, b: 1 });
+});

@@ -1,0 +1,184 @@
+import { createServer } from "node:http";
+import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
+import { S3Client } from "@aws-sdk/client-s3";
+import type { StreamSourcePlan } from "@income-events/local-stack/assembly/plan.ts";
+import {
+  type StreamSourceOptions,
+  startStreamSource,
+} from "@income-events/local-stack/sources/stream-source.ts";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../../../support/eventually.ts";
+import { scripted } from "../lambda/scripted-function.ts";
+
+type FakeShard = {
+  readonly id: string;
+  readonly parent?: string;
+  readonly records: string[];
+  isClosed: boolean;
+};
+
+/** A stream of made-up shards behind the service's own interface: engines here have one shard only. */
+async function startFakeStream(shards: readonly FakeShard[]) {
+  const answer = (operation: string, input: Record<string, string>): unknown => {
+    if (operation === "DescribeStream") {
+      const Shards = shards.map(({ id, parent, isClosed }) => ({
+        ShardId: id,
+        ParentShardId: parent,
+        SequenceNumberRange: { StartingSequenceNumber: "0", ...(isClosed && { EndingSequenceNumber: "9" }) },
+      }));
+      return { StreamDescription: { Shards } };
+    }
+    if (operation === "GetShardIterator") {
+      const shard = shards.find(({ id }) => id === input.ShardId);
+      const start = input.ShardIteratorType === "LATEST" ? shard?.records.length : 0;
+      return { ShardIterator: `${input.ShardId} ${start}` };
+    }
+    const [id, start] = (input.ShardIterator ?? "").split(" ");
+    const shard = shards.find((candidate) => candidate.id === id);
+    const records = shard?.records ?? [];
+    return {
+      Records: records.slice(Number(start)).map((number) => ({
+        eventID: number,
+        dynamodb: { SequenceNumber: number, ApproximateCreationDateTime: Date.now() / 1000 },
+      })),
+      ...(!shard?.isClosed && { NextShardIterator: `${id} ${records.length}` }),
+    };
+  };
+  const server = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    request.on("end", () => {
+      const operation = String(request.headers["x-amz-target"]).split(".")[1] ?? "";
+      response.setHeader("content-type", "application/x-amz-json-1.0");
+      response.end(JSON.stringify(answer(operation, JSON.parse(text))));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return { server, url: `http://127.0.0.1:${port}` };
+}
+
+async function follow(
+  shards: readonly FakeShard[],
+  startingPosition: StreamSourcePlan["startingPosition"],
+  others: Partial<Pick<StreamSourceOptions, "now" | "onProblem">> = {},
+) {
+  const { server, url } = await startFakeStream(shards);
+  const settings = {
+    region: "eu-central-1",
+    endpoint: url,
+    credentials: { accessKeyId: "A", secretAccessKey: "B" },
+  };
+  const target = scripted([{ kind: "returned", payload: "null" }]);
+  const clients = { streams: new DynamoDBStreamsClient(settings), s3: new S3Client(settings) };
+  const source = startStreamSource({
+    ...clients,
+    plan: {
+      kind: "stream",
+      logicalId: "Mapping",
+      id: "id",
+      function: "Work",
+      enabled: true,
+      batchSize: 100,
+      windowSeconds: 0,
+      filters: [],
+      reportsItemFailures: true,
+      table: {
+        logicalId: "T",
+        name: "T",
+        arn: "T",
+        attributes: [],
+        keys: [],
+        globalIndexes: [],
+        localIndexes: [],
+      },
+      streamArn: "arn:aws:dynamodb:eu-central-1:000000000000:table/T/stream/1",
+      startingPosition,
+      maximumRetryAttempts: 0,
+      maximumRecordAgeSeconds: -1,
+      bisects: false,
+    },
+    region: "eu-central-1",
+    target,
+    gateway: { intercept: () => () => {} },
+    delay: async () => {},
+    onProblem: (problem) => expect.unreachable(problem),
+    ...others,
+  });
+  return {
+    source,
+    records: (): string[] =>
+      target.events.flatMap((event) => {
+        const { Records }: { Records: { eventID: string }[] } = JSON.parse(event);
+        return Records.map(({ eventID }) => eventID);
+      }),
+    [Symbol.asyncDispose]: async () => {
+      await source.close();
+      for (const client of Object.values(clients)) client.destroy();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+describe("shards", () => {
+  test("are read parents first, and children when their parent is closed and read to its end", async () => {
+    const parent: FakeShard = { id: "parent", records: ["1", "2"], isClosed: false };
+    const child: FakeShard = { id: "child", parent: "parent", records: ["4", "5"], isClosed: false };
+    await using following = await follow([child, parent], "TRIM_HORIZON");
+    await following.source.caughtUp();
+    expect(following.records()).toEqual(["1", "2"]);
+    parent.records.push("3");
+    parent.isClosed = true;
+    await eventually(() => expect(following.records()).toEqual(["1", "2", "3", "4", "5"]));
+  });
+
+  test("whose parent is gone are read", async () => {
+    const orphan = { id: "child", parent: "trimmed", records: ["4"], isClosed: false };
+    await using following = await follow([orphan], "TRIM_HORIZON");
+    await following.source.caughtUp();
+    expect(following.records()).toEqual(["4"]);
+  });
+
+  test("that closed while the source is disabled are handed over when it is enabled", async () => {
+    const shard: FakeShard = { id: "closed", records: ["1"], isClosed: true };
+    await using following = await follow([shard], "TRIM_HORIZON");
+    following.source.setEnabled(false);
+    // More than the reader needs to come to the shard's end.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(following.records()).toEqual([]);
+    following.source.setEnabled(true);
+    await following.source.caughtUp();
+    expect(following.records()).toEqual(["1"]);
+  });
+
+  test("have lost what was not handed over for a day, and that is told", async () => {
+    const open: FakeShard = { id: "open", records: ["1", "2"], isClosed: false };
+    const problems: string[] = [];
+    let days = 1.01;
+    await using following = await follow([open], "TRIM_HORIZON", {
+      now: () => new Date(Date.now() + days * 86_400_000),
+      onProblem: (problem) => problems.push(problem),
+    });
+    await following.source.caughtUp();
+    expect(following.records()).toEqual([]);
+    expect(problems).toEqual(["Mapping (open): the stream dropped 2 records before their turn"]);
+    days = 0.99;
+    open.records.push("3");
+    await following.source.caughtUp();
+    expect(following.records()).toEqual(["3"]);
+  });
+
+  test("at LATEST are read from what is written after the start", async () => {
+    const open: FakeShard = { id: "open", records: ["1"], isClosed: false };
+    const old = { id: "old", records: ["0"], isClosed: true };
+    await using following = await follow([old, open], "LATEST");
+    await following.source.caughtUp();
+    open.records.push("2");
+    await following.source.caughtUp();
+    expect(following.records()).toEqual(["2"]);
+  });
+});

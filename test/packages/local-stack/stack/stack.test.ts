@@ -1,0 +1,435 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
+import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { type LocalStack, type StackOptions, startStack } from "@income-events/local-stack/stack.ts";
+import { describe, expect, test } from "vitest";
+import {
+  type AssemblySource,
+  apiResources,
+  functionResources,
+  mappingResource,
+  packageUrl,
+  queueResource,
+  receiving,
+  tableResource,
+  writeAssembly,
+} from "../../../support/assembly.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { operatorClients } from "./operator-clients.ts";
+
+type Running = AsyncDisposable & { readonly stack: LocalStack };
+
+async function started(source: AssemblySource, options: Partial<StackOptions> = {}): Promise<Running> {
+  const assembly = await writeAssembly(source);
+  const stack = await startStack({ assembly: assembly.directory, ...options }).catch(
+    async (error: unknown) => {
+      await assembly[Symbol.asyncDispose]();
+      throw error;
+    },
+  );
+  return {
+    stack,
+    [Symbol.asyncDispose]: async () => {
+      await stack.close();
+      await assembly[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const sender = `
+import { SQSClient, SendMessageCommand } from ${JSON.stringify(packageUrl("@aws-sdk/client-sqs"))};
+const sqs = new SQSClient({ maxAttempts: 1 });
+export async function handler() {
+  await sqs.send(new SendMessageCommand({ QueueUrl: process.env.QUEUE_URL, MessageBody: "x" }));
+}`;
+
+describe("an alarm", () => {
+  const alarm = (metric: object) => ({
+    Type: "AWS::CloudWatch::Alarm",
+    Properties: {
+      AlarmDescription: "Nothing is fetched: type this",
+      ComparisonOperator: "GreaterThanOrEqualToThreshold",
+      EvaluationPeriods: 1,
+      Period: 60,
+      Statistic: "Sum",
+      Threshold: 1,
+      TreatMissingData: "notBreaching",
+      ...metric,
+    },
+  });
+
+  test("goes off on what a function logs, and is told in the words of its description", async () => {
+    const told: string[] = [];
+    await using running = await started(
+      {
+        assets: { Talk: 'export const handler = () => { console.log(\'{"code":"REFUSED"}\'); };' },
+        resources: {
+          ...functionResources("Talk"),
+          Filter: {
+            Type: "AWS::Logs::MetricFilter",
+            Properties: {
+              FilterPattern: '{ $.code = "REFUSED" }',
+              LogGroupName: { Ref: "TalkLogs" },
+              MetricTransformations: [{ MetricName: "Refused", MetricNamespace: "test", MetricValue: "1" }],
+            },
+          },
+          Alarm: alarm({ MetricName: "Refused", Namespace: "test" }),
+        },
+      },
+      { onAlarm: ({ state, description }) => told.push(`${state} ${description}`) },
+    );
+    expect(running.stack.alarms()).toMatchObject([{ state: "OK" }]);
+    await running.stack.functions[0]?.invoke("{}");
+    await eventually(() => expect(running.stack.alarms()).toMatchObject([{ state: "ALARM" }]));
+    expect(told).toEqual(["ALARM Nothing is fetched: type this"]);
+  });
+
+  test("goes off when a function fails", async () => {
+    await using running = await started({
+      assets: { Fail: "export const handler = () => { throw new Error('no'); };" },
+      resources: {
+        ...functionResources("Fail"),
+        Alarm: alarm({
+          MetricName: "Errors",
+          Namespace: "AWS/Lambda",
+          Dimensions: [{ Name: "FunctionName", Value: { Ref: "Fail" } }],
+        }),
+      },
+    });
+    await running.stack.functions[0]?.invoke("{}");
+    expect(running.stack.alarms()).toMatchObject([{ state: "ALARM" }]);
+  });
+});
+
+describe("permissions", () => {
+  test("a call that the function's role does not allow fails, and is a problem of the stack", async () => {
+    await using running = await started({
+      assets: { Send: sender },
+      resources: {
+        ...queueResource("Work"),
+        ...functionResources("Send", { environment: { QUEUE_URL: { Ref: "Work" } } }),
+      },
+    });
+    const outcome = await running.stack.functions[0]?.invoke("{}");
+    expect(outcome).toMatchObject({
+      kind: "failed",
+      error: { errorMessage: expect.stringContaining("is not authorized to perform: sqs:SendMessage") },
+    });
+    expect(running.stack.problems().denials).toEqual([
+      {
+        principal: "Send",
+        action: "sqs:SendMessage",
+        resource: "arn:aws:sqs:eu-central-1:000000000000:Work",
+        reason: "no policy allows the sqs:SendMessage action",
+      },
+    ]);
+  });
+
+  test("what a queue's policy denies fails, though the role allows it", async () => {
+    await using running = await started({
+      assets: { Send: sender },
+      resources: {
+        ...queueResource("Work"),
+        ...functionResources("Send", {
+          environment: { QUEUE_URL: { Ref: "Work" } },
+          allow: [["sqs:SendMessage", { "Fn::GetAtt": ["Work", "Arn"] }]],
+        }),
+        Policy: {
+          Type: "AWS::SQS::QueuePolicy",
+          Properties: {
+            Queues: [{ Ref: "Work" }],
+            PolicyDocument: {
+              Version: "2012-10-17",
+              Statement: [
+                {
+                  Sid: "Closed",
+                  Effect: "Deny",
+                  Principal: { AWS: "*" },
+                  Action: "sqs:SendMessage",
+                  Resource: { "Fn::GetAtt": ["Work", "Arn"] },
+                },
+              ],
+            },
+          },
+        },
+      },
+    });
+    expect(await running.stack.functions[0]?.invoke("{}")).toMatchObject({ kind: "failed" });
+    expect(running.stack.problems().denials).toMatchObject([{ reason: expect.stringContaining("Closed") }]);
+  });
+
+  test("without permission for its log group a function's lines are lost, and that is a problem", async () => {
+    await using running = await started({
+      assets: { Talk: "export const handler = () => { console.log('hello'); console.log('again'); };" },
+      resources: functionResources("Talk", { logs: false }),
+    });
+    await running.stack.functions[0]?.invoke("{}");
+    await eventually(() => {
+      expect(running.stack.problems().denials.map(({ action }) => action)).toEqual([
+        "logs:CreateLogStream",
+        "logs:PutLogEvents",
+      ]);
+    });
+    expect(running.stack.functions[0]?.log()).toEqual([]);
+  });
+});
+
+test("logs are written to a file for each function", async () => {
+  const logsDir = await mkdtemp(join(tmpdir(), "logs-"));
+  {
+    await using running = await started(
+      {
+        assets: { Talk: "export const handler = () => { console.log('out'); console.error('err'); };" },
+        resources: functionResources("Talk"),
+      },
+      { logsDir },
+    );
+    await running.stack.functions[0]?.invoke("{}");
+    await eventually(() => expect(running.stack.functions[0]?.log()).toHaveLength(2));
+  }
+  const lines = (await readFile(join(logsDir, "Talk.log"), "utf8")).trim().split("\n");
+  expect(lines.sort()).toEqual(["err", "out"]);
+  await rm(logsDir, { recursive: true });
+});
+
+test("an asset that throws is a problem of the stack, and fails every invocation", async () => {
+  await using running = await started({
+    assets: { Broken: "throw new Error('no settings');" },
+    resources: { ...functionResources("Broken"), ...apiResources({ "GET /": "Broken" }) },
+  });
+  expect((await fetch(`${running.stack.apiUrl}/`)).status).toBe(500);
+  expect(running.stack.problems().initErrors).toEqual(["Broken: Error: no settings"]);
+});
+
+test("queues have the attributes of the template", async () => {
+  await using running = await started({
+    resources: {
+      ...queueResource("Dead", { MessageRetentionPeriod: 1_209_600, SqsManagedSseEnabled: true }),
+      ...queueResource("Work", {
+        DelaySeconds: 3,
+        RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 7 },
+      }),
+    },
+  });
+  using clients = operatorClients(running.stack);
+  const attributes = async (name: string) => {
+    const QueueUrl = running.stack.queues.get(name)?.url ?? "";
+    const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] });
+    return (await clients.sqs.send(command)).Attributes ?? {};
+  };
+  expect(await attributes("Dead")).toMatchObject({
+    MessageRetentionPeriod: "1209600",
+    VisibilityTimeout: "10",
+  });
+  const { RedrivePolicy, ...work } = await attributes("Work");
+  expect(work).toMatchObject({ DelaySeconds: "3" });
+  expect(JSON.parse(RedrivePolicy ?? "")).toMatchObject({
+    deadLetterTargetArn: "arn:aws:sqs:eu-central-1:000000000000:Dead",
+    maxReceiveCount: 7,
+  });
+});
+
+test("a generated secret has its template and its key; the operator may set another value", async () => {
+  await using running = await started({
+    resources: {
+      Secret: {
+        Type: "AWS::SecretsManager::Secret",
+        Properties: {
+          GenerateSecretString: {
+            SecretStringTemplate: '{"a":"b"}',
+            GenerateStringKey: "current",
+            PasswordLength: 48,
+            ExcludePunctuation: true,
+          },
+        },
+      },
+    },
+    template: { Outputs: { SecretArn: { Value: { Ref: "Secret" } } } },
+  });
+  using clients = operatorClients(running.stack);
+  const SecretId = running.stack.outputs.SecretArn ?? "";
+  const value = async () =>
+    (await clients.secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString;
+  expect(JSON.parse((await value()) ?? "")).toEqual({
+    a: "b",
+    current: expect.stringMatching(/^[A-Za-z0-9]{48}$/),
+  });
+  await running.stack.setSecret(SecretId, '{"current":"set"}');
+  expect(await value()).toBe('{"current":"set"}');
+});
+
+test("parameters given by the caller reach the functions", async () => {
+  await using running = await started(
+    {
+      assets: { Tell: "export const handler = () => process.env.BASE;" },
+      resources: functionResources("Tell", { environment: { BASE: { Ref: "Base" } } }),
+      template: { Parameters: { Base: { Type: "String", Default: "https://example.com" } } },
+    },
+    { parameters: { Base: "http://127.0.0.1:9" } },
+  );
+  expect(await running.stack.functions[0]?.invoke("{}")).toMatchObject({
+    kind: "returned",
+    payload: '"http://127.0.0.1:9"',
+  });
+});
+
+test("a schedule fires its function by hand, with its permission", async () => {
+  await using running = await started({
+    assets: { Tick: "export const handler = (event) => console.log(event.source);" },
+    resources: {
+      ...functionResources("Tick"),
+      Rule: {
+        Type: "AWS::Events::Rule",
+        Properties: {
+          ScheduleExpression: "rate(1 day)",
+          Targets: [{ Arn: { "Fn::GetAtt": ["Tick", "Arn"] }, Id: "T" }],
+        },
+      },
+      Permission: {
+        Type: "AWS::Lambda::Permission",
+        Properties: {
+          Action: "lambda:InvokeFunction",
+          FunctionName: { Ref: "Tick" },
+          Principal: "events.amazonaws.com",
+          SourceArn: { "Fn::GetAtt": ["Rule", "Arn"] },
+        },
+      },
+    },
+  });
+  await running.stack.schedules.fire("Rule");
+  await eventually(() => expect(running.stack.functions[0]?.log()).toEqual(["aws.events"]));
+  expect(running.stack.problems().denials).toEqual([]);
+});
+
+test("a function invokes another by Lambda's API, with the permission of its role", async () => {
+  const ask = `
+import { InvokeCommand, LambdaClient } from ${JSON.stringify(packageUrl("@aws-sdk/client-lambda"))};
+export async function handler(InvocationType) {
+  const { StatusCode, Payload } = await new LambdaClient({}).send(
+    new InvokeCommand({ FunctionName: process.env.OTHER, InvocationType, Payload: '"hello"' }));
+  return [StatusCode, Payload?.transformToString() ?? ""];
+}`;
+  await using running = await started({
+    assets: { Ask: ask, Other: "export const handler = async (event) => { console.log(event); return 7; };" },
+    resources: {
+      ...functionResources("Ask", {
+        environment: { OTHER: { Ref: "Other" } },
+        allow: [["lambda:InvokeFunction", { "Fn::GetAtt": ["Other", "Arn"] }]],
+      }),
+      ...functionResources("Other"),
+    },
+  });
+  const { stack } = running;
+  const asked = stack.functions.find(({ name }) => name === "Ask");
+  expect(await asked?.invoke('"RequestResponse"')).toMatchObject({ kind: "returned", payload: '[200,"7"]' });
+  expect(await asked?.invoke('"Event"')).toMatchObject({ kind: "returned", payload: '[202,""]' });
+  await stack.drained({ deadline: 120_000 });
+  expect(stack.functions.find(({ name }) => name === "Other")?.log()).toEqual(["hello", "hello"]);
+  expect(stack.problems().denials).toEqual([]);
+});
+
+describe("drained", () => {
+  const stuck: AssemblySource = {
+    assets: { Store: "export const handler = () => { throw new Error('no'); };" },
+    resources: {
+      ...queueResource("Work", { VisibilityTimeout: 120 }),
+      ...functionResources("Store", { allow: [receiving("Work")] }),
+      ...mappingResource("Mapping", ["Work", "Arn"], "Store"),
+    },
+  };
+
+  test("fails at its deadline, naming what is left", async () => {
+    await using running = await started(stuck);
+    using clients = operatorClients(running.stack);
+    const QueueUrl = running.stack.queues.get("Work")?.url ?? "";
+    await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" }));
+    await eventually(() => {
+      expect(running.stack.functions[0]?.counts()).toMatchObject({ errors: 1, running: 0 });
+    });
+    await expect(running.stack.drained({ deadline: 300 })).rejects.toThrow(
+      `Not drained within 0.3 s: 1 messages in ${QueueUrl}`,
+    );
+  });
+
+  test("waits for delayed messages", async () => {
+    await using running = await started({
+      ...stuck,
+      assets: { Store: "export const handler = () => console.log('done');" },
+    });
+    using clients = operatorClients(running.stack);
+    const QueueUrl = running.stack.queues.get("Work")?.url ?? "";
+    await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x", DelaySeconds: 1 }));
+    await running.stack.drained({ deadline: 120_000 });
+    expect(running.stack.functions[0]?.counts()).toMatchObject({ invocations: 1 });
+  });
+});
+
+describe("starting and ending", () => {
+  test("a port in use fails the start with the remedy, and leaves nothing running", async () => {
+    const before = children();
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    const address = taken.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const source = {
+      assets: { Work: "export const handler = () => null;" },
+      resources: {
+        ...tableResource("Items"),
+        ...functionResources("Work"),
+        ...apiResources({ "GET /": "Work" }),
+      },
+    };
+    await expect(started(source, { apiPort: port })).rejects.toThrow(
+      `Port ${port} is in use, so the HTTP API can't listen on it: choose another port`,
+    );
+    await new Promise((resolve) => taken.close(resolve));
+    await eventually(() => expect(children()).toEqual(before));
+  });
+
+  test("closing ends every process, also of a function at work, and every listener", async () => {
+    const before = children();
+    const running = await started({
+      assets: { Work: "console.log('up'); export const handler = () => new Promise(() => {});" },
+      resources: {
+        ...queueResource("Work1"),
+        ...functionResources("Work", { allow: [receiving("Work1")] }),
+        ...mappingResource("Mapping", ["Work1", "Arn"], "Work"),
+        ...apiResources({ "GET /": "Work" }),
+      },
+    });
+    const { stack } = running;
+    const request = fetch(`${stack.apiUrl}/`).catch(() => "cut");
+    using clients = operatorClients(stack);
+    const QueueUrl = stack.queues.get("Work1")?.url ?? "";
+    await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" }));
+    await eventually(() => expect(stack.functions[0]?.counts().running).toBe(2), 5);
+    await running[Symbol.asyncDispose]();
+    await request;
+    expect(children()).toEqual(before);
+    await expect(fetch(`${stack.apiUrl}/`)).rejects.toThrow();
+    await expect(fetch(stack.gatewayUrl)).rejects.toThrow();
+  });
+
+  test("two stacks run side by side", async () => {
+    const source: AssemblySource = {
+      assets: { Tell: "export const handler = () => 1;" },
+      resources: { ...functionResources("Tell"), ...apiResources({ "GET /": "Tell" }) },
+    };
+    await using first = await started(source);
+    await using second = await started(source);
+    expect(first.stack.apiUrl).not.toBe(second.stack.apiUrl);
+    for (const { stack } of [first, second]) {
+      expect(await (await fetch(`${stack.apiUrl}/`)).text()).toBe("1");
+    }
+  });
+});
+
+/** Process ids of this process's children. */
+function children(): string[] {
+  const ids = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8");
+  return ids.trim() === "" ? [] : ids.trim().split(" ");
+}

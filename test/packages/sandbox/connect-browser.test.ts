@@ -1,0 +1,194 @@
+import type { SandboxOptions } from "@income-events/sandbox/server.ts";
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { findChromium, useBrowser } from "./browser.ts";
+import { jsonOf, registerAll, sandboxFor, startReceiver } from "./support.ts";
+
+const executable = findChromium();
+const forbidden = process.env.FORBID_SKIPS !== undefined;
+if (executable === undefined) {
+  process.stderr.write("no Chromium found: the connection flow is not tested in a browser (set CHROMIUM)\n");
+}
+
+/** Every violation that axe finds on the page, with where it is. */
+async function violationsOn(page: Page): Promise<string[]> {
+  // Past the page's own policy, which rightly lets no such script in.
+  const session = await page.context().newCDPSession(page);
+  await session.send("Page.setBypassCSP", { enabled: true });
+  await page.reload();
+  await page.addScriptTag({ content: axe.source });
+  return page.evaluate(async () => {
+    const loaded: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } =
+      Reflect.get(globalThis, "axe");
+    const { violations } = await loaded.run();
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+  });
+}
+
+describe.skipIf(executable === undefined && !forbidden)("in a browser", () => {
+  const openPage = useBrowser(executable);
+
+  async function start(options: SandboxOptions = {}) {
+    const { url, received } = await startReceiver();
+    const sandbox = await sandboxFor({ signInDurationMs: 400, ...options });
+    await registerAll(sandbox, url);
+    const page = await openPage();
+    const errors: string[] = [];
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("console", (message) => {
+      if (message.type() === "error") errors.push(message.text());
+    });
+    await page.goto(`${sandbox.baseUrl}/connect`);
+    return { sandbox, received, page, errors };
+  }
+
+  test("an account goes from an empty start to connected, and its webhook is delivered", async () => {
+    // Signing in ends when the test says so: a browser on a busy machine may take seconds to show it.
+    const { sandbox, received, page, errors } = await start({ signInDurationMs: 60_000 });
+    expect(await page.getByRole("banner").getByText("Example Lending").isVisible()).toBe(true);
+    expect(
+      await page.locator("header img").evaluate((image) => Reflect.get(image, "naturalWidth")),
+    ).toBeGreaterThan(0);
+    await page.getByLabel("Your name").fill("Ada Example");
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("heading", { name: "Where do you earn?" }).waitFor();
+    await page.getByLabel("Search platforms").fill("zzz");
+    await page.getByText("No platform has this name").waitFor();
+    await page.getByLabel("Search platforms").fill("courier");
+    await page.getByText("1 platform", { exact: true }).waitFor();
+    expect(await page.getByRole("link", { name: "Paylane" }).isVisible()).toBe(false);
+    await page.getByRole("link", { name: "Doorstep Courier" }).click();
+    await page.getByLabel("Username").fill("test-user");
+    await page.getByLabel("Password").fill("test-password");
+    await page.getByRole("button", { name: "Connect Doorstep Courier" }).click();
+    await page.getByText("Signing in to Doorstep Courier").waitFor();
+    await sandbox.advance(61);
+    await page.getByText("Connected to Doorstep Courier").waitFor();
+    expect(await page.title()).toContain("Doorstep Courier is connected");
+    await sandbox.settled();
+    const events = received.map(jsonOf).map(({ event, action, connected }) => [event ?? action, connected]);
+    expect(events).toHaveLength(3);
+    expect(events).toEqual(
+      expect.arrayContaining([
+        ["create_user", undefined],
+        ["create_account", false],
+        ["update_account", true],
+      ]),
+    );
+    expect(sandbox.snapshot().accounts).toMatchObject([{ connected: true }]);
+    expect(errors).toEqual([]);
+  });
+
+  test("refused credentials are told with their reason, and a second try connects the same account", async () => {
+    const { sandbox, page } = await start();
+    const signIn = async (username: string) => {
+      await page.getByLabel("Username").fill(username);
+      await page.getByLabel("Password").fill("test-password");
+      await page.getByRole("button", { name: /^Connect / }).click();
+    };
+    await page.getByLabel("Your name").fill("Ada");
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("link", { name: "Paylane" }).click();
+    await signIn("test-locked");
+    await page.getByText("The platform has locked this account").waitFor();
+    await page.getByRole("link", { name: "Try again" }).click();
+    await signIn("ada@example.com");
+    await page.getByText("Only test credentials work in the sandbox").waitFor();
+    await page.getByRole("link", { name: "Try again" }).click();
+    await signIn("test-user");
+    await page.getByText("Connected to Paylane").waitFor();
+    expect(sandbox.snapshot().accounts).toHaveLength(1);
+    await page.getByRole("link", { name: "Connect another platform" }).click();
+    await page.getByRole("link", { name: "Paylane Connected" }).waitFor();
+  });
+
+  test("the whole flow is done with the keyboard alone", async () => {
+    const { sandbox, page } = await start();
+    const tabTo = async (name: string) => {
+      for (let pressed = 0; pressed < 40; pressed += 1) {
+        await page.keyboard.press("Tab");
+        const focused = await page.evaluate<string>(
+          `document.activeElement.id || document.activeElement.textContent.trim()`,
+        );
+        if (focused.endsWith(name)) return;
+      }
+      throw new Error(`${name} can't be reached with the Tab key`);
+    };
+    await tabTo("name");
+    await page.keyboard.type("Ada");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Where do you earn?" }).waitFor();
+    await tabTo("Gigsmith");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Username").waitFor();
+    await tabTo("username");
+    await page.keyboard.type("test-user");
+    await tabTo("password");
+    await page.keyboard.type("test-password");
+    await page.keyboard.press("Enter");
+    await page.getByText("Connected to Gigsmith").waitFor();
+    expect(sandbox.snapshot().accounts).toMatchObject([{ connected: true }]);
+  });
+
+  test("no page has an accessibility violation", async () => {
+    const { sandbox, page } = await start({ signInDurationMs: 60_000 });
+    const found: Record<string, string[]> = {};
+    const look = async (name: string) => {
+      found[name] = await violationsOn(page);
+    };
+    await look("registration");
+    await page.getByLabel("Your name").fill("Ada");
+    await page.getByRole("button", { name: "Continue" }).click();
+    await look("choice");
+    await page.getByRole("link", { name: "Paylane" }).click();
+    await look("credentials");
+    await page.getByLabel("Username").fill("test-locked");
+    await page.getByLabel("Password").fill("test-password");
+    await page.getByRole("button", { name: "Connect Paylane" }).click();
+    await look("signing in");
+    await sandbox.advance(61);
+    await look("refused");
+    await page.goto(`${sandbox.baseUrl}/connect/nowhere`);
+    await look("error");
+    expect(found).toEqual(Object.fromEntries(Object.keys(found).map((name) => [name, []])));
+    expect(Object.keys(found)).toHaveLength(6);
+  });
+
+  test("nothing is wider than a small screen, however long a name is", async () => {
+    const { sandbox, page } = await start();
+    await page.setViewportSize({ width: 320, height: 640 });
+    const wide = async () => {
+      const elements = `[...document.body.querySelectorAll("*:not(.skip)")]`;
+      return page.evaluate<string[]>(
+        `${elements}.filter((one) => one.getBoundingClientRect().right > 320 || one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0).map((one) => one.outerHTML.slice(0, 80))`,
+      );
+    };
+    const found = [await wide()];
+    await page.getByLabel("Your name").fill("Wolfeschlegelsteinhausen".repeat(4));
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("link", { name: "Stubhouse Payroll" }).click();
+    await page.getByLabel("Username").waitFor();
+    found.push(await wide());
+    await page.getByLabel("Username").fill("test-user");
+    await page.getByLabel("Password").fill("test-password");
+    await page.getByRole("button", { name: /^Connect / }).click();
+    await page.getByText("Connected to Stubhouse Payroll").waitFor();
+    found.push(await wide());
+    await page.getByRole("link", { name: "Connect another platform" }).click();
+    await page.getByText("Wolfeschlegel").waitFor();
+    found.push(await wide());
+    expect(found).toEqual([[], [], [], []]);
+    expect(sandbox.snapshot().accounts).toMatchObject([{ connected: true }]);
+  });
+
+  test("markup in a name is shown as text", async () => {
+    const { page, errors } = await start();
+    const name = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`;
+    await page.getByLabel("Your name").fill(name);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByText(`Welcome, ${name}.`).waitFor();
+    expect(await page.title()).toContain("Choose a platform");
+    expect(errors).toEqual([]);
+  });
+});

@@ -1,0 +1,244 @@
+import { stoppedClock } from "@income-events/sandbox/clock.ts";
+import type { Environment } from "@income-events/sandbox/environment.ts";
+import { expect, test } from "vitest";
+import { call, jsonOf, registerAll, sandboxFor, startReceiver } from "./support.ts";
+
+const logo = "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'/%3E";
+const branding = { name: "Bold Bank", logo, accentColor: "#7a1f5c" };
+
+/** Sends a form, or gets a page; redirects are told, not followed. */
+async function visit(environment: Environment, path: string, form?: Record<string, string> | string) {
+  const response = await fetch(`${environment.baseUrl}${path}`, {
+    redirect: "manual",
+    ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) }),
+  });
+  const location = response.headers.get("location") ?? "";
+  return { status: response.status, headers: response.headers, location, page: await response.text() };
+}
+
+async function register(environment: Environment): Promise<string> {
+  const { location } = await visit(environment, "/connect", { name: "Ada" });
+  return location;
+}
+
+const paylane = "/datasources/5d1f0a4e-6f0b-4c3e-9a53-0b6a1f6d0001";
+
+async function submit(environment: Environment, username: string, password = "test-password") {
+  const session = await register(environment);
+  const { location } = await visit(environment, `${session}${paylane}`, { username, password });
+  await environment.settled();
+  return visit(environment, location);
+}
+
+async function productionFor(options: Parameters<typeof sandboxFor>[0] = {}) {
+  const sandbox = await sandboxFor({ productionPort: 0, ...options });
+  if (sandbox.production === undefined) throw new Error("production does not run");
+  return { sandbox, production: sandbox.production };
+}
+
+test("the link that the users' event tells opens that user's flow, until it expires", async () => {
+  const { url, received } = await startReceiver();
+  const clock = stoppedClock(new Date("2026-11-21T10:00:00Z"));
+  const sandbox = await sandboxFor({ clock });
+  await registerAll(sandbox, url);
+  await sandbox.createUsers(1, { accountsPerUser: 0 });
+  await sandbox.settled();
+  const { data } = received.map(jsonOf)[0] as { data: { link: string } };
+  const path = new URL(data.link).pathname;
+  expect((await visit(sandbox, path)).status).toBe(200);
+  clock.advance(3_600_000);
+  expect((await visit(sandbox, path)).status).toBe(410);
+});
+
+test.each([
+  ["?account_alert=false", true, []],
+  ["?account_alert=true", false, ["create_account"]],
+  ["", true, ["create_account"]],
+  ["", false, []],
+])("the link /connect%s, default %s, chooses the account alert", async (query, byDefault, expected) => {
+  const { url, received } = await startReceiver();
+  const sandbox = await sandboxFor({ alertOnAccountCreation: byDefault });
+  await registerAll(sandbox, url);
+  const { location } = await visit(sandbox, `/connect${query}`, { name: "Ada" });
+  await visit(sandbox, `${location}${paylane}`, { username: "test-user", password: "test-password" });
+  await sandbox.settled();
+  const told = received.map((one) => jsonOf(one).event);
+  expect(told).toContain("update_account");
+  expect(told.filter((event) => event === "create_account")).toEqual(expected);
+});
+
+test("a link with another choice of alert is refused", async () => {
+  const sandbox = await sandboxFor();
+  for (const form of [undefined, { name: "Ada" }]) {
+    const { status, page } = await visit(sandbox, "/connect?account_alert=perhaps", form);
+    expect([status, page]).toEqual([400, expect.stringContaining("account_alert is true or false")]);
+  }
+  expect(sandbox.snapshot().users).toEqual([]);
+});
+
+test("a search without a find says so", async () => {
+  const sandbox = await sandboxFor();
+  expect((await visit(sandbox, `${await register(sandbox)}?q=zzz`)).page).toContain(
+    "No platform has this name",
+  );
+});
+
+test("datasources are searched without a script too, in three categories", async () => {
+  const sandbox = await sandboxFor();
+  const session = await register(sandbox);
+  const all = await visit(sandbox, session);
+  for (const text of ["Payroll", "Driving and delivery", "Freelance", "8 platforms"]) {
+    expect(all.page).toContain(text);
+  }
+  const found = await visit(sandbox, `${session}?q=INKWELL`);
+  expect(found.page).toContain("1 platform<");
+  expect(found.page).toContain("Inkwell Freelance");
+  expect(found.page).not.toContain("Paylane");
+});
+
+test("the sandbox takes fake test credentials only", async () => {
+  const sandbox = await sandboxFor();
+  expect((await submit(sandbox, "test-user")).page).toContain("Connected to Paylane");
+  expect((await submit(sandbox, "ada@example.com", "secret")).page).toContain("Only test credentials");
+  expect((await submit(sandbox, "test-user", "wrong")).page).toContain("password is wrong");
+  expect(sandbox.snapshot().accounts.map(({ connected }) => connected)).toEqual([true, false, false]);
+});
+
+test("production refuses fake credentials and takes others", async () => {
+  const { production } = await productionFor({ branding });
+  expect((await submit(production, "test-user")).page).toContain("Test credentials don&#39;t work here");
+  expect((await submit(production, "ada@example.com", "secret")).page).toContain("Connected to Paylane");
+});
+
+test("production needs a logo and customizations, the sandbox does not", async () => {
+  const { sandbox, production } = await productionFor();
+  expect((await visit(sandbox, "/connect")).status).toBe(200);
+  const missing = await visit(production, "/connect");
+  expect(missing.status).toBe(409);
+  expect(missing.page).toContain("name, logo, accentColor");
+  production.brand(branding);
+  const { status, page } = await visit(production, "/connect");
+  expect(status).toBe(200);
+  for (const text of ["Bold Bank", "data:image/svg+xml", "#7a1f5c"]) expect(page).toContain(text);
+});
+
+test("name and logo are shown in the sandbox's flow, and a custom list can stand for the search", async () => {
+  const datasources = [
+    { id: "5d1f0a4e-6f0b-4c3e-9a53-0b6a1f6d0099", name: "Only One", category: "payroll" },
+  ] as const;
+  const sandbox = await sandboxFor({ branding: { name: "Bold Bank", logo, datasources } });
+  const { page } = await visit(sandbox, await register(sandbox));
+  for (const text of ["Bold Bank", "data:image/svg+xml", "Only One", "1 platform<"])
+    expect(page).toContain(text);
+  expect(page).not.toContain("Paylane");
+});
+
+test("analytics of the flow run in production only, and tell nothing about the person", async () => {
+  const { sandbox, production } = await productionFor({ branding, controlPort: 0 });
+  await submit(sandbox, "test-user");
+  await submit(production, "ada@example.com", "secret");
+  expect(sandbox.analytics()).toEqual([]);
+  expect(production.analytics().map(({ step }) => step)).toEqual(["registered", "submitted", "connected"]);
+  const answer = await (await fetch(`${sandbox.control}/analytics`)).text();
+  expect(answer).toContain("submitted");
+  expect(answer).not.toMatch(/ada|secret/i);
+});
+
+test.each([
+  { name: "" },
+  { logo: "https://example.com/logo.png" },
+  { logo: `data:image/png;base64,${"A".repeat(140_000)}` },
+  { logo: "data:image/png;base64,AAAA\r\nset-cookie: a=1" },
+  { logo: 'data:image/svg+xml,<svg> onerror=\n"' },
+  { accentColor: "red" },
+  { accentColor: "#ffff00" },
+  { datasources: [] },
+])("the look %j is refused", async (wrong) => {
+  const sandbox = await sandboxFor({ controlPort: 0 });
+  expect(() => sandbox.brand(wrong)).toThrow(RangeError);
+  const response = await fetch(`${sandbox.control}/branding`, {
+    method: "POST",
+    body: JSON.stringify(wrong),
+    headers: { "content-type": "application/json" },
+  });
+  expect(response.status).toBe(400);
+});
+
+test.each([
+  ["an empty name", { name: " " }, 422],
+  ["a name that is too long", { name: "x".repeat(101) }, 422],
+  ["an unknown field", { name: "Ada", admin: "yes" }, 400],
+  ["no name", {}, 400],
+  ["a huge form", { name: "x".repeat(20_000) }, 413],
+])("%s is refused with a page", async (_name, form, status) => {
+  const sandbox = await sandboxFor();
+  const answer = await visit(sandbox, "/connect", form);
+  expect(answer.status).toBe(status);
+  expect(answer.headers.get("content-type")).toContain("text/html");
+  expect(answer.page).not.toMatch(/node_modules|\.ts:/);
+  expect(sandbox.snapshot().users).toEqual([]);
+});
+
+test("empty credentials are refused before an account exists", async () => {
+  const sandbox = await sandboxFor();
+  const session = await register(sandbox);
+  const answer = await visit(sandbox, `${session}${paylane}`, { username: "", password: "" });
+  expect(answer.status).toBe(422);
+  expect(sandbox.snapshot().accounts).toEqual([]);
+});
+
+test.each(["/connect/nobody", "/connect/a/b/c/d", `/connect/nobody${paylane}`])(
+  "%s is no page",
+  async (path) => {
+    const sandbox = await sandboxFor();
+    const { status, page } = await visit(sandbox, path);
+    expect([404, 410]).toContain(status);
+    expect(page).toContain("This page is not here");
+  },
+);
+
+test("one user's session shows no other user's account", async () => {
+  const sandbox = await sandboxFor();
+  const { accounts } = await sandbox.createUsers(1);
+  const session = await register(sandbox);
+  expect((await visit(sandbox, `${session}/accounts/${accounts[0]}`)).status).toBe(404);
+});
+
+test("pages are escaped, kept by nobody, and let in no foreign script", async () => {
+  const sandbox = await sandboxFor({ branding: { name: "<b>&\"'" } });
+  const { page, headers } = await visit(sandbox, `${await register(sandbox)}?q=%22%3E%3Cscript%3E`);
+  expect(page).toContain("&lt;b&gt;&amp;&quot;&#39;");
+  expect(page).not.toContain("<b>");
+  expect(page).toContain('value="&quot;&gt;&lt;script&gt;"');
+  expect(headers.get("content-security-policy")).toMatch(/default-src 'none'.*script-src 'nonce-[\w-]+'/);
+  expect(headers.get("cache-control")).toBe("no-store");
+  expect(headers.get("referrer-policy")).toBe("no-referrer");
+});
+
+test("markup in an end user's name and in a platform's name is shown as text", async () => {
+  const markup = "<img src=x onerror=alert(1)>";
+  const id = "5d1f0a4e-6f0b-4c3e-9a53-0b6a1f6d0099";
+  const datasources = [{ id, name: markup, category: "payroll" }] as const;
+  const sandbox = await sandboxFor({ branding: { datasources } });
+  const { location } = await visit(sandbox, "/connect", { name: markup });
+  const { location: account } = await visit(sandbox, `${location}/datasources/${id}`, {
+    username: markup,
+    password: markup,
+  });
+  const paths = [location, `${location}/datasources/${id}`, account];
+  for (const path of paths) {
+    const { status, page } = await visit(sandbox, path);
+    expect(status).toBe(200);
+    expect(page).toContain("&lt;img src=x onerror=alert(1)&gt;");
+    expect(page).not.toContain(markup);
+  }
+  const progress = await fetch(`${sandbox.baseUrl}${account}/progress`);
+  expect(((await progress.json()) as { markup: string }).markup).not.toContain(markup);
+});
+
+test("visits of the flow are no calls, for their addresses are credentials", async () => {
+  const sandbox = await sandboxFor();
+  await register(sandbox);
+  await call(sandbox, "/api/v0.4/users");
+  expect(sandbox.calls()).toHaveLength(1);
+});

@@ -1,0 +1,158 @@
+import { endpointNames } from "@income-events/sandbox/endpoint-names.ts";
+import type { Environment } from "@income-events/sandbox/environment.ts";
+import { expect, test } from "vitest";
+import { call, jsonOf, registerAll, sandboxFor, startReceiver, webhookPaths } from "./support.ts";
+
+const moment = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d+)? UTC$/;
+const date = /^\d{4}-\d{2}-\d{2}$/;
+const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
+
+/** Every text within a value, with the name that it has there. */
+function textsIn(value: unknown, name = ""): [string, string][] {
+  if (typeof value === "string") return [[name, value]];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]) => textsIn(part, Array.isArray(value) ? name : key));
+}
+
+async function environmentsFor(): Promise<[string, Environment][]> {
+  const sandbox = await sandboxFor({ productionPort: 0 });
+  if (sandbox.production === undefined) throw new Error("production does not run");
+  return [
+    ["sandbox", sandbox],
+    ["production", sandbox.production],
+  ];
+}
+
+test("every date-time in answers and events is <date> <time> UTC, every id a UUID", async () => {
+  const { url, received } = await startReceiver();
+  const sandbox = await sandboxFor();
+  await registerAll(sandbox, url);
+  const { accounts, companyAccounts } = await sandbox.createUsers(2, { companyAccounts: 1 });
+  const path = `/api/v0.4/accounts/${accounts[0]}`;
+  const fetched = await call(sandbox, `${path}/fetches`, {
+    method: "POST",
+    json: { endpoints: endpointNames },
+  });
+  await sandbox.settled();
+  const paths = [
+    "/api/v0.4/users",
+    path,
+    `/api/company/v0.5/company-accounts/${companyAccounts[0]}`,
+    ...endpointNames.map((name) => `${path}/${name}`),
+  ];
+  const answers = await Promise.all(paths.map((one) => call(sandbox, one)));
+  const texts = textsIn([fetched.body, answers.map(({ body }) => body), received.map(jsonOf)]);
+  const moments = texts.filter(([name]) => /(_at|^at)$/.test(name));
+  const ids = texts.filter(([name]) => /^id$|_id$/.test(name));
+  const otherTimes = texts.filter(([, text]) => /^\d{4}-\d{2}-\d{2}/.test(text) && !moment.test(text));
+  expect(moments.length).toBeGreaterThan(50);
+  expect(moments.filter(([, text]) => !moment.test(text))).toEqual([]);
+  expect(otherTimes.filter(([, text]) => !date.test(text))).toEqual([]);
+  expect(ids.length).toBeGreaterThan(100);
+  expect(ids.filter(([, text]) => !uuid.test(text))).toEqual([]);
+});
+
+test("ids of users and accounts are unique", async () => {
+  const sandbox = await sandboxFor();
+  const { users, accounts, companyAccounts } = await sandbox.createUsers(1500, { companyAccounts: 50 });
+  const ids = [...users, ...accounts, ...companyAccounts];
+  expect(new Set(ids).size).toBe(3050);
+});
+
+test("every path of the specification is answered in both environments", async () => {
+  const webhook = { url: "http://127.0.0.1:9/", method: "POST", headers: {} };
+  for (const [name, environment] of await environmentsFor()) {
+    for (const path of ["/api/v0.4/users", "/api/v0.4/token/refresh", "/api/v0.3/token/refresh"]) {
+      expect((await call(environment, path)).status, `${name} ${path}`).toBe(200);
+    }
+    for (const path of Object.values(webhookPaths)) {
+      const { status } = await call(environment, path, { method: "PUT", json: webhook });
+      expect(status, `${name} ${path}`).toBe(200);
+    }
+  }
+});
+
+test.each([
+  "/api/users",
+  "/api/v0.5/users",
+  "/api/v0.3/users",
+  "/api/v0.4/webhooks/users",
+  "/api/v0.5/token/refresh",
+  "/api/v0.3/webhooks/company-accounts",
+  "/api/company/v0.4/webhooks/accounts",
+])("%s, without its version or under another, is not answered", async (path) => {
+  const sandbox = await sandboxFor();
+  expect((await call(sandbox, path)).status).toBe(404);
+  expect((await call(sandbox, path, { method: "PUT", json: {} })).status).toBe(404);
+});
+
+test("an operator that follows the intended use ends with every account's data", async () => {
+  const sandbox = await sandboxFor();
+  const data = new Map<string, unknown>();
+  const work: Promise<void>[] = [];
+  const follow = async (event: Record<string, unknown>) => {
+    const path = `/api/v0.4/accounts/${event.account_id}`;
+    if (event.event === "update_account" && event.connected === true) {
+      const json = { endpoints: ["profile", "income"] };
+      expect((await call(sandbox, `${path}/fetches`, { method: "POST", json })).status).toBe(202);
+    }
+    if (event.event === "update_endpoint") {
+      const { body } = await call(sandbox, `${path}/${event.endpoint}`);
+      data.set(`${event.account_id} ${event.endpoint}`, body);
+    }
+  };
+  const { url } = await startReceiver((received) => {
+    work.push(follow(jsonOf(received)));
+    return 200;
+  });
+  await registerAll(sandbox, url);
+  const { accounts } = await sandbox.createUsers(5);
+  for (let done = -1; done !== work.length; ) {
+    done = work.length;
+    await sandbox.settled();
+    await Promise.all(work);
+  }
+  expect(data.size).toBe(10);
+  for (const id of accounts) {
+    for (const endpoint of ["profile", "income"]) {
+      expect(data.get(`${id} ${endpoint}`)).toEqual(sandbox.data(id, endpoint));
+    }
+  }
+});
+
+test("a company account tells of its connection and of its updates", async () => {
+  const { url, received } = await startReceiver();
+  const sandbox = await sandboxFor();
+  await registerAll(sandbox, url);
+  const { companyAccounts } = await sandbox.createUsers(1, { companyAccounts: 1, accountsPerUser: 0 });
+  const path = `/api/company/v0.5/company-accounts/${companyAccounts[0]}`;
+  const json = { endpoints: ["income"] };
+  expect((await call(sandbox, `${path}/fetches`, { method: "POST", json })).status).toBe(202);
+  await sandbox.settled();
+  const told = received.filter(({ path: at }) => at === "/hook/company-accounts").map(jsonOf);
+  expect(told.map(({ event }) => event).sort()).toEqual(["connect_account", "update_account"]);
+  expect(told.every(({ company_account_id: id }) => id === companyAccounts[0])).toBe(true);
+  expect((await call(sandbox, `${path}/income`)).body).toMatchObject({ revision: 2 });
+});
+
+test("a new account is not connected, and its data can't be fetched yet", async () => {
+  const sandbox = await sandboxFor({ signInDurationMs: 60_000 });
+  const form = { method: "POST", redirect: "manual" } as const;
+  const registered = await fetch(`${sandbox.baseUrl}/connect`, {
+    ...form,
+    body: new URLSearchParams({ name: "Ada" }),
+  });
+  const session = registered.headers.get("location");
+  await fetch(`${sandbox.baseUrl}${session}/datasources/5d1f0a4e-6f0b-4c3e-9a53-0b6a1f6d0001`, {
+    ...form,
+    body: new URLSearchParams({ username: "test-user", password: "test-password" }),
+  });
+  const [account] = sandbox.snapshot().accounts;
+  const path = `/api/v0.4/accounts/${account?.id}`;
+  expect((await call(sandbox, path)).body).toMatchObject({ connected: false });
+  const start = () => call(sandbox, `${path}/fetches`, { method: "POST", json: { endpoints: ["income"] } });
+  expect((await start()).status).toBe(409);
+  await sandbox.advance(61);
+  expect((await call(sandbox, path)).body).toMatchObject({ connected: true });
+  expect((await start()).status).toBe(202);
+});

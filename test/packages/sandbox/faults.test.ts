@@ -1,0 +1,103 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import type { RetryAfterForm } from "@income-events/sandbox/api/retry-after.ts";
+import { stoppedClock } from "@income-events/sandbox/clock.ts";
+import { expect, test } from "vitest";
+import { call, sandboxFor } from "./support.ts";
+
+test("the next calls of a path and method fail as asked, then no more", async () => {
+  const sandbox = await sandboxFor();
+  const { accounts } = await sandbox.createUsers(1);
+  sandbox.fault({ path: "/accounts/[^/]+$", method: "GET", status: 503, times: 2, retryAfterSeconds: 7 });
+  const state = () => call(sandbox, `/api/v0.4/accounts/${accounts[0]}`);
+  expect((await call(sandbox, "/api/v0.4/users")).status).toBe(200);
+  const failed = await state();
+  expect(failed.status).toBe(503);
+  expect(failed.headers.get("retry-after")).toBe("7");
+  expect((await state()).status).toBe(503);
+  expect((await state()).status).toBe(200);
+});
+
+test.each([
+  { status: 200, times: 1 },
+  { status: 503, times: 0 },
+  { status: 503, times: 1, path: "(" },
+  { status: 302, location: "/there" },
+  { effect: "hang", location: "/there" } as const,
+])("the fault %j is refused", async (fault) => {
+  const sandbox = await sandboxFor();
+  expect(() => sandbox.fault(fault)).toThrow();
+});
+
+test.each([
+  ["another path", {}, "/elsewhere"],
+  ["where it is told to", { location: "http://169.254.169.254/latest" }, "http://169.254.169.254/latest"],
+])("a redirect leads to %s", async (_, fault, location) => {
+  const sandbox = await sandboxFor();
+  sandbox.fault({ effect: "redirect", ...fault });
+  const { status, headers } = await fetch(`${sandbox.baseUrl}/api/v0.4/users`, { redirect: "manual" });
+  expect([status, headers.get("location")]).toEqual([302, location]);
+});
+
+test("calls over the rate limit are 429 until the minute is over", async () => {
+  const clock = stoppedClock(new Date("2026-11-21T10:00:15Z"));
+  const sandbox = await sandboxFor({ clock, requestsPerMinute: 2 });
+  const users = () => call(sandbox, "/api/v0.4/users");
+  expect([(await users()).status, (await users()).status]).toEqual([200, 200]);
+  const refused = await users();
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get("retry-after")).toBe("45");
+  clock.advance(45_000);
+  expect((await users()).status).toBe(200);
+});
+
+test("Retry-After is in seconds, a date or both in turn, never sooner than the wait", async () => {
+  const told = async (retryAfter: RetryAfterForm) => {
+    const clock = stoppedClock(new Date("2026-11-21T10:00:15.400Z"));
+    const sandbox = await sandboxFor({ clock, requestsPerMinute: 1, retryAfter });
+    const users = () => call(sandbox, "/api/v0.4/users");
+    await users();
+    const limited = (await users()).headers.get("retry-after");
+    sandbox.fault({ status: 503, retryAfterSeconds: 7 });
+    return [limited, (await users()).headers.get("retry-after")];
+  };
+  const dates = ["Sat, 21 Nov 2026 10:01:01 GMT", "Sat, 21 Nov 2026 10:00:23 GMT"];
+  expect(await told("seconds")).toEqual(["45", "7"]);
+  expect(await told("date")).toEqual(dates);
+  expect(await told("alternating")).toEqual(["45", dates[1]]);
+});
+
+test("a call is logged with the time at which it came, however long its body takes", async () => {
+  const came = new Date("2026-11-21T10:00:15Z");
+  const clock = stoppedClock(came);
+  const sandbox = await sandboxFor({ clock });
+  const path = "/api/v0.3/webhooks/users";
+  const headers = {
+    authorization: `Bearer ${sandbox.token}`,
+    "content-type": "application/json",
+    expect: "100-continue",
+  };
+  const sent = request(`${sandbox.baseUrl}${path}`, { method: "PUT", headers });
+  sent.flushHeaders();
+  await once(sent, "continue");
+  clock.advance(60_000);
+  sent.end("{}");
+  const [answer] = await once(sent, "response");
+  await once(answer.resume(), "end");
+  expect(sandbox.calls()).toMatchObject([{ path, status: 400, at: came }]);
+});
+
+test("every call is logged with its answer, and without its token or query", async () => {
+  const sandbox = await sandboxFor();
+  await call(sandbox, "/api/v0.4/users?limit=7");
+  await call(sandbox, "/nowhere", { method: "POST" });
+  const refreshed = await call(sandbox, "/api/v0.4/token/refresh");
+  const common = { at: expect.any(Date), authorized: true };
+  expect(sandbox.calls()).toEqual([
+    { ...common, method: "GET", path: "/api/v0.4/users", status: 200, answer: '{"data":[],"next":null}' },
+    { ...common, method: "POST", path: "/nowhere", status: 404, answer: expect.stringContaining("error") },
+    { ...common, method: "GET", path: "/api/v0.4/token/refresh", status: 200, answer: "" },
+  ]);
+  expect(refreshed.status).toBe(200);
+  expect(JSON.stringify(sandbox.calls())).not.toContain(sandbox.token);
+});

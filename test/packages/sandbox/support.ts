@@ -1,0 +1,104 @@
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Environment } from "@income-events/sandbox/environment.ts";
+import { type Sandbox, type SandboxOptions, startSandbox } from "@income-events/sandbox/server.ts";
+import { onTestFinished } from "vitest";
+import { checkAnswer } from "./described.ts";
+
+/** Longer than a sender keeps an idle connection: closed in its face, it would have to send again. */
+const keepAliveTimeout = 120_000;
+
+export type Received = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+};
+
+/** A webhook receiver; `answer` decides the status of the nth call, which counts from 0. */
+export async function startReceiver(
+  answer: (call: Received, index: number) => number | "hang" | "reset" = () => 200,
+) {
+  const received: Received[] = [];
+  const server = createServer({ keepAliveTimeout }, (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const { method = "", url: path = "", headers } = request;
+      const call = { method, path, headers, body: Buffer.concat(chunks) };
+      received.push(call);
+      const status = answer(call, received.length - 1);
+      if (status === "reset") request.socket.destroy();
+      else if (status !== "hang") response.writeHead(status).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { url: `http://127.0.0.1:${portOf(server.address())}/hook`, received };
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+/** A sandbox that ends with the test. Its first retry comes after 5 ms. */
+export async function sandboxFor(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox({ delivery: { firstRetryMs: 5, maxRetryMs: 20 }, ...options });
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+export type Answer = { readonly status: number; readonly headers: Headers; readonly body: unknown };
+
+type CallOptions = {
+  method?: string;
+  json?: unknown;
+  body?: string;
+  headers?: Record<string, string>;
+  /** For answers that were given a shape of their own. */
+  asDescribed?: boolean;
+};
+
+/** Calls the sandbox with its initial token, or with the given headers. Answers must be as described. */
+export async function call(sandbox: Environment, path: string, init: CallOptions = {}): Promise<Answer> {
+  const { method = "GET", json, body, headers = { authorization: `Bearer ${sandbox.token}` } } = init;
+  const content = json === undefined ? body : JSON.stringify(json);
+  const response = await fetch(`${sandbox.baseUrl}${path}`, {
+    method,
+    headers: content === undefined ? headers : { "content-type": "application/json", ...headers },
+    ...(content === undefined ? {} : { body: content }),
+  });
+  const answer: unknown = await response.json();
+  if (init.asDescribed !== false) {
+    checkAnswer(sandbox.openapi(), { method, path, status: response.status, body: answer });
+  }
+  return { status: response.status, headers: response.headers, body: answer };
+}
+
+export const webhookPaths = {
+  users: "/api/v0.3/webhooks/users",
+  accounts: "/api/v0.3/webhooks/accounts",
+  endpoints: "/api/v0.3/webhooks/endpoints",
+  "company-accounts": "/api/company/v0.5/webhooks/accounts",
+} as const;
+
+/** Registers all four webhooks at one address; the kind is the last part of its path. */
+export async function registerAll(sandbox: Environment, url: string, headers: Record<string, string> = {}) {
+  for (const [kind, path] of Object.entries(webhookPaths)) {
+    const answer = await call(sandbox, path, {
+      method: "PUT",
+      json: { url: `${url}/${kind}`, method: "POST", headers },
+    });
+    if (answer.status !== 200) throw new Error(`${kind}: ${answer.status}`);
+  }
+}
+
+export function jsonOf(received: Received): Record<string, unknown> {
+  const value: unknown = JSON.parse(received.body.toString());
+  if (typeof value !== "object" || value === null) throw new Error("the body is no JSON object");
+  return { ...value };
+}

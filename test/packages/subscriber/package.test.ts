@@ -1,0 +1,181 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { localAccount } from "@income-events/local-stack/engines/account.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { exampleOf } from "../../../tools/documents/examples.ts";
+import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+
+const run = promisify(execFile);
+const repository = join(import.meta.dirname, "../../..");
+const textOf = (file: string) => readFileSync(join(repository, file), "utf8");
+const blocksOf = (file: string, language: string) =>
+  [...textOf(file).matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "gms"))].map(
+    ([, code = ""]) => code,
+  );
+const loop = blocksOf("README.md", "js")[0] ?? "";
+
+/** Runtimes: that of the tests, and the machine's own where it has one. */
+const nodes = [
+  { name: "the Node of the tests", node: process.execPath },
+  ...(process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((directory) => !directory.includes("node_modules"))
+    .map((directory) => ({ name: "the machine's Node", node: join(directory, "node") }))
+    .filter(({ node }) => existsSync(node))
+    .slice(0, 1),
+];
+
+describe("the subscriber's package, installed from its file into a fresh folder", () => {
+  let folder: string;
+  let system: TestSystem;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "income-events-subscriber-"));
+    await run(process.execPath, [join(repository, "tools/pack-subscriber.ts"), "--to", folder]);
+    const project = join(folder, "project");
+    mkdirSync(project);
+    writeFileSync(join(project, "package.json"), '{"type":"module"}');
+    const file = join(folder, "income-events-subscriber-0.1.0.tgz");
+    await run("npm", ["install", "--offline", "--no-audit", "--no-fund", file], { cwd: project });
+    folder = project;
+    system = await startTestSystem();
+  });
+  afterAll(async () => {
+    await system.close();
+    rmSync(join(folder, ".."), { recursive: true, force: true });
+  });
+
+  const typeErrors = async (program: string) => {
+    writeFileSync(join(folder, "program.ts"), program);
+    const options = { module: "nodenext", target: "es2022", strict: true, noEmit: true, types: [] };
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: options, files: ["program.ts"] }),
+    );
+    const tsc = join(repository, "node_modules", ".bin", "tsc");
+    return run(tsc, ["-p", folder]).then(
+      () => "",
+      (error: { stdout?: string }) => error.stdout ?? "",
+    );
+  };
+
+  it("brings nothing but itself", () => {
+    const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
+    expect(Object.keys(lock.packages)).toEqual(["", "node_modules/income-events-subscriber"]);
+  });
+
+  it("types messages by their type, for strict programs, its own declarations checked too", async () => {
+    const program = `
+      import { createReader, inMemory, lambdaHandler, type Memory, type MessageOf } from "income-events-subscriber";
+      const digestOf = ({ data }: MessageOf<"data.updated">): string | undefined => data.content;
+      const memory: Memory = inMemory();
+      const read = createReader({
+        memory,
+        handle: (message) => {
+          switch (message.type) {
+            case "data.updated":
+              digestOf(message);
+              break;
+            case "account.connected": {
+              const { accountId, outcome }: { accountId: string; outcome: "applied" | "agreed" | "stale" | "unconfirmed" } = message.data;
+              void [accountId, outcome];
+            }
+          }
+        },
+      });
+      export const handler = lambdaHandler(read, () => {});
+    `;
+    expect(await typeErrors(program)).toBe("");
+    const wrong = program
+      .replace("data.content", "data.contents")
+      .replace("accountId, outcome }:", "acountId, outcome }:");
+    const errors = await typeErrors(wrong);
+    expect(errors).toContain("'contents' does not exist");
+    expect(errors).toContain("'acountId' does not exist");
+  });
+
+  it.each(nodes)(
+    "runs the README's loop on $name: once in effect, the newest last, and what can't be read ends as a dead letter",
+    async ({ node }) => {
+      const { queueUrl, deadLetters } = await createQueues();
+      await using loop = startLoop(node, queueUrl);
+      const eventually = <T>(look: () => T) => expect.poll(look);
+      const send = (message: object) => system.send(queueUrl, JSON.stringify(message));
+      const data = exampleOf("data.updated");
+      const handled = `new data: ${data.subject} ${"content" in data.data ? data.data.content : ""}`;
+      const others = () => loop.lines.filter((line) => line !== handled);
+
+      await send(data);
+      await eventually(() => loop.lines).toEqual([handled]);
+      await send(data);
+      await send({ ...data, id: "older", sequence: "0".repeat(20) });
+      await send({ ...data, id: "later", type: "data.merged" });
+      await system.send(queueUrl, "no message");
+      await send({ ...data, id: "last", sequence: "9".repeat(20) });
+      await eventually(async () => (await system.receive(deadLetters)).map(({ Body }) => Body)).toEqual([
+        "no message",
+      ]);
+      await eventually(() => loop.lines.length - others().length).toBe(2);
+      expect(new Set(others())).toEqual(new Set(["unreadable the message is no JSON object"]));
+      expect(await system.drain(queueUrl)).toEqual([]);
+    },
+  );
+
+  /** A queue whose messages become dead letters after two receives, soon after one another. */
+  async function createQueues() {
+    const deadLetters = await system.createQueue();
+    const deadLetterTargetArn = `arn:aws:sqs:eu-central-1:${localAccount}:${deadLetters.split("/").at(-1)}`;
+    const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 2 });
+    return { deadLetters, queueUrl: await system.createQueue({ VisibilityTimeout: "1", RedrivePolicy }) };
+  }
+
+  function startLoop(node: string, queueUrl: string) {
+    writeFileSync(join(folder, "loop.js"), loop);
+    const sdk = join(folder, "node_modules", "@aws-sdk");
+    if (!existsSync(sdk)) symlinkSync(join(repository, "node_modules", "@aws-sdk"), sdk);
+    const env = { ...process.env, SUBSCRIBER_QUEUE_URL: queueUrl, NODE_NO_WARNINGS: "1" };
+    const child = spawn(node, ["loop.js"], { cwd: folder, env });
+    const lines: string[] = [];
+    for (const stream of [child.stdout, child.stderr])
+      createInterface(stream).on("line", (line) => {
+        lines.push(line);
+      });
+    return {
+      lines,
+      [Symbol.asyncDispose]: async () => {
+        child.kill();
+        await once(child, "close");
+      },
+    };
+  }
+});
+
+describe("the guide of the package", () => {
+  const guide = "packages/subscriber/README.md";
+
+  it("shows the loop that the README shows, which is run", () => {
+    expect(loop).toContain("createReader");
+    expect(blocksOf(guide, "js")).toContain(loop);
+  });
+
+  it("shows the memory in DynamoDB that is tested", () => {
+    const example = textOf("packages/subscriber/examples/dynamodb-memory.ts").replace(
+      "../index.ts",
+      "income-events-subscriber",
+    );
+    expect(blocksOf(guide, "ts")).toEqual([example]);
+  });
+});

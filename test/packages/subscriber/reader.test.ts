@@ -1,0 +1,249 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { contract, type Message } from "../../../domain/message/message-schemas.ts";
+import { inMemory, type Memory } from "../../../packages/subscriber/memory.ts";
+import { createReader, type ReaderOptions } from "../../../packages/subscriber/reader.ts";
+import { exampleOf, examples } from "../../../tools/documents/examples.ts";
+import { stories } from "../../domain/message/stories.ts";
+
+const text = (message: object) => JSON.stringify(message);
+const [created, connected] = [exampleOf("account.created"), exampleOf("account.connected")];
+
+/** A reader that keeps what it was handed. */
+function keepingReader(options: Partial<ReaderOptions> = {}) {
+  const handled: Message[] = [];
+  const read = createReader({
+    memory: inMemory(),
+    handle: (message) => {
+      handled.push(message);
+    },
+    ...options,
+  });
+  return { read, handled };
+}
+
+describe("a reader", () => {
+  it("hands over a message, typed, with the fields that it does not know", async () => {
+    const { read, handled } = keepingReader();
+    const message = { ...connected, traceparent: "00-1", data: { ...connected.data, later: 1 } };
+    expect(await read(text(message))).toEqual({ settled: true, as: "handled" });
+    expect(handled).toEqual([message]);
+  });
+
+  it("settles a message that was handled without handling it again", async () => {
+    const { read, handled } = keepingReader();
+    await read(text(created));
+    expect(await read(text(created))).toEqual({ settled: true, as: "duplicate" });
+    expect(handled).toEqual([created]);
+  });
+
+  it("keeps sources apart: ids and sequences are those of one stage", async () => {
+    const { read, handled } = keepingReader();
+    await read(text(connected));
+    for (const message of [connected, created]) {
+      expect(await read(text({ ...message, source: "/income-events/other" }))).toMatchObject({
+        as: message === created ? "stale" : "handled",
+      });
+    }
+    expect(handled).toHaveLength(2);
+    const other = keepingReader();
+    await other.read(text(connected));
+    expect(await other.read(text({ ...created, source: "/income-events/other" }))).toMatchObject({
+      as: "handled",
+    });
+  });
+
+  it("passes over what is older than what was handled of its subject, or hands it over as such", async () => {
+    const plain = keepingReader();
+    await plain.read(text(connected));
+    expect(await plain.read(text(created))).toEqual({ settled: true, as: "stale" });
+    expect(plain.handled).toEqual([connected]);
+
+    const stale: Message[] = [];
+    const telling = keepingReader({ handleStale: (message) => void stale.push(message) });
+    await telling.read(text(connected));
+    expect(await telling.read(text(created))).toEqual({ settled: true, as: "stale" });
+    expect(await telling.read(text(created))).toEqual({ settled: true, as: "duplicate" });
+    expect(stale).toEqual([created]);
+    expect(await telling.read(text({ ...created, id: "x" }))).toEqual({ settled: true, as: "stale" });
+  });
+
+  it("hands over another message of the same sequence: what is told again shows the state as it stands", async () => {
+    const { read, handled } = keepingReader();
+    const again = { ...created, sequence: connected.sequence };
+    await read(text(connected));
+    expect(await read(text(again))).toEqual({ settled: true, as: "handled" });
+    expect(handled).toEqual([connected, again]);
+  });
+
+  it("does not take news of an endpoint for newer data, though they share a subject", async () => {
+    const { read, handled } = keepingReader();
+    const data = exampleOf("data.updated");
+    const news = { ...exampleOf("endpoint.updated"), id: "next", sequence: "9".repeat(20) };
+    await read(text(news));
+    expect(await read(text(data))).toEqual({ settled: true, as: "handled" });
+    expect(handled).toEqual([news, data]);
+  });
+
+  it("passes over types that it does not know, or hands them over, once", async () => {
+    const later = { ...created, type: "account.merged", data: [] };
+    expect(await keepingReader().read(text(later))).toEqual({ settled: true, as: "skipped" });
+
+    const unknown: unknown[] = [];
+    const { read } = keepingReader({ handleUnknown: (message) => void unknown.push(message) });
+    expect(await read(text(later))).toEqual({ settled: true, as: "handled" });
+    expect(await read(text(later))).toEqual({ settled: true, as: "duplicate" });
+    expect(await read(text({ ...later, id: "older", sequence: "0".repeat(20) }))).toMatchObject({
+      as: "handled",
+    });
+    expect(unknown).toHaveLength(2);
+  });
+
+  it.each([
+    ["no JSON", "{", "the message is no JSON object"],
+    ["nothing", "", "the message is no JSON object"],
+    ["a list", "[]", "the message is no JSON object"],
+    ["another system's message", '{"Type":"Notification"}', "specversion: is missing"],
+    ["a message without data", text({ ...created, data: undefined }), "data: expected an object"],
+    [
+      "a field of another type",
+      text({ ...created, data: { ...created.data, deleted: "no" } }),
+      "data.deleted: expected true or false",
+    ],
+  ])("leaves %s on the queue, and says what is wrong with it", async (_, body, reason) => {
+    const { read, handled } = keepingReader();
+    expect(await read(body)).toEqual({ settled: false, as: "unreadable", reason });
+    expect(handled).toEqual([]);
+  });
+
+  it("leaves a message on the queue where the handler or the memory fails, and handles it when it comes again", async () => {
+    let failures = ["handle", "recall", "remember"];
+    const fail = (where: string) => {
+      if (failures[0] !== where) return;
+      failures = failures.slice(1);
+      throw new Error(where);
+    };
+    const kept = inMemory();
+    const memory: Memory = {
+      recall: async (id, series) => {
+        fail("recall");
+        return kept.recall(id, series);
+      },
+      remember: async (handled) => {
+        fail("remember");
+        await kept.remember(handled);
+      },
+    };
+    const handled: Message[] = [];
+    const { read } = keepingReader({
+      memory,
+      handle: (message) => {
+        fail("handle");
+        handled.push(message);
+      },
+    });
+    for (const reason of ["handle", "recall", "remember"]) {
+      expect(await read(text(created))).toMatchObject({ settled: false, as: "failed", reason });
+    }
+    expect(await read(text(created))).toEqual({ settled: true, as: "handled" });
+    // Once where it could not be remembered, and once more: at least once.
+    expect(handled).toEqual([created, created]);
+  });
+
+  it("takes a replay for what it brings again, unless it is told to repeat it", async () => {
+    const replay = (id: string) => text({ ...connected, replayid: id });
+    const plain = keepingReader();
+    await plain.read(text(connected));
+    expect(await plain.read(replay("r1"))).toEqual({ settled: true, as: "duplicate" });
+
+    const repeating = keepingReader({ repeatReplays: true });
+    await repeating.read(text(connected));
+    expect(await repeating.read(replay("r1"))).toEqual({ settled: true, as: "handled" });
+    expect(await repeating.read(replay("r1"))).toEqual({ settled: true, as: "duplicate" });
+    expect(await repeating.read(replay("r2"))).toEqual({ settled: true, as: "handled" });
+  });
+
+  it("reads every example of the documents", async () => {
+    const { read, handled } = keepingReader();
+    for (const example of examples)
+      expect(await read(text(example))).toEqual({ settled: true, as: "handled" });
+    expect(handled).toEqual(examples);
+  });
+});
+
+/** Messages that replace each other; written here anew, since the reader must agree with the contract. */
+const seriesOf = ({ type, subject }: Message) =>
+  contract[type].newestOf === "subject" ? subject : `${subject} ${type}`;
+
+/** A subscriber's table: what it shows is what was written last. */
+function newestOf(messages: readonly Message[]): ReadonlyMap<string, string> {
+  const newest = new Map<string, Message>();
+  for (const message of messages) {
+    const known = newest.get(seriesOf(message));
+    if (known === undefined || known.sequence < message.sequence) newest.set(seriesOf(message), message);
+  }
+  return new Map([...newest].map(([series, { id }]) => [series, id]));
+}
+
+describe("messages delivered in any order, with duplicates, side by side, to a handler that fails at times", () => {
+  const deliveries = stories.chain((messages) =>
+    fc.record({
+      messages: fc.constant(messages),
+      order: fc.shuffledSubarray([...messages, ...messages, ...messages], { minLength: messages.length * 3 }),
+      failures: fc.array(fc.boolean(), { maxLength: 40 }),
+      atOnce: fc.integer({ min: 1, max: 10 }),
+    }),
+  );
+
+  /** As a queue delivers: so many at once, and again what was not settled. */
+  async function deliver(order: readonly Message[], atOnce: number, read: ReturnType<typeof createReader>) {
+    const queue = [...order];
+    while (queue.length > 0) {
+      const batch = queue.splice(0, atOnce);
+      const results = await Promise.all(batch.map((message) => read(text(message))));
+      queue.push(...batch.filter((_, index) => results[index]?.settled === false));
+    }
+  }
+
+  const wait = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+  it("are each handled once in effect, and what is shown last is the newest (law)", async () => {
+    await fc.assert(
+      fc.asyncProperty(deliveries, async ({ messages, order, failures, atOnce }) => {
+        const handled: string[] = [];
+        const shown = new Map<string, string>();
+        const left = [...failures];
+        const { read } = keepingReader({
+          handle: async (message) => {
+            if (left.shift() === true) throw new Error("planted");
+            // Something older must not begin while this is under way.
+            if (handled.length % 3 === 0) await wait();
+            handled.push(message.id);
+            shown.set(seriesOf(message), message.id);
+          },
+        });
+        await deliver(order, atOnce, read);
+        expect(new Set(handled).size).toBe(handled.length);
+        expect(shown).toEqual(newestOf(messages));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("are all handled, each once, where older ones are handed over too (law)", async () => {
+    await fc.assert(
+      fc.asyncProperty(deliveries, async ({ messages, order, failures, atOnce }) => {
+        const handled: string[] = [];
+        const left = [...failures];
+        const handle = ({ id }: Message) => {
+          if (left.shift() === true) throw new Error("planted");
+          handled.push(id);
+        };
+        const { read } = keepingReader({ handle, handleStale: handle });
+        await deliver(order, atOnce, read);
+        expect(handled.toSorted()).toEqual([...new Set(messages.map(({ id }) => id))].toSorted());
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,115 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { account, type Evidence } from "../../../proof/chaos/audit/audit-events.ts";
+import { reportLine } from "../../../proof/chaos/audit/report-line.ts";
+
+const nothing: Evidence = {
+  sent: [],
+  records: [],
+  messages: [],
+  stored: new Set(),
+  deadLetters: new Set(),
+  erased: new Set(),
+  losses: [],
+};
+const call = (id: string, status: number | undefined, subjects: readonly string[] = []) => ({
+  kind: "users",
+  id,
+  subjects,
+  ...(status === undefined ? {} : { status }),
+});
+const insert = (id: string, key = `USER#${id} EVENT#${id}`) => ({ change: "INSERT", key, id, digest: "one" });
+const body = (fields: object) =>
+  JSON.stringify({ id: "m1", source: "s", subject: "users/1", sequence: "1", ...fields });
+const message = (fields: object) => ({ subscriber: "everything", body: body(fields) });
+
+describe("the account of a run", () => {
+  it("gives every distinct event one fate, however often it was sent", () => {
+    const sent = [
+      call("a", 500),
+      call("a", 202),
+      call("b", 202),
+      call("c", 401),
+      call("d", 202),
+      call("e", undefined),
+    ];
+    const result = account({ ...nothing, sent, stored: new Set(["a"]), deadLetters: new Set(["b"]) });
+    expect(result).toMatchObject({ sent: 5, stored: 1, deadlettered: 1, refused: 1, lost: 2, duplicated: 0 });
+    expect([...result.lostEvents.keys()]).toEqual(["d", "e"]);
+    expect(result.unaccounted).toEqual([]);
+  });
+
+  it("closes for whatever was sent, answered, stored and put aside", () => {
+    const id = fc.constantFrom("a", "b", "c", "d", "e");
+    const calls = fc.array(fc.tuple(id, fc.constantFrom(202, 401, 503, undefined)));
+    fc.assert(
+      fc.property(calls, fc.uniqueArray(id), fc.uniqueArray(id), (answers, stored, letters) => {
+        const sent = answers.map(([event, status]) => call(event, status));
+        const result = account({ ...nothing, sent, stored: new Set(stored), deadLetters: new Set(letters) });
+        const { stored: kept, deadlettered, refused, lost } = result;
+        expect(kept + deadlettered + refused + lost).toBe(result.sent);
+        expect(result.sent).toBe(new Set(answers.map(([event]) => event)).size);
+      }),
+    );
+  });
+
+  it("does not close with an event that nobody sent, or that was refused and is there", () => {
+    const sent = [call("a", 401), call("b", 403)];
+    const stored = new Set(["a", "stranger"]);
+    const deadLetters = new Set(["b", "letter"]);
+    expect(account({ ...nothing, sent, stored, deadLetters }).unaccounted).toEqual([
+      "stranger is stored and nobody sent it",
+      "letter is a dead letter and nobody sent it",
+      "a was refused and is there",
+      "b was refused and is there",
+    ]);
+  });
+
+  it("takes an event for lost whose consequence is missing, and does not close where none explains a loss", () => {
+    const sent = [call("event-1", 202, ["user-1"]), call("event-2", 202, ["user-2"])];
+    const losses = ["user user-1 is missing", "data set x/y is missing"];
+    const result = account({ ...nothing, sent, stored: new Set(["event-1", "event-2"]), losses });
+    expect(result.lostEvents).toEqual(new Map([["event-1", "user user-1 is missing"]]));
+    expect(result.unaccounted).toEqual(["data set x/y is missing"]);
+  });
+
+  it("counts what was stored and then erased as stored", () => {
+    const sent = [call("a", 202, ["user-1"]), call("b", 202, ["user-1"])];
+    const result = account({ ...nothing, sent, records: [insert("a")], erased: new Set(["user-1"]) });
+    expect(result).toMatchObject({ stored: 1, lost: 1 });
+  });
+});
+
+describe("duplicates", () => {
+  const duplicatesOf = (evidence: Partial<Evidence>) => account({ ...nothing, ...evidence }).duplicated;
+
+  it("are none where receipts only count, and where a message comes again as it was", () => {
+    const again = { ...insert("a"), change: "MODIFY" };
+    expect(duplicatesOf({ records: [insert("a"), again, again] })).toBe(0);
+    expect(duplicatesOf({ messages: [message({}), message({})] })).toBe(0);
+  });
+
+  it("are an event in a second record, and a record that is written over", () => {
+    expect(duplicatesOf({ records: [insert("a"), insert("a", "USER#other EVENT#a")] })).toBe(1);
+    const over = { ...insert("a"), change: "MODIFY", digest: "two" };
+    expect(duplicatesOf({ records: [insert("a"), over] })).toBe(1);
+  });
+
+  it("are one id with two contents, and two ids in one place of a subject's order, for each subscriber", () => {
+    expect(duplicatesOf({ messages: [message({}), message({ data: 1 })] })).toBe(1);
+    expect(duplicatesOf({ messages: [message({}), message({ id: "m2" })] })).toBe(1);
+    const other = { ...message({ id: "m2" }), subscriber: "accounts" };
+    expect(duplicatesOf({ messages: [message({}), other] })).toBe(0);
+  });
+
+  it("are no replays: they tell old events with today's state", () => {
+    expect(duplicatesOf({ messages: [message({}), message({ replayid: "r", data: 1 })] })).toBe(0);
+  });
+});
+
+it("the last line of a run is what the issue asks for", () => {
+  const counts = { sent: 10, stored: 5, deadlettered: 3, refused: 1, lost: 1, duplicated: 2 };
+  expect(reportLine({ ...counts, faults: 40, kills: 30, struck: 20, points: 21 })).toBe(
+    "chaos: sent 10 stored 5 deadlettered 3 refused 1 lost 1 duplicated 2 faults 40 kills 30 crashpoints 20/21",
+  );
+});

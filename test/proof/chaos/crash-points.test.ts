@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+import { choosePoints, seedsForAll } from "../../../proof/chaos/crashes/choose-points.ts";
+import { type Crashes, crashFunctions } from "../../../proof/chaos/crashes/crash-points.ts";
+import type { Interference, ObservedCall } from "../../../proof/chaos/observed-call.ts";
+
+const calling = (name: string, isFromFunction = true): ObservedCall => ({
+  function: "FetchData",
+  part: "sqs",
+  action: "sqs:SendMessageBatch",
+  name,
+  isFromFunction,
+  body: Buffer.alloc(0),
+});
+
+/** A function whose every invocation makes one call. */
+function oneFunction(seed = 1, isAlive = () => true, others: Interference = async () => undefined) {
+  let succeeded = 0;
+  const killed: string[] = [];
+  const crashes = crashFunctions(seed, {
+    kill: (name) => (isAlive() && killed.push(name) ? 1 : 0),
+    succeeded: () => succeeded,
+  });
+  const interference = crashes.around(others);
+  /** @returns what became of the call: whether it left, was applied, and was answered */
+  const invoke = async (call: ObservedCall) => {
+    const before = killed.length;
+    const first = await interference(call, "before");
+    if (first === "cut") return "refused";
+    if (first === "drop") return "unsent";
+    if (killed.length > before) return "applied";
+    if ((await interference(call, "after")) === "drop") return "unanswered";
+    succeeded += 1;
+    return "answered";
+  };
+  return { crashes, interference, invoke, killed };
+}
+
+const strikeAll = (crashes: Crashes) => crashes.strike(crashes.seen());
+
+describe("crash points", () => {
+  it("are each call that was seen, before it leaves, as soon as it left, and before its answer returns", async () => {
+    const { crashes, invoke } = oneFunction();
+    await invoke(calling("send"));
+    await invoke(calling("send"));
+    await invoke(calling("poll", false));
+    expect(crashes.seen()).toEqual([
+      "FetchData send unsent",
+      "FetchData send applied",
+      "FetchData send unanswered",
+    ]);
+  });
+
+  it("are struck one at a time: a function dies twice in a row at most before it succeeds once", async () => {
+    const { crashes, invoke, killed } = oneFunction();
+    const call = calling("send");
+    expect(await invoke(call)).toBe("answered");
+    strikeAll(crashes);
+    const fates: string[] = [];
+    for (let times = 0; times < 8; times += 1) fates.push(await invoke({ ...call }));
+    const struck = ["unsent", "applied", "answered", "unanswered", "answered", "answered"];
+    expect(fates).toEqual([...struck, "answered", "answered"]);
+    expect(crashes.left()).toEqual([]);
+    expect(killed).toHaveLength(3);
+    expect(crashes.kills()).toBe(3);
+  });
+
+  it("are left where the process that called is dead already", async () => {
+    let isAlive = false;
+    const { crashes, invoke } = oneFunction(1, () => isAlive);
+    crashes.strike(["FetchData send unsent"]);
+    await invoke(calling("send"));
+    expect([crashes.left(), crashes.kills()]).toEqual([["FetchData send unsent"], 0]);
+    isAlive = true;
+    await invoke(calling("send"));
+    expect([crashes.left(), crashes.kills()]).toEqual([[], 1]);
+  });
+
+  it("are left while the answer of which the function is to die is under way", async () => {
+    const { crashes, interference, killed } = oneFunction();
+    crashes.strike(["FetchData send unanswered"]);
+    const call = calling("send");
+    await interference(call, "before");
+    expect([crashes.left(), killed]).toEqual([["FetchData send unanswered"], []]);
+    await interference(call, "after");
+    expect([crashes.left(), killed]).toEqual([[], ["FetchData"]]);
+  });
+
+  it("are struck while faults meet all other calls, and none of those that a function dies of", async () => {
+    const { crashes, invoke } = oneFunction(1, undefined, async (_, moment) =>
+      moment === "before" ? "cut" : undefined,
+    );
+    const call = calling("send");
+    expect(await invoke(call)).toBe("refused");
+    crashes.strike(["FetchData send applied", "FetchData send unanswered"]);
+    expect([await invoke({ ...call }), await invoke({ ...call })]).toEqual(["applied", "unanswered"]);
+    expect(await invoke({ ...call })).toBe("refused");
+  });
+
+  it("are left where their call never comes", async () => {
+    const { crashes, invoke } = oneFunction();
+    crashes.strike(["FetchData never unsent"]);
+    await invoke(calling("send"));
+    expect(crashes.left()).toEqual(["FetchData never unsent"]);
+  });
+
+  it("of Lambda's own polling are none: no process of the function would be at work", async () => {
+    const { crashes, invoke, killed } = oneFunction();
+    crashes.strikeAtRandom(1);
+    expect(await invoke(calling("poll", false))).toBe("answered");
+    expect(killed).toEqual([]);
+  });
+
+  it("at random are the same for the same seed", async () => {
+    const fates = async (seed: number) => {
+      const { crashes, invoke } = oneFunction(seed);
+      crashes.strikeAtRandom(0.3);
+      const all: string[] = [];
+      for (let call = 0; call < 30; call += 1) all.push(await invoke(calling("send")));
+      return all;
+    };
+    expect(await fates(5)).toEqual(await fates(5));
+    expect(await fates(5)).not.toEqual(await fates(6));
+  });
+});
+
+describe("the points of a run", () => {
+  const seen = Array.from({ length: 100 }, (_, index) => `F call-${index} unsent`);
+  const chosen = (seed: number, isShort: boolean) => choosePoints(seen, { seed, isShort });
+
+  it("are all that there are, each once, in a few seeds in a row", () => {
+    for (const first of [0, 1, 17]) {
+      const seeds = Array.from({ length: seedsForAll }, (_, index) => first + index);
+      expect(seeds.flatMap((seed) => chosen(seed, false)).toSorted()).toEqual(seen.toSorted());
+    }
+  });
+
+  it("are a sample that the seed chooses in the short form", () => {
+    expect(chosen(1, true)).toEqual(chosen(1, true));
+    expect(chosen(1, true)).not.toEqual(chosen(2, true));
+    expect(chosen(1, true).length).toBeLessThan(chosen(1, false).length);
+  });
+});

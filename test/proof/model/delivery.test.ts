@@ -1,0 +1,129 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { drive, isBeforeFetch } from "../../../proof/model/drive.ts";
+import { expectAlways, expectAtRest, idOf } from "../../../proof/model/promises.ts";
+import {
+  type AccountChange,
+  accountIds,
+  changes,
+  Provider,
+  type Webhook,
+} from "../../../proof/model/provider.ts";
+import { settle } from "../../../proof/model/settle.ts";
+import { World } from "../../../proof/model/world.ts";
+
+const hour = 3_600;
+const [account] = accountIds;
+
+/** Sends a webhook, whether it was answered before or not, and lets its event get as far as the provider's calls. */
+async function deliver(world: World, webhook: Webhook): Promise<void> {
+  world.deliver(webhook);
+  await drive(world, (what) => what !== "deliver" && isBeforeFetch(what));
+  expectAlways(world);
+}
+
+async function comeToRest(world: World): Promise<void> {
+  await settle(world);
+  expectAtRest(world);
+}
+
+function permutationsOf<T>(list: readonly T[]): readonly (readonly T[])[] {
+  if (list.length === 0) return [[]];
+  return list.flatMap((first, index) =>
+    permutationsOf(list.toSpliced(index, 1)).map((rest) => [first, ...rest]),
+  );
+}
+
+describe("every event", () => {
+  /** An event of each kind, of two accounts, some with a time or an id of their own. */
+  async function worldWithEvents(): Promise<World> {
+    const world = new World(new Provider(false));
+    for (const [index, id] of accountIds.entries()) {
+      for (const thing of ["create", "connect", "data", "update", "disconnect"] as const) {
+        world.provider.happen(id, thing, index === 0);
+      }
+    }
+    return world;
+  }
+  const receiptsOf = (world: World, webhook: Webhook) =>
+    [...world.table.events.values()].find(({ event }) => event.id === idOf(webhook))?.receipts;
+
+  it("is stored, told and called for once where it comes three times over three days", async () => {
+    const world = await worldWithEvents();
+    const events = [...world.provider.webhooks];
+    for (let delivery = 0; delivery < 3; delivery += 1) {
+      for (const webhook of events) await deliver(world, webhook);
+      await comeToRest(world);
+      world.pass(24 * hour);
+    }
+    expect(world.seconds).toBeGreaterThanOrEqual(3 * 24 * hour);
+    expect(events.map((webhook) => receiptsOf(world, webhook))).toEqual(events.map(() => 3));
+  });
+
+  it("has no other effect where it comes again after 73 hours", async () => {
+    const world = await worldWithEvents();
+    await comeToRest(world);
+    const events = [...world.provider.webhooks];
+    const told = () => world.subscribers.map((name) => world.queue(name).messages.map(({ body }) => body));
+    const before = told();
+    const contents = accountIds.map((id) =>
+      world.table.contentOf({ kind: "account", id }, { endpoint: "income" }),
+    );
+
+    world.pass(73 * hour);
+    for (const webhook of events.filter(({ body }) => body.includes("time"))) await deliver(world, webhook);
+    await comeToRest(world);
+
+    expect(told()).toEqual(before);
+    expect(
+      accountIds.map((id) => world.table.contentOf({ kind: "account", id }, { endpoint: "income" })),
+    ).toEqual(contents);
+    for (const webhook of events) await deliver(world, webhook);
+    await comeToRest(world);
+  });
+});
+
+describe("create, update, connect, disconnect and delete", () => {
+  const history: readonly AccountChange[] = ["create", "connect", "update", "disconnect", "delete"];
+
+  it.each([
+    ["with times", true],
+    ["without times", false],
+  ])("end in the truth in each of their 120 orders, %s", async (_, isOwn) => {
+    const orders = permutationsOf(history.map((_, index) => index));
+    expect(orders).toHaveLength(120);
+    for (const order of orders) {
+      const world = new World(new Provider(false));
+      for (const thing of history) world.provider.happen(account, thing, isOwn);
+      const webhooks = [...world.provider.webhooks];
+      for (const index of order)
+        for (const webhook of webhooks.slice(index, index + 1)) await deliver(world, webhook);
+      await comeToRest(world);
+    }
+  });
+
+  it("end in the truth in any history, order and mixture, with duplicates and byte-identical repeats", async () => {
+    const happening = fc.tuple(
+      fc.constantFrom(...changes, "connect" as const, "disconnect" as const),
+      fc.boolean(),
+    );
+    const histories = fc.array(happening, { minLength: 1, maxLength: 8 });
+    const orders = fc.infiniteStream(fc.nat());
+    await fc.assert(
+      fc.asyncProperty(histories, orders, async (happenings, numbers) => {
+        const world = new World(new Provider(false));
+        for (const [thing, isOwn] of happenings) world.provider.happen(account, thing, isOwn);
+        const underWay = [...world.provider.webhooks, ...world.provider.webhooks];
+        for (const number of numbers) {
+          const [webhook] = underWay.splice(number % Math.max(1, underWay.length), 1);
+          if (webhook === undefined) break;
+          await deliver(world, webhook);
+          // Now and then the provider is asked before the rest comes.
+          if (number % 3 === 0) await drive(world, () => true);
+        }
+        await comeToRest(world);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

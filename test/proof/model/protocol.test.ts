@@ -1,0 +1,39 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { histories, live } from "../../../proof/model/commands.ts";
+import { stories, strikeEachStep } from "../../../proof/model/faults.ts";
+import { raceEachWay, races } from "../../../proof/model/races.ts";
+import type { TableMutation } from "../../../proof/model/table.ts";
+
+describe("receive, store, relay, fetch and refresh keep every promise", () => {
+  it("in any history of events, repeats, faults, kills and waits", async () => {
+    await fc.assert(
+      fc.asyncProperty(histories, (history) => live(history)),
+      { numRuns: 150 },
+    );
+  });
+
+  it("whichever step fails, loses its answer, or is where its process is killed", async () => {
+    expect(await strikeEachStep(stories.short, 1)).toBeGreaterThan(100);
+  });
+
+  it("where no event answers the start of a fetch, whichever step is struck", async () => {
+    expect(await strikeEachStep(stories.start, 1, false)).toBeGreaterThan(50);
+  });
+
+  const names = Object.keys(races).filter((name): name is keyof typeof races => name in races);
+  it.each(names)("however their steps interleave: %s", async (race) => {
+    expect(await raceEachWay(race, 2)).toBeGreaterThan(2);
+  });
+});
+
+describe("the promises notice a table that does not keep its conditions:", () => {
+  it.each<[TableMutation, keyof typeof races]>([
+    ["a receipt is inserted anew", "two consumers with the same event"],
+    ["a receipt is inserted anew", "two consumers with the same event, of which one has a new mapping"],
+    ["a revision overwrites", "the relay, and one that Lambda took for dead, with the same batch"],
+    ["content overwrites", "a fetch of data, and newer data that is fetched"],
+  ])("%s", async (mutation, race) => {
+    await expect(raceEachWay(race, 2, mutation)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,130 @@
+import type { ObjectSchema, Schema } from "../../domain/message/json-schema.ts";
+import { attributes, contract } from "../../domain/message/message-schemas.ts";
+import type { MessageType } from "../../domain/message/message-types.ts";
+import { exampleOf } from "./examples.ts";
+import { table } from "./markdown.ts";
+import { messageTypes } from "./message-schema.ts";
+
+/** The page for people who write subscribers. */
+export function eventsPage(): string {
+  return `${[
+    opening,
+    attributesTable(),
+    promises,
+    table(
+      ["type", "sent when"],
+      messageTypes.map((type) => [`[\`${type}\`](#${type})`, contract[type].sentWhen]),
+    ),
+    changes,
+    "## The types",
+    ...groups().map(sectionOf),
+  ].join("\n\n")}\n`;
+}
+
+const opening = `# Messages to subscribers
+
+<!-- Written by \`npm run docs\` from domain/message/message-schemas.ts: change it there. -->
+
+Each subscriber of the settings has a queue. A message is a [CloudEvents 1.0](https://cloudevents.io) event in JSON.
+Messages are thin: ids and states, no personal data. For programs the same stands in [asyncapi.json](asyncapi.json) and,
+a JSON Schema for each type, in [schemas/](schemas). A reader in TypeScript and JavaScript that keeps the rules below:
+[subscriber/](../subscriber/README.md).`;
+
+const promises = `## What to rely on
+
+**At least once.** A message may come again, also days later: under the same \`id\`. Remember what you have handled after
+you have handled it, never before, and forget it after 147 days: so long it may come again, after months in the archive of
+dead letters (with the setting \`retention.archiveDays\` of 90; else that and 57).
+
+**Unordered.** Of two messages of one \`subject\` the one with the higher \`sequence\` is the newer, whenever it comes.
+There are gaps: not every change is told. Two may have the same: then both show the same state. \`account.*\`, \`company-account.*\` and \`user.*\` tell all that is known of
+their subject, so the newest replaces all older ones of the subject. \`endpoint.updated\` and \`data.updated\` share a
+subject and tell different things: there the newest of each type counts.
+
+**Time** is that of what is told, not of sending, and orders nothing: two messages can have the same, and some
+providers tell none. Sort by \`sequence\`.
+
+**State.** \`connected\`, \`deleted\` and \`unconfirmed\` are what is known after the event, whatever the event itself said. A
+deletion is final.
+
+**Erasure.** \`user.erased\`, \`account.erased\` and \`company-account.erased\` ask you to forget, too. Their \`sequence\` is
+higher than any other of the subject: what is still in your queue of it is older, whenever it comes. Forget sequences as
+you forget ids: if the provider tells of the subject anew later, they begin anew.
+
+**Filters.** A filter in the settings names exact types, or prefixes that end in \`*\`, such as \`account.*\`.
+
+Ids that begin with \`5e57da7a-\` are of a [smoke test](smoke.md), not of the provider's users.`;
+
+const changes = `## How this may change
+
+The type is the version ([why](adr/0034-the-type-is-the-version.md)): what a type promises today, it promises for good.
+
+Without notice there may come
+- new types, with the attributes above: pass over what you do not know;
+- new attributes, and new fields in \`data\`: likewise. The schemas therefore allow fields that they do not name; what is
+  sent today has none, and a test sees to it;
+- a field in every message of a type that was in some of them.
+
+Never, within a type: a field that goes, or is missing where it was required; a field with another meaning or type; a new
+value of \`outcome\` or of any other listed value; a text in another form. Who needs one of these makes a new type, such as
+\`account.updated.v2\`, whose messages have ids of their own and are sent beside the old ones until no subscriber reads
+those any more. \`npm run docs\` refuses to write a schema that breaks this.`;
+
+function attributesTable(): string {
+  const rows = Object.entries<Schema>(attributes.properties).map(([name, property]) => [
+    `\`${name}\``,
+    descriptionOf(property),
+  ]);
+  return table(
+    ["field", "meaning"],
+    [
+      ...rows,
+      ["`type`", "What happened: see below."],
+      ["`data`", "Ids and what is known, by type: see below."],
+    ],
+  );
+}
+
+/** Types whose data is described by one schema stand together. */
+function groups(): readonly (readonly MessageType[])[] {
+  const schemas = [...new Set<ObjectSchema>(messageTypes.map((type) => contract[type].data))];
+  return schemas.map((data) => messageTypes.filter((type) => contract[type].data === data));
+}
+
+function sectionOf(types: readonly MessageType[]): string {
+  return types
+    .map((type, index) => (index === 0 ? `${headOf(types, type)}\n\n` : "") + exampleText(type))
+    .join("\n\n");
+}
+
+function headOf(types: readonly MessageType[], first: MessageType): string {
+  const { data, time, newestOf } = contract[first];
+  const isRequired = (name: string) => data.required.some((field) => field === name);
+  const rows = Object.entries<Schema>(data.properties).map(([name, property]) => [
+    `\`${name}\``,
+    isRequired(name) ? "always" : "",
+    descriptionOf(property),
+  ]);
+  return [
+    `### ${types.map((type) => `\`${type}\``).join(", ")}`,
+    `\`time\`: ${time} A newer message of the same ${newestOf} replaces it.`,
+    table(["in `data`", "there", "meaning"], rows),
+    ...("oneOf" in data ? [`One of ${choicesOf(data.oneOf)} is there.`] : []),
+  ].join("\n\n");
+}
+
+function exampleText(type: MessageType): string {
+  return `<a id="${type}"></a>**\`${type}\`**: ${contract[type].sentWhen} Schema: [${type}.json](schemas/${type}.json).
+
+\`\`\`json
+${JSON.stringify(exampleOf(type), undefined, 2)}
+\`\`\``;
+}
+
+function choicesOf(choices: readonly { readonly required: readonly [string] }[]): string {
+  return choices.map(({ required: [name] }) => `\`${name}\``).join(" and ");
+}
+
+function descriptionOf(schema: Schema): string {
+  return "description" in schema ? schema.description : "";
+}

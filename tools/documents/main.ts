@@ -1,0 +1,21 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { brokenPromises, staleDocuments, writeDocuments } from "./write.ts";
+
+// Writes the documents that are made of the code; with --check it only tells which are stale.
+const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
+const root = join(import.meta.dirname, "../..");
+const say = (lines: readonly string[]) => process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+
+const broken = brokenPromises(root);
+if (broken.length > 0) {
+  say(broken);
+  say(["Subscribers rely on these: make a new type instead, see docs/adr/0034-the-type-is-the-version.md."]);
+  process.exitCode = 1;
+} else if (values.check) {
+  const stale = staleDocuments(root);
+  say(stale.map((file) => `${file}: is stale; run npm run docs`));
+  process.exitCode = stale.length === 0 ? 0 : 1;
+} else {
+  say(writeDocuments(root).map((file) => `${file}: written`));
+}

@@ -1,0 +1,15 @@
+import { parseSettings, type Settings } from "../../lib/settings/settings.ts";
+
+/** The stage that documents calculate with: one subscriber and a way to start fetches, as proof/bench/settings.json has; else defaults. */
+const documented = {
+  production: false,
+  provider: {
+    paths: { start: { path: "/api/v0.4/accounts/{account_id}/fetches", body: { endpoints: "{endpoints}" } } },
+  },
+  startEndpoints: ["income"],
+  subscribers: [{ name: "reader" }],
+};
+
+export function documentedSettings(): Settings {
+  return parseSettings(documented, "tools/documents/stage-settings.ts");
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+
+/** Licences under which a dependency may be built on. What is ours is Apache-2.0. */
+const allowed: ReadonlySet<string> = new Set([
+  "0BSD",
+  "Apache-2.0",
+  "BlueOak-1.0.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "ISC",
+  "MIT",
+  "MIT-0",
+  "Unlicense",
+]);
+
+/** Also good for tools, and for the data that they carry, which are used as they are and reach no bundle. */
+const allowedForTools: ReadonlySet<string> = new Set([
+  ...allowed,
+  "CC-BY-4.0",
+  "MPL-2.0",
+  "PSF-2.0",
+  "Python-2.0",
+]);
+
+const lockfile = z.object({
+  packages: z.record(z.string(), z.object({ license: z.string().optional(), dev: z.boolean().optional() })),
+});
+
+const file = join(import.meta.dirname, "../../package-lock.json");
+const { packages } = lockfile.parse(JSON.parse(readFileSync(file, "utf8")));
+const refused = Object.entries(packages)
+  .filter(([path]) => path !== "")
+  .map(([path, { license = "not told", dev }]) => ({
+    name: path.replace(/^.*node_modules\//, ""),
+    license,
+    licences: dev === true ? allowedForTools : allowed,
+  }))
+  .filter(({ license, licences }) => !isAllowed(license, licences));
+
+/** `(MIT OR Apache-2.0)`: one of them suffices. `A AND B`: all of them must do. */
+function isAllowed(expression: string, licences: ReadonlySet<string>): boolean {
+  const choices = expression.replace(/[()]/g, "").split(" OR ");
+  return choices.some((choice) => choice.split(" AND ").every((name) => licences.has(name.trim())));
+}
+
+for (const { name, license } of refused) {
+  process.stderr.write(`${name}: its licence is ${license}; choose another package\n`);
+}
+process.exitCode = refused.length === 0 ? 0 : 1;

@@ -1,0 +1,101 @@
+import type { System } from "@income-events/local-stack/system.ts";
+
+/** What the recorded system holds. */
+export type Scene = {
+  readonly system: System;
+  readonly user: string;
+  readonly account: string;
+  /** Runs a command with `--json`, beside the record. */
+  readonly ask: (command: string) => Promise<unknown>;
+};
+
+/** One thing that operators do often. */
+export type Task = {
+  readonly title: string;
+  /** When one does it, and what to look for, in a sentence or two. */
+  readonly text: string;
+  /** What happens before, so that there is something to see. */
+  readonly prepare?: (scene: Scene) => Promise<void> | void;
+  /** Command lines, without `npx income-events`. */
+  readonly commands: (scene: Scene) => readonly string[] | Promise<readonly string[]>;
+};
+
+const drainMs = 120_000;
+const settle = async ({ system }: Scene) => {
+  await system.sandbox.settled();
+  await system.stack.drained({ deadline: drainMs });
+};
+
+/** The ten most common ones, in the order of a day. */
+export const tasks: readonly Task[] = [
+  {
+    title: "See how it is",
+    text: "One screen, in the order of the data: what waits, what failed, when the last events came, how long the token lives.",
+    commands: () => ["status"],
+  },
+  {
+    title: "Find what is wrong",
+    text: "Each finding says why it matters and which command mends it. Exit code 1 where there is one.",
+    prepare: async (scene) => {
+      const { sandbox } = scene.system;
+      sandbox.fireEvent("accounts", { event: "merge_account", account_id: scene.account });
+      sandbox.fault({ path: `/api/v0.4/accounts/${scene.account}/income`, status: 422 });
+      sandbox.fetchData(scene.account, ["income"]);
+      await settle(scene);
+    },
+    commands: () => ["doctor"],
+  },
+  {
+    title: "Follow a user",
+    text: "Somebody asks what became of a user: the events of the user and of all accounts of it, the newest first.",
+    commands: ({ user }) => [`events list --user ${user} --limit 6`],
+  },
+  {
+    title: "See an event's way",
+    text: "When it was received, what it changed, what was fetched for it, who was told; or where it is stuck.",
+    commands: async ({ user, ask }) => {
+      const listed = await ask(`events list --user ${user} --type account.* --json`);
+      return [`events show ${firstId(listed)} --user ${user}`];
+    },
+  },
+  {
+    title: "See what is known",
+    text: "An account's state and data, with personal data masked; `--reveal` shows it.",
+    commands: ({ account }) => [`records show account ${account}`],
+  },
+  {
+    title: "See what failed, and why",
+    text: "Dead letters keep their reason. What they say is masked.",
+    commands: () => ["dlq list", "dlq show accounts", "dlq show fetch"],
+  },
+  {
+    title: "Try again what failed",
+    text: "Once the cause is mended: at the provider, as here, or in the settings. What fails again comes back with its count.",
+    prepare: ({ system }) => system.sandbox.clearFaults(),
+    commands: () => ["dlq redrive fetch", "dlq redrive accounts"],
+  },
+  {
+    title: "Give a subscriber what it missed",
+    text: "The same messages with the same ids, marked with the replay's. For one that lost some, or was added later.",
+    prepare: settle,
+    commands: ({ user }) => ["subscribers list", `replay --subscriber accounts --user ${user}`],
+  },
+  {
+    title: "Look after the token",
+    text: "A schedule refreshes it. These show it, without telling it, and refresh it now.",
+    commands: () => ["token show", "token refresh"],
+  },
+  {
+    title: "Erase a user",
+    text: "Tombstones first, then everything that is known of the user, wherever it lies; what comes late dies on arrival.",
+    prepare: settle,
+    commands: ({ user }) => [`erase user ${user} --yes`, `events list --user ${user}`],
+  },
+];
+
+function firstId(listed: unknown): string {
+  const [event] = Object(listed).events ?? [];
+  const { id } = Object(event);
+  if (typeof id !== "string") throw new Error(`no such event: ${JSON.stringify(listed)}`);
+  return id;
+}
