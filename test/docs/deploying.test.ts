@@ -41,7 +41,7 @@ describe("the guides of deployment and smoke tests", () => {
   it("name tests and documents that exist", () => {
     const tests = all(/`(test\/[\w/.-]+)`/g);
     expect(tests.length).toBeGreaterThan(10);
-    const links = all(/\]\(([^)#]+)/g).map((link) => join("docs", link));
+    const links = all(/\]\(([^)#]+)/g).map((link) => join("docs", "operate", link));
     for (const file of [...tests, ...links]) expect(existsSync(join(repository, file)), file).toBe(true);
   });
 

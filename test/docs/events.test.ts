@@ -45,7 +45,7 @@ describe("the documents that the code writes", () => {
     expect(brokenPromises(directory)).toEqual([]);
     const promised = { ...schemaOf("data.updated"), required: ["specversion", "sent"] };
     writeFileSync(join(directory, "docs/reference/schemas/data.updated.json"), JSON.stringify(promised));
-    writeFileSync(join(directory, "docs/schemas/data.deleted.json"), JSON.stringify(promised));
+    writeFileSync(join(directory, "docs/reference/schemas/data.deleted.json"), JSON.stringify(promised));
     expect(brokenPromises(directory)).toEqual([
       "data.deleted: is gone",
       "data.updated: sent: is required no more",

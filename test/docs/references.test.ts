@@ -5,7 +5,7 @@ import { z } from "zod";
 import { createProgram } from "../../cli/program.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const pages = ["*.md", "bench/*.md", "docs/**/*.md", "subscriber/*.md"].flatMap((pattern) =>
+const pages = ["*.md", "proof/**/*.md", "docs/**/*.md", "packages/*/*.md"].flatMap((pattern) =>
   globSync(pattern, { cwd: root }),
 );
 const textOf = (page: string) => readFileSync(join(root, page), "utf8");
@@ -27,7 +27,7 @@ describe("the documents", () => {
 });
 
 describe("the page of commands", () => {
-  const page = textOf(join("docs", "commands.md"));
+  const page = textOf(join("docs", "reference", "commands.md"));
   const commands = createProgram().commands.flatMap((group) =>
     group.commands.length === 0
       ? [group.name()]

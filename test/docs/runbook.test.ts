@@ -6,7 +6,7 @@ import { readAlarm } from "../../tools/documents/template-alarms.ts";
 import { productionSettings, synthesized } from "../lib/synthesized.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const page = readFileSync(join(root, "docs", "runbook.md"), "utf8");
+const page = readFileSync(join(root, "docs", "operate", "runbook.md"), "utf8");
 const entries = page
   .split(/^### /m)
   .slice(1)
@@ -58,7 +58,7 @@ describe("the runbook", () => {
   });
 
   it("names settings that are documented", () => {
-    const settings = readFileSync(join(root, "docs", "settings.md"), "utf8");
+    const settings = readFileSync(join(root, "docs", "guide", "settings.md"), "utf8");
     const pattern =
       /`((?:alarms|fetch|provider|webhooks|relay|token|reconcile|retention|functions)\.[a-zA-Z.]+)`/g;
     const named = [...page.matchAll(pattern)].map(([, name = ""]) => name);

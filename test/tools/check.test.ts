@@ -66,7 +66,7 @@ const planted = [
     find: "A user was created.",
     put: "A user came.",
     step: "docs:check",
-    says: /docs\/events\.md: is stale; run npm run docs/,
+    says: /docs\/guide\/events\.md: is stale; run npm run docs/,
   },
 ] as const;
 

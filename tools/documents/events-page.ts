@@ -26,9 +26,9 @@ const opening = `# Messages to subscribers
 <!-- Written by \`npm run docs\` from domain/message/message-schemas.ts: change it there. -->
 
 Each subscriber of the settings has a queue. A message is a [CloudEvents 1.0](https://cloudevents.io) event in JSON.
-Messages are thin: ids and states, no personal data. For programs the same stands in [asyncapi.json](asyncapi.json) and,
-a JSON Schema for each type, in [schemas/](schemas). A reader in TypeScript and JavaScript that keeps the rules below:
-[subscriber/](../subscriber/README.md).`;
+Messages are thin: ids and states, no personal data. For programs the same stands in [asyncapi.json](../reference/asyncapi.json) and,
+a JSON Schema for each type, in [schemas/](../reference/schemas). A reader in TypeScript and JavaScript that keeps the rules below:
+[subscriber/](../../packages/subscriber/README.md).`;
 
 const promises = `## What to rely on
 
@@ -53,11 +53,11 @@ you forget ids: if the provider tells of the subject anew later, they begin anew
 
 **Filters.** A filter in the settings names exact types, or prefixes that end in \`*\`, such as \`account.*\`.
 
-Ids that begin with \`5e57da7a-\` are of a [smoke test](smoke.md), not of the provider's users.`;
+Ids that begin with \`5e57da7a-\` are of a [smoke test](../operate/smoke.md), not of the provider's users.`;
 
 const changes = `## How this may change
 
-The type is the version ([why](adr/0034-the-type-is-the-version.md)): what a type promises today, it promises for good.
+The type is the version ([why](../adr/0034-the-type-is-the-version.md)): what a type promises today, it promises for good.
 
 Without notice there may come
 - new types, with the attributes above: pass over what you do not know;
@@ -114,7 +114,7 @@ function headOf(types: readonly MessageType[], first: MessageType): string {
 }
 
 function exampleText(type: MessageType): string {
-  return `<a id="${type}"></a>**\`${type}\`**: ${contract[type].sentWhen} Schema: [${type}.json](schemas/${type}.json).
+  return `<a id="${type}"></a>**\`${type}\`**: ${contract[type].sentWhen} Schema: [${type}.json](../reference/schemas/${type}.json).
 
 \`\`\`json
 ${JSON.stringify(exampleOf(type), undefined, 2)}

@@ -19,8 +19,8 @@ export function logsPage(): string {
     following,
     traces,
     "## The codes",
-    "What to do is a command of `npx income-events`, or a setting ([settings.md](settings.md)). What raises an alarm has an entry " +
-      "in the [runbook](runbook.md).",
+    "What to do is a command of `npx income-events`, or a setting ([settings.md](../guide/settings.md)). What raises an alarm has an entry " +
+      "in the [runbook](../operate/runbook.md).",
     ...(["ERROR", "WARN"] as const).flatMap((level) => [
       `### ${level}`,
       table(
@@ -51,14 +51,14 @@ the invocation. What else a line may hold is an allow-list: ids, counts and reas
 
 What a function throws, Lambda's runtime writes as one JSON object, too: \`timestamp\`, \`level\` ERROR, \`requestId\` and
 \`message\` with the error. Of Lambda's own lines only those about failures are kept, unless \`logs.invocations\` is true.
-Why so: [ADR 45](adr/0045-a-log-line-is-one-object.md).`;
+Why so: [ADR 45](../adr/0045-a-log-line-is-one-object.md).`;
 
 const following = `## Follow one event
 
 All that follows from one webhook has one correlation id: **the id of its event**, a digest of what was sent. So each copy that the
 provider sends again has the same. It is in the envelope in the queue, on the stored event, in the tasks and the data that
 it leads to, in the line of each function on the way, and in the messages to subscribers as \`correlationid\`
-([events.md](events.md)): its own, whose \`id\` it is as well, and those of answers and data that came because of it.
+([events.md](../guide/events.md)): its own, whose \`id\` it is as well, and those of answers and data that came because of it.
 
 | cause | correlation id |
 |---|---|
@@ -109,7 +109,7 @@ One trace does not cover the whole way, because AWS does not carry it so:
 | fetch | relay | no, as from store to relay |
 
 The calls that a function makes are no subsegments: that takes an SDK of X-Ray, which is in maintenance, or OpenTelemetry in each
-function ([ADR 50](adr/0050-one-id-and-no-library.md)). Across the stream it is the correlation id that holds: \`requestId\` in its lines leads to
+function ([ADR 50](../adr/0050-one-id-and-no-library.md)). Across the stream it is the correlation id that holds: \`requestId\` in its lines leads to
 the traces. Nothing is traced on this machine: that the two permissions suffice could not be tried here.`;
 
 function functionsOf(names: readonly string[]): string {

@@ -47,7 +47,7 @@ export function alarmsOf(settings: unknown): readonly TemplateAlarm[] {
 export function readAlarm(logicalId: string, properties: Readonly<Record<string, unknown>>): TemplateAlarm {
   const parsed = alarm.parse(properties);
   const description = textOf(parsed.AlarmDescription);
-  const entry = /docs\/runbook\.md#([a-z-]+)/.exec(description)?.[1];
+  const entry = /docs\/operate\/runbook\.md#([a-z-]+)/.exec(description)?.[1];
   if (entry === undefined) throw new Error(`${logicalId}: its description names no entry of the runbook`);
   return {
     logicalId,

@@ -11,7 +11,7 @@ export function staleDocuments(root: string): readonly string[] {
 
 /** How the schemas of the code break those of a directory, which subscribers rely on. */
 export function brokenPromises(root: string): readonly string[] {
-  const directory = join(root, "docs", "schemas");
+  const directory = join(root, "docs", "reference", "schemas");
   const promised = existsSync(directory) ? readdirSync(directory) : [];
   return promised.flatMap((name) => {
     const type = basename(name, ".json");

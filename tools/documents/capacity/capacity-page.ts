@@ -119,6 +119,6 @@ function comparison(): string {
     1,
   )}
 
-Measured by \`npm run outage -- --hours 24 --tasks 10000\` ([outages.md](outages.md)). The model catches up sooner: it grants every call of a window, where on the
+Measured by \`npm run outage -- --hours 24 --tasks 10000\` ([outages.md](../operate/outages.md)). The model catches up sooner: it grants every call of a window, where on the
 machine leases come too late and are lost, and it does not wait for the stream and the subscribers to be done.`;
 }

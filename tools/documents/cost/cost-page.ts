@@ -56,7 +56,7 @@ tiers. Requests and capacity units were counted at the gateway on ${counts.date}
 duplicates, the same for all sides, each on its own engines (\`proof/cost/counts.json\`).
 
 An event here is a distinct one: of ten, one registers a user, two create and connect an account, seven tell of data that
-is then fetched. The **typical design** is P2 of [the benchmark](../bench/README.md): API Gateway, a queue for each kind,
+is then fetched. The **typical design** is P2 of [the benchmark](../../proof/bench/README.md): API Gateway, a queue for each kind,
 functions with the SDK's document client, one item at a time. It does less: no order of states, no coalescing, no rate, no
 breaker, no reconciliation, no erasure, no alarms. P1 is the same with Powertools, the floor only what nobody can do
 without.`;
@@ -104,10 +104,10 @@ function notInIt(): string {
 
 - First calls: a new environment is billed for its start, some hundred milliseconds, and starts are rare under load.
 - What fails: a retry costs what its step costs, a dead letter three requests. While the provider is down a task is
-  received and sent again every few minutes ([outages](outages.md), [capacity](capacity.md)).
+  received and sent again every few minutes ([outages](../operate/outages.md), [capacity](capacity.md)).
 - Reconciliation, erasures, replays, exports, the operator's commands: they go by users, not by events.
 - Tracing (US$ ${dollars(prices.trace * 1_000_000)} a million traces), a key of your own (US$ ${dollars(prices.keyMonth)} a month and ${dollars(prices.keyRequest * 1_000_000)} a million requests,
-  [encryption](encryption.md)), a domain of your own, data that leaves the region (US$ ${dollars(prices.transferGigabyte)} a GB), the alarms' notifications, support,
+  [encryption](../operate/encryption.md)), a domain of your own, data that leaves the region (US$ ${dollars(prices.transferGigabyte)} a GB), the alarms' notifications, support,
   taxes.
 - The subscribers' own reading, the provider's bill, and people.`;
 }
