@@ -16,7 +16,7 @@ import { relay } from "../../functions/relay/relay.ts";
 import { publisher } from "../../functions/runtime/subscriber-queues.ts";
 import { consumer } from "../../functions/store/consumer.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
-import { context, httpEvent } from "../../test/functions/support/lambda.ts";
+import { context, httpEvent } from "../support/invocations.ts";
 import type { Do } from "./processes.ts";
 import { endpoint, readLife, type Webhook } from "./provider.ts";
 import { type Message, recordsOf } from "./queue.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { SQSRecord } from "aws-lambda";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
-import { sqsEvent } from "../../test/functions/support/lambda.ts";
+import { sqsEvent } from "../support/invocations.ts";
 
 /** SQS moves a message to the dead letters when it was received so often. */
 export const maxReceiveCount = 5;

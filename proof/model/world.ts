@@ -5,7 +5,7 @@ import type { KindMapping } from "../../domain/event/mapping.ts";
 import type { TokenVersion } from "../../domain/fetch/token-succession.ts";
 import type { Log } from "../../functions/runtime/log.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
-import { keptLog, type LogEntry } from "../../test/functions/support/lambda.ts";
+import { keptLog, type LogEntry } from "../support/kept-log.ts";
 import { fetchBatch, fetchLife, receive, refreshToken, relayBatch, store } from "./functions.ts";
 import { type Do, Processes } from "./processes.ts";
 import type { Provider, Webhook } from "./provider.ts";

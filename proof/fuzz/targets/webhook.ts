@@ -8,8 +8,8 @@ import { headerText } from "../../../domain/event/mapping-source.ts";
 import { receiver } from "../../../functions/receive/receiver.ts";
 import { consumer } from "../../../functions/store/consumer.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
+import { context, httpEvent, sqsEvent } from "../../support/invocations.ts";
 import { EventLost, must, type Target } from "../target.ts";
-import { context, httpEvent, queueEvent } from "../worlds/invocations.ts";
 import { bucketInMemory, queuesInMemory } from "../worlds/memory.ts";
 import { choosing, chosenBy, splitAtEmptyLine } from "./split.ts";
 
@@ -56,8 +56,8 @@ async function check(input: Uint8Array): Promise<void> {
     readSecret: async () => ({ current: secret }),
     now: () => new Date(receivedAt),
   });
-  const body = raw.toString(isBase64 ? "base64" : "utf8");
-  const { statusCode = 0 } = await receive(httpEvent("POST", headers, body, isBase64), context);
+  const body = isBase64 ? raw : raw.toString("utf8");
+  const { statusCode = 0 } = await receive(httpEvent({ headers, body }), context);
   const sent = [...queues.in("queue"), ...queues.in("dead")];
   if (statusCode !== 202) {
     must(statusCode === 401 || statusCode === 413, `answered ${statusCode}`);
@@ -86,7 +86,7 @@ async function check(input: Uint8Array): Promise<void> {
     search: jmespathSearch,
     record: async (receipt) => (stored.push(receipt) === 1 ? "first" : "again"),
   });
-  const { batchItemFailures } = await store(queueEvent(message.body), context);
+  const { batchItemFailures } = await store(sqsEvent([{ MessageId: "1", Body: message.body }]), context);
   const dead = queues.in("dead");
   must(batchItemFailures.length === 0, "a body is tried again without end");
   if (stored.length + dead.length !== 1)

@@ -1,0 +1,91 @@
+import type { Message } from "@aws-sdk/client-sqs";
+import type { APIGatewayProxyEventV2, Context, SQSEvent, SQSRecord } from "aws-lambda";
+
+/** What Lambda passes beside the event; no function of ours reads it. */
+export const context: Context = {
+  callbackWaitsForEmptyEventLoop: false,
+  functionName: "test",
+  functionVersion: "1",
+  invokedFunctionArn: "arn:aws:lambda:eu-central-1:000000000000:function:test",
+  memoryLimitInMB: "512",
+  awsRequestId: "test",
+  logGroupName: "test",
+  logStreamName: "test",
+  getRemainingTimeInMillis: () => 60_000,
+  done: () => undefined,
+  fail: () => undefined,
+  succeed: () => undefined,
+};
+
+export type Request = {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer | undefined;
+};
+
+/** A call as an HTTP API hands it over (payload format 2.0): a body of bytes comes base64-encoded. */
+export function httpEvent({
+  method = "POST",
+  path = "/",
+  headers = {},
+  body,
+}: Request): APIGatewayProxyEventV2 {
+  const isBase64Encoded = Buffer.isBuffer(body);
+  const text = Buffer.isBuffer(body) ? body.toString("base64") : body;
+  return {
+    version: "2.0",
+    routeKey: `${method} ${path}`,
+    rawPath: path,
+    rawQueryString: "",
+    headers: { ...headers },
+    requestContext: {
+      accountId: "000000000000",
+      apiId: "test",
+      domainName: "test",
+      domainPrefix: "test",
+      http: { method, path, protocol: "HTTP/1.1", sourceIp: "127.0.0.1", userAgent: "test" },
+      requestId: "test",
+      routeKey: `${method} ${path}`,
+      stage: "$default",
+      time: "21/Nov/2026:10:00:00 +0000",
+      timeEpoch: 0,
+    },
+    isBase64Encoded,
+    ...(text === undefined ? {} : { body: text }),
+  };
+}
+
+/** What SQS counts about a message: how often it was received, and when first. */
+export type Receives = { readonly receives?: number; readonly firstReceivedAt?: Date };
+
+export function sqsEvent(messages: readonly Message[], receives: Receives = {}): SQSEvent {
+  return { Records: messages.map((message) => sqsRecord(message, receives)) };
+}
+
+function sqsRecord(
+  { MessageId = "", ReceiptHandle = "", Body = "", MD5OfBody = "", MessageAttributes = {} }: Message,
+  { receives = 1, firstReceivedAt = new Date(0) }: Receives,
+): SQSRecord {
+  return {
+    messageId: MessageId,
+    receiptHandle: ReceiptHandle,
+    body: Body,
+    attributes: {
+      ApproximateReceiveCount: String(receives),
+      SentTimestamp: "0",
+      SenderId: "test",
+      ApproximateFirstReceiveTimestamp: String(firstReceivedAt.getTime()),
+    },
+    messageAttributes: Object.fromEntries(
+      Object.entries(MessageAttributes).map(([name, { StringValue = "", DataType = "String" }]) => [
+        name,
+        { stringValue: StringValue, dataType: DataType },
+      ]),
+    ),
+    md5OfBody: MD5OfBody,
+    eventSource: "aws:sqs",
+    eventSourceARN: "arn:aws:sqs:eu-central-1:000000000000:test",
+    awsRegion: "eu-central-1",
+  };
+}
