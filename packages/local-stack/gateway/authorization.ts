@@ -1,0 +1,91 @@
+import type { IncomingMessage } from "node:http";
+import type { AccessBook } from "./access.ts";
+import { accessDenied } from "./answer.ts";
+import { type IdentifyContext, identify } from "./identify.ts";
+import { type Operation, UnknownOperationError } from "./operation.ts";
+import { type SignatureClaim, verifySignature } from "./signature.ts";
+import type { Fault, Principal, Service } from "./types.ts";
+
+/** A request, read whole, before anything of it is believed. */
+export type ReceivedRequest = {
+  readonly message: IncomingMessage;
+  readonly body: Buffer;
+  readonly claim: SignatureClaim | undefined;
+  readonly service: Service | undefined;
+};
+
+export type AuthorizationContext = IdentifyContext & { readonly access: AccessBook };
+
+/** The caller that signed a request, by its access key; otherwise the fault in the service's own terms. */
+export function authenticate(
+  { message, body, claim, service }: ReceivedRequest,
+  { access, scope: { region } }: AuthorizationContext,
+): Principal | Fault {
+  const isS3 = service === "s3";
+  if (claim === undefined) {
+    return {
+      status: 403,
+      errorType: isS3 ? "AccessDenied" : "MissingAuthenticationTokenException",
+      message: "The request has no Signature Version 4 in its Authorization header.",
+    };
+  }
+  const principal = access.principal(claim.accessKeyId);
+  if (principal === undefined) {
+    return {
+      status: 403,
+      errorType: isS3 ? "InvalidAccessKeyId" : "UnrecognizedClientException",
+      message: "The access key id is not registered with the local gateway.",
+    };
+  }
+  const signed = { method: message.method ?? "", target: message.url ?? "", headers: message.headers, body };
+  // People's tools may be set to any region, and here is only one; a function's environment names the right one.
+  const isRightRegion = claim.region === region || principal.policies === "all";
+  if (isRightRegion && verifySignature(claim, signed, principal.secretAccessKey)) return principal;
+  return {
+    status: 403,
+    errorType: isS3 ? "SignatureDoesNotMatch" : "InvalidSignatureException",
+    message: isRightRegion
+      ? "The signature does not match the request and the caller's secret access key."
+      : `The credential is scoped to ${claim.region}; this system's region is ${region}.`,
+  };
+}
+
+/** What a request asks for, where the caller may do that; otherwise the fault in the service's own terms. */
+export function authorize(
+  { message, body, service }: ReceivedRequest,
+  caller: Principal,
+  context: AuthorizationContext,
+): Operation | Fault {
+  try {
+    const operation = identify(message, body, service, context);
+    const refusal = context.access.refusal(caller, operation);
+    return refusal === undefined ? operation : accessDenied(service, denialMessage(caller, refusal));
+  } catch (error) {
+    if (error instanceof SyntaxError) {
+      return { status: 400, errorType: "SerializationException", message: "The body is not JSON." };
+    }
+    if (!(error instanceof UnknownOperationError)) throw error;
+    context.access.deny({
+      principal: caller.name,
+      action: error.action,
+      resource: message.url ?? "",
+      reason: error.message,
+    });
+    return {
+      status: 403,
+      errorType: service === "s3" ? "AccessDenied" : "AccessDeniedException",
+      message: error.message,
+    };
+  }
+}
+
+/** How AWS says who may not do what, and why. */
+export function denialMessage(
+  caller: Principal,
+  need: { action: string; resource: string; reason: string },
+): string {
+  return (
+    `User: ${caller.arn} is not authorized to perform: ${need.action} on resource: ${need.resource} ` +
+    `because ${need.reason}`
+  );
+}

@@ -1,0 +1,146 @@
+import { type SecretsEngine, SecretsError } from "../engines/secrets.ts";
+import type { AccessBook } from "./access.ts";
+import { type Answer, accessDenied, errorAnswer, jsonAnswer } from "./answer.ts";
+import { denialMessage, type ReceivedRequest } from "./authorization.ts";
+import type { CapacityBook } from "./capacity.ts";
+import { cloudWatchAnswer, type Monitoring } from "./cloudwatch.ts";
+import { type EngineClient, type EngineRequest, withoutConnectionHeaders } from "./engine-client.ts";
+import type { IdentifyContext } from "./identify.ts";
+import { type LambdaEngine, lambdaAnswer } from "./lambda.ts";
+import { asObject, type Operation, parseJsonObject } from "./operation.ts";
+import type { Principal } from "./types.ts";
+
+/** A request whose caller is known and may do what it asks for. */
+export type AuthorizedRequest = Pick<ReceivedRequest, "message" | "body"> & {
+  readonly caller: Principal;
+  readonly operation: Operation;
+};
+
+export type Engines = Readonly<Record<"sqs" | "dynamodb" | "s3", EngineClient>>;
+
+export type ForwardContext = Pick<IdentifyContext, "scope" | "secrets"> & {
+  readonly access: AccessBook;
+  readonly engines: Engines;
+  readonly lambda: LambdaEngine | undefined;
+  readonly capacity: CapacityBook | undefined;
+  readonly monitoring: Monitoring;
+};
+
+/** Engines with several databases choose one by these; one system has one database. */
+const engineCredentials =
+  "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=local";
+
+/** Has the service's engine answer a call that its caller may make. */
+export async function forward(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
+  const { message, body, operation, caller } = call;
+  const outgoing = operation.body === undefined ? call : { ...call, body: Buffer.from(operation.body) };
+  switch (operation.service) {
+    case "sqs":
+      return rewrite(operation, await context.engines.sqs.send(engineRequest(outgoing, context)));
+    case "dynamodb":
+    case "streams":
+      return forwardToTable(outgoing, context);
+    case "s3": {
+      const answer = await context.engines.s3.send(engineRequest(outgoing, context));
+      return concealMissingObject(operation, answer, caller, context.access);
+    }
+    case "secretsmanager":
+      return secretsAnswer(operation, body, context.secrets);
+    case "lambda": {
+      const type = message.headers["x-amz-invocation-type"]?.toString() ?? "RequestResponse";
+      return lambdaAnswer(operation, { target: message.url ?? "", type, body }, context.lambda);
+    }
+    case "cloudwatch":
+      return cloudWatchAnswer(operation, parseJsonObject(body.toString()), context.monitoring);
+    case "logs":
+      throw new Error("the log service has no engine");
+  }
+}
+
+async function forwardToTable(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
+  const { body, operation, caller } = call;
+  const { engines, capacity } = context;
+  const counted = operation.service === "dynamodb" ? capacity : undefined;
+  const outgoing = counted === undefined ? body : Buffer.from(counted.asking(body.toString()));
+  const { headers, ...rest } = engineRequest({ ...call, body: outgoing }, context);
+  const answer = await engines.dynamodb.send({
+    ...rest,
+    headers: { ...headers, authorization: engineCredentials },
+  });
+  counted?.record(caller.name, operation.action, answer);
+  return rewrite(operation, answer);
+}
+
+function engineRequest(
+  { message, body, operation }: AuthorizedRequest,
+  { scope: { region } }: ForwardContext,
+): EngineRequest {
+  const { authorization, ...headers } = withoutConnectionHeaders(message.headers);
+  return {
+    method: message.method ?? "GET",
+    // A trap: some clients send to the QueueUrl's path, where the engine of queues and objects expects an object.
+    target: operation.service === "s3" ? (message.url ?? "/") : "/",
+    // The engine of queues and objects keeps one world per region, and takes it from here.
+    headers: { ...headers, authorization: scopedTo(region, String(authorization)) },
+    body,
+  };
+}
+
+function scopedTo(region: string, authorization: string): string {
+  return authorization.replace(/(Credential=[^/]+\/[^/]+\/)[^/]+/, `$1${region}`);
+}
+
+function rewrite(operation: Operation, answer: Answer): Answer {
+  if (operation.rewriteAnswer === undefined || answer.status !== 200) return answer;
+  const { "x-amz-crc32": _checksum, ...headers } = answer.headers;
+  return { status: 200, headers, body: Buffer.from(operation.rewriteAnswer(answer.body.toString())) };
+}
+
+/** Who may not list a bucket is not told that an object is missing. Source: S3 API reference, GetObject. */
+function concealMissingObject(
+  operation: Operation,
+  answer: Answer,
+  caller: Principal,
+  access: AccessBook,
+): Answer {
+  const [need] = operation.needs;
+  if (answer.status !== 404 || need?.action !== "s3:GetObject") return answer;
+  const bucket = need.resource.split("/")[0] ?? need.resource;
+  if (access.allows(caller, { action: "s3:ListBucket", resource: bucket })) return answer;
+  const reason = "the object is missing or can't be read, and no policy allows the s3:ListBucket action";
+  return errorAnswer("s3", accessDenied("s3", denialMessage(caller, { ...need, reason })));
+}
+
+function secretsAnswer(operation: Operation, body: Buffer, secrets: SecretsEngine): Answer {
+  try {
+    const name = operation.action.split(":")[1] ?? "";
+    return jsonAnswer(200, secrets.call(name, parseJsonObject(body.toString())));
+  } catch (error) {
+    if (!(error instanceof SecretsError)) throw error;
+    return errorAnswer("secretsmanager", { status: 400, errorType: error.name, message: error.message });
+  }
+}
+
+/**
+ * A caller that goes away while it waits for messages must not take them with it: the engine does not notice, so
+ * what it hands out afterwards is made visible again at once (with one more receive counted).
+ */
+export async function giveBack(
+  call: AuthorizedRequest,
+  answer: Answer,
+  context: ForwardContext,
+): Promise<void> {
+  if (call.operation.action !== "sqs:ReceiveMessage" || answer.status !== 200) return;
+  const { Messages: messages } = parseJsonObject(answer.body.toString());
+  const entries = (Array.isArray(messages) ? messages : []).map((message: unknown, index) => ({
+    Id: String(index),
+    ReceiptHandle: asObject(message).ReceiptHandle,
+    VisibilityTimeout: 0,
+  }));
+  if (entries.length === 0) return;
+  const { QueueUrl } = parseJsonObject(call.body.toString());
+  const changes = Buffer.from(JSON.stringify({ QueueUrl, Entries: entries }));
+  const outgoing = engineRequest({ ...call, body: changes }, context);
+  const headers = { ...outgoing.headers, "x-amz-target": "AmazonSQS.ChangeMessageVisibilityBatch" };
+  await context.engines.sqs.send({ ...outgoing, headers });
+}
