@@ -4,6 +4,7 @@ import { onlyWatches, type Place, type RunType, runType } from "./identity.ts";
 import { referencesIn, resolveValue } from "./intrinsics.ts";
 import type { StackPlan } from "./plan.ts";
 import { planAlarm, planMetricFilter, unmeasuredAlarms } from "./plan-alarms.ts";
+import { planApi, planRoute, planStage } from "./plan-api.ts";
 import {
   planBucket,
   planBucketPolicy,
@@ -14,17 +15,11 @@ import {
   planTable,
 } from "./plan-data.ts";
 import { planDomains } from "./plan-domains.ts";
+import { planEventSource } from "./plan-event-source.ts";
 import { planExport } from "./plan-export.ts";
 import { planFunction, planInvokeConfig, roleAndPolicyIds } from "./plan-function.ts";
-import {
-  mergePolicies,
-  planApi,
-  planEventSource,
-  planPermission,
-  planRoute,
-  planRule,
-  planStage,
-} from "./plan-sources.ts";
+import { mergePolicies, planPermission } from "./plan-permissions.ts";
+import { planRule } from "./plan-rule.ts";
 import { PlanError, type Problem, UnrunnableAssemblyError } from "./problems.ts";
 import type { SynthesizedStack } from "./read-assembly.ts";
 import { type KnownIdentities, type StackScope, stackScope } from "./stack-scope.ts";

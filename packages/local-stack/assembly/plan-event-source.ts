@@ -1,0 +1,106 @@
+import { z } from "zod";
+import { parseEventFilter } from "../sources/event-filter.ts";
+import { functionIdOf } from "./function-reference.ts";
+import type { BucketPlan, QueuePlan, QueueSourcePlan, StreamSourcePlan, TablePlan } from "./plan.ts";
+import { PlanError } from "./problems.ts";
+import { boolean, number, parseProperties } from "./properties.ts";
+import type { StackScope } from "./stack-scope.ts";
+
+type Properties = Readonly<Record<string, unknown>>;
+
+const mappingSchema = z.strictObject({
+  BatchSize: number.optional(),
+  BisectBatchOnFunctionError: boolean.default(false),
+  DestinationConfig: z
+    .strictObject({ OnFailure: z.strictObject({ Destination: z.string() }).optional() })
+    .optional(),
+  Enabled: boolean.default(true),
+  EventSourceArn: z.string(),
+  FilterCriteria: z
+    .strictObject({ Filters: z.array(z.strictObject({ Pattern: z.string() })).default([]) })
+    .optional(),
+  FunctionName: z.string(),
+  FunctionResponseTypes: z.array(z.literal("ReportBatchItemFailures")).default([]),
+  MaximumBatchingWindowInSeconds: number.default(0),
+  MaximumRecordAgeInSeconds: number.default(-1),
+  MaximumRetryAttempts: number.default(-1),
+  MetricsConfig: z.strictObject({ Metrics: z.array(z.literal("EventCount")) }).optional(),
+  ParallelizationFactor: number.pipe(z.literal(1)).optional(),
+  ScalingConfig: z.strictObject({ MaximumConcurrency: number.optional() }).optional(),
+  StartingPosition: z.enum(["TRIM_HORIZON", "LATEST"]).optional(),
+});
+type Mapping = z.infer<typeof mappingSchema>;
+
+/** An event source mapping of a queue or a table's stream. */
+export function planEventSource(
+  logicalId: string,
+  properties: Properties,
+  scope: StackScope,
+  data: {
+    readonly queues: readonly QueuePlan[];
+    readonly tables: readonly TablePlan[];
+    readonly buckets: readonly BucketPlan[];
+  },
+): QueueSourcePlan | StreamSourcePlan {
+  const mapping = parseProperties(mappingSchema, properties, scope, ["Tags"]);
+  const shared = {
+    logicalId,
+    id: scope.identity(logicalId).ref,
+    function: functionIdOf(mapping.FunctionName, scope),
+    enabled: mapping.Enabled,
+    windowSeconds: mapping.MaximumBatchingWindowInSeconds,
+    filters: (mapping.FilterCriteria?.Filters ?? []).map(({ Pattern }) => parseEventFilter(Pattern)),
+    reportsItemFailures: mapping.FunctionResponseTypes.length > 0,
+  };
+  const queue = data.queues.find(({ arn }) => arn === mapping.EventSourceArn);
+  if (queue !== undefined) {
+    const maximumConcurrency = mapping.ScalingConfig?.MaximumConcurrency;
+    return {
+      ...shared,
+      kind: "queue",
+      queue,
+      batchSize: mapping.BatchSize ?? 10,
+      ...(maximumConcurrency !== undefined && { maximumConcurrency }),
+    };
+  }
+  const table = data.tables.find(({ streamArn }) => streamArn === mapping.EventSourceArn);
+  if (table?.streamArn === undefined) {
+    throw new PlanError(
+      `its event source ${mapping.EventSourceArn} is not one that the local runner knows`,
+      "Use a queue or a table's stream of the same stack.",
+    );
+  }
+  return {
+    ...shared,
+    ...streamSettings(mapping, data.buckets),
+    kind: "stream",
+    countsEvents: (mapping.MetricsConfig?.Metrics ?? []).length > 0,
+    table,
+    streamArn: table.streamArn,
+  };
+}
+
+function streamSettings(mapping: Mapping, buckets: readonly BucketPlan[]) {
+  const destination = mapping.DestinationConfig?.OnFailure?.Destination;
+  const failureBucket = buckets.find(({ arn }) => arn === destination);
+  if (destination !== undefined && failureBucket === undefined) {
+    throw new PlanError(
+      `its failure destination ${destination} is not a bucket of the stack`,
+      "Use a bucket: only there are whole records kept.",
+    );
+  }
+  if (mapping.StartingPosition === undefined) {
+    throw new PlanError(
+      "it reads a stream and has no StartingPosition",
+      "Set TRIM_HORIZON, or LATEST to lose what came before.",
+    );
+  }
+  return {
+    batchSize: mapping.BatchSize ?? 100,
+    startingPosition: mapping.StartingPosition,
+    maximumRetryAttempts: mapping.MaximumRetryAttempts,
+    maximumRecordAgeSeconds: mapping.MaximumRecordAgeInSeconds,
+    bisects: mapping.BisectBatchOnFunctionError,
+    ...(failureBucket && { failureBucket }),
+  };
+}
