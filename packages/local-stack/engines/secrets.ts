@@ -1,26 +1,18 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { z } from "zod";
 import { type GenerateSecretString, generateSecretString } from "./secret-string.ts";
+import {
+  addVersion,
+  current,
+  describeVersion,
+  labelled,
+  readVersion,
+  type Secret,
+  updateStage,
+} from "./secret-versions.ts";
+import { notFound, SecretsError, versionExists } from "./secrets-error.ts";
 
 export type { GenerateSecretString } from "./secret-string.ts";
-
-/** A refusal in the service's own terms. */
-export class SecretsError extends Error {
-  override readonly name: string;
-
-  constructor(name: SecretsErrorName, message: string) {
-    super(message);
-    this.name = name;
-  }
-}
-
-type SecretsErrorName =
-  | "InvalidParameterException"
-  | "InvalidRequestException"
-  | "ResourceExistsException"
-  | "ResourceNotFoundException"
-  | "UnknownOperationException"
-  | "ValidationException";
 
 export type SecretsEngine = {
   /** Creates a secret as CloudFormation does; answers its ARN (with the random suffix). */
@@ -40,22 +32,6 @@ export type SecretsEngineOptions = {
   readonly account: string;
   readonly now?: () => Date;
 };
-
-type Version = {
-  readonly id: string;
-  readonly value: string;
-  readonly created: Date;
-  readonly stages: Set<string>;
-};
-type Secret = {
-  readonly arn: string;
-  readonly name: string;
-  readonly created: Date;
-  readonly versions: Map<string, Version>;
-};
-
-const current = "AWSCURRENT";
-const previous = "AWSPREVIOUS";
 
 const secretId = z.string().min(1).max(2048);
 const versionId = z.string().min(32).max(64);
@@ -107,7 +83,9 @@ export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngin
     const arn = `arn:aws:secretsmanager:${options.region}:${options.account}:secret:${name}-${suffix}`;
     const secret: Secret = { arn, name, created: now(), versions: new Map() };
     secrets.set(name, secret);
-    if (secretString !== undefined) addVersion(secret, token ?? randomUUID(), secretString, [current], now());
+    if (secretString !== undefined) {
+      addVersion(secret, { id: token ?? randomUUID(), value: secretString, created: now() }, [current]);
+    }
     return secret;
   }
 
@@ -146,8 +124,8 @@ export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngin
       const id = request.ClientRequestToken ?? randomUUID();
       const existing = secret.versions.get(id);
       if (existing !== undefined && existing.value !== request.SecretString) throw versionExists(id);
-      const version =
-        existing ?? addVersion(secret, id, request.SecretString, request.VersionStages ?? [current], now());
+      const added = { id, value: request.SecretString, created: now() };
+      const version = existing ?? addVersion(secret, added, request.VersionStages ?? [current]);
       return describeVersion(secret, version);
     },
     UpdateSecretVersionStage: (input) => {
@@ -214,107 +192,6 @@ function parse<Shape>(schema: z.ZodType<Shape>, input: unknown): Shape {
   );
 }
 
-function addVersion(
-  secret: Secret,
-  id: string,
-  text: string,
-  stages: readonly string[],
-  created: Date,
-): Version {
-  const version: Version = { id, value: text, created, stages: new Set() };
-  const isFirst = secret.versions.size === 0;
-  secret.versions.set(id, version);
-  for (const label of isFirst ? new Set([current, ...stages]) : stages) moveLabel(secret, label, version);
-  return version;
-}
-
-function readVersion(secret: Secret, id: string | undefined, label: string | undefined): Version {
-  if (id === undefined) {
-    const version = labelled(secret, label ?? current);
-    if (version === undefined)
-      throw notFound(`the specified secret value for staging label: ${label ?? current}`);
-    return version;
-  }
-  const version = secret.versions.get(id);
-  if (version === undefined) throw notFound(`the specified secret value for VersionId: ${id}`);
-  if (label !== undefined && !version.stages.has(label)) {
-    throw new SecretsError(
-      "InvalidRequestException",
-      "You provided a VersionStage that is not associated to the provided VersionId.",
-    );
-  }
-  return version;
-}
-
-/** The compare-and-swap that a token's promotion relies on: the version that loses the label must be named. */
-function updateStage(
-  secret: Secret,
-  label: string,
-  moveTo: string | undefined,
-  removeFrom: string | undefined,
-): void {
-  const holder = labelled(secret, label);
-  const target = moveTo === undefined ? undefined : secret.versions.get(moveTo);
-  if (moveTo !== undefined && target === undefined)
-    throw notFound(`the specified secret value for VersionId: ${moveTo}`);
-  if (removeFrom !== undefined && removeFrom !== holder?.id) {
-    throw invalid(
-      `The parameter RemoveFromVersionId is not valid. Staging label ${label} is ` +
-        `${holder === undefined ? "attached to no version" : `currently attached to version ${holder.id}`}.`,
-    );
-  }
-  if (target === undefined) {
-    if (holder === undefined || removeFrom === undefined)
-      throw invalid("You must name a version to move the label to.");
-    if (label === current) {
-      throw invalid(
-        `You can only move staging label ${current} to a different secret version. It can't be completely removed.`,
-      );
-    }
-    holder.stages.delete(label);
-    return;
-  }
-  if (holder !== undefined && holder !== target && removeFrom === undefined) {
-    throw invalid(
-      `The parameter RemoveFromVersionId can't be empty. Staging label ${label} is currently attached to version ` +
-        `${holder.id}, so you must explicitly reference that version in RemoveFromVersionId.`,
-    );
-  }
-  moveLabel(secret, label, target);
-}
-
-/** A label is on one version at a time; whoever loses AWSCURRENT becomes AWSPREVIOUS. */
-function moveLabel(secret: Secret, label: string, target: Version): void {
-  const holder = labelled(secret, label);
-  if (holder === target) return;
-  holder?.stages.delete(label);
-  target.stages.add(label);
-  if (label === current && holder !== undefined) moveLabel(secret, previous, holder);
-}
-
-function labelled(secret: Secret, label: string): Version | undefined {
-  return [...secret.versions.values()].find(({ stages }) => stages.has(label));
-}
-
-function describeVersion(secret: Secret, version: Version): Readonly<Record<string, unknown>> {
-  return { ARN: secret.arn, Name: secret.name, VersionId: version.id, VersionStages: [...version.stages] };
-}
-
 function seconds(date: Date): number {
   return date.getTime() / 1000;
-}
-
-function notFound(what: string): SecretsError {
-  return new SecretsError("ResourceNotFoundException", `Secrets Manager can't find ${what}.`);
-}
-
-function versionExists(id: string): SecretsError {
-  return new SecretsError(
-    "ResourceExistsException",
-    `The version ${id} already exists with another value: a version can't be changed, only a new one created.`,
-  );
-}
-
-function invalid(message: string): SecretsError {
-  return new SecretsError("InvalidParameterException", message);
 }

@@ -1,4 +1,5 @@
-import { type SecretsEngine, SecretsError } from "../engines/secrets.ts";
+import type { SecretsEngine } from "../engines/secrets.ts";
+import { SecretsError } from "../engines/secrets-error.ts";
 import type { AccessBook } from "./access.ts";
 import { type Answer, accessDenied, errorAnswer, jsonAnswer } from "./answer.ts";
 import { denialMessage, type ReceivedRequest } from "./authorization.ts";

@@ -1,0 +1,32 @@
+/** A refusal in the service's own terms. */
+export class SecretsError extends Error {
+  override readonly name: string;
+
+  constructor(name: SecretsErrorName, message: string) {
+    super(message);
+    this.name = name;
+  }
+}
+
+type SecretsErrorName =
+  | "InvalidParameterException"
+  | "InvalidRequestException"
+  | "ResourceExistsException"
+  | "ResourceNotFoundException"
+  | "UnknownOperationException"
+  | "ValidationException";
+
+export function notFound(what: string): SecretsError {
+  return new SecretsError("ResourceNotFoundException", `Secrets Manager can't find ${what}.`);
+}
+
+export function versionExists(id: string): SecretsError {
+  return new SecretsError(
+    "ResourceExistsException",
+    `The version ${id} already exists with another value: a version can't be changed, only a new one created.`,
+  );
+}
+
+export function invalid(message: string): SecretsError {
+  return new SecretsError("InvalidParameterException", message);
+}
