@@ -49,17 +49,11 @@ const packageFile = JSON.stringify({ type: "module", imports: { "#lazy/*": "./la
 /**
  * Bundles one entry file with all that it imports, the SDK included; what it imports as `#lazy/…` is bundled beside it.
  * @param entry the entry file, relative to `repository`
- * @param standIns files that take the place of packages
  * @throws with esbuild's messages where something can't be resolved or parsed; where CommonJS code asks for Node's own
  * modules, which it could not when it runs
  */
-export function bundle(
-  repository: string,
-  entry: string,
-  standIns: Readonly<Record<string, string>> = {},
-): Bundle {
-  const alias = { ...lighter, ...standIns };
-  const build = (file: string, output: string) => buildFile(repository, file, output, nameOf(entry), alias);
+export function bundle(repository: string, entry: string): Bundle {
+  const build = (file: string, output: string) => buildFile(repository, file, output, nameOf(entry));
   const main = build(entry, "index");
   const lazy = main.lazyImports.map((name) => build(`adapters/lazy/${name}.ts`, `lazy/${name}`));
   const built = [main, ...lazy];
@@ -80,16 +74,10 @@ function nameOf(entry: string): string {
  * @param name of the file that is written, without its ending
  * @param functionName what the code finds in the place of `process.env.FUNCTION_NAME`
  */
-function buildFile(
-  repository: string,
-  entry: string,
-  name: string,
-  functionName: string,
-  alias: Readonly<Record<string, string>>,
-) {
+function buildFile(repository: string, entry: string, name: string, functionName: string) {
   const { outputFiles, metafile } = buildSync({
     ...options,
-    alias,
+    alias: lighter,
     define: { "process.env.FUNCTION_NAME": JSON.stringify(functionName) },
     absWorkingDir: repository,
     entryPoints: { [name]: join(repository, entry) },

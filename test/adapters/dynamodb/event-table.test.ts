@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { type AttributeValue, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type AttributeValue, DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import type { Fault } from "@income-events/local-stack/gateway/types.ts";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import type { Body } from "../../../domain/event/envelope.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
@@ -138,6 +139,45 @@ await describeOnTables("the event table", (tables) => {
     await expect(recorder()({ event, body })).rejects.toThrow("injected by the test");
     working();
     expect(await stored(event)).toBeUndefined();
+  });
+
+  /** Answers the first writes otherwise, at a moment of the call. @returns how many there were */
+  const disturb = (at: "before" | "after", faults: readonly (Fault | "drop")[]) => {
+    let calls = 0;
+    const end = system.intercept(async ({ action }, moment) => {
+      if (action !== "dynamodb:UpdateItem" || moment !== at) return undefined;
+      calls += 1;
+      return faults[calls - 1];
+    });
+    onTestFinished(end);
+    return () => calls;
+  };
+
+  test.each<[string, Fault | "drop"]>([
+    ["throttling", { status: 400, errorType: "ThrottlingException", message: "injected" }],
+    ["an error of AWS's own", { status: 503, errorType: "ServiceUnavailable", message: "injected" }],
+    ["a connection that is cut", "drop"],
+  ])("a write is tried again after %s", async (_, fault) => {
+    const event = eventOf();
+    const record = eventTable(new DynamoDBClient({ maxAttempts: 3 }), table.name, 30);
+    const calls = disturb("before", [fault]);
+    expect(await record({ event, body })).toBe("first");
+    expect(calls()).toBe(2);
+  });
+
+  test("a write is given up after three attempts", async () => {
+    const record = eventTable(new DynamoDBClient({ maxAttempts: 3 }), table.name, 30);
+    const calls = disturb("before", ["drop", "drop", "drop"]);
+    await expect(record({ event: eventOf(), body })).rejects.toThrow();
+    expect(calls()).toBe(3);
+  });
+
+  test("a write whose answer is lost counts once more, and is still one event", async () => {
+    disturb("after", ["drop"]);
+    const event = eventOf();
+    const record = eventTable(new DynamoDBClient({ maxAttempts: 3 }), table.name, 30);
+    expect(await record({ event, body })).toBe("again");
+    expect(await stored(event)).toMatchObject({ receipts: 2 });
   });
 });
 
