@@ -1,9 +1,6 @@
 import { createHash } from "node:crypto";
-import {
-  createSecretsEngine,
-  type SecretsEngine,
-  SecretsError,
-} from "@income-events/local-stack/engines/secrets.ts";
+import { createSecretsEngine, type SecretsEngine } from "@income-events/local-stack/engines/secrets.ts";
+import { SecretsError } from "@income-events/local-stack/engines/secrets-error.ts";
 import { parseTokenSecret, type StoredToken, type TokenSecret } from "../../adapters/secrets/token-secret.ts";
 import type { Do } from "./processes.ts";
 
