@@ -1,0 +1,106 @@
+import { kinds } from "../../domain/event/events.ts";
+import { headersOf } from "../../domain/event/mapping.ts";
+import { longestCallInSeconds, settlingInSeconds } from "../../domain/fetch/provider-settings.ts";
+import { isPlaceholder, isPrivate } from "./provider-schema.ts";
+import type { Stage } from "./stage-schema.ts";
+
+/** What one check across settings read and says where it fails. */
+export type CrossCheck = {
+  readonly reads: readonly (keyof Stage)[];
+  readonly holds: (stage: Stage) => boolean;
+  readonly path: readonly string[];
+  readonly error: string;
+};
+
+/** Lambda refuses to reserve them. Source: Lambda developer guide, "Configuring reserved concurrency". */
+const alwaysUnreserved = 100;
+
+/** The webhooks' secret goes to no queue. */
+export const secretStaysBehind = {
+  holds: ({ mapping, webhooks }: Pick<Stage, "mapping" | "webhooks">) =>
+    kinds.every((kind) => !headersOf(mapping[kind]).includes(webhooks.secretHeader.toLowerCase())),
+  path: ["webhooks", "secretHeader"],
+  error: "carries the secret, which goes to no queue, but the mapping reads it; name another header there",
+};
+
+/** What must hold between settings of different parts. */
+export const crossChecks: readonly CrossCheck[] = [
+  {
+    reads: ["production", "divideDurationsBy"],
+    holds: ({ production, divideDurationsBy }) => !production || divideDurationsBy === 1,
+    path: ["divideDurationsBy"],
+    error: "shortens every wait, which a production stage can't afford; set it to 1, or leave it out",
+  },
+  ...(["sandbox", "production"] as const).map(
+    (environment): CrossCheck => ({
+      reads: ["production", "provider"],
+      holds: ({ production, provider }) =>
+        !production || provider.environment !== environment || !isPlaceholder(provider.baseUrls[environment]),
+      path: ["provider", "baseUrls", environment],
+      error: "is a placeholder, which a production stage can't call; write the provider's address",
+    }),
+  ),
+  ...(["sandbox", "production"] as const).map(
+    (environment): CrossCheck => ({
+      reads: ["provider"],
+      holds: ({ provider }) => provider.allowPrivateAddresses || !isPrivate(provider.baseUrls[environment]),
+      path: ["provider", "baseUrls", environment],
+      error: "is a private address; write a public one, or set provider.allowPrivateAddresses to true",
+    }),
+  ),
+  { reads: ["mapping", "webhooks"], ...secretStaysBehind },
+  {
+    reads: ["webhooks", "retention"],
+    holds: ({ webhooks, retention }) => retention.eventsDays * 24 > webhooks.retryHours,
+    path: ["retention", "eventsDays"],
+    error:
+      "is over before the provider's last retry, which would be a new event; raise it over webhooks.retryHours",
+  },
+  {
+    reads: ["functions", "accountConcurrency"],
+    holds: ({ functions: { receive }, accountConcurrency }) =>
+      receive.reservedConcurrency === undefined ||
+      kinds.length * receive.reservedConcurrency <= accountConcurrency - alwaysUnreserved,
+    path: ["functions", "receive", "reservedConcurrency"],
+    error:
+      `is reserved for each of ${kinds.length} receivers, which is over accountConcurrency less the ` +
+      `${alwaysUnreserved} that Lambda leaves unreserved; lower it, leave it out, or have the quota raised and set ` +
+      "accountConcurrency to it",
+  },
+  {
+    reads: ["production", "alarms"],
+    holds: ({ production, alarms }) =>
+      !production || alarms.topicArn !== undefined || alarms.emails !== undefined,
+    path: ["alarms"],
+    error:
+      "tell nobody, which a production stage can't afford; write " +
+      '{"emails": ["on-call@your.company"]}, or {"topicArn": "arn:aws:sns:…"} for a topic that is there',
+  },
+  {
+    reads: ["encryption", "subscribers"],
+    holds: ({ encryption, subscribers: readers }) =>
+      encryption.queueKey === undefined || readers.every(({ principals }) => principals.length === 0),
+    path: ["encryption", "queueKey"],
+    error:
+      "can't be used by another account, since nobody can change the policy of AWS's key; leave it out for SSE-SQS, " +
+      "set encryption.keyArn to a key of yours, or leave out subscribers' principals",
+  },
+  {
+    reads: ["archive"],
+    // Where one run fails, the next still comes in time.
+    holds: ({ archive }) => archive.beforeEndHours * 60 >= 2 * archive.everyMinutes,
+    path: ["archive", "everyMinutes"],
+    error: "leaves less than two runs before a dead letter's end; lower it, or raise archive.beforeEndHours",
+  },
+  ...(["fetch", "refresh", "register", "reconcile"] as const).map(
+    (caller): CrossCheck => ({
+      reads: ["provider", "functions"],
+      holds: ({ provider, functions: sizes }) =>
+        longestCallInSeconds(provider) <=
+        sizes[caller].timeoutSeconds - settlingInSeconds(sizes[caller].timeoutSeconds),
+      path: ["functions", caller, "timeoutSeconds"],
+      error:
+        "ends before a slow answer; raise it over the sum of provider.timeouts by a tenth or more, or lower those",
+    }),
+  ),
+];

@@ -1,0 +1,157 @@
+import { z } from "zod";
+import { alarmsSchema } from "./alarms-schema.ts";
+import { encryptionSchema } from "./encryption-schema.ts";
+import { mappingSchema } from "./mapping-schema.ts";
+import { providerSchema } from "./provider-schema.ts";
+import { reconcileSchema } from "./reconcile-schema.ts";
+import {
+  choice,
+  flag,
+  listOf,
+  remedyOf,
+  section,
+  text,
+  waitingTime,
+  wholeNumber,
+  workingTime,
+} from "./setting-types.ts";
+import { subscribersSchema } from "./subscribers-schema.ts";
+import { webhooksSchema } from "./webhooks-schema.ts";
+
+/** The provider's endpoints, as publicly documented. */
+const defaultEndpoints = [
+  "profile",
+  "income",
+  "employment",
+  "activity",
+  "assets",
+  "banking-info",
+  "bonuses",
+  "documents",
+  "performance",
+  "transactions",
+  "trips",
+  "vehicles",
+  "wallet",
+];
+
+const endpointName = text(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'write an endpoint\'s name, such as "income"');
+
+function sizes(memoryMb: number, timeoutSeconds: number, longestSeconds = 900) {
+  return {
+    memoryMb: wholeNumber(128, 10_240).default(memoryMb),
+    timeoutSeconds: workingTime(1, longestSeconds).default(timeoutSeconds),
+  };
+}
+
+function functionSizes(memoryMb: number, timeoutSeconds: number) {
+  return section(sizes(memoryMb, timeoutSeconds)).prefault({});
+}
+
+const functions = section({
+  /** At most 29 s: API Gateway waits no longer. */
+  receive: section({
+    ...sizes(512, 10, 29),
+    /** Kept for each receiver, and the most that it takes: beyond it the provider is asked to send again. */
+    reservedConcurrency: wholeNumber(1, 100_000).exactOptional(),
+  }).prefault({}),
+  store: functionSizes(512, 20),
+  relay: functionSizes(512, 60),
+  // For ten answers of provider.maxResponseBytes at once and a list of provider.maxDataBytes; see docs/adr/0021.
+  fetch: functionSizes(1_024, 60),
+  refresh: functionSizes(256, 60),
+  register: functionSizes(256, 60),
+  reconcile: functionSizes(256, 300),
+  archive: functionSizes(512, 300),
+  erase: functionSizes(512, 300),
+}).prefault({});
+
+const retry = section({
+  baseSeconds: waitingTime(1, 900).default(2),
+  maxSeconds: waitingTime(1, 900, ", the longest delay of SQS").default(900),
+})
+  .refine(({ baseSeconds, maxSeconds }) => baseSeconds <= maxSeconds, {
+    path: ["maxSeconds"],
+    error: "is below retry.baseSeconds; raise it, or lower retry.baseSeconds",
+  })
+  .prefault({});
+
+// The periods that CloudWatch Logs offers, up to a year.
+const logDays = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365] as const;
+
+/** Everything that a stage can set. Each error names the setting and what to write instead. */
+export const stageSchema = section({
+  /** Whether data outlives mistakes: retained resources, deletion and termination protection. No default. */
+  production: flag(": true retains data and protects the stack, false lets it be deleted"),
+  provider: providerSchema,
+  /** What is asked for when an account becomes connected. */
+  startEndpoints: listOf(endpointName)
+    .min(1, { error: remedyOf("name at least one endpoint") })
+    .default(defaultEndpoints),
+  webhooks: webhooksSchema,
+  mapping: mappingSchema,
+  subscribers: subscribersSchema,
+  relay: section({
+    batchSize: wholeNumber(1, 1_000).default(100),
+    retryAttempts: wholeNumber(1, 10_000).default(20),
+  }).prefault({}),
+  fetch: section({
+    maxConcurrency: wholeNumber(2, 1_000, ", the limits of an SQS event source").default(5),
+    retry,
+    /** So long events may take to answer the start of a data fetch, before its endpoints are read anyway. */
+    readAfterSeconds: waitingTime(1, 604_800).default(3_600),
+    /** So long the provider may fail before tasks are given up. */
+    longestOutageHours: waitingTime(1, 10_000).default(72),
+  }).prefault({}),
+  token: section({
+    // More than one new version of a secret in ten minutes exhausts its versions.
+    refreshEveryMinutes: waitingTime(10, 1_440).default(15),
+    /** Share of the token's lifetime that is left when it is refreshed. */
+    marginFraction: z
+      .number({ error: remedyOf("set it to a number from 0.05 to 0.9") })
+      .min(0.05, { error: remedyOf("set it to a number from 0.05 to 0.9") })
+      .max(0.9, { error: remedyOf("set it to a number from 0.05 to 0.9") })
+      .default(0.5),
+  }).prefault({}),
+  reconcile: reconcileSchema,
+  register: section({
+    /** False for a stage that shares its provider environment: one stage registers its webhooks there. */
+    enabled: flag().default(true),
+    /** Whether GET on a webhook's path answers its registration, which the specification does not show. */
+    readsFirst: flag().default(false),
+    everyHours: waitingTime(1, 168).default(24),
+  }).prefault({}),
+  archive: section({
+    /** So long before its queue drops it a dead letter is archived; 336 hours are all of a queue's 14 days. */
+    beforeEndHours: waitingTime(2, 336).default(48),
+    everyMinutes: waitingTime(5, 1_440).default(60),
+  }).prefault({}),
+  retention: section({
+    eventsDays: waitingTime(4, 3_650, ": duplicates come for 3 days").default(30),
+    failuresDays: waitingTime(14, 3_650).default(90),
+    /** Dead letters that would have expired in their queue. */
+    archiveDays: waitingTime(14, 3_650).default(90),
+    logsDays: z.literal(logDays, { error: remedyOf(`set it to one of: ${logDays.join(", ")}`) }).default(30),
+  }).prefault({}),
+  logs: section({
+    /** Whether Lambda writes a line at the start and at the end of each invocation. */
+    invocations: flag().default(false),
+  }).prefault({}),
+  /** `service`: AWS X-Ray traces the functions. */
+  tracing: choice(["off", "service"]).default("off"),
+  erasure: section({
+    /** Whether a user who was deleted at the provider is erased here as well. */
+    onDeletion: flag().default(false),
+  }).prefault({}),
+  functions,
+  /** The quota of the account and region: Lambda's "Concurrent executions". A new account has 10. */
+  accountConcurrency: wholeNumber(1, 1_000_000).default(10),
+  encryption: encryptionSchema,
+  alarms: alarmsSchema,
+  /** Whether the stage has the dashboard; unset: in production. */
+  dashboard: flag().exactOptional(),
+  /** Every waiting time of the stack is divided by this, to live through days in minutes: see docs/adr/0020. */
+  divideDurationsBy: wholeNumber(1, 10_000).default(1),
+});
+
+export type Stage = z.output<typeof stageSchema>;

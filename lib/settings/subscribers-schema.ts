@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { eventTypes } from "../../domain/event/events.ts";
+import { answerTypes, erasureTypes } from "../../domain/message/message-types.ts";
+import { wants } from "../../domain/message/subscribers.ts";
+import { listOf, remedyOf, section, text, waitingTime, workingTime } from "./setting-types.ts";
+
+const messageTypes = [...eventTypes, ...answerTypes, ...erasureTypes];
+const typePattern = z
+  .string({ error: remedyOf("write a message type as a text") })
+  .refine((pattern) => messageTypes.some((type) => wants({ name: "", types: [pattern] }, type)), {
+    error: remedyOf(`matches no message; write one of: ${messageTypes.join(", ")}; or a prefix with *`),
+  });
+
+const principal = text(
+  /^(\d{12}|arn:[a-z-]+:iam::\d{12}:(root|(role|user)\/[\w+=,.@/-]+))$/,
+  "write an account's 12 digits, or the ARN of a role or user",
+);
+
+const subscriber = section({
+  name: text(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, 'write a name of small letters, digits and "-"').max(40, {
+    error: remedyOf("shorten it to 40 characters"),
+  }),
+  /** Message types: exact, or a prefix that ends in `*`. Absent: everything. */
+  types: listOf(typePattern)
+    .min(1, { error: remedyOf("name a type, or leave the setting out to get everything") })
+    .exactOptional(),
+  /** Other accounts, or roles in them, that may read the queue. */
+  principals: listOf(principal).default([]),
+  retentionDays: waitingTime(1, 14).default(14),
+  visibilityTimeoutSeconds: workingTime(1, 43_200).default(60),
+});
+
+// Twelve, since the relay's environment names two queue URLs for each and Lambda allows 4 KB of it in all.
+const mostSubscribers = 12;
+
+export const subscribersSchema = listOf(subscriber)
+  .max(mostSubscribers, { error: () => `has too many; keep ${mostSubscribers}, let one of them fan out` })
+  .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, {
+    error: "has a name twice; give each subscriber a name of its own",
+  })
+  .default([]);
