@@ -65,39 +65,9 @@ const sessionMs = 3_600_000;
 export function createWorld(dependencies: WorldDependencies): World {
   const { clock, store, nextId, emit, datasources, alertOnAccountCreation, fetchDurationMs, connectUrl } =
     dependencies;
-  const keptUsers = store.collection("users");
-  const keptAccounts = store.collection("accounts");
-  const users = new Map(keptUsers.load().map(({ id, value }) => [id, parseUser(value)]));
-  const sessions = new Map([...users.values()].map(({ id, session }) => [session, id]));
-  const accounts = new Map(keptAccounts.load().map(({ id, value }) => [id, parseAccount(value)]));
-  const accountIds = Map.groupBy(accounts.keys(), (id) => known(id).userId);
+  const users = openUsers(store);
+  const accounts = openAccounts(store, clock);
   const fetches = createFetches(clock, store, endFetch);
-
-  const accountsOf = (userId: string) =>
-    (accountIds.get(userId) ?? []).map(known).filter(({ deleted }) => !deleted);
-
-  function known(accountId: string): Account {
-    const account = accounts.get(accountId);
-    if (account === undefined) throw new Error(`there is no account ${accountId}`);
-    return account;
-  }
-
-  function knownUser(userId: string): User {
-    const user = users.get(userId);
-    if (user === undefined) throw new Error(`there is no user ${userId}`);
-    return user;
-  }
-
-  function keep(account: Account): Account {
-    accounts.set(account.id, account);
-    keptAccounts.put(account.id, keepAccount(account));
-    return account;
-  }
-
-  function change(account: Account, fields: Partial<Account>): Account {
-    if (account.deleted) throw new Error(`account ${account.id} was deleted`);
-    return keep({ ...account, ...fields, updatedAt: clock.now() });
-  }
 
   function tell(event: AccountEvent, account: Account): Account {
     emit(account.company ? "company-accounts" : "accounts", accountPayload(event, account));
@@ -105,22 +75,14 @@ export function createWorld(dependencies: WorldDependencies): World {
   }
 
   function remove(account: Account): Account {
-    return tell("delete_account", change(account, { connected: false, deleted: true }));
-  }
-
-  function withNewData(account: Account, endpoints: readonly EndpointName[]) {
-    const data = new Map(account.data);
-    for (const endpoint of endpoints) {
-      data.set(endpoint, { version: (data.get(endpoint)?.version ?? 0) + 1, updatedAt: clock.now() });
-    }
-    return data;
+    return tell("delete_account", accounts.change(account, { connected: false, deleted: true }));
   }
 
   function endFetch({ accountId, endpoints, requestId }: DataFetch): void {
-    const account = known(accountId);
+    const account = accounts.known(accountId);
     // An account that was disconnected or deleted meanwhile yields nothing more.
     if (!account.connected || account.deleted) return;
-    const fetched = change(account, { data: withNewData(account, endpoints) });
+    const fetched = accounts.change(account, { data: withNewData(account, endpoints, clock.now()) });
     if (account.company) {
       tell("update_account", fetched);
       return;
@@ -132,7 +94,7 @@ export function createWorld(dependencies: WorldDependencies): World {
   }
 
   function tellUser(action: "create_user" | "delete_user", user: User): void {
-    const { length } = accountsOf(user.id);
+    const { length } = accounts.ofUser(user.id);
     emit("users", userPayload(action, user, length, `${connectUrl()}/connect/${user.session}`));
   }
 
@@ -143,19 +105,17 @@ export function createWorld(dependencies: WorldDependencies): World {
       const sessionExpiresAt = new Date(now.getTime() + sessionMs);
       const choice = accountAlert === undefined ? {} : { accountAlert };
       const user = { id: nextId(), name, createdAt: now, session, sessionExpiresAt, ...choice };
-      users.set(user.id, user);
-      sessions.set(session, user.id);
-      keptUsers.put(user.id, user);
+      users.add(user);
       tellUser("create_user", user);
       return user;
     },
     submitCredentials: (userId, { company = false, datasource, pictureBytes = 0, accountAlert } = {}) => {
-      const user = knownUser(userId);
+      const user = users.known(userId);
       const now = clock.now();
-      const account = keep({
+      const account = accounts.add({
         id: nextId(),
         userId: user.id,
-        datasource: datasource ?? datasources[accounts.size % datasources.length] ?? datasources[0],
+        datasource: datasource ?? datasources[accounts.size() % datasources.length] ?? datasources[0],
         company,
         createdAt: now,
         updatedAt: now,
@@ -164,50 +124,123 @@ export function createWorld(dependencies: WorldDependencies): World {
         pictureBytes,
         data: new Map(),
       });
-      accountIds.set(user.id, [...(accountIds.get(user.id) ?? []), account.id]);
       const alert = accountAlert ?? user.accountAlert ?? alertOnAccountCreation;
       if (alert && !company) tell("create_account", account);
       return account;
     },
     connect: (accountId) => {
-      const account = known(accountId);
+      const account = accounts.known(accountId);
       const isNew = account.data.size === 0;
       // The company API tells of its data by "updated" events only, so a company account's data is there at once.
-      const data = account.company && isNew ? withNewData(account, endpointNames) : account.data;
-      const connected = change(account, { connected: true, data });
+      const data = account.company && isNew ? withNewData(account, endpointNames, clock.now()) : account.data;
+      const connected = accounts.change(account, { connected: true, data });
       return tell(account.company ? "connect_account" : "update_account", connected);
     },
-    disconnect: (accountId) => tell("disconnect_account", change(known(accountId), { connected: false })),
-    deleteAccount: (accountId) => remove(known(accountId)),
+    disconnect: (accountId) =>
+      tell("disconnect_account", accounts.change(accounts.known(accountId), { connected: false })),
+    deleteAccount: (accountId) => remove(accounts.known(accountId)),
     deleteUser: (userId) => {
-      const user = knownUser(userId);
-      for (const account of accountsOf(user.id)) remove(account);
-      users.delete(user.id);
-      sessions.delete(user.session);
-      keptUsers.remove(user.id);
+      const user = users.known(userId);
+      for (const account of accounts.ofUser(user.id)) remove(account);
+      users.remove(user);
       tellUser("delete_user", user);
     },
     startFetch: (accountId, endpoints) => {
       const requestId = nextId();
       const endsAt = new Date(clock.now().getTime() + fetchDurationMs);
-      fetches.start({ requestId, accountId: known(accountId).id, endpoints, endsAt });
+      fetches.start({ requestId, accountId: accounts.known(accountId).id, endpoints, endsAt });
       return requestId;
     },
-    users: () => [...users.values()],
-    user: (id) => users.get(id),
+    users: users.all,
+    user: users.get,
     userOfSession: (session) => {
-      const user = users.get(sessions.get(session) ?? "");
+      const user = users.ofSession(session);
       return user === undefined || user.sessionExpiresAt <= clock.now() ? undefined : user;
     },
-    accounts: () => [...accounts.values()],
-    account: (id) => accounts.get(id),
-    accountsOf,
+    accounts: accounts.all,
+    account: accounts.get,
+    accountsOf: accounts.ofUser,
     data: (account, endpoint, days) => {
       const version = account.data.get(endpoint);
       if (version === undefined) return undefined;
-      return dataSet(endpoint, sourceOf(account), version.version, version.updatedAt, days);
+      return dataSet(endpoint, sourceOf(account), version, days);
     },
     fetched: fetches.ended,
+  };
+}
+
+function withNewData({ data: before }: Account, endpoints: readonly EndpointName[], updatedAt: Date) {
+  const data = new Map(before);
+  for (const endpoint of endpoints) {
+    data.set(endpoint, { version: (data.get(endpoint)?.version ?? 0) + 1, updatedAt });
+  }
+  return data;
+}
+
+/** The users that are kept, by id and by session. */
+function openUsers(store: Store) {
+  const kept = store.collection("users");
+  const users = new Map(kept.load().map(({ id, value }) => [id, parseUser(value)]));
+  const sessions = new Map([...users.values()].map(({ id, session }) => [session, id]));
+  return {
+    add: (user: User): void => {
+      users.set(user.id, user);
+      sessions.set(user.session, user.id);
+      kept.put(user.id, user);
+    },
+    remove: ({ id, session }: User): void => {
+      users.delete(id);
+      sessions.delete(session);
+      kept.remove(id);
+    },
+    /** @throws where there is no such user */
+    known: (userId: string): User => {
+      const user = users.get(userId);
+      if (user === undefined) throw new Error(`there is no user ${userId}`);
+      return user;
+    },
+    get: (userId: string) => users.get(userId),
+    ofSession: (session: string) => users.get(sessions.get(session) ?? ""),
+    all: (): readonly User[] => [...users.values()],
+  };
+}
+
+/** The accounts that are kept, by id and by user. */
+function openAccounts(store: Store, clock: Clock) {
+  const kept = store.collection("accounts");
+  const accounts = new Map(kept.load().map(({ id, value }) => [id, parseAccount(value)]));
+  const idsOfUsers = Map.groupBy(accounts.keys(), (id) => known(id).userId);
+
+  function known(accountId: string): Account {
+    const account = accounts.get(accountId);
+    if (account === undefined) throw new Error(`there is no account ${accountId}`);
+    return account;
+  }
+
+  function keep(account: Account): Account {
+    accounts.set(account.id, account);
+    kept.put(account.id, keepAccount(account));
+    return account;
+  }
+
+  return {
+    add: (account: Account): Account => {
+      idsOfUsers.set(account.userId, [...(idsOfUsers.get(account.userId) ?? []), account.id]);
+      return keep(account);
+    },
+    /** @throws where the account was deleted */
+    change: (account: Account, fields: Partial<Account>): Account => {
+      if (account.deleted) throw new Error(`account ${account.id} was deleted`);
+      return keep({ ...account, ...fields, updatedAt: clock.now() });
+    },
+    /** @throws where there is no such account */
+    known,
+    get: (accountId: string) => accounts.get(accountId),
+    all: (): readonly Account[] => [...accounts.values()],
+    size: () => accounts.size,
+    /** Those that are not deleted. */
+    ofUser: (userId: string): readonly Account[] =>
+      (idsOfUsers.get(userId) ?? []).map(known).filter(({ deleted }) => !deleted),
   };
 }
 

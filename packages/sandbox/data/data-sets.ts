@@ -1,4 +1,5 @@
 import { createCipheriv, createHash } from "node:crypto";
+import type { DataVersion } from "../accounts.ts";
 import type { EndpointName } from "../endpoint-names.ts";
 import { formatDate, formatMoment } from "../moments.ts";
 import { type PayPeriod, payPeriods, sum } from "./ledger.ts";
@@ -238,8 +239,7 @@ export type DataSet = {
 export function dataSet(
   endpoint: EndpointName,
   source: DataSource,
-  version: number,
-  updatedAt: Date,
+  { version, updatedAt }: DataVersion,
   days?: Days,
 ): DataSet {
   return {

@@ -1,0 +1,104 @@
+import { checkHeaders } from "../api/header-rules.ts";
+import type { Clock } from "../clock.ts";
+import type { DeliveryEngine } from "../delivery/engine.ts";
+import { type EndpointName, isEndpointName } from "../endpoint-names.ts";
+import { type Load, runLoad } from "../load.ts";
+import { takeSnapshot } from "../snapshot.ts";
+import type { WebhookKind } from "../webhooks.ts";
+import type { World } from "../world.ts";
+import type {
+  CreateAccountOptions,
+  CreatedUsers,
+  CreateUsersOptions,
+  DropOptions,
+  FireOptions,
+} from "./contract.ts";
+
+/** Runs something, in one turn, of which the events are sent, or recorded and never sent. */
+export type Tell = (run: () => void, options?: DropOptions) => void;
+
+/** What lets something happen in the world. */
+export function worldControls(world: World, clock: Clock, tell: Tell) {
+  return {
+    createUsers: (count: number, options: CreateUsersOptions = {}) =>
+      createUsers(world, count, options, (run) => tell(run, options)),
+    createAccount: (userId: string, { connected = true, ...options }: CreateAccountOptions = {}) => {
+      const { id } = world.submitCredentials(userId, options);
+      return connected ? world.connect(id).id : id;
+    },
+    disconnectAccount: (id: string, options?: DropOptions) => tell(() => world.disconnect(id), options),
+    reconnectAccount: (id: string, options?: DropOptions) => tell(() => world.connect(id), options),
+    deleteAccount: (id: string, options?: DropOptions) => tell(() => world.deleteAccount(id), options),
+    fetchData: (id: string, endpoints: readonly EndpointName[]) => void world.startFetch(id, endpoints),
+    deleteUser: world.deleteUser,
+    load: (load: Load) => runLoad(world, clock, load),
+    snapshot: () => takeSnapshot(world),
+    data: (accountId: string, endpoint: string) => {
+      const account = world.account(accountId);
+      if (account === undefined || account.deleted || !isEndpointName(endpoint)) return undefined;
+      return world.data(account, endpoint);
+    },
+  };
+}
+
+/** What is done with deliveries. */
+export function deliveryControls(engine: DeliveryEngine, clock: Clock) {
+  return {
+    fireEvent: (kind: WebhookKind, payload: object | string | Buffer, options: FireOptions = {}) => {
+      const { times = 1, headers = {}, maxAttempts, delaySeconds = 0, drop = false } = options;
+      checkHeaders(headers);
+      const delivery = {
+        kind,
+        headers,
+        body: bodyOf(payload),
+        notBefore: new Date(clock.now().getTime() + delaySeconds * 1000),
+        ...(maxAttempts === undefined ? {} : { maxAttempts }),
+      };
+      const send = drop ? engine.drop : engine.deliver;
+      return Array.from({ length: times }, () => send(delivery));
+    },
+    deliveries: engine.list,
+    resend: engine.resend,
+    quiet: engine.quiet,
+  };
+}
+
+/** Over what many stores take in one record. */
+const largePictureBytes = 450_000;
+
+/** How many users are made before others get a turn: a large number must not keep calls waiting. */
+const usersPerTurn = 100;
+
+async function createUsers(
+  world: World,
+  count: number,
+  { accountsPerUser = 1, companyAccounts = 0, pictures = 0, accountAlert }: CreateUsersOptions,
+  inOneTurn: Tell,
+): Promise<CreatedUsers> {
+  const users: string[] = [];
+  const accounts: string[] = [];
+  const companies: string[] = [];
+  const alert = accountAlert === undefined ? {} : { accountAlert };
+  const connected = (userId: string, company: boolean) => {
+    const pictureBytes = !company && accounts.length < pictures ? largePictureBytes : 0;
+    return world.connect(world.submitCredentials(userId, { company, pictureBytes, ...alert }).id).id;
+  };
+  const createUser = (index: number) => {
+    const { id } = world.registerUser();
+    users.push(id);
+    for (let made = 0; made < accountsPerUser; made += 1) accounts.push(connected(id, false));
+    const ownCompanies = Math.floor(companyAccounts / count) + (index < companyAccounts % count ? 1 : 0);
+    for (let made = 0; made < ownCompanies; made += 1) companies.push(connected(id, true));
+  };
+  for (let index = 0; index < count; index += 1) {
+    inOneTurn(() => createUser(index));
+    if (index % usersPerTurn === usersPerTurn - 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { users, accounts, companyAccounts: companies };
+}
+
+/** A payload as it is sent. */
+export function bodyOf(payload: unknown): Buffer {
+  if (Buffer.isBuffer(payload)) return payload;
+  return Buffer.from(typeof payload === "string" ? payload : JSON.stringify(payload));
+}
