@@ -16,19 +16,23 @@ export type FunctionLog = {
   close(): Promise<void>;
 };
 
+export type LogDestination = {
+  /** Where `<function>.log` is written anew; absent: in memory only. */
+  readonly directory?: string | undefined;
+  /** Takes what keeps the file from being written, for example a full disk. */
+  readonly onError: (message: string) => void;
+  /** Sees each line that is in the log group. */
+  readonly onWritten?: (line: string) => void;
+};
+
 /**
  * The log group of one function. What its role may not write is lost, as in AWS, and stands among the gateway's
  * denials (once for each action, whose answer can't change). Below the function's log level nothing is written.
- * @param directory where `<function>.log` is written anew; absent: in memory only
- * @param onError takes what keeps the file from being written, for example a full disk
- * @param onWritten sees each line that is in the log group
  */
 export function createFunctionLog(
   plan: FunctionPlan,
   gateway: Pick<Gateway, "authorize" | "region" | "account">,
-  directory: string | undefined,
-  onError: (message: string) => void,
-  onWritten: (line: string) => void = () => undefined,
+  { directory, onError, onWritten = () => undefined }: LogDestination,
 ): FunctionLog {
   const kept: string[] = [];
   const stream = `arn:aws:logs:${gateway.region}:${gateway.account}:log-group:${plan.logGroupName}:log-stream:local`;

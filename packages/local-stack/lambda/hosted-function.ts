@@ -75,21 +75,9 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
   const concurrency = plan.reservedConcurrency ?? options.maximumProcesses;
   let isClosed = false;
 
-  const start = ({ plan: code, idle }: Served): FunctionProcess => {
+  const start = (code: Served): FunctionProcess => {
     counts.coldStarts += 1;
-    const started = startFunctionProcess(
-      code,
-      options.environmentOf(code),
-      options.onLine,
-      options.shortestImport,
-    );
-    alive.add(started);
-    void started.exited.then(() => {
-      alive.delete(started);
-      const index = idle.indexOf(started);
-      if (index >= 0) idle.splice(index, 1);
-    });
-    return started;
+    return startProcess(code, alive, options);
   };
 
   const inTurn = (): Served => {
@@ -187,6 +175,22 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
       await Promise.all(exits);
     },
   };
+}
+
+/** Starts a process that is alive, and one of the warm ones, until it exits. */
+function startProcess(
+  { plan, idle }: Served,
+  alive: Set<FunctionProcess>,
+  { environmentOf, onLine, shortestImport }: HostOptions,
+): FunctionProcess {
+  const started = startFunctionProcess(plan, environmentOf(plan), onLine, shortestImport);
+  alive.add(started);
+  void started.exited.then(() => {
+    alive.delete(started);
+    const index = idle.indexOf(started);
+    if (index >= 0) idle.splice(index, 1);
+  });
+  return started;
 }
 
 /** Code with its warm processes, the latest used last. */

@@ -12,13 +12,10 @@ test("what is below the function's log level is not in its log, and no metric co
     account: "000000000000",
     authorize: () => ({ allowed: true, reason: "" }),
   };
-  const log = createFunctionLog(
-    plan,
-    gateway,
-    undefined,
-    () => undefined,
-    (line) => written.push(line),
-  );
+  const log = createFunctionLog(plan, gateway, {
+    onError: () => undefined,
+    onWritten: (line) => written.push(line),
+  });
   for (const level of ["INFO", "WARN", "ERROR"]) log.write(lineOf(level));
   expect(log.lines()).toEqual([lineOf("WARN"), lineOf("ERROR")]);
   expect(written).toEqual(log.lines());

@@ -1,0 +1,93 @@
+import { PutSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import type { HttpApi } from "../api/http-api.ts";
+import type { FunctionPlan, StackPlan } from "../assembly/plan.ts";
+import type { AsynchronousInvoker } from "../lambda/asynchronous.ts";
+import type { Credentials } from "../lambda/environment.ts";
+import type { Schedules } from "../schedules/schedules.ts";
+import { waitUntilDrained } from "../sources/drained.ts";
+import { type Clients, clientSettings } from "./clients.ts";
+import type { LocalQueue, LocalStack } from "./local-stack.ts";
+import type { StackParts } from "./stack-parts.ts";
+import type { RunningSource } from "./start-event-sources.ts";
+import { localFunction, type StartedFunction } from "./start-function.ts";
+
+/** Everything of a stack that was started. */
+export type StartedStack = StackParts & {
+  readonly plan: StackPlan;
+  /** For people: which engine keeps the tables. */
+  readonly engine: string;
+  readonly operator: Credentials;
+  /** The operator's. */
+  readonly clients: Clients;
+  readonly api: HttpApi | undefined;
+  readonly functions: readonly StartedFunction[];
+  readonly sources: readonly RunningSource[];
+  readonly queueUrlOf: (logicalId: string) => string;
+  readonly schedules: Schedules;
+  readonly invoker: AsynchronousInvoker;
+  readonly failures: readonly string[];
+  readonly functionsOf: (assembly: string) => readonly FunctionPlan[];
+};
+
+/** What can be asked of a stack that runs and done to it. */
+export function stackControls(started: StartedStack): LocalStack {
+  const { plan, gateway, operator, api, alarms, functions, sources, schedules, cleanup } = started;
+  const secrets = new SecretsManagerClient(clientSettings(gateway, operator));
+  cleanup.defer(() => secrets.destroy());
+  return {
+    name: plan.name,
+    region: gateway.region,
+    account: gateway.account,
+    apiUrl: api?.url,
+    gatewayUrl: gateway.url,
+    engine: started.engine,
+    operator,
+    outputs: plan.outputs,
+    queues: queuesOf(started),
+    tables: plan.tables,
+    buckets: plan.buckets,
+    secrets: plan.secrets.map(({ logicalId, name, arn }) => ({ logicalId, name, arn })),
+    functions: functions.map(localFunction),
+    notRun: plan.notRun,
+    gateway,
+    schedules,
+    alarms: alarms.states,
+    alarmPlans: plan.alarms,
+    lookAtAlarms: alarms.look,
+    alarmValues: alarms.values,
+    accessLog: () => api?.accessLog() ?? [],
+    statusCounts: () => api?.statusCounts() ?? new Map(),
+    problems: () => ({
+      denials: gateway.denials(),
+      initErrors: functions.flatMap(({ host }) =>
+        host.initErrors().map((reason) => `${host.plan.name}: ${reason}`),
+      ),
+      failures: started.failures,
+    }),
+    drained: (drain) =>
+      waitUntilDrained(
+        {
+          sqs: started.clients.sqs,
+          queueUrls: sources.flatMap(({ queueUrl }) => (queueUrl === "" ? [] : [queueUrl])),
+          streams: sources.flatMap(({ running }) => ("caughtUp" in running ? [running] : [])),
+          functions: functions.map(({ host }) => host),
+          pendingEvents: started.invoker.pending,
+        },
+        drain,
+      ),
+    functionsOf: started.functionsOf,
+    setSecret: async (SecretId, SecretString) => {
+      await secrets.send(new PutSecretValueCommand({ SecretId, SecretString }));
+    },
+    close: () => cleanup.disposeAsync(),
+  };
+}
+
+function queuesOf({ plan, queueUrlOf }: StartedStack): ReadonlyMap<string, LocalQueue> {
+  return new Map(
+    plan.queues.map(({ logicalId, name, arn }) => [
+      name,
+      { logicalId, name, arn, url: queueUrlOf(logicalId) },
+    ]),
+  );
+}
