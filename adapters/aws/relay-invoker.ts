@@ -1,4 +1,5 @@
 import type { LambdaClient } from "@aws-sdk/client-lambda";
+import { batchesOf } from "../../domain/core/batches.ts";
 import { FailureError, permanent } from "../../domain/core/failures.ts";
 import { fieldsOf, textOf } from "../../domain/core/parse.ts";
 import type { Change } from "../../domain/state/change.ts";
@@ -10,8 +11,11 @@ export type Unrelayed = { readonly record: StreamRecord; readonly reason: string
 export type RelayAgain = (records: readonly StreamRecord[]) => Promise<readonly Unrelayed[]>;
 
 /** Few enough for the function's time even where each takes a write, and for the 6 MB of an invocation. */
-const mostRecords = 50;
-const mostBytes = 4_000_000;
+const batchLimits = {
+  maxItems: 50,
+  maxBytes: 4_000_000,
+  bytesOf: (record: StreamRecord) => Buffer.byteLength(JSON.stringify(record)),
+};
 const mostTries = 2;
 /** So many records in a row, from the first on, are no poison: the relay itself fails. */
 const mostInVain = 5;
@@ -50,7 +54,7 @@ export function relayInvoker(client: LambdaClient, functionName: string): RelayA
   };
   return async (records) => {
     const unrelayed: Unrelayed[] = [];
-    for (const batch of batchesOf(records)) unrelayed.push(...(await relay(batch)));
+    for (const batch of batchesOf(records, batchLimits)) unrelayed.push(...(await relay(batch)));
     return unrelayed;
   };
 }
@@ -82,23 +86,6 @@ function readOutcome(value: unknown, records: readonly StreamRecord[]): Outcome 
   const ids = failures.map((failure) => textOf(fieldsOf(failure, "the relay's answer"), "itemIdentifier"));
   const at = records.findIndex(({ dynamodb }) => ids.includes(dynamodb?.SequenceNumber ?? ""));
   return { kind: "failed", at: Math.max(0, at), reason: "its log says why (RECORD_FAILED)" };
-}
-
-function batchesOf(records: readonly StreamRecord[]): readonly (readonly StreamRecord[])[] {
-  const batches: StreamRecord[][] = [];
-  let bytes = 0;
-  for (const record of records) {
-    const size = Buffer.byteLength(JSON.stringify(record));
-    const last = batches.at(-1);
-    if (last === undefined || last.length === mostRecords || bytes + size > mostBytes) {
-      batches.push([record]);
-      bytes = size;
-    } else {
-      last.push(record);
-      bytes += size;
-    }
-  }
-  return batches;
 }
 
 /** A change whose consequences the relay can't derive, with the reason where it told one. */

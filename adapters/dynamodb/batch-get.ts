@@ -1,5 +1,6 @@
 import { type AttributeValue, BatchGetItemCommand, type DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
+import { batchesOf } from "../../domain/core/batches.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import type { Key } from "./keys.ts";
 
@@ -23,8 +24,8 @@ export async function batchGet(
   attribute?: string,
 ): Promise<readonly Item[]> {
   const found: Item[] = [];
-  for (let start = 0; start < keys.length; start += mostKeys) {
-    found.push(...(await readSome(client, tableName, keys.slice(start, start + mostKeys), attribute)));
+  for (const batch of batchesOf(keys, { maxItems: mostKeys })) {
+    found.push(...(await readSome(client, tableName, batch, attribute)));
   }
   return found;
 }

@@ -6,6 +6,7 @@ import {
   paginateListObjectsV2,
   type S3Client,
 } from "@aws-sdk/client-s3";
+import { batchesOf } from "../../domain/core/batches.ts";
 import { fieldsOf, numberOf, optionalText, parseJson, present, textOf } from "../../domain/core/parse.ts";
 import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
 import type { DeadLetter, LetterPlace } from "../../domain/recovery/dead-letter.ts";
@@ -39,10 +40,8 @@ export function letterArchive(client: S3Client, Bucket: string): LetterArchive {
     place: (queue) => async (look) => {
       let notTaken = 0;
       for await (const keys of listKeys(client, Bucket, queue)) {
-        for (let start = 0; start < keys.length; start += lotSize) {
-          const read = await Promise.all(
-            keys.slice(start, start + lotSize).map((Key) => readLetter(client, Bucket, Key)),
-          );
+        for (const batch of batchesOf(keys, { maxItems: lotSize })) {
+          const read = await Promise.all(batch.map((Key) => readLetter(client, Bucket, Key)));
           const letters = read.filter((letter) => letter !== undefined);
           const { done, isEnough } = await look(letters);
           const deleted = await Promise.allSettled(

@@ -5,6 +5,7 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from "@aws-sdk/client-sqs";
+import { batchesOf } from "../../domain/core/batches.ts";
 
 /** SQS: the most messages of one request. */
 const batchSize = 10;
@@ -37,7 +38,7 @@ export async function deleteAll<M extends Received>(
   messages: readonly M[],
 ): Promise<readonly M[]> {
   const left: M[] = [];
-  for (const batch of batchesOf(messages)) {
+  for (const batch of batchesOf(messages, { maxItems: batchSize })) {
     const Entries = batch.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
     const { Failed = [] } = await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
     left.push(...batch.filter((_, index) => Failed.some(({ Id }) => Id === String(index))));
@@ -51,7 +52,7 @@ export async function releaseAll(
   QueueUrl: string,
   messages: readonly Received[],
 ): Promise<void> {
-  for (const batch of batchesOf(messages)) {
+  for (const batch of batchesOf(messages, { maxItems: batchSize })) {
     const Entries = batch.map(({ ReceiptHandle }, index) => ({
       Id: String(index),
       ReceiptHandle,
@@ -59,11 +60,4 @@ export async function releaseAll(
     }));
     await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }));
   }
-}
-
-function batchesOf<M>(messages: readonly M[]): readonly (readonly M[])[] {
-  const count = Math.ceil(messages.length / batchSize);
-  return Array.from({ length: count }, (_, index) =>
-    messages.slice(index * batchSize, (index + 1) * batchSize),
-  );
 }

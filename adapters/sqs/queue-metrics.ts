@@ -3,6 +3,7 @@ import {
   type MetricDataQuery,
   paginateGetMetricData,
 } from "@aws-sdk/client-cloudwatch";
+import { batchesOf } from "../../domain/core/batches.ts";
 
 /**
  * What CloudWatch knows of queues and SQS itself does not tell. SQS measures each queue that was used within six hours,
@@ -38,8 +39,7 @@ export function queueMetrics(client: CloudWatchClient, now: () => Date): QueueMe
     const end = now().getTime() / 1000;
     const begin = Math.floor((end - seconds) / period) * period;
     const points = new Map<string, readonly Point[]>();
-    for (let start = 0; start < queueUrls.length; start += queriesAtOnce) {
-      const some = queueUrls.slice(start, start + queriesAtOnce);
+    for (const some of batchesOf(queueUrls, { maxItems: queriesAtOnce })) {
       const input = {
         MetricDataQueries: some.map((url, index) => queryOf(`q${index}`, url, { metric, stat, period })),
         StartTime: new Date(begin * 1000),

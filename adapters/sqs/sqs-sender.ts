@@ -1,4 +1,5 @@
 import { type BatchResultErrorEntry, SendMessageBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { batchesOf } from "../../domain/core/batches.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 
 /**
@@ -21,10 +22,14 @@ export type Send = (
   messages: readonly Outgoing[],
 ) => Promise<readonly (Failure | undefined)[]>;
 
-/** SQS: ten messages and 1 MiB a request, attributes included. */
-const mostMessages = 10;
 const mostBytes = 1_048_576;
 const attributeAllowance = 1_024;
+/** SQS: ten messages and 1 MiB a request, attributes included. */
+const batchLimits = {
+  maxItems: 10,
+  maxBytes: mostBytes,
+  bytesOf: ({ body }: Outgoing) => Buffer.byteLength(body) + attributeAllowance,
+};
 
 /** Whether a message's attributes have room beside its body. */
 export function hasRoomForAttributes(body: string): boolean {
@@ -33,8 +38,8 @@ export function hasRoomForAttributes(body: string): boolean {
 
 export function sqsSender(client: SQSClient): Send {
   return async (queueUrl, messages) => {
-    const results = await Promise.all(batchesOf(messages).map((batch) => sendBatch(client, queueUrl, batch)));
-    return results.flat();
+    const batches = batchesOf(messages, batchLimits);
+    return (await Promise.all(batches.map((batch) => sendBatch(client, queueUrl, batch)))).flat();
   };
 }
 
@@ -102,21 +107,4 @@ function attributesOf({ body, reason, returns }: Outgoing) {
     },
   );
   return fitting.length === 0 ? {} : { MessageAttributes: Object.fromEntries(fitting) };
-}
-
-function batchesOf(messages: readonly Outgoing[]): readonly (readonly Outgoing[])[] {
-  const batches: Outgoing[][] = [];
-  let bytes = 0;
-  for (const message of messages) {
-    const size = Buffer.byteLength(message.body) + attributeAllowance;
-    const last = batches.at(-1);
-    if (last === undefined || last.length === mostMessages || bytes + size > mostBytes) {
-      batches.push([message]);
-      bytes = size;
-    } else {
-      last.push(message);
-      bytes += size;
-    }
-  }
-  return batches;
 }

@@ -1,4 +1,5 @@
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
+import { batchesOf } from "../../domain/core/batches.ts";
 import { jsonText } from "../../domain/event/json-text.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
 import { CommandError } from "../core/command-error.ts";
@@ -37,8 +38,6 @@ export function replayDelivery(
     await deliver(subscriber, failed, tries + 1);
   };
   return async (subscriber, messages) => {
-    for (let start = 0; start < messages.length; start += batchSize) {
-      await deliver(subscriber, messages.slice(start, start + batchSize), 1);
-    }
+    for (const batch of batchesOf(messages, { maxItems: batchSize })) await deliver(subscriber, batch, 1);
   };
 }

@@ -1,5 +1,6 @@
 import type { Key } from "../../adapters/dynamodb/keys.ts";
 import type { StoredChange, StoredChanges } from "../../adapters/streams/stored-changes.ts";
+import { batchesOf } from "../../domain/core/batches.ts";
 import { type IncomeEvent, subjectKindOf } from "../../domain/event/events.ts";
 import { subjectOf } from "../../domain/event/subjects.ts";
 import { wants } from "../../domain/message/subscribers.ts";
@@ -44,8 +45,8 @@ export async function replay(
   const { subject } = run;
   const pages = subject === undefined ? ports.stored.all(run.after) : ports.stored.of(subject, run.after);
   for await (const page of pages) {
-    for (let first = 0; first < page.found.length; first += stepSize) {
-      run = await takeStep(run, page.found.slice(first, first + stepSize), subscribers, ports);
+    for (const batch of batchesOf(page.found, { maxItems: stepSize })) {
+      run = await takeStep(run, batch, subscribers, ports);
     }
     unreadable.push(...page.unreadable);
     run = { ...run, counts: { ...run.counts, examined: run.counts.examined + page.examined } };

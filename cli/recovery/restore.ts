@@ -1,5 +1,6 @@
 import type { RestoredItem } from "../../adapters/dynamodb/table-copy.ts";
 import type { DigestOf } from "../../adapters/erasure/subject-digest.ts";
+import { batchesOf } from "../../domain/core/batches.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import type { Terminal } from "../core/terminal.ts";
 
@@ -58,10 +59,9 @@ async function copyAll(
   ports: RestorePorts,
 ): Promise<void> {
   for await (const page of ports.read()) {
-    const wanted = page.filter(isWanted);
-    for (let start = 0; start < wanted.length; start += atOnce) {
+    for (const batch of batchesOf(page.filter(isWanted), { maxItems: atOnce })) {
       await Promise.all(
-        wanted.slice(start, start + atOnce).map(async (item) => {
+        batch.map(async (item) => {
           const gone = await erasedAmong(item, ports);
           for (const subject of gone) erased.set(nameOf(subject), subject);
           if (gone.length > 0) counts.left += 1;

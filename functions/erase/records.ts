@@ -1,4 +1,5 @@
 import type { ErasableRecord } from "../../adapters/erasure/erasable-records.ts";
+import { batchesOf } from "../../domain/core/batches.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { addRemoved, type EraseTask, type Removed } from "../../domain/recovery/erasure.ts";
 import { mentions } from "../../domain/recovery/mentions.ts";
@@ -61,9 +62,8 @@ async function removeFrom(
   let removed: Removed = {};
   for await (const page of records.pagesOf(subject)) {
     const unwanted = page.filter(isUnwanted);
-    for (let start = 0; start < unwanted.length; start += atOnce) {
+    for (const some of batchesOf(unwanted, { maxItems: atOnce })) {
       if (isTimeOver()) return { removed, isComplete: false };
-      const some = unwanted.slice(start, start + atOnce);
       const gone = await Promise.all(
         some.map(async (record) => {
           if (record.bodyObject !== undefined) await objects.remove(record.bodyObject);
