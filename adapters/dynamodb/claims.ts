@@ -1,12 +1,9 @@
-import {
-  ConditionalCheckFailedException,
-  type DynamoDBClient,
-  UpdateItemCommand,
-} from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { waiting } from "../../domain/core/failures.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
+import { type ConflictingItem, conflictOf } from "./conditional-write.ts";
 import { itemVersion } from "./items.ts";
 import { claimKey } from "./keys.ts";
 
@@ -37,8 +34,8 @@ export function dataClaims(
   return async (subject, name, noted, lookedAt) => {
     const until = now().getTime() + lifeInSeconds * 1000;
     const item = { TableName: tableName, Key: marshall(claimKey(subject, name)) };
-    try {
-      await client.send(
+    const claimed = await conflictOf(
+      client.send(
         new UpdateItemCommand({
           ...item,
           UpdateExpression:
@@ -54,11 +51,10 @@ export function dataClaims(
           }),
           ReturnValuesOnConditionCheckFailure: "ALL_OLD",
         }),
-      );
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      throw waiting("another task reads this data", secondsUntilEnd(error, now()), 0);
-    }
+      ),
+    );
+    if (claimed !== undefined)
+      throw waiting("another task reads this data", secondsUntilEnd(claimed, now()), 0);
     return async () => {
       const giveBack = new UpdateItemCommand({
         ...item,
@@ -73,7 +69,7 @@ export function dataClaims(
   };
 }
 
-function secondsUntilEnd({ Item = {} }: ConditionalCheckFailedException, now: Date): number {
-  const until = Number(unmarshall(Item).until ?? 0);
+function secondsUntilEnd(claim: ConflictingItem, now: Date): number {
+  const until = Number(unmarshall(claim).until ?? 0);
   return Math.max(1, Math.ceil((until - now.getTime()) / 1000));
 }

@@ -1,9 +1,4 @@
-import {
-  ConditionalCheckFailedException,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-} from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent } from "../../domain/core/failures.ts";
 import { optionalText } from "../../domain/core/parse.ts";
@@ -11,6 +6,7 @@ import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
 import { compress, digestOf, expand, type Parts, sizeOf } from "../aws/compressed.ts";
 import type { OverflowBucket } from "../s3/overflow-bucket.ts";
+import { isWritten } from "./conditional-write.ts";
 import { itemVersion, readItem } from "./items.ts";
 import { contentKey } from "./keys.ts";
 
@@ -47,18 +43,16 @@ export function contentStore(
   return async (subject, name, noted, content) => {
     const place = content === undefined ? {} : await placeOf(overflow, subject, name, content);
     const item = { ...contentKey(subject, name), schemaVersion: itemVersion, done: noted, ...place };
-    try {
-      await client.send(
+    await isWritten(
+      client.send(
         new PutItemCommand({
           TableName: tableName,
           Item: marshall(item),
           ConditionExpression: "attribute_not_exists(done) OR done <= :done",
           ExpressionAttributeValues: marshall({ ":done": noted }),
         }),
-      );
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    }
+      ),
+    );
   };
 }
 

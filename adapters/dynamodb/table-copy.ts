@@ -1,6 +1,5 @@
 import {
   type AttributeValue,
-  ConditionalCheckFailedException,
   type DynamoDBClient,
   PutItemCommand,
   paginateScan,
@@ -9,6 +8,7 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { textOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { namedBy } from "../erasure/erasable-records.ts";
+import { isWritten } from "./conditional-write.ts";
 import { isTombstone, subjectOfPartition } from "./keys.ts";
 
 /** An item of a table that was restored from a backup. */
@@ -55,17 +55,13 @@ export async function copyItem(
   tableName: string,
   { raw }: RestoredItem,
 ): Promise<boolean> {
-  try {
-    await client.send(
+  return isWritten(
+    client.send(
       new PutItemCommand({
         TableName: tableName,
         Item: raw,
         ConditionExpression: "attribute_not_exists(pk)",
       }),
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
+    ),
+  );
 }

@@ -1,9 +1,4 @@
-import {
-  ConditionalCheckFailedException,
-  type DynamoDBClient,
-  PutItemCommand,
-  paginateQuery,
-} from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, PutItemCommand, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { retryable } from "../../domain/core/failures.ts";
 import type { Fields } from "../../domain/core/parse.ts";
@@ -11,6 +6,7 @@ import type { Subject } from "../../domain/event/subjects.ts";
 import { type DataSet, parseDataSet } from "../../domain/fetch/document.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
+import { isWritten } from "./conditional-write.ts";
 import { itemVersion, readItem } from "./items.ts";
 import { dataSetKey, dataSetsOf, type Key, stateKey } from "./keys.ts";
 import { nameOf, sharedReads } from "./shared-reads.ts";
@@ -68,19 +64,15 @@ export function revisions(client: DynamoDBClient, tableName: string): Revisions 
 
   const save = async (key: Key, attribute: string, next: { version: number }): Promise<boolean> => {
     const item = { ...key, schemaVersion: itemVersion, version: next.version, [attribute]: next };
-    try {
-      await client.send(
+    return isWritten(
+      client.send(
         new PutItemCommand({
           TableName: tableName,
           Item: marshall(item, { removeUndefinedValues: true }),
           ...(next.version === 1 ? isAbsent : isStill(next.version - 1)),
         }),
-      );
-      return true;
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return false;
-      throw error;
-    }
+      ),
+    );
   };
 
   /** @param ahead what was read ahead, by key; it is kept as it is written */

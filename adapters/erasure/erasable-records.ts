@@ -1,12 +1,8 @@
-import {
-  ConditionalCheckFailedException,
-  DeleteItemCommand,
-  type DynamoDBClient,
-  paginateQuery,
-} from "@aws-sdk/client-dynamodb";
+import { DeleteItemCommand, type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { isFields, optionalText } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
+import { isWritten } from "../dynamodb/conditional-write.ts";
 import { type Key, linkPrefix, partitionOf, replayKey } from "../dynamodb/keys.ts";
 
 /** An item of a subject's partition, as an erasure sees it. */
@@ -82,13 +78,9 @@ export function erasableRecords(client: DynamoDBClient, tableName: string): Eras
     },
     remove: async ({ key }) => {
       const item = { TableName: tableName, Key: marshall(key) };
-      try {
-        await client.send(new DeleteItemCommand({ ...item, ConditionExpression: "attribute_exists(pk)" }));
-        return true;
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return false;
-        throw error;
-      }
+      return isWritten(
+        client.send(new DeleteItemCommand({ ...item, ConditionExpression: "attribute_exists(pk)" })),
+      );
     },
   };
 }

@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  ConditionalCheckFailedException,
-  type DynamoDBClient,
-  UpdateItemCommand,
-} from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { waiting } from "../../domain/core/failures.ts";
 import { numberOf } from "../../domain/core/parse.ts";
 import { windowsOf } from "../../domain/fetch/pacing.ts";
+import { conflictOf } from "../dynamodb/conditional-write.ts";
 import { itemVersion } from "../dynamodb/items.ts";
 import { callWindowKey } from "../dynamodb/keys.ts";
 
@@ -118,8 +115,8 @@ async function take(
   lot: number,
   callsPerWindow: number,
 ): Promise<number | undefined> {
-  try {
-    await client.send(
+  const full = await conflictOf(
+    client.send(
       new UpdateItemCommand({
         TableName: tableName,
         Key: marshall(callWindowKey(begin)),
@@ -134,10 +131,7 @@ async function take(
         }),
         ReturnValuesOnConditionCheckFailure: "ALL_OLD",
       }),
-    );
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return numberOf(unmarshall(error.Item ?? {}), "used");
-  }
+    ),
+  );
+  return full && numberOf(unmarshall(full), "used");
 }

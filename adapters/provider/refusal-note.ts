@@ -1,11 +1,7 @@
-import {
-  ConditionalCheckFailedException,
-  type DynamoDBClient,
-  GetItemCommand,
-  UpdateItemCommand,
-} from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { optionalText } from "../../domain/core/parse.ts";
+import { conflictOf, isWritten } from "../dynamodb/conditional-write.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { refusalNoteKey } from "../dynamodb/keys.ts";
 
@@ -46,8 +42,8 @@ export function refusalNote(client: DynamoDBClient, tableName: string): RefusalN
   const versionOf = (versionId: string) => marshall({ ":version": versionId });
   return {
     note: async (versionId) => {
-      try {
-        await client.send(
+      const known = await conflictOf(
+        client.send(
           new UpdateItemCommand({
             ...item,
             UpdateExpression: "SET #version = :version, schemaVersion = :schema REMOVE #ended",
@@ -56,20 +52,18 @@ export function refusalNote(client: DynamoDBClient, tableName: string): RefusalN
             ExpressionAttributeValues: { ...versionOf(versionId), ...marshall({ ":schema": itemVersion }) },
             ReturnValuesOnConditionCheckFailure: "ALL_OLD",
           }),
-        );
-        return "noted";
-      } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException)) throw error;
-        return error.Item?.isEnded?.BOOL === true ? "ended" : "known";
-      }
+        ),
+      );
+      if (known === undefined) return "noted";
+      return known.isEnded?.BOOL === true ? "ended" : "known";
     },
     read: async () => {
       const { Item } = await client.send(new GetItemCommand({ ...item, ConsistentRead: true }));
       return Item && optionalText(readItem(Item), "refusedVersion");
     },
     conclude: async (versionId, isEnded) => {
-      try {
-        await client.send(
+      await isWritten(
+        client.send(
           new UpdateItemCommand({
             ...item,
             UpdateExpression: "SET #ended = :ended",
@@ -77,10 +71,8 @@ export function refusalNote(client: DynamoDBClient, tableName: string): RefusalN
             ExpressionAttributeNames,
             ExpressionAttributeValues: { ...versionOf(versionId), ":ended": { BOOL: isEnded } },
           }),
-        );
-      } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      }
+        ),
+      );
     },
   };
 }

@@ -1,9 +1,4 @@
-import {
-  ConditionalCheckFailedException,
-  type DynamoDBClient,
-  GetItemCommand,
-  UpdateItemCommand,
-} from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { unreachable } from "../../domain/core/failures.ts";
 import { numberOf } from "../../domain/core/parse.ts";
@@ -16,6 +11,7 @@ import {
   type Sign,
   spreadInSeconds,
 } from "../../domain/fetch/breaker.ts";
+import { isWritten } from "../dynamodb/conditional-write.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { breakerKey } from "../dynamodb/keys.ts";
 
@@ -142,8 +138,8 @@ async function replace(
   seen: Breaker,
   next: Breaker,
 ): Promise<boolean> {
-  try {
-    await client.send(
+  return isWritten(
+    client.send(
       new UpdateItemCommand({
         TableName: tableName,
         Key: marshall(breakerKey),
@@ -156,10 +152,6 @@ async function replace(
           ":version": itemVersion,
         }),
       }),
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
+    ),
+  );
 }

@@ -1,11 +1,7 @@
-import {
-  ConditionalCheckFailedException,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-} from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { parseRun, type Run } from "../../domain/reconcile/reconciliation.ts";
+import { isWritten } from "../dynamodb/conditional-write.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { type Key, reconciliationKey } from "../dynamodb/keys.ts";
 
@@ -54,8 +50,8 @@ export function checkpointAt<T extends { readonly version: number }>(
         [attribute]: next,
         expiresAt: expiresAt?.(),
       };
-      try {
-        await client.send(
+      const isSaved = await isWritten(
+        client.send(
           new PutItemCommand({
             TableName: tableName,
             Item: marshall(item, { removeUndefinedValues: true }),
@@ -63,12 +59,9 @@ export function checkpointAt<T extends { readonly version: number }>(
             ExpressionAttributeNames: { "#version": "version" },
             ExpressionAttributeValues: marshall({ ":before": step.version }),
           }),
-        );
-        return next;
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return undefined;
-        throw error;
-      }
+        ),
+      );
+      return isSaved ? next : undefined;
     },
   };
 }
