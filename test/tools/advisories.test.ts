@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { affects, compareVersions, parseAdvisory } from "../../tools/advisories/advisory.ts";
+import { affects, parseAdvisory } from "../../tools/advisories/advisory.ts";
 import { readAudit } from "../../tools/advisories/audit.ts";
 import { readLockfile } from "../../tools/lockfile/lockfile.ts";
 
@@ -33,6 +33,7 @@ describe("an advisory", () => {
     ["1.4.0", false],
     ["2.0.0-beta.1", false],
     ["2.0.0-beta.11", true],
+    ["10.0.0", false],
     ["2.1.3", true],
     ["2.1.4", false],
   ])("is about the versions between its events: %s %s", (version, isAffected) => {
@@ -47,28 +48,7 @@ describe("an advisory", () => {
     const withdrawn = advisory("a", all, { withdrawn: "2026-01-01T00:00:00Z" });
     expect(affects(withdrawn, { name: "a", version: "1.0.0" })).toBe(false);
     expect(affects(advisory("a", all), { name: "a", version: "1.0.0" })).toBe(true);
-  });
-
-  it("orders versions as Semantic Versioning does", () => {
-    const ordered = [
-      "1.0.0-alpha",
-      "1.0.0-alpha.1",
-      "1.0.0-alpha.beta",
-      "1.0.0-beta.2",
-      "1.0.0-beta.11",
-      "1.0.0-rc.1",
-      "1.0.0",
-      "1.0.10",
-      "1.2.0",
-      "10.0.0",
-    ];
-    for (const [index, version] of ordered.entries()) {
-      for (const [other, compared] of ordered.entries()) {
-        expect(Math.sign(compareVersions(version, compared)), `${version} ${compared}`).toBe(
-          Math.sign(index - other),
-        );
-      }
-    }
+    expect(affects(advisory("a", all), { name: "a", version: "0.0.0-alpha" })).toBe(true);
   });
 });
 

@@ -1,3 +1,4 @@
+import { gt, gte } from "semver";
 import { z } from "zod";
 
 const event = z.object({
@@ -45,48 +46,10 @@ export function affects({ withdrawn, affected }: Advisory, { name, version }: In
 function isWithin(version: string, events: readonly z.output<typeof event>[]): boolean {
   let isAffected = false;
   for (const { introduced, fixed, last_affected } of events) {
-    if (introduced !== undefined && compareVersions(version, introduced) >= 0) isAffected = true;
-    if (fixed !== undefined && compareVersions(version, fixed) >= 0) isAffected = false;
-    if (last_affected !== undefined && compareVersions(version, last_affected) > 0) isAffected = false;
+    // OSV's "0" is before all versions, prereleases included.
+    if (introduced === "0" || (introduced !== undefined && gte(version, introduced))) isAffected = true;
+    if (fixed !== undefined && gte(version, fixed)) isAffected = false;
+    if (last_affected !== undefined && gt(version, last_affected)) isAffected = false;
   }
   return isAffected;
-}
-
-/** By the order of Semantic Versioning 2.0.0; what is built of a version does not count. "0" is before all. */
-export function compareVersions(one: string, other: string): number {
-  const [first, second] = [partsOf(one), partsOf(other)];
-  for (const index of [0, 1, 2]) {
-    const difference = (first.numbers[index] ?? 0) - (second.numbers[index] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return comparePrereleases(first.prerelease, second.prerelease);
-}
-
-function partsOf(version: string): { numbers: readonly number[]; prerelease: readonly string[] } {
-  const [release = "", ...rest] = (version.split("+")[0] ?? "").split("-");
-  const prerelease = rest.join("-");
-  return {
-    numbers: release.split(".").map(Number),
-    prerelease: prerelease === "" ? [] : prerelease.split("."),
-  };
-}
-
-function comparePrereleases(one: readonly string[], other: readonly string[]): number {
-  if (one.length === 0 || other.length === 0) return other.length - one.length;
-  for (let index = 0; index < Math.max(one.length, other.length); index += 1) {
-    const [left, right] = [one[index], other[index]];
-    if (left === right) continue;
-    if (left === undefined) return -1;
-    if (right === undefined) return 1;
-    return compareIdentifiers(left, right);
-  }
-  return 0;
-}
-
-/** Numbers by their value, and before words. */
-function compareIdentifiers(left: string, right: string): number {
-  const isNumber = (text: string) => /^\d+$/.test(text);
-  if (isNumber(left) && isNumber(right)) return Number(left) - Number(right);
-  if (isNumber(left) !== isNumber(right)) return isNumber(left) ? -1 : 1;
-  return left < right ? -1 : 1;
 }
