@@ -5,7 +5,6 @@ import { App, Stack, Validations } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import * as logs from "aws-cdk-lib/aws-logs";
 import * as s3 from "aws-cdk-lib/aws-s3";
-import { VALIDATE_AGAINST_DEFAULT_RULES } from "aws-cdk-lib/cx-api";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { acknowledge, acknowledgements } from "../../lib/acknowledgements.ts";
@@ -28,7 +27,7 @@ describe("the checks at synth", () => {
   function checked(fill: (app: App) => void) {
     const app = new App({
       outdir: mkdtempSync(join(directory, "assembly-")),
-      context: { [VALIDATE_AGAINST_DEFAULT_RULES]: false },
+      builtinCloudFormationValidation: false,
     });
     fill(app);
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
@@ -65,7 +64,7 @@ describe("an acknowledgement", () => {
 
   it("is needed: none stands for a finding that is not there", () => {
     const settings = parseSettings(productionSettings, "test settings");
-    const app = new App({ context: { [VALIDATE_AGAINST_DEFAULT_RULES]: false } });
+    const app = new App({ builtinCloudFormationValidation: false });
     const built = new IncomeEventsStack(app, { stage: "test", settings, codeOf: standIn });
     const types = new Set(built.node.findAll().map((construct) => construct.constructor.name));
     for (const { finding } of acknowledgements) {

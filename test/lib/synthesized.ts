@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
-import { VALIDATE_AGAINST_DEFAULT_RULES } from "aws-cdk-lib/cx-api";
 import { z } from "zod";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
 import { parseSettings } from "../../lib/settings/settings.ts";
@@ -48,7 +47,7 @@ export function synthesized(settings: unknown, stage = "test"): Synthesized {
 
 function read(settings: unknown, stage: string, outdir: string): Synthesized {
   // CDK's own validation takes seconds; `cdk synth` runs it.
-  const app = new App({ outdir, context: { [VALIDATE_AGAINST_DEFAULT_RULES]: false } });
+  const app = new App({ outdir, builtinCloudFormationValidation: false });
   const bundles = new Map<string, unknown>();
   const codeOf = (entry: string, slice: unknown) => {
     bundles.set(entry, JSON.parse(JSON.stringify(slice)));

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
-import { VALIDATE_AGAINST_DEFAULT_RULES } from "aws-cdk-lib/cx-api";
 import { z } from "zod";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
 import type { Settings } from "../../lib/settings/settings.ts";
@@ -37,7 +36,7 @@ export function documentedStage(): StageTemplate {
 export function synthesizeStage(stage: string, settings: Settings): StageTemplate {
   const outdir = mkdtempSync(join(tmpdir(), "income-events-docs-"));
   try {
-    const app = new App({ outdir, context: { [VALIDATE_AGAINST_DEFAULT_RULES]: false } });
+    const app = new App({ outdir, builtinCloudFormationValidation: false });
     const codeOf = () => lambda.Code.fromInline("// without code");
     const stack = new IncomeEventsStack(app, { stage, settings, codeOf });
     const { Resources } = template.parse(app.synth().getStackByName(stack.stackName).template);
