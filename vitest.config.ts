@@ -1,18 +1,59 @@
 import { defineConfig } from "vitest/config";
+import { testsByTier } from "./test/support/tiers.ts";
+
+const { unit, integration, proof } = testsByTier();
+
+/** What tests on engines start with: hosts that the whole run shares, and what each file needs of its own. */
+const onEngines = {
+  globalSetup: ["test/support/table-engine-host.ts", "test/support/assembly-host.ts"],
+  setupFiles: ["test/support/repeat-laws.ts", "test/support/running-systems.ts"],
+  // Most of their time is waiting, for engines, queues and processes.
+  maxWorkers: 3,
+};
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    // Hosts the table engines of the run; they start when a test first asks for them.
-    globalSetup: ["test/support/table-engine-host.ts"],
-    setupFiles: ["test/support/repeat-laws.ts"],
-    // End-to-end tests mostly wait for time-outs of queues: two at once fit two cores.
-    maxWorkers: 2,
     // These end what hangs, and assert no time: a busy machine takes several times as long as a quiet one.
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 120_000, interval: 20 } },
-    // The report is where continuous integration takes its counts from.
-    reporters: ["default", ["json", { outputFile: ".local/test-report.json" }]],
+    reporters: ["default", "json"],
+    // The scripts of package.json name a report each, from which continuous integration takes its counts.
+    outputFile: { json: ".local/test-report.json" },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: unit,
+          setupFiles: ["test/support/repeat-laws.ts", "test/support/unit-guard.ts"],
+          // Pure code leaves nothing behind, so that files share what they import.
+          pool: "threads",
+          isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "integration",
+          include: integration,
+          provide: { tableEngines: "fast" },
+          sequence: { groupOrder: 1 },
+          ...onEngines,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "proof",
+          include: proof,
+          provide: { tableEngines: "others" },
+          sequence: { groupOrder: 2 },
+          ...onEngines,
+        },
+      },
+    ],
   },
 });

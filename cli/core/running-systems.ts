@@ -11,8 +11,9 @@ export type RunningSystem = {
   readonly outputs: Readonly<Record<string, string>>;
 };
 
-/** Where `npm start` writes one file for each system. */
-export const runningSystemsDirectory = join(import.meta.dirname, "../../.local/running");
+/** Where `npm start` writes one file for each system. Tests name a directory of their own in the environment. */
+export const runningSystemsDirectory =
+  process.env.INCOME_EVENTS_RUNNING ?? join(import.meta.dirname, "../../.local/running");
 
 /** Those that run: one that was killed could not take its file away. */
 export function findRunningSystems(directory: string): readonly RunningSystem[] {

@@ -2,8 +2,9 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LocalStack } from "./stack.ts";
 
-/** Where commands look for systems that stay up on this machine. */
-const runningSystemsDirectory = join(import.meta.dirname, "../../.local/running");
+/** Where commands look for systems that stay up on this machine. Tests name a directory of their own. */
+const runningSystemsDirectory =
+  process.env.INCOME_EVENTS_RUNNING ?? join(import.meta.dirname, "../../.local/running");
 
 /**
  * Writes a file that tells commands where a system is and how to use it; its credentials are worth nothing else.

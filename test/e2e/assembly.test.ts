@@ -1,8 +1,10 @@
 import { readDeadLetters } from "@income-events/local-stack/scenario/snapshot.ts";
 import { startStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ProductAssembly, synthesizeProduct } from "../../tools/product-assembly.ts";
+import type { ProductAssembly } from "../../tools/product-assembly.ts";
+import { fastEngine } from "../support/engines.ts";
 import { webhookSecretOf } from "../support/operator.ts";
+import { synthesizeProduct } from "../support/product.ts";
 import { runProgram } from "../support/program.ts";
 
 describe("what is synthesized is what runs", () => {
@@ -62,7 +64,7 @@ describe("what is synthesized is what runs", () => {
       properties.VisibilityTimeout = 2;
       properties.RedrivePolicy = { ...Object(properties.RedrivePolicy), maxReceiveCount: 2 };
     });
-    const stack = await startStack({ assembly: changed.directory });
+    const stack = await startStack({ assembly: changed.directory, engine: await fastEngine() });
     try {
       const store = stack.functions.find(({ logicalId }) => logicalId.startsWith("UsersStoreFunction"));
       let failures = 0;

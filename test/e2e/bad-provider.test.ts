@@ -8,10 +8,10 @@ import {
   readTable,
   type TableCensus,
 } from "@income-events/local-stack/scenario/snapshot.ts";
-import { type System, startSystem } from "@income-events/local-stack/system.ts";
+import type { System } from "@income-events/local-stack/system.ts";
 import type { Fault } from "@income-events/sandbox/api/faults.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ProductAssembly, synthesizeProduct } from "../../tools/product-assembly.ts";
+import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { settle } from "../support/settle.ts";
 
 /** What goes wrong with one read each, and of which endpoint; income comes in two pages. */
@@ -35,7 +35,7 @@ type Case = keyof typeof cases;
 
 /** The functions as they are bundled, on real engines; the calls are those that the sandbox counted. */
 describe("a read that the provider answers badly", () => {
-  let product: ProductAssembly;
+  let product: RunningProduct;
   let system: System;
   let elsewhere: TestProvider;
   let table: TableCensus;
@@ -69,21 +69,11 @@ describe("a read that the provider answers badly", () => {
   };
 
   beforeAll(async () => {
-    [product, elsewhere] = await Promise.all([synthesizeProduct(), startTestProvider()]);
-    system = await startSystem(
-      {
-        once: true,
-        users: 1,
-        stage: "local",
-        assembly: product.directory,
-        apiPort: 0,
-        awsPort: 0,
-        sandboxPort: 0,
-      },
-      { delivery: { firstRetryMs: 200 }, pageSize: 6 },
-      () => undefined,
-      () => undefined,
-    );
+    [product, elsewhere] = await Promise.all([
+      startProduct("local", {}, { delivery: { firstRetryMs: 200 }, pageSize: 6 }),
+      startTestProvider(),
+    ]);
+    ({ system } = product);
     const { sandbox, stack, access } = system;
     const names = Object.keys(cases).filter((name): name is Case => name in cases);
     const made = await sandbox.createUsers(names.length);

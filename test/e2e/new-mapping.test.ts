@@ -6,9 +6,10 @@ import { readDeadLetters } from "@income-events/local-stack/scenario/snapshot.ts
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
-import { type ProductAssembly, synthesizeProduct } from "../../tools/product-assembly.ts";
+import type { ProductAssembly } from "../../tools/product-assembly.ts";
 import { eventually } from "../support/eventually.ts";
 import { sendFollowed } from "../support/followed-webhook.ts";
+import { synthesizeProduct } from "../support/product.ts";
 import { enableRelay } from "../support/relay-source.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { settle } from "../support/settle.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { synthesizeProduct } from "../../tools/product-assembly.ts";
+import { synthesizeProduct } from "../support/product.ts";
 import { runProgram } from "../support/program.ts";
 
 const aboveZero = z.number().int().positive();

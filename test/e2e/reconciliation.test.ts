@@ -1,10 +1,10 @@
 import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
-import { type System, startSystem } from "@income-events/local-stack/system.ts";
+import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type ProductAssembly, synthesizeProduct } from "../../tools/product-assembly.ts";
 import { eventually } from "../support/eventually.ts";
+import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { settle } from "../support/settle.ts";
 import { readMessages } from "../support/subscriber-messages.ts";
 
@@ -12,25 +12,21 @@ const logLine = z.object({ code: z.string() }).loose();
 
 /** The stack as it is synthesized, and a provider whose webhooks get lost. */
 describe("reconciliation on the running system", () => {
-  let product: ProductAssembly;
+  let product: RunningProduct;
   let system: System;
 
   beforeAll(async () => {
-    product = await synthesizeProduct();
-    // Less than one call may take, so that a tick ends after each user: the run survives the function's time limit.
-    await product.change(/^ReconcileUsersFunction[0-9A-F]{8}$/, (properties) => {
-      properties.Timeout = 30;
+    const sandbox = { delivery: { firstRetryMs: 200 }, pageSize: 3 };
+    product = await startProduct("local", {}, sandbox, {
+      // Less than one call may take, so that a tick ends after each user: the run survives the function's time limit.
+      change: (assembly) =>
+        assembly.change(/^ReconcileUsersFunction[0-9A-F]{8}$/, (properties) => {
+          properties.Timeout = 30;
+        }),
     });
-    const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
-    system = await startSystem(
-      { once: true, users: 1, stage: "local", assembly: product.directory, ...ports },
-      { delivery: { firstRetryMs: 200 }, pageSize: 3 },
-      () => undefined,
-      () => undefined,
-    );
+    ({ system } = product);
   });
   afterAll(async () => {
-    await system.close();
     await product[Symbol.asyncDispose]();
   });
 

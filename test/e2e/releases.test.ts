@@ -11,9 +11,11 @@ import { recordTraffic } from "@income-events/local-stack/scenario/traffic.ts";
 import { type System, startSystem } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type ProductAssembly, synthesizeProduct } from "../../tools/product-assembly.ts";
+import type { ProductAssembly } from "../../tools/product-assembly.ts";
 import { readSamples } from "../releases/sample-files.ts";
+import { fastEngine } from "../support/engines.ts";
 import { previousRelease, synthesizeCommit } from "../support/previous-release.ts";
+import { synthesizeProduct } from "../support/product.ts";
 import { bringLoad, invokeScheduled, sendWrittenToday } from "../support/release-load.ts";
 import { settle } from "../support/settle.ts";
 import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
@@ -51,7 +53,14 @@ describe("the release before this one, beside this one", () => {
     }
     const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
     system = await startSystem(
-      { once: true, users: 0, stage: "local", assembly: after.directory, ...ports },
+      {
+        once: true,
+        users: 0,
+        stage: "local",
+        assembly: after.directory,
+        engine: await fastEngine(),
+        ...ports,
+      },
       // The token is always near its end, and lists come in pages.
       { delivery: { firstRetryMs: 200 }, pageSize: 2, tokenLifetimeSeconds: 600 },
       () => undefined,

@@ -3,14 +3,14 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import { readSubscriber, readTable } from "@income-events/local-stack/scenario/snapshot.ts";
-import { type System, startSystem } from "@income-events/local-stack/system.ts";
+import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { identify } from "../../domain/event/identify.ts";
-import { type ProductAssembly, synthesizeProduct } from "../../tools/product-assembly.ts";
 import { eventually } from "../support/eventually.ts";
 import { linesWith, messagesWith, sendFollowed } from "../support/followed-webhook.ts";
 import { webhookSecretOf } from "../support/operator.ts";
+import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { settle } from "../support/settle.ts";
 import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
 
@@ -18,20 +18,13 @@ const period = z.looseObject({ date_start: z.string(), date_end: z.string() });
 const dataOf = z.looseObject({ data: z.array(period) });
 
 describe("the synthesized stack and the provider", () => {
-  let product: ProductAssembly;
+  let product: RunningProduct;
   let system: System;
   beforeAll(async () => {
-    product = await synthesizeProduct();
-    const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
-    system = await startSystem(
-      { once: true, users: 1, stage: "local", assembly: product.directory, ...ports },
-      { delivery: { firstRetryMs: 200 } },
-      () => undefined,
-      () => undefined,
-    );
+    product = await startProduct("local", {}, { delivery: { firstRetryMs: 200 } });
+    ({ system } = product);
   });
   afterAll(async () => {
-    await system.close();
     await product[Symbol.asyncDispose]();
   });
 

@@ -8,10 +8,11 @@ import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type ProductAssembly, synthesizeProduct } from "../../tools/product-assembly.ts";
+import type { ProductAssembly } from "../../tools/product-assembly.ts";
 import { runCommand } from "../support/command-line.ts";
 import { contractMessage } from "../support/contract-message.ts";
 import { eventually } from "../support/eventually.ts";
+import { synthesizeProduct } from "../support/product.ts";
 import { descendantsOf, isAlive, type Program, runProgram } from "../support/program.ts";
 
 // Whatever a person's tools are set to: the written file names no region.

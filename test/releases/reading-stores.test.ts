@@ -21,7 +21,7 @@ import { checkpoint } from "../../adapters/streams/checkpoint.ts";
 import { fieldsOf, present } from "../../domain/core/parse.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
 import type { DeadLetter } from "../../domain/recovery/dead-letter.ts";
-import { describeOnTables, startTestSystem, type TestSystem } from "../support/engines.ts";
+import { describeOnEachTable, startTestSystem, type TestSystem } from "../support/engines.ts";
 import { type LeftBehind, leaveBehind } from "./leave-behind.ts";
 import { releases } from "./sample-files.ts";
 import { event, income, noon, ranged, subject, user } from "./sample-subjects.ts";
@@ -38,7 +38,7 @@ import {
 
 const now = () => noon;
 
-await describeOnTables("items and objects", (tables) => {
+await describeOnEachTable("items and objects", (tables) => {
   let system: TestSystem;
   beforeAll(async () => {
     system = await startTestSystem(tables);

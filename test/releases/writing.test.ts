@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { describeOnTables, startTestSystem, type TestSystem } from "../support/engines.ts";
+import { describeOnEachTable, startTestSystem, type TestSystem } from "../support/engines.ts";
 import { previousRelease } from "../support/previous-release.ts";
 import { type ReleaseSamples, readSamples, writeSamples } from "./sample-files.ts";
 import { takenAway } from "./samples.ts";
@@ -8,7 +8,7 @@ import { writtenToday } from "./write-samples.ts";
 /** Set to a version, it keeps what is written today as the samples of that release. */
 const { WRITE_SAMPLES: version } = process.env;
 
-await describeOnTables("what this release writes", (tables) => {
+await describeOnEachTable("what this release writes", (tables) => {
   let system: TestSystem;
   let today: ReleaseSamples;
   beforeAll(async () => {

@@ -12,8 +12,9 @@ import {
 import { drain } from "@income-events/local-stack/scenario/snapshot.ts";
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { z } from "zod";
-import { synthesizeProduct } from "../../tools/product-assembly.ts";
 import { type Canaries, createCanaries } from "./canaries.ts";
+import { fastEngine } from "./engines.ts";
+import { synthesizeProduct } from "./product.ts";
 
 /** The product as it was synthesized, between a provider that a test speaks for and engines that fail when told. */
 export type CanaryStage = AsyncDisposable & {
@@ -41,9 +42,14 @@ const coded = z.object({ code: z.string() });
 
 export async function startCanaryStage(stage: string, changes: object): Promise<CanaryStage> {
   const canaries = createCanaries();
-  const [product, provider] = await Promise.all([synthesizeProduct(stage, changes), startTestProvider()]);
+  const [product, provider, engine] = await Promise.all([
+    synthesizeProduct(stage, changes),
+    startTestProvider(),
+    fastEngine(),
+  ]);
   const stack = await startStack({
     assembly: product.directory,
+    engine,
     parameters: { ProviderBaseUrl: provider.url },
     maximumProcesses: 2,
   });

@@ -18,6 +18,13 @@ export type CommandOptions = {
   readonly program?: string;
 };
 
+/** What every command finds in its environment: nothing of AWS, and the systems that this test file has started. */
+export function bareEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, INCOME_EVENTS_RUNNING } = process.env;
+  // An empty home has no profile, and the service that tells virtual machines their role is not asked.
+  return { PATH, INCOME_EVENTS_RUNNING, HOME: "/nowhere", AWS_EC2_METADATA_DISABLED: "true" };
+}
+
 /** A command under way. */
 export type RunningCommand = {
   readonly ended: Promise<CommandResult>;
@@ -39,8 +46,7 @@ export function startCommand(
 ): RunningCommand {
   const child = spawn(process.execPath, [join(repository, "cli", program), ...args], {
     cwd: repository,
-    // An empty home has no profile, and the service that tells virtual machines their role is not asked.
-    env: { PATH: process.env.PATH, HOME: "/nowhere", AWS_EC2_METADATA_DISABLED: "true", ...env },
+    env: { ...bareEnvironment(), ...env },
   });
   const heard = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

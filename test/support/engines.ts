@@ -1,18 +1,6 @@
 import { randomUUID } from "node:crypto";
-import {
-  CreateTableCommand,
-  DynamoDBClient,
-  GetItemCommand,
-  QueryCommand,
-  ScanCommand,
-} from "@aws-sdk/client-dynamodb";
-import {
-  type _Record,
-  DescribeStreamCommand,
-  DynamoDBStreamsClient,
-  GetRecordsCommand,
-  GetShardIteratorCommand,
-} from "@aws-sdk/client-dynamodb-streams";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { CreateBucketCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import {
@@ -22,7 +10,6 @@ import {
   SendMessageCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
-import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { localAccount } from "@income-events/local-stack/engines/account.ts";
 import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb.ts";
 import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
@@ -31,6 +18,10 @@ import { startGateway } from "@income-events/local-stack/gateway/gateway.ts";
 import type { Gateway, Interceptor } from "@income-events/local-stack/gateway/types.ts";
 import { describe, inject } from "vitest";
 import { fieldsOf, optionalText } from "../../domain/core/parse.ts";
+import { required } from "./required.ts";
+import { createTable, type TestTable } from "./test-table.ts";
+
+export type { TestTable } from "./test-table.ts";
 
 const region = "eu-central-1";
 
@@ -59,42 +50,64 @@ export type TestSystem = {
   readonly close: () => Promise<void>;
 };
 
-export type TestTable = {
-  readonly name: string;
-  readonly item: (pk: string, sk: string) => Promise<Record<string, unknown> | undefined>;
-  readonly items: (pk: string) => Promise<readonly Record<string, unknown>[]>;
-  readonly all: () => Promise<readonly Record<string, unknown>[]>;
-  /** All records of the table's stream so far, oldest first. */
-  readonly stream: () => Promise<readonly _Record[]>;
-};
-
 export type TestBucket = {
   readonly name: string;
   readonly keys: () => Promise<readonly string[]>;
   readonly bytes: (key: string) => Promise<Buffer>;
 };
 
-const engineNames: readonly DynamoDbEngine[] = ["dynamodb-local", "dynoxide"];
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Of a tier, for behaviour that must be the same on each engine: the fast one, or those that are left then. */
+    tableEngines: "fast" | "others";
+  }
+}
 
-type EngineAnswer = { readonly url: string | undefined; readonly missing: string | undefined };
+/** The fastest first. */
+const engineNames: readonly DynamoDbEngine[] = ["dynoxide", "dynamodb-local"];
+
+type EngineAnswer = {
+  readonly name: DynamoDbEngine;
+  readonly url: string | undefined;
+  readonly missing: string | undefined;
+};
 
 async function tableEngine(name: DynamoDbEngine): Promise<EngineAnswer> {
   const answer = await fetch(`${inject("tableEngineHost")}/${name}`);
   const fields = fieldsOf(await answer.json(), "the answer of the table engines' host");
   if (!answer.ok) throw new Error(optionalText(fields, "missing"));
-  return { url: optionalText(fields, "url"), missing: optionalText(fields, "missing") };
+  return { name, url: optionalText(fields, "url"), missing: optionalText(fields, "missing") };
+}
+
+/** The engine on which whole stacks run in tests that are about no engine. */
+export async function fastEngine(): Promise<DynamoDbEngine> {
+  for (const name of engineNames) if ((await tableEngine(name)).url !== undefined) return name;
+  throw new Error((await tableEngine("dynamodb-local")).missing);
 }
 
 /**
- * Describes a behaviour once for each table engine. An engine that is not installed is skipped, with the reason
- * in the title; where there is none at all, that fails.
+ * Describes a behaviour of code that uses tables: in `npm test` on the fast engine, in `npm run test:proof` on each
+ * other one. An engine that is not installed is skipped, with the reason in the title; where there is none at all,
+ * that fails.
  */
 export async function describeOnTables(title: string, suite: (tables: string) => void): Promise<void> {
-  const answers = await Promise.all(engineNames.map(tableEngine));
-  if (answers.every(({ url }) => url === undefined)) throw new Error(answers[0]?.missing);
-  for (const [index, name] of engineNames.entries()) {
-    const url = answers[index]?.url;
-    const missing = answers[index]?.missing;
+  const fast = await fastEngine();
+  const chosen = engineNames.filter((name) => (name === fast) === (inject("tableEngines") === "fast"));
+  describeOnEngines(title, await Promise.all(chosen.map(tableEngine)), suite);
+}
+
+/** Describes a behaviour in which engines differ where one of them is wrong, as above, on each of them at once. */
+export async function describeOnEachTable(title: string, suite: (tables: string) => void): Promise<void> {
+  describeOnEngines(title, await Promise.all(engineNames.map(tableEngine)), suite);
+}
+
+function describeOnEngines(
+  title: string,
+  engines: readonly EngineAnswer[],
+  suite: (tables: string) => void,
+): void {
+  if (engines.every(({ url }) => url === undefined)) throw new Error(engines[0]?.missing);
+  for (const { name, url, missing } of engines) {
     if (url === undefined)
       describe.skip(`${title} on ${name} (skipped: ${missing?.split(". ")[0]})`, () => suite(""));
     else describe(`${title} on ${name}`, () => suite(url));
@@ -203,77 +216,6 @@ async function receiveMessages(sqs: SQSClient, queueUrl: string): Promise<readon
   return (await sqs.send(command)).Messages ?? [];
 }
 
-async function createTable(dynamodb: DynamoDBClient, streams: DynamoDBStreamsClient): Promise<TestTable> {
-  const name = `t-${randomUUID()}`;
-  const { TableDescription } = await dynamodb.send(
-    new CreateTableCommand({
-      TableName: name,
-      BillingMode: "PAY_PER_REQUEST",
-      KeySchema: [
-        { AttributeName: "pk", KeyType: "HASH" },
-        { AttributeName: "sk", KeyType: "RANGE" },
-      ],
-      AttributeDefinitions: [
-        { AttributeName: "pk", AttributeType: "S" },
-        { AttributeName: "sk", AttributeType: "S" },
-      ],
-      StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" },
-    }),
-  );
-  const streamArn = required(TableDescription?.LatestStreamArn, "LatestStreamArn");
-  return {
-    name,
-    item: async (pk, sk) => {
-      const { Item } = await dynamodb.send(
-        new GetItemCommand({ TableName: name, Key: marshall({ pk, sk }), ConsistentRead: true }),
-      );
-      return Item && unmarshall(Item);
-    },
-    items: async (pk) => {
-      const { Items = [] } = await dynamodb.send(
-        new QueryCommand({
-          TableName: name,
-          KeyConditionExpression: "pk = :pk",
-          ExpressionAttributeValues: marshall({ ":pk": pk }),
-          ConsistentRead: true,
-        }),
-      );
-      return Items.map((item) => unmarshall(item));
-    },
-    all: async () => {
-      const { Items = [] } = await dynamodb.send(new ScanCommand({ TableName: name, ConsistentRead: true }));
-      return Items.map((item) => unmarshall(item));
-    },
-    stream: streamReader(streams, streamArn),
-  };
-}
-
-/** Reads a stream from where the last reading ended; answers all its records so far, oldest first. */
-function streamReader(streams: DynamoDBStreamsClient, StreamArn: string) {
-  const read: _Record[] = [];
-  const iterators = new Map<string, string | undefined>();
-  const startOf = async (ShardId: string | undefined) => {
-    const start = { StreamArn, ShardId, ShardIteratorType: "TRIM_HORIZON" as const };
-    return (await streams.send(new GetShardIteratorCommand(start))).ShardIterator;
-  };
-  return async (): Promise<readonly _Record[]> => {
-    const { StreamDescription } = await streams.send(new DescribeStreamCommand({ StreamArn }));
-    for (const { ShardId = "" } of StreamDescription?.Shards ?? []) {
-      // An open shard has a next iterator for ever: an empty answer is its present end.
-      let iterator = iterators.has(ShardId) ? iterators.get(ShardId) : await startOf(ShardId);
-      while (iterator !== undefined) {
-        const { Records = [], NextShardIterator } = await streams.send(
-          new GetRecordsCommand({ ShardIterator: iterator }),
-        );
-        read.push(...Records);
-        iterators.set(ShardId, NextShardIterator);
-        iterator = Records.length === 0 ? undefined : NextShardIterator;
-      }
-    }
-    return [...read];
-  };
-}
-
 async function createBucket(s3: S3Client): Promise<TestBucket> {
   const name = `b-${randomUUID()}`;
   await s3.send(new CreateBucketCommand({ Bucket: name }));
@@ -288,9 +230,4 @@ async function createBucket(s3: S3Client): Promise<TestBucket> {
       return Buffer.from((await Body?.transformToByteArray()) ?? []);
     },
   };
-}
-
-function required<T>(value: T | undefined, name: string): T {
-  if (value === undefined) throw new Error(`the engine gave no ${name}`);
-  return value;
 }

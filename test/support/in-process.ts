@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { vi } from "vitest";
 import { runProgram } from "../../cli/program.ts";
-import type { CommandResult } from "./command-line.ts";
+import { bareEnvironment, type CommandResult } from "./command-line.ts";
 
 /**
  * Runs a command line in this process, where a process of its own for each would take minutes: one at a time.
@@ -20,8 +20,7 @@ export async function runInProcess(
       return true;
     });
   const spies = [hear("stdout"), hear("stderr")];
-  // An empty home has no profile, and the service that tells virtual machines their role is not asked.
-  process.env = { PATH: before.env.PATH, HOME: "/nowhere", AWS_EC2_METADATA_DISABLED: "true", ...env };
+  process.env = { ...bareEnvironment(), ...env };
   Object.defineProperty(process, "stdin", { value: new PassThrough().end(input), configurable: true });
   try {
     const code = await runProgram(args);

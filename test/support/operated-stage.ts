@@ -1,14 +1,18 @@
 import { announce } from "@income-events/local-stack/announce.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import type { SandboxOptions } from "@income-events/sandbox/server.ts";
-import { type CommandOptions, type CommandResult, runCommand } from "./command-line.ts";
+import type { CommandOptions, CommandResult } from "./command-line.ts";
+import { runInProcess } from "./in-process.ts";
 import { type RunnerOptions, startProduct } from "./running-product.ts";
 
 /** A running product that commands find by themselves, as they find what `npm start` keeps up. */
 export type OperatedStage = AsyncDisposable & {
   readonly system: System;
-  /** Runs a command on this stage, whatever else runs on the machine. */
-  readonly run: (args: readonly string[], options?: CommandOptions) => Promise<CommandResult>;
+  /** Runs a command on this stage, in this process; one after the other. */
+  readonly run: (
+    args: readonly string[],
+    options?: Pick<CommandOptions, "input" | "env">,
+  ) => Promise<CommandResult>;
   /** An environment in which this stage stands for AWS: the operator's credentials, and the gateway's address. */
   readonly asAws: Readonly<
     Record<"AWS_ENDPOINT_URL" | "AWS_REGION" | "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY", string>
@@ -26,9 +30,14 @@ export async function startOperatedStage(
   const { system } = product;
   const endAnnouncement = announce(system.stack);
   const { gatewayUrl, region, operator } = system.stack;
+  let last: Promise<unknown> = Promise.resolve();
   return {
     system,
-    run: (args, options) => runCommand([...args, "--stage", stage], options),
+    run: (args, { env, input } = {}) => {
+      const run = last.then(() => runInProcess([...args, "--stage", stage], env, input));
+      last = run.catch(() => undefined);
+      return run;
+    },
     asAws: {
       AWS_ENDPOINT_URL: gatewayUrl,
       AWS_REGION: region,

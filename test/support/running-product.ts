@@ -1,8 +1,10 @@
 import type { Exchange } from "@income-events/local-stack/api/http-api.ts";
 import type { StartOptions } from "@income-events/local-stack/options.ts";
-import { type System, startSystem } from "@income-events/local-stack/system.ts";
+import { type Progress, type System, startSystem } from "@income-events/local-stack/system.ts";
 import type { SandboxOptions } from "@income-events/sandbox/server.ts";
-import { synthesizeProduct } from "../../tools/product-assembly.ts";
+import type { ProductAssembly } from "../../tools/product-assembly.ts";
+import { fastEngine } from "./engines.ts";
+import { synthesizeProduct } from "./product.ts";
 
 /** The product as it was synthesized, running beside a sandbox. */
 export type RunningProduct = AsyncDisposable & { readonly system: System };
@@ -10,6 +12,10 @@ export type RunningProduct = AsyncDisposable & { readonly system: System };
 export type RunnerOptions = Pick<StartOptions, "streamRetentionSeconds"> & {
   /** Is told of each request to the webhooks' API and its answer. */
   readonly onAnswered?: (exchange: Exchange) => void;
+  /** Is told of each step and of alarms. */
+  readonly onProgress?: Progress;
+  /** Changes what was synthesized before it runs, as a careless hand would. */
+  readonly change?: (product: ProductAssembly) => Promise<void>;
 };
 
 /** @param changes settings in the place of the stage's, group by group */
@@ -17,12 +23,13 @@ export async function startProduct(
   stage: string,
   changes: object = {},
   sandbox: SandboxOptions = {},
-  { onAnswered = () => undefined, ...runner }: RunnerOptions = {},
+  { onAnswered = () => undefined, onProgress = () => undefined, change, ...runner }: RunnerOptions = {},
 ): Promise<RunningProduct> {
-  const product = await synthesizeProduct(stage, changes);
+  const [product, engine] = await Promise.all([synthesizeProduct(stage, changes), fastEngine()]);
+  await change?.(product);
   const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
-  const options = { once: true, users: 0, stage, assembly: product.directory, ...ports, ...runner };
-  const system = await startSystem(options, sandbox, () => undefined, onAnswered);
+  const options = { once: true, users: 0, stage, engine, assembly: product.directory, ...ports, ...runner };
+  const system = await startSystem(options, sandbox, onProgress, onAnswered);
   return {
     system,
     [Symbol.asyncDispose]: async () => {

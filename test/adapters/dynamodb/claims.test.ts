@@ -3,13 +3,18 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type ClaimData, dataClaims } from "../../../adapters/dynamodb/claims.ts";
 import { failureOf } from "../../../domain/core/failures.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+import {
+  describeOnEachTable,
+  startTestSystem,
+  type TestSystem,
+  type TestTable,
+} from "../../support/engines.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
 const after = (seconds: number) => new Date(noon.getTime() + seconds * 1000);
 const income = { endpoint: "income" };
 
-await describeOnTables("a claim on a data set", (tables) => {
+await describeOnEachTable("a claim on a data set", (tables) => {
   let system: TestSystem;
   let table: TestTable;
   let subject: Subject;

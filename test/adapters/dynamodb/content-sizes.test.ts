@@ -5,14 +5,14 @@ import { contentOf, contentStore } from "../../../adapters/dynamodb/document-sto
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import {
-  describeOnTables,
+  describeOnEachTable,
   startTestSystem,
   type TestBucket,
   type TestSystem,
   type TestTable,
 } from "../../support/engines.ts";
 
-await describeOnTables("the sizes of stored data", (tables) => {
+await describeOnEachTable("the sizes of stored data", (tables) => {
   let system: TestSystem;
   let table: TestTable;
   let bucket: TestBucket;

@@ -12,14 +12,14 @@ import {
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import {
-  describeOnTables,
+  describeOnEachTable,
   startTestSystem,
   type TestBucket,
   type TestSystem,
   type TestTable,
 } from "../../support/engines.ts";
 
-await describeOnTables("the content store", (tables) => {
+await describeOnEachTable("the content store", (tables) => {
   let system: TestSystem;
   let table: TestTable;
   let bucket: TestBucket;

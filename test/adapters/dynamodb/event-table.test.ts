@@ -5,7 +5,12 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import type { Body } from "../../../domain/event/envelope.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
-import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+import {
+  describeOnEachTable,
+  startTestSystem,
+  type TestSystem,
+  type TestTable,
+} from "../../support/engines.ts";
 
 const receivedAt = "2026-11-21T10:00:00.000Z";
 
@@ -24,7 +29,7 @@ function eventOf(facts: Partial<IncomeEvent> = {}): IncomeEvent {
 
 const body: Body = { as: "text", text: '{"first":true}' };
 
-await describeOnTables("the event table", (tables) => {
+await describeOnEachTable("the event table", (tables) => {
   let system: TestSystem;
   let table: TestTable;
 

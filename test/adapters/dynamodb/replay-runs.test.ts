@@ -2,7 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { replayKey } from "../../../adapters/dynamodb/keys.ts";
 import { type ReplayCheckpoint, replayRuns } from "../../../adapters/dynamodb/replay-runs.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
-import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+import {
+  describeOnEachTable,
+  startTestSystem,
+  type TestSystem,
+  type TestTable,
+} from "../../support/engines.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
 const run: ReplayRun = {
@@ -16,7 +21,7 @@ const run: ReplayRun = {
   counts: { examined: 3, messages: 2, pending: 1, sent: { ledger: 2 } },
 };
 
-await describeOnTables("a replay on its way", (tables) => {
+await describeOnEachTable("a replay on its way", (tables) => {
   let system: TestSystem;
   let table: TestTable;
   let checkpoint: ReplayCheckpoint;

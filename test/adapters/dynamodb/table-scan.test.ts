@@ -3,9 +3,14 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { scanTable, type TableScan } from "../../../adapters/dynamodb/table-scan.ts";
 import { tableSize } from "../../../adapters/dynamodb/table-size.ts";
-import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+import {
+  describeOnEachTable,
+  startTestSystem,
+  type TestSystem,
+  type TestTable,
+} from "../../support/engines.ts";
 
-await describeOnTables("a scan of the table", (tables) => {
+await describeOnEachTable("a scan of the table", (tables) => {
   let system: TestSystem;
   let table: TestTable;
   beforeAll(async () => {

@@ -8,7 +8,12 @@ import type { Subject } from "../../../domain/event/subjects.ts";
 import { type DataSet, wantFor } from "../../../domain/fetch/document.ts";
 import type { DataName } from "../../../domain/fetch/document-name.ts";
 import type { State } from "../../../domain/state/state.ts";
-import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+import {
+  describeOnEachTable,
+  startTestSystem,
+  type TestSystem,
+  type TestTable,
+} from "../../support/engines.ts";
 
 function stateOf(subject: Subject, version: number, facts: Partial<State> = {}): State {
   return {
@@ -22,7 +27,7 @@ function stateOf(subject: Subject, version: number, facts: Partial<State> = {}):
   };
 }
 
-await describeOnTables("revisions", (tables) => {
+await describeOnEachTable("revisions", (tables) => {
   let system: TestSystem;
   let table: TestTable;
   let known: Revisions;

@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { callWindow, type Permit } from "../../../adapters/provider/rate-limiter.ts";
 import { windowsOf } from "../../../domain/fetch/pacing.ts";
-import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+import {
+  describeOnEachTable,
+  startTestSystem,
+  type TestSystem,
+  type TestTable,
+} from "../../support/engines.ts";
 
 const noon = Date.parse("2026-11-21T12:00:00Z");
 
-await describeOnTables("the call window", (tables) => {
+await describeOnEachTable("the call window", (tables) => {
   let system: TestSystem;
   let table: TestTable;
   let time: number;

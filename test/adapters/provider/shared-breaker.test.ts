@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Report, type SharedBreaker, sharedBreaker } from "../../../adapters/provider/shared-breaker.ts";
-import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+import {
+  describeOnEachTable,
+  startTestSystem,
+  type TestSystem,
+  type TestTable,
+} from "../../support/engines.ts";
 
 const settings = { failures: 3, baseSeconds: 10, maxSeconds: 300 };
 const dead = { pauseInSeconds: 0 };
 
-await describeOnTables("the breaker", (tables) => {
+await describeOnEachTable("the breaker", (tables) => {
   let system: TestSystem;
   let table: TestTable;
   let time: number;

@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type RefusalNote, refusalNote, refusalOf } from "../../../adapters/provider/refusal-note.ts";
 import { tokenRefusals } from "../../../adapters/secrets/token-refusals.ts";
-import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+import {
+  describeOnEachTable,
+  startTestSystem,
+  type TestSystem,
+  type TestTable,
+} from "../../support/engines.ts";
 
-await describeOnTables("refused tokens", (tables) => {
+await describeOnEachTable("refused tokens", (tables) => {
   let system: TestSystem;
   let table: TestTable;
   let note: RefusalNote;

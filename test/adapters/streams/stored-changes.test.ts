@@ -15,9 +15,14 @@ import { subjectOf } from "../../../domain/event/subjects.ts";
 import { wantFor } from "../../../domain/fetch/document.ts";
 import { judge } from "../../../domain/state/state.ts";
 import { eventOf } from "../../domain/samples.ts";
-import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+import {
+  describeOnEachTable,
+  startTestSystem,
+  type TestSystem,
+  type TestTable,
+} from "../../support/engines.ts";
 
-await describeOnTables("what the table holds of a subject", (tables) => {
+await describeOnEachTable("what the table holds of a subject", (tables) => {
   let system: TestSystem;
   let table: TestTable;
   let stored: StoredChanges;

@@ -7,7 +7,12 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { followStream } from "../../../adapters/streams/stream-follower.ts";
 import { streamOf } from "../../../adapters/streams/table-stream.ts";
-import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+import {
+  describeOnEachTable,
+  startTestSystem,
+  type TestSystem,
+  type TestTable,
+} from "../../support/engines.ts";
 
 const credentials = { accessKeyId: "AKIATEST000000000000", secretAccessKey: "test" };
 const region = "eu-central-1";
@@ -35,7 +40,7 @@ function follow(
   return { seen, troubles, ready: Promise.race([ready.promise, ended]), stop: () => ending.abort(), ended };
 }
 
-await describeOnTables("following a table's stream", (tables) => {
+await describeOnEachTable("following a table's stream", (tables) => {
   let system: TestSystem;
   let client: DynamoDBStreamsClient;
   let table: TestTable;

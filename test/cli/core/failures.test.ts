@@ -7,8 +7,8 @@ import { localAccount } from "@income-events/local-stack/engines/account.ts";
 import type { Command } from "commander";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createProgram } from "../../../cli/program.ts";
-import { synthesizeProduct } from "../../../tools/product-assembly.ts";
 import { runInProcess } from "../../support/in-process.ts";
+import { synthesizeProduct } from "../../support/product.ts";
 import { expired, gone, type RefusingAws, startRefusingAws, throttled } from "../../support/refusing-aws.ts";
 
 // Other tests keep systems up that commands would find.

@@ -10,10 +10,10 @@ import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { Kind } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
-import { synthesizeProduct } from "../../../tools/product-assembly.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { webhookSecretOf } from "../../support/operator.ts";
+import { synthesizeProduct } from "../../support/product.ts";
 
 const settings = {
   // Its schedule does not come while this runs.

@@ -11,8 +11,10 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { type System, startSystem } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type ProductAssembly, synthesizeProduct } from "../../../tools/product-assembly.ts";
+import type { ProductAssembly } from "../../../tools/product-assembly.ts";
 import { runCommand } from "../../support/command-line.ts";
+import { fastEngine } from "../../support/engines.ts";
+import { synthesizeProduct } from "../../support/product.ts";
 
 const report = z.object({
   run: z.string(),
@@ -45,10 +47,11 @@ describe("npm run smoke", () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  const start = ({ directory: assembly }: ProductAssembly) => {
+  const start = async ({ directory: assembly }: ProductAssembly) => {
+    const options = { once: true, users: 0, stage: "smoke", assembly, engine: await fastEngine() };
     const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
     const nothing = () => undefined;
-    return startSystem({ once: true, users: 0, stage: "smoke", assembly, ...ports }, {}, nothing, nothing);
+    return startSystem({ ...options, ...ports }, {}, nothing, nothing);
   };
   const smoke = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
     const json = join(directory, "report.json");

@@ -2,35 +2,29 @@ import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-sec
 import type { Call, Interceptor } from "@income-events/local-stack/gateway/types.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
-import { type System, startSystem } from "@income-events/local-stack/system.ts";
+import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type ProductAssembly, synthesizeProduct } from "../../../tools/product-assembly.ts";
 import { eventually } from "../../support/eventually.ts";
+import { type RunningProduct, startProduct } from "../../support/running-product.ts";
 import { settle } from "../../support/settle.ts";
 
 /** The stack as it is synthesized, with a provider that ends a token when it is refreshed. */
 describe("the token of a running system", () => {
-  let product: ProductAssembly;
+  let product: RunningProduct;
   let system: System;
   let secrets: SecretsManagerClient;
   let printed: string[];
 
   beforeAll(async () => {
-    product = await synthesizeProduct();
     printed = [];
-    const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
-    system = await startSystem(
-      { once: true, users: 1, stage: "local", assembly: product.directory, ...ports },
-      { delivery: { firstRetryMs: 200 }, tokenLifetimeSeconds: 7_200, refreshEndsToken: true },
-      (step) => printed.push(step),
-      () => undefined,
-    );
+    const sandbox = { delivery: { firstRetryMs: 200 }, tokenLifetimeSeconds: 7_200, refreshEndsToken: true };
+    product = await startProduct("local", {}, sandbox, { onProgress: (step) => printed.push(step) });
+    ({ system } = product);
     const { gatewayUrl: endpoint, region, operator: credentials } = system.stack;
     secrets = new SecretsManagerClient({ endpoint, region, credentials });
   });
   afterAll(async () => {
     secrets.destroy();
-    await system.close();
     await product[Symbol.asyncDispose]();
   });
 

@@ -15,7 +15,7 @@ import {
   tableResource,
   writeAssembly,
 } from "../../../support/assembly.ts";
-import { describeOnTables } from "../../../support/engines.ts";
+import { describeOnEachTable } from "../../../support/engines.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { operatorClients } from "../stack/operator-clients.ts";
 
@@ -73,7 +73,7 @@ async function startFollower(handler: string, mapping: Readonly<Record<string, u
   };
 }
 
-await describeOnTables("a table's stream", (tables) => {
+await describeOnEachTable("a table's stream", (tables) => {
   beforeAll(() => {
     vi.stubEnv("DYNAMODB_ENDPOINT", tables);
   });

@@ -1,0 +1,101 @@
+import { randomUUID } from "node:crypto";
+import {
+  CreateTableCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  QueryCommand,
+  ScanCommand,
+} from "@aws-sdk/client-dynamodb";
+import {
+  type _Record,
+  DescribeStreamCommand,
+  type DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+} from "@aws-sdk/client-dynamodb-streams";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { required } from "./required.ts";
+
+export type TestTable = {
+  readonly name: string;
+  readonly item: (pk: string, sk: string) => Promise<Record<string, unknown> | undefined>;
+  readonly items: (pk: string) => Promise<readonly Record<string, unknown>[]>;
+  readonly all: () => Promise<readonly Record<string, unknown>[]>;
+  /** All records of the table's stream so far, oldest first. */
+  readonly stream: () => Promise<readonly _Record[]>;
+};
+
+/** A table of its own name, with a stream. */
+export async function createTable(
+  dynamodb: DynamoDBClient,
+  streams: DynamoDBStreamsClient,
+): Promise<TestTable> {
+  const name = `t-${randomUUID()}`;
+  const { TableDescription } = await dynamodb.send(
+    new CreateTableCommand({
+      TableName: name,
+      BillingMode: "PAY_PER_REQUEST",
+      KeySchema: [
+        { AttributeName: "pk", KeyType: "HASH" },
+        { AttributeName: "sk", KeyType: "RANGE" },
+      ],
+      AttributeDefinitions: [
+        { AttributeName: "pk", AttributeType: "S" },
+        { AttributeName: "sk", AttributeType: "S" },
+      ],
+      StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" },
+    }),
+  );
+  const streamArn = required(TableDescription?.LatestStreamArn, "LatestStreamArn");
+  return {
+    name,
+    item: async (pk, sk) => {
+      const { Item } = await dynamodb.send(
+        new GetItemCommand({ TableName: name, Key: marshall({ pk, sk }), ConsistentRead: true }),
+      );
+      return Item && unmarshall(Item);
+    },
+    items: async (pk) => {
+      const { Items = [] } = await dynamodb.send(
+        new QueryCommand({
+          TableName: name,
+          KeyConditionExpression: "pk = :pk",
+          ExpressionAttributeValues: marshall({ ":pk": pk }),
+          ConsistentRead: true,
+        }),
+      );
+      return Items.map((item) => unmarshall(item));
+    },
+    all: async () => {
+      const { Items = [] } = await dynamodb.send(new ScanCommand({ TableName: name, ConsistentRead: true }));
+      return Items.map((item) => unmarshall(item));
+    },
+    stream: streamReader(streams, streamArn),
+  };
+}
+
+/** Reads a stream from where the last reading ended; answers all its records so far, oldest first. */
+function streamReader(streams: DynamoDBStreamsClient, StreamArn: string) {
+  const read: _Record[] = [];
+  const iterators = new Map<string, string | undefined>();
+  const startOf = async (ShardId: string | undefined) => {
+    const start = { StreamArn, ShardId, ShardIteratorType: "TRIM_HORIZON" as const };
+    return (await streams.send(new GetShardIteratorCommand(start))).ShardIterator;
+  };
+  return async (): Promise<readonly _Record[]> => {
+    const { StreamDescription } = await streams.send(new DescribeStreamCommand({ StreamArn }));
+    for (const { ShardId = "" } of StreamDescription?.Shards ?? []) {
+      // An open shard has a next iterator for ever: an empty answer is its present end.
+      let iterator = iterators.has(ShardId) ? iterators.get(ShardId) : await startOf(ShardId);
+      while (iterator !== undefined) {
+        const { Records = [], NextShardIterator } = await streams.send(
+          new GetRecordsCommand({ ShardIterator: iterator }),
+        );
+        read.push(...Records);
+        iterators.set(ShardId, NextShardIterator);
+        iterator = Records.length === 0 ? undefined : NextShardIterator;
+      }
+    }
+    return [...read];
+  };
+}

@@ -1,0 +1,76 @@
+import { globSync } from "node:fs";
+import { join } from "node:path";
+
+const repository = join(import.meta.dirname, "../..");
+
+/** Pure code: starts no process, opens no port, synthesizes no stack. `unit-guard.ts` fails what does. */
+const pure = [
+  "test/domain/**/*.test.ts",
+  "test/adapters/{dynamodb/items,secrets/token-claims,streams/change-stream}.test.ts",
+  "test/cli/{core,dead-letters,doctor,events,mapping,recovery,smoke,status}/**/*.test.ts",
+  "test/docs/{capacity,logs,promises,references}.test.ts",
+  "test/functions/fetch/{coalescing,read-pages-laws,verdict}.test.ts",
+  "test/functions/{relay/derive,runtime/log,runtime/sanitize-errors}.test.ts",
+  "test/lib/settings/default-mapping.test.ts",
+  "test/packages/local-stack/*.test.ts",
+  "test/packages/local-stack/{alarms,assembly,iam,scenario,schedules}/**/*.test.ts",
+  "test/packages/local-stack/api/{access-log,http-event,routes,throttle}.test.ts",
+  "test/packages/local-stack/gateway/throttle-events.test.ts",
+  "test/packages/local-stack/lambda/{asynchronous,function-log,log-level}.test.ts",
+  "test/packages/local-stack/sources/{batch-response,event-filter,stream-batch}.test.ts",
+  "test/packages/sandbox/clock.test.ts",
+  "test/packages/subscriber/{lambda,reader}.test.ts",
+  "test/proof/{capacity-model,conformance,restore-drill,timing}.test.ts",
+  "test/proof/bench/{faults,work-off,workload}.test.ts",
+  "test/proof/chaos/{audit-events,crash-points,fault-schedule,judge-run}.test.ts",
+  "test/proof/{model,outage}/**/*.test.ts",
+  "test/security/prototype-pollution.test.ts",
+  "test/tools/lockfile.test.ts",
+];
+
+/** In the folders above, and yet with an engine, a server, a process or a module in the place of another. */
+const impure = [
+  "test/domain/core/constant-time.test.ts",
+  "test/cli/core/failures.test.ts",
+  "test/cli/dead-letters/redrive.test.ts",
+  "test/cli/smoke/{queues,stored,webhook-sender}.test.ts",
+  "test/packages/local-stack/scenario/snapshot.test.ts",
+];
+
+/** Real minutes: too long for every change. */
+const long = ["test/e2e/{alarms,chaos,outage,releases,storm}.test.ts"];
+
+/**
+ * Behaviour that must be the same on each table engine (`describeOnTables`): `npm test` runs it on the fast one,
+ * `npm run test:proof` on the others. What is about the table itself runs on each of them in `npm test`.
+ */
+const onOtherEngines = [
+  "test/functions/**/*.test.ts",
+  "test/cli/smoke/stored.test.ts",
+  "test/packages/subscriber/memory.test.ts",
+  "test/proof/{bench/signed-http,chaos/controls,chaos/play-fault}.test.ts",
+];
+
+/** Files relative to the repository. @throws where a pattern names no file any more */
+function filesOf(patterns: readonly string[]): readonly string[] {
+  return patterns.flatMap((pattern) => {
+    const files = globSync(pattern, { cwd: repository });
+    if (files.length === 0) throw new Error(`test/support/tiers.ts: no test file is named ${pattern}`);
+    return files;
+  });
+}
+
+export type Tier = "unit" | "integration" | "proof";
+
+/** The test files of each tier. A file that is named nowhere above is an integration test. */
+export function testsByTier(): Readonly<Record<Tier, string[]>> {
+  const without = (files: readonly string[], others: readonly string[]) =>
+    files.filter((file) => !others.includes(file)).sort();
+  const unit = without(filesOf(pure), filesOf(impure));
+  const proof = filesOf(long);
+  return {
+    unit,
+    integration: without(filesOf(["test/**/*.test.ts"]), [...unit, ...proof]),
+    proof: without([...proof, ...filesOf(onOtherEngines)], unit),
+  };
+}
