@@ -39,7 +39,7 @@ export default defineConfig({
         test: {
           name: "integration",
           include: integration,
-          provide: { tableEngines: "fast" },
+          provide: { tier: "integration" },
           sequence: { groupOrder: 1 },
           ...onEngines,
         },
@@ -49,7 +49,7 @@ export default defineConfig({
         test: {
           name: "proof",
           include: proof,
-          provide: { tableEngines: "others" },
+          provide: { tier: "proof" },
           sequence: { groupOrder: 2 },
           ...onEngines,
         },

@@ -6,6 +6,7 @@ import { fastEngine } from "../support/engines.ts";
 import { webhookSecretOf } from "../support/operator.ts";
 import { synthesizeProduct } from "../support/product.ts";
 import { runProgram } from "../support/program.ts";
+import { shareOfTier } from "../support/share-of-tier.ts";
 
 describe("what is synthesized is what runs", () => {
   let product: ProductAssembly;
@@ -19,13 +20,15 @@ describe("what is synthesized is what runs", () => {
       "--once",
       "--users",
       "1",
+      "--engine",
+      await fastEngine(),
       "--assembly",
       assembly.directory,
     ]);
     return { code: await program.ended, output: program.output() };
   };
 
-  it.each([/^UsersReceiveFunction/, /^RelayChangesFunction/])(
+  it.each(shareOfTier([/^UsersReceiveFunction/], [/^RelayChangesFunction/]))(
     "fails the run when the bundle of %s throws",
     async (functionId) => {
       await using changed = await product.copy();
@@ -38,16 +41,22 @@ describe("what is synthesized is what runs", () => {
     },
   );
 
-  it.each([
-    [/^EndpointsReceiveRole/, "sqs:SendMessage"],
-    [/^AccountsStoreRole/, "dynamodb:UpdateItem"],
-    [/^UsersStoreRole/, "sqs:DeleteMessage"],
-    [/^RelayChangesRole/, "dynamodb:PutItem"],
-    [/^FetchDataRole/, "dynamodb:UpdateItem"],
-    [/^FetchDataRole/, "s3:PutObject"],
-    [/^RefreshTokenRole/, "secretsmanager:UpdateSecretVersionStage"],
-    [/^RegisterWebhooksRole/, "secretsmanager:GetSecretValue"],
-  ])("fails the run, naming the action, when %s may not %s", async (roleId, action) => {
+  it.each(
+    shareOfTier<[RegExp, string]>(
+      [
+        [/^EndpointsReceiveRole/, "sqs:SendMessage"],
+        [/^RegisterWebhooksRole/, "secretsmanager:GetSecretValue"],
+      ],
+      [
+        [/^AccountsStoreRole/, "dynamodb:UpdateItem"],
+        [/^UsersStoreRole/, "sqs:DeleteMessage"],
+        [/^RelayChangesRole/, "dynamodb:PutItem"],
+        [/^FetchDataRole/, "dynamodb:UpdateItem"],
+        [/^FetchDataRole/, "s3:PutObject"],
+        [/^RefreshTokenRole/, "secretsmanager:UpdateSecretVersionStage"],
+      ],
+    ),
+  )("fails the run, naming the action, when %s may not %s", async (roleId, action) => {
     await using changed = await product.copy();
     await changed.removeAction(roleId, action);
 

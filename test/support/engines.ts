@@ -19,6 +19,7 @@ import type { Gateway, Interceptor } from "@income-events/local-stack/gateway/ty
 import { describe, inject } from "vitest";
 import { fieldsOf, optionalText } from "../../domain/core/parse.ts";
 import { required } from "./required.ts";
+import { shareOfTier } from "./share-of-tier.ts";
 import { createTable, type TestTable } from "./test-table.ts";
 
 export type { TestTable } from "./test-table.ts";
@@ -56,13 +57,6 @@ export type TestBucket = {
   readonly bytes: (key: string) => Promise<Buffer>;
 };
 
-declare module "vitest" {
-  interface ProvidedContext {
-    /** Of a tier, for behaviour that must be the same on each engine: the fast one, or those that are left then. */
-    tableEngines: "fast" | "others";
-  }
-}
-
 /** The fastest first. */
 const engineNames: readonly DynamoDbEngine[] = ["dynoxide", "dynamodb-local"];
 
@@ -92,7 +86,10 @@ export async function fastEngine(): Promise<DynamoDbEngine> {
  */
 export async function describeOnTables(title: string, suite: (tables: string) => void): Promise<void> {
   const fast = await fastEngine();
-  const chosen = engineNames.filter((name) => (name === fast) === (inject("tableEngines") === "fast"));
+  const chosen = shareOfTier(
+    [fast],
+    engineNames.filter((name) => name !== fast),
+  );
   describeOnEngines(title, await Promise.all(chosen.map(tableEngine)), suite);
 }
 

@@ -41,10 +41,11 @@ const impure = [
 const long = ["test/e2e/{alarms,chaos,outage,releases,storm}.test.ts"];
 
 /**
- * Behaviour that must be the same on each table engine (`describeOnTables`): `npm test` runs it on the fast one,
- * `npm run test:proof` on the others. What is about the table itself runs on each of them in `npm test`.
+ * Files whose cases are divided between the tiers: by engine (`describeOnTables`: behaviour of code that uses tables runs
+ * on the fast one in `npm test`, on the others in `npm run test:proof`), or by `shareOfTier`.
  */
-const onOtherEngines = [
+const inBothTiers = [
+  "test/e2e/{assembly,once}.test.ts",
   "test/functions/**/*.test.ts",
   "test/cli/smoke/stored.test.ts",
   "test/packages/subscriber/memory.test.ts",
@@ -71,6 +72,6 @@ export function testsByTier(): Readonly<Record<Tier, string[]>> {
   return {
     unit,
     integration: without(filesOf(["test/**/*.test.ts"]), [...unit, ...proof]),
-    proof: without([...proof, ...filesOf(onOtherEngines)], unit),
+    proof: without([...proof, ...filesOf(inBothTiers)], unit),
   };
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { operatingPage } from "../../tools/operating/document.ts";
 import { tasks } from "../../tools/operating/tasks.ts";
-import { runCommand } from "../support/command-line.ts";
+import { runInProcess } from "../support/in-process.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/operate/operating.md"), "utf8");
 const commands = [...page.matchAll(/^\$ npx income-events (.+)$/gm)].map(([, line = ""]) => line);
@@ -32,7 +32,7 @@ describe("the page of the most common tasks", () => {
     );
     for (const name of names) {
       const words = name.split(" ").slice(0, 2);
-      const help = await runCommand([...words, "--help"]);
+      const help = await runInProcess([...words, "--help"]);
       expect(help.code, name).toBe(0);
       for (const line of commands.filter((each) => each.startsWith(name))) {
         for (const [option] of line.matchAll(/--[a-z-]+/g)) expect(help.stdout, line).toContain(option);

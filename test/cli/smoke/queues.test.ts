@@ -27,7 +27,7 @@ const messageOf = ({ subject, type }: PlannedEvent) => ({
   subject,
 });
 
-describe("a subscriber's queue", () => {
+describe.concurrent("a subscriber's queue", () => {
   const types = ["user.*", "account.created"];
   const wanted = events.filter(({ type }) => wants({ name: "test", types }, type));
   const [first = events[0]] = wanted;
@@ -80,7 +80,7 @@ describe("a subscriber's queue", () => {
   });
 });
 
-describe("a dead-letter queue", () => {
+describe.concurrent("a dead-letter queue", () => {
   const ofUsers = events.filter(({ kind }) => kind === "users");
   const letter = async (queueUrl: string, body: string, reason: string) => {
     await system.sqs.send(

@@ -90,7 +90,8 @@ function receipts(log: readonly string[]): Record<string, number> {
   return counts;
 }
 
-describe("a batch of a queue", () => {
+// Each has a stack of its own, and mostly waits for messages to come back.
+describe.concurrent("a batch of a queue", () => {
   test("that succeeds is deleted", async () => {
     await using work = await startWork({ handler: "() => null" });
     await work.send("a", "b", "c");
