@@ -1,17 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { type LockedPackage, readLockfile } from "../../tools/lockfile/lockfile.ts";
+import { installedPackages, type LockedPackage, readLockfile } from "../../tools/lockfile/lockfile.ts";
 import { problemsOf } from "../../tools/lockfile/problems.ts";
 
 const integrity = `sha512-${"A".repeat(86)}==`;
 const nothingWanted = { dependencies: {}, devDependencies: {}, optionalDependencies: {} };
 const lockOf = (found: LockedPackage, path = "node_modules/a") =>
-  problemsOf({ lockfileVersion: 3, packages: { "": {}, [path]: found } }, nothingWanted);
+  problemsOf({ lockfileVersion: 3, packages: { "": {}, [path]: found } }, new Map());
 
 describe("the lockfile", () => {
   it("of this repository has nothing from elsewhere, unchecked, or with a script of its own", () => {
-    const { lock, manifest } = readLockfile();
-    expect(Object.keys(lock.packages).length).toBeGreaterThan(100);
-    expect(problemsOf(lock, manifest)).toEqual([]);
+    const { lock, manifests } = readLockfile();
+    expect(installedPackages(lock).length).toBeGreaterThan(100);
+    expect([...manifests.keys()]).toEqual(
+      expect.arrayContaining(["package.json", "packages/sandbox/package.json"]),
+    );
+    expect(problemsOf(lock, manifests)).toEqual([]);
   });
 
   it("may leave the registry's address out, and may name it", () => {
@@ -53,6 +56,19 @@ describe("the lockfile", () => {
     expect(lockOf({ optional: true, os: ["linux"], cpu: ["x64"], libc: ["musl"] })).toEqual([]);
   });
 
+  it("takes a link to a package of the repository's own, and no other", () => {
+    const links = (resolved: string) =>
+      problemsOf(
+        {
+          lockfileVersion: 3,
+          packages: { "": {}, "packages/a": {}, "node_modules/a": { link: true, resolved } },
+        },
+        new Map(),
+      );
+    expect(links("packages/a")).toEqual([]);
+    expect(links("packages/b")).toContain("node_modules/a: is a link; install it from the registry");
+  });
+
   it("lets a named package run its script, under this name alone", () => {
     expect(lockOf({ integrity, hasInstallScript: true }, "node_modules/x/node_modules/esbuild")).toEqual([]);
     expect(lockOf({ integrity, hasInstallScript: true }, "node_modules/esbuild-wasm")).toHaveLength(1);
@@ -68,9 +84,9 @@ describe("the lockfile", () => {
     "file:../a",
     "npm:b@1.0.0",
   ])("is refused where package.json asks for %s", (version) => {
-    const manifest = { ...nothingWanted, dependencies: { a: version } };
-    expect(problemsOf({ lockfileVersion: 3, packages: {} }, manifest)).toEqual([
-      `package.json: a is asked for as ${version}; write the exact version`,
+    const manifests = new Map([["p/package.json", { ...nothingWanted, dependencies: { a: version } }]]);
+    expect(problemsOf({ lockfileVersion: 3, packages: {} }, manifests)).toEqual([
+      `p/package.json: a is asked for as ${version}; write the exact version`,
     ]);
   });
 });

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import { z } from "zod";
-import { nameAt, readLockfile } from "../lockfile/lockfile.ts";
+import { installedPackages, nameAt, readLockfile } from "../lockfile/lockfile.ts";
 import { type Advisory, affects, type Installed, parseAdvisory } from "./advisory.ts";
 import { askRegistry } from "./audit.ts";
 
@@ -27,8 +27,8 @@ const { database } = new Command("npm run advisories --")
   .parse()
   .opts<{ readonly database?: string }>();
 
-const installed = Object.entries(readLockfile().lock.packages).flatMap(([path, { version }]): Installed[] =>
-  path === "" || version === undefined ? [] : [{ name: nameAt(path), version }],
+const installed = installedPackages(readLockfile().lock).flatMap(([path, { version }]): Installed[] =>
+  version === undefined ? [] : [{ name: nameAt(path), version }],
 );
 
 process.exitCode = database === undefined ? await byRegistry() : byFolder(database);

@@ -1,6 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { z } from "zod";
+import { installedPackages, nameAt, readLockfile } from "../lockfile/lockfile.ts";
 
 /** Licences under which a dependency may be built on. What is ours is Apache-2.0. */
 const allowed: ReadonlySet<string> = new Set([
@@ -24,20 +22,9 @@ const allowedForTools: ReadonlySet<string> = new Set([
   "Python-2.0",
 ]);
 
-const lockfile = z.object({
-  packages: z.record(z.string(), z.object({ license: z.string().optional(), dev: z.boolean().optional() })),
-});
-
-const file = join(import.meta.dirname, "../../package-lock.json");
-const { packages } = lockfile.parse(JSON.parse(readFileSync(file, "utf8")));
-const refused = Object.entries(packages)
-  .filter(([path]) => path !== "")
-  .map(([path, { license = "not told", dev }]) => ({
-    name: path.replace(/^.*node_modules\//, ""),
-    license,
-    licences: dev === true ? allowedForTools : allowed,
-  }))
-  .filter(({ license, licences }) => !isAllowed(license, licences));
+const refused = installedPackages(readLockfile().lock)
+  .map(([path, { license = "not told", dev = false }]) => ({ name: nameAt(path), license, dev }))
+  .filter(({ license, dev }) => !isAllowed(license, dev ? allowedForTools : allowed));
 
 /** `(MIT OR Apache-2.0)`: one of them suffices. `A AND B`: all of them must do. */
 function isAllowed(expression: string, licences: ReadonlySet<string>): boolean {

@@ -1,4 +1,4 @@
-import { type LockedPackage, type Lockfile, type Manifest, nameAt } from "./lockfile.ts";
+import { installedPackages, type LockedPackage, type Lockfile, type Manifest, nameAt } from "./lockfile.ts";
 
 const registry = "https://registry.npmjs.org/";
 
@@ -13,26 +13,27 @@ const installScripts: Readonly<Record<string, string>> = {
  * not checked against a digest, or that run a script when they are installed.
  * @returns a line for each
  */
-export function problemsOf({ lockfileVersion, packages }: Lockfile, manifest: Manifest): readonly string[] {
+export function problemsOf(lock: Lockfile, manifests: ReadonlyMap<string, Manifest>): readonly string[] {
   const version =
-    lockfileVersion === 3
+    lock.lockfileVersion === 3
       ? []
-      : [`the lockfile is of version ${lockfileVersion}; write it with npm 7 or later`];
-  const locked = Object.entries(packages).filter(([path]) => path !== "");
+      : [`the lockfile is of version ${lock.lockfileVersion}; write it with npm 7 or later`];
   return [
     ...version,
-    ...Object.values(manifest).flatMap(problemsOfVersions),
-    ...locked.flatMap(([path, found]) =>
+    ...[...manifests].flatMap(([file, manifest]) =>
+      Object.values(manifest).flatMap((wanted) => problemsOfVersions(file, wanted)),
+    ),
+    ...installedPackages(lock).flatMap(([path, found]) =>
       problemsOfPackage(nameAt(path), found).map((line) => `${path}: ${line}`),
     ),
   ];
 }
 
 /** Exact versions alone: no range, no tag, no address. */
-function problemsOfVersions(wanted: Readonly<Record<string, string>>): readonly string[] {
+function problemsOfVersions(file: string, wanted: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(wanted)
     .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
-    .map(([name, version]) => `package.json: ${name} is asked for as ${version}; write the exact version`);
+    .map(([name, version]) => `${file}: ${name} is asked for as ${version}; write the exact version`);
 }
 
 function problemsOfPackage(name: string, found: LockedPackage): readonly string[] {
