@@ -19,7 +19,7 @@ export function subjectDigest(
   secretId: string,
   now: () => Date = () => new Date(),
 ): DigestOf {
-  const key = secretReader(client, secretId, parseErasureKey, now, keptForInSeconds);
+  const key = secretReader(client, secretId, parseErasureKey, { now, keptFor: keptForInSeconds });
   return async (subject) =>
     createHmac("sha256", await key.read())
       .update(nameOf(subject))

@@ -38,8 +38,10 @@ export function callWindow(
   client: DynamoDBClient,
   tableName: string,
   requestsPerMinute: number,
-  now: () => Date,
-  gathered: () => Promise<unknown> = () => sleep(gatheredForInMillis),
+  {
+    now,
+    gathered = () => sleep(gatheredForInMillis),
+  }: { readonly now: () => Date; readonly gathered?: () => Promise<unknown> },
 ): CallWindow {
   const { windowInSeconds, callsPerWindow } = windowsOf(requestsPerMinute);
   const length = windowInSeconds * 1000;

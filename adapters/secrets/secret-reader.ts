@@ -19,8 +19,7 @@ export function secretReader<T>(
   client: SecretsManagerClient,
   secretId: string,
   parse: (text: string, versionId: string) => T,
-  now: () => Date,
-  keptFor = keptForInSeconds,
+  { now, keptFor = keptForInSeconds }: { readonly now: () => Date; readonly keptFor?: number },
 ): SecretReader<T> {
   let kept: { readonly value: Promise<T>; readonly since: number } | undefined;
 

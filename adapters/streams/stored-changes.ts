@@ -64,7 +64,10 @@ export function storedChanges(client: DynamoDBClient, TableName: string): Stored
       for (const partition of await partitionsOf(client, TableName, subject)) {
         if (after !== undefined && partition < after.pk) continue;
         const start = after?.pk === partition ? after : undefined;
-        for await (const items of readPartition(client, TableName, partition, sortKeys[0], start)) {
+        for await (const items of readPartition(client, TableName, partition, {
+          first: sortKeys[0],
+          after: start,
+        })) {
           const { found, unreadable } = readItems(items);
           yield {
             found: found.filter(({ change }) => isAbout(subject, change)),
@@ -95,12 +98,9 @@ async function partitionsOf(
 ): Promise<readonly string[]> {
   const own = partitionOf(subject);
   const partitions = new Set([own]);
-  for await (const items of readPartition(
-    client,
-    TableName,
-    own,
-    subject.kind === "user" ? linkPrefix : sortKeys[0],
-  )) {
+  for await (const items of readPartition(client, TableName, own, {
+    first: subject.kind === "user" ? linkPrefix : sortKeys[0],
+  })) {
     for (const item of items) {
       const sortKey = textOf(item, "sk");
       if (sortKey.startsWith(linkPrefix)) {
@@ -122,8 +122,7 @@ async function* readPartition(
   client: DynamoDBClient,
   TableName: string,
   pk: string,
-  first: string,
-  after?: Key,
+  { first, after }: { readonly first: string; readonly after?: Key | undefined },
 ): AsyncGenerator<readonly Fields[]> {
   const query = {
     TableName,

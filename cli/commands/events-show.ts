@@ -56,7 +56,7 @@ async function show(operation: Operation, { reveal = false, ...flags }: Flags, i
     recordsOf(subjectOf(event), ports.revisions),
     lettersOfEvent(event, letterPortsFor(operation, event)),
   ]);
-  const way = wayOf(stored, details, records, subscriberQueues(deployment), letters);
+  const way = wayOf(stored, details, records, { subscribers: subscriberQueues(deployment), letters });
   const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);
   const body = details && (await shownBody(event, details.body, overflow, reveal));
   terminal.result({ stage: deployment.stage, event, receipts, way, body }, textOf(event, way, body, reveal));

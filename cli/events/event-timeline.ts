@@ -13,8 +13,10 @@ export function wayOf(
   stored: StoredEvent,
   details: EventDetails | undefined,
   records: SubjectRecords,
-  subscribers: readonly Subscriber[],
-  letters: readonly EventLetter[],
+  {
+    subscribers,
+    letters,
+  }: { readonly subscribers: readonly Subscriber[]; readonly letters: readonly EventLetter[] },
 ): readonly Step[] {
   const { event } = stored;
   const until = details === undefined ? "" : `, kept until ${details.keptUntil.toISOString()}`;

@@ -9,8 +9,7 @@ import type { ReadSample } from "./sample.ts";
 
 /** What to do about a reason for which a sample was not mapped. Reasons begin with the field that they are about. */
 export function remedyFor(
-  kind: Kind,
-  mapping: KindMapping,
+  { kind, mapping }: { readonly kind: Kind; readonly mapping: KindMapping },
   reason: string,
   fields: readonly FieldTrial[],
   sample: ReadSample,

@@ -49,7 +49,7 @@ export function tryMapping(kind: Kind, mapping: KindMapping, sample: Sample, sea
   });
   const event = attempt(() => mapPayload(mapping, read.body, search, headers));
   if ("fault" in event) {
-    const remedy = remedyFor(kind, mapping, event.fault, fields, { sample, body: read.body });
+    const remedy = remedyFor({ kind, mapping }, event.fault, fields, { sample, body: read.body });
     return { kind, mapped: false, fields, reason: event.fault, remedy };
   }
   const id = identify(kind, sample.bytes, headers);

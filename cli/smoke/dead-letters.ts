@@ -14,8 +14,11 @@ export async function checkDeadLetters(
   kind: Kind,
   events: readonly PlannedEvent[],
   mark: string,
-  { sqs, queueUrl }: { readonly sqs: SQSClient; readonly queueUrl: string },
-  seconds: number,
+  {
+    sqs,
+    queueUrl,
+    seconds,
+  }: { readonly sqs: SQSClient; readonly queueUrl: string; readonly seconds: number },
 ): Promise<readonly Check[]> {
   const unreadable = identify(kind, Buffer.from(unreadableBody(mark)));
   const own = new Map(events.map(({ body, subject }) => [identify(kind, Buffer.from(body)), subject]));

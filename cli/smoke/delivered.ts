@@ -16,8 +16,7 @@ export async function checkDelivered(
   subscriber: ReadSubscriber,
   events: readonly PlannedEvent[],
   mark: string,
-  sqs: SQSClient,
-  seconds: number,
+  { sqs, seconds }: { readonly sqs: SQSClient; readonly seconds: number },
 ): Promise<readonly Check[]> {
   const { name, queueUrl, others } = subscriber;
   const wanted = events.filter(({ type }) => wants(subscriber, type));

@@ -67,14 +67,14 @@ async function checkQueues(
   const checks = await Promise.all([
     ...subscribers.read.map((subscriber) =>
       attempt(`subscriber ${subscriber.name}: its queue can be read`, () =>
-        checkDelivered(subscriber, events, mark, sqs, deadlineSeconds),
+        checkDelivered(subscriber, events, mark, { sqs, seconds: deadlineSeconds }),
       ),
     ),
     ...kinds.map((kind) =>
       attempt(`${kind}: its dead letters can be read`, () => {
         const ofKind = events.filter((event) => event.kind === kind);
         const queue = { sqs, queueUrl: deadLetterQueueUrl(kind) };
-        return checkDeadLetters(kind, ofKind, mark, queue, deadlineSeconds);
+        return checkDeadLetters(kind, ofKind, mark, { ...queue, seconds: deadlineSeconds });
       }),
     ),
   ]);

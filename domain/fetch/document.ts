@@ -70,8 +70,7 @@ export function want(
   known: DataSet | undefined,
   subject: Subject,
   name: DataName,
-  event: IncomeEvent,
-  receipts: number,
+  { event, receipts }: { readonly event: IncomeEvent; readonly receipts: number },
 ): DataSet | undefined {
   const before = known ?? nothingKnown(subject, name);
   const mark = markOf(event, receipts);
@@ -100,8 +99,7 @@ export function wantFor(
   known: DataSet | undefined,
   subject: Subject,
   name: DataName,
-  mark: string,
-  correlationId?: string,
+  { mark, correlationId }: { readonly mark: string; readonly correlationId?: string | undefined },
 ): DataSet | undefined {
   const before = known ?? nothingKnown(subject, name);
   if (before.judged.includes(mark)) return undefined;
@@ -136,8 +134,7 @@ export function fetched(
   known: DataSet,
   noted: number,
   content: string | undefined,
-  at: Date,
-  correlationId?: string,
+  { at, correlationId }: { readonly at: Date; readonly correlationId?: string | undefined },
 ): DataSet | undefined {
   if (noted <= known.done) return undefined;
   const { content: before, ...rest } = known;

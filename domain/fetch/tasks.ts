@@ -71,8 +71,7 @@ export function checkTask(
   subject: Subject,
   version: number,
   wanted: Readonly<Record<string, number>>,
-  due: Date,
-  correlationId?: string,
+  { due, correlationId }: { readonly due: Date; readonly correlationId?: string | undefined },
 ): Task {
   return { ...newTask(correlationId), task: "check", subject, version, wanted, due: due.toISOString() };
 }

@@ -91,8 +91,7 @@ export function settle(
   state: State | undefined,
   asked: number,
   answer: Answer,
-  at: Date,
-  correlationId?: string,
+  { at, correlationId }: { readonly at: Date; readonly correlationId?: string | undefined },
 ): State | undefined {
   if (state === undefined || state.version !== asked || state.deleted) return undefined;
   if (!answer.found && state.deletionTold !== true) {

@@ -38,7 +38,11 @@ const handle = fetcher({
   storeContent: contentStore(table, tableName, overflow),
   keptPages: keptPages(overflow),
   settlingInMillis: settlingInSeconds(timeoutSeconds) * 1000,
-  ...tokenCalls(table, new SecretsManagerClient({}), provider, now, 0, wakeRefresher),
+  ...tokenCalls({ table, secrets: new SecretsManagerClient({}) }, provider, {
+    now,
+    patienceInSeconds: 0,
+    askRefresh: wakeRefresher,
+  }),
   send: sqsSender(queues),
   hide: messageVisibility(queues),
   queueUrl: variable("FETCH_QUEUE_URL"),

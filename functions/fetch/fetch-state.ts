@@ -19,7 +19,7 @@ export async function ask(task: TaskOf<"ask">, dependencies: FetcherDependencies
   if (known?.version !== version || path === undefined) return false;
   const answer = await call({ method: "GET", path: fillPath(path, subject) });
   const settled = (state: State | undefined) =>
-    settle(state, version, answerOf(subject, answer), now(), correlationId);
+    settle(state, version, answerOf(subject, answer), { at: now(), correlationId });
   await revisions.state(subject, settled, known);
   return true;
 }

@@ -52,6 +52,8 @@ async function fetchData(
   // even where the digest is known already: a slower fetch may have put older data there since it was noted.
   await storeContent(subject, task, noted, content);
   const done = (current: DataSet | undefined) =>
-    current === undefined ? undefined : fetched(current, noted, content?.digest, now(), task.correlationId);
+    current === undefined
+      ? undefined
+      : fetched(current, noted, content?.digest, { at: now(), correlationId: task.correlationId });
   await revisions.dataSet(subject, task, done, known);
 }

@@ -33,7 +33,7 @@ export async function start(task: TaskOf<"start">, dependencies: FetcherDependen
   const wanted = startEndpoints.map((endpoint) => [endpoint, wantedOf(dataSets, endpoint)] as const);
   const { now, readAfterSeconds } = dependencies;
   const due = new Date(now().getTime() + readAfterSeconds * 1000);
-  const check = checkTask(subject, version, Object.fromEntries(wanted), due, correlationId);
+  const check = checkTask(subject, version, Object.fromEntries(wanted), { due, correlationId });
   await sendLater(check, dependencies);
   return true;
 }
@@ -46,7 +46,7 @@ export async function wantStarted(
 ): Promise<void> {
   const mark = `start.${version}`;
   await revisions.dataSet(subject, { endpoint }, (known) =>
-    wantFor(known, subject, { endpoint }, mark, correlationId),
+    wantFor(known, subject, { endpoint }, { mark, correlationId }),
   );
 }
 

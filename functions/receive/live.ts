@@ -18,8 +18,7 @@ export function liveDependencies(): ReceiverDependencies {
     new SecretsManagerClient({}),
     variable("WEBHOOK_SECRET_ARN"),
     parseWebhookSecret,
-    now,
-    numberOf(settings, "secretCacheSeconds"),
+    { now, keptFor: numberOf(settings, "secretCacheSeconds") },
   );
   return {
     send: sqsSender(new SQSClient({})),

@@ -55,17 +55,19 @@ async function accept(kind: Kind, event: Event, dependencies: ReceiverDependenci
   const headers = pickHeaders(dependencies.mappedHeaders, event.headers);
   const id = identify(kind, raw, headers);
   try {
-    return await makeDurable(kind, id, raw, headers, dependencies);
+    return await makeDurable({ kind, id, raw, headers }, dependencies);
   } catch (error) {
     return tryAgain(kind, error, dependencies.log, id);
   }
 }
 
 async function makeDurable(
-  kind: Kind,
-  id: string,
-  raw: Buffer,
-  headers: MappedHeaders,
+  {
+    kind,
+    id,
+    raw,
+    headers,
+  }: { readonly kind: Kind; readonly id: string; readonly raw: Buffer; readonly headers: MappedHeaders },
   dependencies: ReceiverDependencies,
 ): Promise<Result> {
   const { send, queueUrl, deadLetterQueueUrl, now, log } = dependencies;

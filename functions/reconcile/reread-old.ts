@@ -20,7 +20,10 @@ export async function rereadOld(
     let isWanted = false;
     await revisions.dataSet(subject, name, (known) => {
       if (known === undefined || !isFetchedBefore(known, oldest)) return undefined;
-      const next = wantFor(known, subject, name, `reread.${startedAt}`, correlationOfRun(startedAt));
+      const next = wantFor(known, subject, name, {
+        mark: `reread.${startedAt}`,
+        correlationId: correlationOfRun(startedAt),
+      });
       isWanted = next !== undefined;
       return next;
     });

@@ -25,7 +25,10 @@ const { connectSeconds, headersSeconds, bodySeconds } = provider.timeouts;
 const table = new DynamoDBClient({});
 const tableName = variable("TABLE_NAME");
 const now = () => new Date();
-const { call } = tokenCalls(table, new SecretsManagerClient({}), provider, now, patienceInSeconds);
+const { call } = tokenCalls({ table, secrets: new SecretsManagerClient({}) }, provider, {
+  now,
+  patienceInSeconds,
+});
 
 const handle = withOwnReasons(
   reconciler({

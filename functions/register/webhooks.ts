@@ -19,7 +19,7 @@ const now = () => new Date();
 const patienceInSeconds = 20;
 
 const shared = {
-  call: tokenCalls(new DynamoDBClient({}), secrets, provider, now, patienceInSeconds).call,
+  call: tokenCalls({ table: new DynamoDBClient({}), secrets }, provider, { now, patienceInSeconds }).call,
   paths: parseWebhookPaths(settings.provider),
   webhooksUrl: variable("WEBHOOKS_URL"),
   readsFirst: optionalBoolean(settings, "readsFirst") ?? false,

@@ -124,7 +124,7 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
     case "want": {
       const { subject, event, receipts } = consequence;
       const name = dataNameOf(consequence, dependencies);
-      return revise.dataSet(subject, name, (known) => want(known, subject, name, event, receipts));
+      return revise.dataSet(subject, name, (known) => want(known, subject, name, { event, receipts }));
     }
     case "link":
       return dependencies.link(consequence.userId, consequence.accountId);

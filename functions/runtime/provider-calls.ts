@@ -31,7 +31,7 @@ export function providerCalls(
     random: Math.random,
     onTurn: (turn) => log(turn === "down" ? "PROVIDER_DOWN" : "PROVIDER_BACK"),
   });
-  const window = callWindow(table, tableName, provider.requestsPerMinute, now);
+  const window = callWindow(table, tableName, provider.requestsPerMinute, { now });
   const call = providerApi(variable("PROVIDER_BASE_URL"), provider, now);
   return {
     call: guardedCall(call, breaker.admit, patient(window.permit, patienceInSeconds, now, sleep)),

@@ -9,19 +9,20 @@ import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { variable } from "./environment.ts";
 import { type Gate, providerCalls } from "./provider-calls.ts";
 
-/**
- * Calls to the deployment's provider with its current token; see `providerCalls`.
- * @param askRefresh wakes the refresher when the token is refused; without it the refresher's next run learns of it
- */
+export type TokenCallOptions = {
+  readonly now: () => Date;
+  readonly patienceInSeconds: number;
+  /** Wakes the refresher when the token is refused; without it the refresher's next run learns of it. */
+  readonly askRefresh?: () => Promise<void>;
+};
+
+/** Calls to the deployment's provider with its current token; see `providerCalls`. */
 export function tokenCalls(
-  table: DynamoDBClient,
-  secrets: SecretsManagerClient,
+  { table, secrets }: { readonly table: DynamoDBClient; readonly secrets: SecretsManagerClient },
   provider: ProviderSettings,
-  now: () => Date,
-  patienceInSeconds: number,
-  askRefresh: () => Promise<void> = () => Promise.resolve(),
+  { now, patienceInSeconds, askRefresh = () => Promise.resolve() }: TokenCallOptions,
 ): { readonly call: Call; readonly gate: Gate } {
-  const token = secretReader(secrets, variable("TOKEN_SECRET_ARN"), parseTokenSecret, now);
+  const token = secretReader(secrets, variable("TOKEN_SECRET_ARN"), parseTokenSecret, { now });
   const { call, gate } = providerCalls(table, provider, now, patienceInSeconds);
   const note = refusalNote(table, variable("TABLE_NAME"));
   const refusals = tokenRefusals(note, askRefresh, now);

@@ -32,6 +32,6 @@ export class Erasure extends Construct {
       ...(encryptionKey && { encryptionKey }),
     });
     new ErasureAlarms(this, "Alarms", this.work);
-    this.log = privateBucket(this, "Log", [], encryptionKey, { versioned: settings.production });
+    this.log = privateBucket(this, "Log", [], { key: encryptionKey, versioned: settings.production });
   }
 }

@@ -17,7 +17,12 @@ export function metricOfLog(
   sum?: { readonly field: string; readonly name: string },
 ): cloudwatch.Metric {
   const name = sum?.name ?? pascalCase(code.toLowerCase().replaceAll("_", "-"));
-  return metricOfLines(source, source.logGroup, { field: "code", text: code }, name, sum?.field);
+  return metricOfLines(
+    source,
+    source.logGroup,
+    { field: "code", text: code },
+    { name, valueField: sum?.field },
+  );
 }
 
 /**
@@ -28,8 +33,7 @@ export function metricOfLines(
   scope: Construct,
   logGroup: logs.ILogGroup,
   has: { readonly field: string; readonly text: string },
-  name: string,
-  valueField?: string,
+  { name, valueField }: { readonly name: string; readonly valueField?: string | undefined },
 ): cloudwatch.Metric {
   const filter = new logs.MetricFilter(scope, `${name}Metric`, {
     logGroup,

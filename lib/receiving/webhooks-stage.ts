@@ -35,7 +35,12 @@ export class WebhooksStage extends Construct {
       retention: settings.retention.logsDays,
       ...(encryptionKey && { encryptionKey }),
     });
-    this.throttled = metricOfLines(this, logGroup, { field: "status", text: "429" }, "WebhookThrottled");
+    this.throttled = metricOfLines(
+      this,
+      logGroup,
+      { field: "status", text: "429" },
+      { name: "WebhookThrottled" },
+    );
     this.stage = new apigateway.HttpStage(this, "Stage", {
       httpApi: api,
       stageName: "$default",

@@ -60,7 +60,7 @@ export class Relay extends Construct {
     super(scope, id);
     const { settings, table } = props;
     const rules = [{ expiration: wholeDays(settings.retention.failuresDays) }];
-    this.failures = privateBucket(this, "Failures", rules, props.defaults.dataKey);
+    this.failures = privateBucket(this, "Failures", rules, { key: props.defaults.dataKey });
     const relay = this.#addFunction(props);
     this.lambda = relay.lambda;
     const maxRecordAge = divided(longestRecordAge, settings);

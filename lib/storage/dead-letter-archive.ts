@@ -28,7 +28,7 @@ export class LetterArchive extends Construct {
   constructor(scope: Construct, id: string, { settings, defaults, works }: LetterArchiveProps) {
     super(scope, id);
     const rules = [{ expiration: wholeDays(settings.retention.archiveDays) }];
-    this.bucket = privateBucket(this, "Bucket", rules, defaults.dataKey);
+    this.bucket = privateBucket(this, "Bucket", rules, { key: defaults.dataKey });
     const queues = [...works].map(([name, { deadLetterQueue }]) => [name, deadLetterQueue] as const);
     const archive = new PipelineFunction(this, "Letters", {
       ...defaults,

@@ -29,7 +29,7 @@ export class OverflowStorage extends Construct {
       { prefix: "bodies/", expiration: wholeDays(bodiesInDays) },
       { prefix: "pages/", expiration: wholeDays(pagesInDays) },
     ];
-    this.bucket = privateBucket(this, "Bucket", rules, dataKeyOf(this, settings));
+    this.bucket = privateBucket(this, "Bucket", rules, { key: dataKeyOf(this, settings) });
     this.bodies = this.bucket.arnForObjects("bodies/*");
     this.data = this.bucket.arnForObjects("data/*");
     this.pages = this.bucket.arnForObjects("pages/*");

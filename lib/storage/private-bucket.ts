@@ -12,8 +12,7 @@ export function privateBucket(
   scope: Construct,
   id: string,
   lifecycleRules: s3.LifecycleRule[],
-  key: kms.IKey | undefined,
-  { versioned = false } = {},
+  { key, versioned = false }: { readonly key: kms.IKey | undefined; readonly versioned?: boolean },
 ): s3.Bucket {
   return new s3.Bucket(scope, id, {
     ...(key === undefined

@@ -37,11 +37,11 @@ async function runOnce({ users, json }: StartOptions): Promise<number> {
   const system = await startSystem(options, { ...token, delivery, pageSize }, progress, traffic.observe);
   try {
     const addresses = addressesOf(system);
-    const run = runScenario(system, traffic, addresses.webhookHeaders, users, progress);
+    const run = runScenario(system, traffic, { secret: addresses.webhookHeaders, users, progress });
     const result = await Promise.race([run, interrupted.then(() => undefined)]);
     if (result === undefined) return 130;
     const { found, kills, losses } = result;
-    const counts = count(found, traffic.requests(), kills, losses.length, secondsSoFar());
+    const counts = count(found, traffic.requests(), { kills, lost: losses.length, seconds: secondsSoFar() });
     print(`\n${printable(counts)}\n\n${printableDeadLetters(found)}\n`);
     for (const loss of losses.slice(0, 20)) print(`  ! ${loss}`);
     if (losses.length > 20) print(`  ! and ${losses.length - 20} more`);

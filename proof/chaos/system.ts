@@ -70,7 +70,7 @@ export async function startChaosSystem(options: ChaosOptions): Promise<ChaosSyst
     const interfere: Interference = (call, moment) => interference(call, moment);
     const shortNames = new Map(stack.functions.map(({ name, logicalId }) => [name, shortName(logicalId)]));
     stack.gateway.intercept(observing(interfere, (name) => shortNames.get(name)));
-    const plans = await wireToProvider(stack, assembly, url, interfere, cleanup);
+    const plans = await wireToProvider(stack, assembly, { providerUrl: url, interfere }, cleanup);
     const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
     const witnesses = cleanup.use(startWitnesses(stack, access, files));
     await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token }));
@@ -110,8 +110,7 @@ function observing(interfere: Interference, functionOf: (name: string) => string
 async function wireToProvider(
   stack: LocalStack,
   assembly: string,
-  providerUrl: string,
-  interfere: Interference,
+  { providerUrl, interfere }: { readonly providerUrl: string; readonly interfere: Interference },
   cleanup: AsyncDisposableStack,
 ): Promise<ReadonlyMap<string, FunctionPlan>> {
   const plans = new Map(stack.functionsOf(assembly).map((plan) => [shortName(plan.logicalId), plan]));

@@ -55,9 +55,10 @@ function sender(world: Surroundings, step: Do): Send {
 function revisionsOf(world: Surroundings, step: Do): Revisions {
   const { table } = world;
   const revising = (read: Ahead): Revise => ({
-    state: (subject, change, known) => table.reviseState(step, subject, change, read.states, known),
+    state: (subject, change, known) =>
+      table.reviseState(step, subject, change, { ahead: read.states, known }),
     dataSet: (subject, name, change, known) =>
-      table.reviseDataSet(step, subject, name, change, read.dataSets, known),
+      table.reviseDataSet(step, { subject, name }, change, { ahead: read.dataSets, known }),
   });
   return {
     // What can't be read ahead is read in its turn.
@@ -156,7 +157,7 @@ export function fetchBatch(
     claimData: async (subject, name, noted, lookedAt) => {
       const looked = world.secondsOf(lookedAt);
       const claim = await step("claims", () =>
-        table.claim(subject, name, noted, looked, world.seconds, fetchLife),
+        table.claim(subject, name, noted, { lookedAt: looked, now: world.seconds, life: fetchLife }),
       );
       return () =>
         step("gives its claim back", () => table.giveBack(subject, name, claim)).catch(() => undefined);

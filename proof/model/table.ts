@@ -28,6 +28,15 @@ export type Ahead = {
 
 const mostTries = 8;
 
+/** Which record is revised, and who is told of it. */
+type RevisedRecord<T> = {
+  readonly records: Map<string, T>;
+  readonly key: string;
+  /** What was read before, by key. */
+  readonly ahead: Map<string, T | undefined>;
+  readonly tell: (before: T | undefined, after: T) => void;
+};
+
 /** The table with its conditional writes, and its stream: what the relay's filter lets through, in order. */
 export class Table {
   readonly events = new Map<string, Stored>();
@@ -67,37 +76,30 @@ export class Table {
     step: Do,
     subject: Subject,
     change: Revision<State>,
-    ahead: Ahead["states"],
-    known?: State,
+    { ahead, known }: { readonly ahead: Ahead["states"]; readonly known: State | undefined },
   ): Promise<void> {
     const key = nameOf(subject);
-    return this.#revise(
-      step,
-      this.states,
+    return this.#revise(step, change, {
+      records: this.states,
       key,
-      change,
-      known ? new Map([[key, known]]) : ahead,
-      (before, after) => this.stream.push({ of: "state", before, after }),
-    );
+      ahead: known ? new Map([[key, known]]) : ahead,
+      tell: (before, after) => this.stream.push({ of: "state", before, after }),
+    });
   }
 
   reviseDataSet(
     step: Do,
-    subject: Subject,
-    name: DataName,
+    { subject, name }: { readonly subject: Subject; readonly name: DataName },
     change: Revision<DataSet>,
-    ahead: Ahead["dataSets"],
-    known?: DataSet,
+    { ahead, known }: { readonly ahead: Ahead["dataSets"]; readonly known: DataSet | undefined },
   ): Promise<void> {
     const key = keyOf(subject, name);
-    return this.#revise(
-      step,
-      this.dataSets,
+    return this.#revise(step, change, {
+      records: this.dataSets,
       key,
-      change,
-      known ? new Map([[key, known]]) : ahead,
-      (before, after) => this.stream.push({ of: "data", before, after }),
-    );
+      ahead: known ? new Map([[key, known]]) : ahead,
+      tell: (before, after) => this.stream.push({ of: "data", before, after }),
+    });
   }
 
   loadState(subject: Subject): State | undefined {
@@ -123,7 +125,12 @@ export class Table {
   }
 
   /** @returns what is to be given back */
-  claim(subject: Subject, name: DataName, noted: number, lookedAt: number, now: number, life: number): Claim {
+  claim(
+    subject: Subject,
+    name: DataName,
+    noted: number,
+    { lookedAt, now, life }: { readonly lookedAt: number; readonly now: number; readonly life: number },
+  ): Claim {
     const key = keyOf(subject, name);
     const known = this.#claims.get(key);
     const isFree =
@@ -152,11 +159,8 @@ export class Table {
 
   async #revise<T extends Versioned>(
     step: Do,
-    records: Map<string, T>,
-    key: string,
     change: Revision<T>,
-    ahead: Map<string, T | undefined>,
-    tell: (before: T | undefined, after: T) => void,
+    { records, key, ahead, tell }: RevisedRecord<T>,
   ): Promise<void> {
     for (let tries = 0; tries < mostTries; tries += 1) {
       const isAhead = ahead.has(key);

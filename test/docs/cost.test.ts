@@ -9,7 +9,8 @@ import { documentedStage, type Resource } from "../../tools/documents/stage-temp
 const prices = readPrices();
 const counts = readCounts();
 const { resources } = documentedStage();
-const bill = (load = counts.loads.usual) => billOf(load, "ours", counts, prices, { accessLogBytes: 100 });
+const bill = (load = counts.loads.usual) =>
+  billOf(load, "ours", prices, { memoryMb: counts.memoryMb, accessLogBytes: 100 });
 
 describe("the bill of a million events", () => {
   it("is counts times prices, whatever number of events was counted", () => {

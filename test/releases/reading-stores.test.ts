@@ -118,7 +118,7 @@ await describeOnEachTable("items and objects", (tables) => {
       const { name } = left.table;
       const claim = dataClaims(dynamodb, name, claimSeconds, now)(subject, income, 1, noon);
       await expect(claim).rejects.toMatchObject({ failure: { delayInSeconds: claimSeconds } });
-      const { permit } = callWindow(dynamodb, name, callsPerMinute, now);
+      const { permit } = callWindow(dynamodb, name, callsPerMinute, { now });
       await expect(permit()).rejects.toMatchObject({ failure: { waitsFor: "permit" } });
       const breaker = sharedBreaker(dynamodb, name, {
         settings: breakerSettings,

@@ -36,11 +36,13 @@ const endpointEvent: IncomeEvent = {
   dateEnd: "2026-01-31",
 };
 
-const wanted = present(want(undefined, subject, income, { ...endpointEvent, endpoint: "income" }, 1));
+const wanted = present(
+  want(undefined, subject, income, { event: { ...endpointEvent, endpoint: "income" }, receipts: 1 }),
+);
 export const known: { readonly state: State; readonly ranged: DataSet; readonly fetched: DataSet } = {
   state: present(judge(undefined, event, 1)),
-  ranged: present(want(undefined, subject, ranged, endpointEvent, 1)),
-  fetched: present(fetched(wanted, 1, "digest", noon)),
+  ranged: present(want(undefined, subject, ranged, { event: endpointEvent, receipts: 1 })),
+  fetched: present(fetched(wanted, 1, "digest", { at: noon })),
 };
 
 function present<T>(value: T | undefined): T {

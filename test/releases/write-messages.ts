@@ -28,7 +28,7 @@ export function taskSamples(): Samples {
   const tasks: Record<string, Task> = {
     start: startTask(subject, 3),
     ask: askTask(subject, 3),
-    check: checkTask(subject, 3, { income: 1, profile: 0 }, noon),
+    check: checkTask(subject, 3, { income: 1, profile: 0 }, { due: noon }),
     read,
     "read of a range": readTask(subject, ranged, 2),
     "read that has begun": { ...read, task: "read", subject, ...income, wanted: 2, progress },

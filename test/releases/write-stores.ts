@@ -50,7 +50,7 @@ export async function itemSamples(
   await store(subject, income, 1, contentOf('{"gross":12.50}'));
   await store(subject, ranged, 1, contentOf(largeData));
   await dataClaims(dynamodb, table.name, claimSeconds, now)(subject, income, 1, noon);
-  await callWindow(dynamodb, table.name, callsPerMinute, now).permit();
+  await callWindow(dynamodb, table.name, callsPerMinute, { now }).permit();
   const breaker = sharedBreaker(dynamodb, table.name, {
     settings: breakerSettings,
     longestCallInSeconds: 10,

@@ -36,16 +36,16 @@ function lifeOf(kind: Kind, events: readonly EventFacts[], answer: Answer): read
   events.forEach((facts, minute) => {
     write(judge(state, received(kind, facts, minute), 1));
   });
-  write(settle(state, state?.version ?? 0, answer, moment(events.length)));
+  write(settle(state, state?.version ?? 0, answer, { at: moment(events.length) }));
   return messages;
 }
 
 function dataOf(facts: EventFacts): readonly Message[] {
   const event = received("endpoints", facts, 10);
   const subject = subjectOf(event);
-  const wanted = want(undefined, subject, { endpoint: "income" }, event, 1);
+  const wanted = want(undefined, subject, { endpoint: "income" }, { event, receipts: 1 });
   const content = createHash("sha256").update("the data").digest("base64url");
-  const read = wanted && fetched(wanted, wanted.wanted, content, moment(11));
+  const read = wanted && fetched(wanted, wanted.wanted, content, { at: moment(11) });
   return [...changed(undefined, wanted), ...changed(wanted, read)];
 }
 

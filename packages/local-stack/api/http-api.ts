@@ -113,7 +113,7 @@ async function answerRequest(
   const { key } = route.plan;
   const answered = (answer: HttpAnswer) => ({ answer, name, route: key });
   if (!throttle(key)) return answered(messageAnswer(429, "Too Many Requests"));
-  if (!mayInvoke(target, route.plan, request.method, plan.id, gateway)) {
+  if (!mayInvoke(target, { route: route.plan, method: request.method, apiId: plan.id }, gateway)) {
     return answered(messageAnswer(500, "Internal Server Error"));
   }
   const event = JSON.stringify(
@@ -132,9 +132,7 @@ function throttleOf({ throttle }: ApiPlan): Throttle {
 /** The function's resource policy decides whether this API may call it by this route. */
 function mayInvoke(
   target: HostedFunction,
-  route: RoutePlan,
-  method: string,
-  apiId: string,
+  { route, method, apiId }: { readonly route: RoutePlan; readonly method: string; readonly apiId: string },
   { authorize, region, account }: Authorizer,
 ): boolean {
   const path = route.key.split(" ")[1] ?? "/$default";

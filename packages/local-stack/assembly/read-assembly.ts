@@ -67,7 +67,7 @@ function stacksOf(directory: string, root: string): SynthesizedStack[] {
   );
   const own = artifacts
     .filter(([, { type }]) => type === "aws:cloudformation:stack")
-    .map(([id, artifact]) => stackOf(directory, root, id, artifact, assets));
+    .map(([id, artifact]) => stackOf({ directory, root }, id, artifact, assets));
   const nested = artifacts
     .filter(([, { type }]) => type === "cdk:cloud-assembly")
     .flatMap(([id, artifact]) =>
@@ -77,8 +77,7 @@ function stacksOf(directory: string, root: string): SynthesizedStack[] {
 }
 
 function stackOf(
-  directory: string,
-  root: string,
+  { directory, root }: { readonly directory: string; readonly root: string },
   id: string,
   artifact: Artifact,
   assets: ReadonlyMap<string, string>,

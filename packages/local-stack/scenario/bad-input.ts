@@ -36,6 +36,12 @@ export function poster(webhooksUrl: string): Post {
   };
 }
 
+type Subjects = {
+  readonly users: readonly string[];
+  readonly accounts: readonly Account[];
+  readonly companyAccounts: readonly Account[];
+};
+
 /**
  * Sends what a provider's bad day brings: bodies three times, late repeats that contradict the state, large ones,
  * unreadable ones, and wrong secrets.
@@ -43,9 +49,7 @@ export function poster(webhooksUrl: string): Post {
 export async function sendAdversity(
   post: Post,
   secret: Record<string, string>,
-  users: readonly string[],
-  accounts: readonly Account[],
-  companyAccounts: readonly Account[],
+  { users, accounts, companyAccounts }: Subjects,
 ): Promise<Sent> {
   const good = [
     ...users.slice(0, 1).map((id) => large("users", { action: "update_user", data: { id } })),

@@ -19,9 +19,7 @@ type Access = { readonly status: number };
 export function count(
   found: Found,
   requests: readonly Access[],
-  kills: number,
-  lost: number,
-  seconds: number,
+  { kills, lost, seconds }: Pick<Counts, "kills" | "lost" | "seconds">,
 ): Counts {
   const { table, messages, deadLetters } = found;
   const accepted = requests.filter(({ status }) => status >= 200 && status < 300).length;

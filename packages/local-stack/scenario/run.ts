@@ -35,6 +35,13 @@ const mostUntoldUsers = 2;
 /** Milliseconds that the queues may take to empty: a killed function's messages come back after their visibility. */
 const patience = 900_000;
 
+export type ScenarioLoad = {
+  /** The headers that a webhook must carry. */
+  readonly secret: Readonly<Record<string, string>>;
+  readonly users: number;
+  readonly progress: Progress;
+};
+
 /**
  * Lets users connect their accounts while the provider's bad day goes on: duplicates, late repeats, large and
  * unreadable bodies, wrong secrets, lost webhooks, a provider that answers 503 and 401, each subscriber's queue gone for
@@ -44,10 +51,9 @@ const patience = 900_000;
 export async function runScenario(
   system: System,
   traffic: Traffic,
-  secret: Readonly<Record<string, string>>,
-  users: number,
-  progress: Progress,
+  load: ScenarioLoad,
 ): Promise<ScenarioResult> {
+  const { secret, progress } = load;
   const { sandbox, stack, access } = system;
   const kills = killEachOnce(
     stack.gateway,
@@ -62,7 +68,7 @@ export async function runScenario(
   );
   const watch = watchForProblems(stack, patience);
   try {
-    const poison = await watch.during(play(system, kills, secret, users, progress));
+    const poison = await watch.during(play(system, kills, load));
     // Before the user who is erased: nothing of that one is expected.
     const expected = expectationOf(sandbox, traffic, new Set([...poison, ...Object.values(unreadableTasks)]));
     progress("Erasing one more user, of whom the provider then tells more");
@@ -93,9 +99,7 @@ export async function runScenario(
 async function play(
   { sandbox, stack, access }: System,
   kills: Kills,
-  secret: Readonly<Record<string, string>>,
-  users: number,
-  progress: Progress,
+  { secret, users, progress }: ScenarioLoad,
 ): Promise<ReadonlySet<string>> {
   // First, so that whichever run of reconciliation is the day's first one finds them.
   await sandbox.createUsers(Math.min(users, mostUntoldUsers), { drop: true });
@@ -120,9 +124,7 @@ async function play(
   const sent = await sendAdversity(
     poster(outputOf(stack, "WebhooksUrl")),
     { ...secret },
-    told.users,
-    accounts.filter(isTold),
-    companyAccounts,
+    { users: told.users, accounts: accounts.filter(isTold), companyAccounts },
   );
 
   progress("Waiting until every queue is empty and the stream is read");

@@ -63,16 +63,36 @@ export function messageOfEvent(facts: Facts, id: string, time: string): string {
   const { type, userId, accountId, endpoint, connected } = facts;
   const subject = type.startsWith("user.") ? `user/${userId}` : `account/${accountId}`;
   const data = { userId, accountId, endpoint, connected };
-  return message(id, type, endpoint === undefined ? subject : `${subject}/${endpoint}`, time, data);
+  return message({
+    id,
+    type,
+    subject: endpoint === undefined ? subject : `${subject}/${endpoint}`,
+    time,
+    data,
+  });
 }
 
 /** What the subscriber gets when data was fetched. */
 export function messageOfData(accountId: string, endpoint: string, digest: string, time: string): string {
   const subject = `account/${accountId}/${endpoint}`;
-  return message(`${subject}.1`, "data.updated", subject, time, { accountId, endpoint, content: digest });
+  return message({
+    id: `${subject}.1`,
+    type: "data.updated",
+    subject,
+    time,
+    data: { accountId, endpoint, content: digest },
+  });
 }
 
-function message(id: string, type: string, subject: string, time: string, data: object): string {
+type Message = {
+  readonly id: string;
+  readonly type: string;
+  readonly subject: string;
+  readonly time: string;
+  readonly data: object;
+};
+
+function message({ id, type, subject, time, data }: Message): string {
   return JSON.stringify({ specversion: "1.0", id, source: "/bench", type, subject, time, data });
 }
 

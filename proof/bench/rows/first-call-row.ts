@@ -39,5 +39,10 @@ export async function firstCallRow({ effort, assemblies, estimate, onProgress }:
     onProgress(`first call, ${run} of ${effort.imports}`);
   }
   const theirs = [{ over: "powertools", atMost: 0.7, values: millis.powertools }];
-  return pairedRow("first-call", "ms from start to the first answer", millis.ours, theirs, estimate);
+  return pairedRow(
+    { name: "first-call", figure: "ms from start to the first answer" },
+    millis.ours,
+    theirs,
+    estimate,
+  );
 }

@@ -51,15 +51,13 @@ export async function flowRows(context: Context): Promise<readonly Row[]> {
   }
   return [
     pairedRow(
-      "rate",
-      "events a second, webhook to subscriber",
+      { name: "rate", figure: "events a second, webhook to subscriber" },
       rates.ours,
       [{ over: "powertools", atLeast: 1.5, values: rates.theirs }],
       estimate,
     ),
     absoluteRow(
-      "latency",
-      "p99 over p50, webhook to subscriber, at half of the highest rate",
+      { name: "latency", figure: "p99 over p50, webhook to subscriber, at half of the highest rate" },
       tails,
       { atMost: 3 },
       estimate,

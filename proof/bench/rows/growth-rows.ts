@@ -48,7 +48,7 @@ export async function growthRows({
   const row = (name: string, figure: (point: Point) => number) => {
     const { m } = linearRegression(points.map((each) => [Math.log(each.events), Math.log(figure(each))]));
     const text = `exponent over ${loads.map((events) => events.toLocaleString("en")).join(", ")} events`;
-    return absoluteRow(`growth-${name}`, text, [m], { atMost: 1.05 }, estimate);
+    return absoluteRow({ name: `growth-${name}`, figure: text }, [m], { atMost: 1.05 }, estimate);
   };
   return [
     row("price", ({ events, spending }) => {

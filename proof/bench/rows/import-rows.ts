@@ -74,8 +74,7 @@ function rowsOf(
   ];
   const memory = [{ over: "powertools", atMost: 0.7, values: megabytes("powertools") }];
   const importRow = pairedRow(
-    `import-${part}${suffix}`,
-    `ms to import, Node ${version.split(".")[0]}`,
+    { name: `import-${part}${suffix}`, figure: `ms to import, Node ${version.split(".")[0]}` },
     millis("ours"),
     imports,
     estimate,
@@ -83,6 +82,11 @@ function rowsOf(
   if (suffix !== "") return [importRow];
   return [
     importRow,
-    pairedRow(`memory-rest-${part}`, "MB of a process at rest", megabytes("ours"), memory, estimate),
+    pairedRow(
+      { name: `memory-rest-${part}`, figure: "MB of a process at rest" },
+      megabytes("ours"),
+      memory,
+      estimate,
+    ),
   ];
 }

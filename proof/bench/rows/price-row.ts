@@ -13,8 +13,7 @@ type PriceOptions = BillOptions & {
 export function priceRow(measured: Measured, { estimate, ...options }: PriceOptions): Row {
   const total = (spending: Spending) => totalOf(billOf(spending, options));
   const row = pairedRow(
-    "price",
-    "US$ per million events, modelled",
+    { name: "price", figure: "US$ per million events, modelled" },
     measured.ours.map(total),
     [
       { over: "floor", atMost: 1.3, values: measured.floor.map(total) },

@@ -30,8 +30,7 @@ export async function providerCallsRow({ assemblies, effort, estimate, onProgres
   const least = needed + 2;
   onProgress(`${provider.calls()} calls to the provider, ${least} at least`);
   return absoluteRow(
-    "provider-calls",
-    "calls over the least possible, with 429s and an outage",
+    { name: "provider-calls", figure: "calls over the least possible, with 429s and an outage" },
     [provider.calls() / least],
     { atMost: 1.05 },
     estimate,

@@ -32,8 +32,7 @@ export type Row = {
 
 /** A row whose figures were measured in pairs, round by round, or once where they are counts that don't vary. */
 export function pairedRow(
-  name: string,
-  figure: string,
+  { name, figure }: Pick<Row, "name" | "figure">,
   ours: readonly number[],
   theirs: readonly (Goal & { readonly values: readonly number[] })[],
   estimate: (values: readonly number[]) => Estimate,
@@ -52,8 +51,7 @@ export function pairedRow(
 
 /** A row whose goal is a number of its own, not a ratio to a peer. */
 export function absoluteRow(
-  name: string,
-  figure: string,
+  { name, figure }: Pick<Row, "name" | "figure">,
   samples: readonly number[],
   limit: Limit,
   estimate: (values: readonly number[]) => Estimate,

@@ -85,23 +85,21 @@ type Figure = (spending: Spending) => number;
 function rowsOf(taken: Taken, { effort, prices, estimate }: Context): readonly Row[] {
   const { events } = effort.spending;
   const row = (
-    name: string,
-    text: string,
+    title: Pick<Row, "name" | "figure">,
     from: Measured,
     figure: Figure,
     goals: readonly (Goal & { over: Peer })[],
   ) => {
     const theirs = goals.map((goal) => ({ ...goal, values: from[goal.over].map(figure) }));
-    return pairedRow(name, text, from.ours.map(figure), theirs, estimate);
+    return pairedRow(title, from.ours.map(figure), theirs, estimate);
   };
   const writes = (name: string, from: Measured, atMost: number) =>
-    row(name, "write units per event", from, ({ writeUnits }) => writeUnits / events, [
+    row({ name, figure: "write units per event" }, from, ({ writeUnits }) => writeUnits / events, [
       { over: "powertools", atMost },
     ]);
   const perDuplicate = taken.again.map(({ writeUnits }) => writeUnits / events);
   const secrets = absoluteRow(
-    "secret-reads",
-    "per 1,000 deliveries, from the start on",
+    { name: "secret-reads", figure: "per 1,000 deliveries, from the start on" },
     [taken.secretReads],
     { atMost: 2 },
     estimate,
@@ -110,18 +108,33 @@ function rowsOf(taken: Taken, { effort, prices, estimate }: Context): readonly R
     writes("ddb-writes-0", taken.none, 0.5),
     writes("ddb-writes-30", taken.some, 0.6),
     writes("ddb-writes-90", taken.most, 0.9),
-    absoluteRow("ddb-writes-duplicate", "write units per duplicate", perDuplicate, { exactly: 1 }, estimate),
-    row("sqs-requests", "requests to SQS per event", taken.some, ({ sqsRequests }) => sqsRequests / events, [
-      { over: "plain", atMost: 0.65 },
-      { over: "powertools", atMost: 1 },
-    ]),
-    ...parts.map((part) =>
-      row(`cpu-${part}`, "CPU µs per event", taken.some, ({ spent }) => spent[part].cpuMicros / events, [
-        { over: "powertools", atMost: 0.5 },
-        { over: "floor", atMost: 1.3 },
-      ]),
+    absoluteRow(
+      { name: "ddb-writes-duplicate", figure: "write units per duplicate" },
+      perDuplicate,
+      { exactly: 1 },
+      estimate,
     ),
-    row("memory-load", "MB of the largest process", taken.some, largestProcess, [
+    row(
+      { name: "sqs-requests", figure: "requests to SQS per event" },
+      taken.some,
+      ({ sqsRequests }) => sqsRequests / events,
+      [
+        { over: "plain", atMost: 0.65 },
+        { over: "powertools", atMost: 1 },
+      ],
+    ),
+    ...parts.map((part) =>
+      row(
+        { name: `cpu-${part}`, figure: "CPU µs per event" },
+        taken.some,
+        ({ spent }) => spent[part].cpuMicros / events,
+        [
+          { over: "powertools", atMost: 0.5 },
+          { over: "floor", atMost: 1.3 },
+        ],
+      ),
+    ),
+    row({ name: "memory-load", figure: "MB of the largest process" }, taken.some, largestProcess, [
       { over: "powertools", atMost: 0.7 },
     ]),
     ...(effort.isQuick ? [] : [secrets]),

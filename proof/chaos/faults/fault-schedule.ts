@@ -25,7 +25,7 @@ export function scheduleFaults(seed: number, share: number, owing = faultClasses
     const ordinal = (calls.get(name) ?? 0) + 1;
     calls.set(name, ordinal);
     const due = possible.filter((mode) => isDue(part, mode));
-    const mode = due[0] ?? drawn(seed, share, name, ordinal, possible);
+    const mode = due[0] ?? drawn({ seed, share }, name, ordinal, possible);
     if (mode !== undefined) owed.delete(`${part} ${mode}`);
     return mode;
   };
@@ -48,8 +48,7 @@ function patienceOf(part: Part): number {
 
 /** The mode of the n-th call of a name, if it is one of the share. */
 export function drawn(
-  seed: number,
-  share: number,
+  { seed, share }: { readonly seed: number; readonly share: number },
   name: string,
   ordinal: number,
   possible: readonly Mode[],

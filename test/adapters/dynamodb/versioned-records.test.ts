@@ -91,14 +91,14 @@ await describeOnEachTable("revisions", (tables) => {
     ];
     for (const name of names) {
       await known.dataSet(subject, name, (before) => {
-        const wanted = wantFor(before, subject, name, "test");
+        const wanted = wantFor(before, subject, name, { mark: "test" });
         return wanted && { ...wanted, judged };
       });
     }
     await known.state(subject, next);
     const stranger: Subject = { kind: "account", id: `${subject.id}#` };
     await known.dataSet(stranger, { endpoint: "income" }, (before) =>
-      wantFor(before, stranger, { endpoint: "income" }, "test"),
+      wantFor(before, stranger, { endpoint: "income" }, { mark: "test" }),
     );
     const found = await known.loadDataSets(subject);
     expect(
@@ -191,7 +191,8 @@ await describeOnEachTable("revisions", (tables) => {
   describe("records that are read ahead", () => {
     const name = { endpoint: "income" };
     const reads = () => system.calls().get("test dynamodb:BatchGetItem") ?? 0;
-    const raised = (before: DataSet | undefined) => wantFor(before, subject, name, `${before?.version ?? 0}`);
+    const raised = (before: DataSet | undefined) =>
+      wantFor(before, subject, name, { mark: `${before?.version ?? 0}` });
 
     test("cost one request, however many they are and however often each is revised", async () => {
       await known.dataSet(subject, name, raised);

@@ -26,7 +26,7 @@ await describeOnEachTable("the call window", (tables) => {
 
   const caller = (requestsPerMinute: number) => environment(requestsPerMinute).permit;
   const environment = (requestsPerMinute: number) =>
-    callWindow(system.dynamodb, table.name, requestsPerMinute, () => new Date(time));
+    callWindow(system.dynamodb, table.name, requestsPerMinute, { now: () => new Date(time) });
   const used = async () => (await table.item("PROVIDER", `WINDOW#${time}`))?.used;
   const updates = () => system.calls().get("test dynamodb:UpdateItem") ?? 0;
 
@@ -68,13 +68,10 @@ await describeOnEachTable("the call window", (tables) => {
   test("callers who come one after the other share a lot, too, until it is leased", async () => {
     const { promise: gathered, resolve: lease } = Promise.withResolvers<void>();
     const before = updates();
-    const { permit } = callWindow(
-      system.dynamodb,
-      table.name,
-      1_000,
-      () => new Date(time),
-      () => gathered,
-    );
+    const { permit } = callWindow(system.dynamodb, table.name, 1_000, {
+      now: () => new Date(time),
+      gathered: () => gathered,
+    });
     const first = permit();
     await used();
     const second = permit();

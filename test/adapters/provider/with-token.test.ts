@@ -53,7 +53,7 @@ beforeEach(() => {
   };
   time = noon;
   const now = () => time;
-  const reader = secretReader(system.secretsManager, secretId, parseTokenSecret, now);
+  const reader = secretReader(system.secretsManager, secretId, parseTokenSecret, { now });
   call = withToken(providerApi(provider.url, limits, now), reader, refusals);
   gate = tokenGate(reader, refusals);
   provider.answer = ({ headers }) => (headers.authorization === "Bearer new" ? { json: {} } : 401);
@@ -124,7 +124,7 @@ test("calls that are refused at once with a token that stays read the secret at 
     await allAsked.promise;
     throw new Unauthorized();
   };
-  const reader = secretReader(system.secretsManager, secretId, parseTokenSecret, () => noon);
+  const reader = secretReader(system.secretsManager, secretId, parseTokenSecret, { now: () => noon });
   await reader.read();
   const before = reads();
   const refusedCall = withToken(refuse, reader, { isEnded: () => false, report: async () => undefined });

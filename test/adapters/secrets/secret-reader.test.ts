@@ -19,7 +19,7 @@ afterAll(() => system.close());
 beforeEach(() => {
   secretId = system.createSecret("first");
   time = Date.parse("2026-11-21T12:00:00Z");
-  reader = secretReader(system.secretsManager, secretId, parse, () => new Date(time));
+  reader = secretReader(system.secretsManager, secretId, parse, { now: () => new Date(time) });
 });
 
 function parse(text: string): string {
@@ -47,7 +47,10 @@ test("a value is read once and kept for 60 seconds, however many ask", async () 
 });
 
 test("another time to keep it can be given", async () => {
-  const brief = secretReader(system.secretsManager, secretId, parse, () => new Date(time), 2);
+  const brief = secretReader(system.secretsManager, secretId, parse, {
+    now: () => new Date(time),
+    keptFor: 2,
+  });
   await brief.read();
   rotate("second");
   time += 1_999;
@@ -108,13 +111,13 @@ test("the version's id is told with the value", async () => {
     system.secretsManager,
     secretId,
     (text, versionId) => `${versionId} ${text}`,
-    () => new Date(time),
+    { now: () => new Date(time) },
   );
   const VersionId = system.secrets.call("GetSecretValue", { SecretId: secretId }).VersionId;
   expect(await versions.read()).toBe(`${VersionId} first`);
 });
 
 test("a secret that does not exist is a failure", async () => {
-  const none = secretReader(system.secretsManager, "no-such-secret", parse, () => new Date(time));
+  const none = secretReader(system.secretsManager, "no-such-secret", parse, { now: () => new Date(time) });
   await expect(none.read()).rejects.toMatchObject({ name: "ResourceNotFoundException" });
 });

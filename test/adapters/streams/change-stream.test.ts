@@ -25,7 +25,7 @@ const event = fc
 const change = fc.tuple(event, event, fc.integer({ min: 1, max: 9 })).chain(([one, other, receipts]) => {
   const state = judge(undefined, one, 1);
   const name = { endpoint: "income", range: { start: "2026-01-01", end: "2026-01-31" } };
-  const dataSet = want(undefined, account, name, one, 1);
+  const dataSet = want(undefined, account, name, { event: one, receipts: 1 });
   const changes: Change[] = [{ of: "event", event: one, receipts }];
   for (const before of [undefined, state]) {
     const after = before === undefined ? state : judge(before, other, 1);
@@ -33,7 +33,7 @@ const change = fc.tuple(event, event, fc.integer({ min: 1, max: 9 })).chain(([on
   }
   if (dataSet !== undefined) {
     changes.push({ of: "data", before: undefined, after: dataSet });
-    const after = fetched(dataSet, 1, "content", at);
+    const after = fetched(dataSet, 1, "content", { at });
     if (after !== undefined) changes.push({ of: "data", before: dataSet, after });
   }
   return fc.constantFrom(...changes);

@@ -73,7 +73,8 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
       await revisions(system.dynamodb, table.name).dataSet(
         { kind: "account", id: "linked" },
         { endpoint: "income" },
-        (known) => wantFor(known, { kind: "account", id: "linked" }, { endpoint: "income" }, "mark"),
+        (known) =>
+          wantFor(known, { kind: "account", id: "linked" }, { endpoint: "income" }, { mark: "mark" }),
       );
       await store(account("other", { userId: "user-2" }));
       expect(await namesOf(stored.of({ kind: "user", id: userId }))).toEqual(

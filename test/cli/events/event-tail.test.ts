@@ -34,11 +34,16 @@ describe("a change of the table", () => {
 
   it("tells that data was wanted, and that the provider answered", () => {
     const told = { ...event, type: "endpoint.updated", endpoint: "income" } as const;
-    const wanted = want(undefined, { kind: "account", id: "a" }, { endpoint: "income" }, told, 1);
+    const wanted = want(
+      undefined,
+      { kind: "account", id: "a" },
+      { endpoint: "income" },
+      { event: told, receipts: 1 },
+    );
     if (wanted === undefined) throw new Error("the event wants nothing");
     const sk = "DATA#income";
     expect(happening({ sk, data: wanted })).toMatchObject({ what: "applied", subject: "account/a/income" });
-    const answered = fetched(wanted, 1, "digest", now);
+    const answered = fetched(wanted, 1, "digest", { at: now });
     expect(happening({ sk, data: answered }, { sk, data: wanted })).toMatchObject({
       what: "answered",
       version: 2,

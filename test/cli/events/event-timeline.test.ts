@@ -22,7 +22,7 @@ const subscribers = [{ name: "all" }, { name: "users", types: ["user.*"] }];
 const keptUntil = new Date("2026-01-31T00:00:00.000Z");
 const body = { as: "text", text: "{}" } as const;
 const way = (each: IncomeEvent, records: SubjectRecords, receipts = 1) =>
-  wayOf({ event: each, receipts }, { body, keptUntil }, records, subscribers, []);
+  wayOf({ event: each, receipts }, { body, keptUntil }, records, { subscribers, letters: [] });
 const step = (name: string, steps: ReturnType<typeof way>) => steps.find(({ step: one }) => one === name);
 
 describe("the way of an event", () => {
@@ -66,13 +66,10 @@ describe("the way of an event", () => {
       detail: "to all",
     });
     expect(step("published", way(connected, judgedBy()))).toMatchObject({ done: false, detail: "to all" });
-    const unwanted = wayOf(
-      { event: connected, receipts: 1 },
-      undefined,
-      judgedBy(connected),
-      [{ name: "users", types: ["user.*"] }],
-      [],
-    );
+    const unwanted = wayOf({ event: connected, receipts: 1 }, undefined, judgedBy(connected), {
+      subscribers: [{ name: "users", types: ["user.*"] }],
+      letters: [],
+    });
     expect(step("published", unwanted)?.detail).toContain("to nobody");
   });
 });

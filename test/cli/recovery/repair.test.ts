@@ -60,10 +60,9 @@ describe("repair", () => {
       fc.asyncProperty(
         history,
         fc.infiniteStream(fc.boolean()),
-        fc.infiniteStream(fc.boolean()),
-        fc.nat(40),
+        fc.record({ losses: fc.infiniteStream(fc.boolean()), lossless: fc.nat(40) }),
         fc.nat(4),
-        async (steps, settles, losses, lossless, late) => {
+        async (steps, settles, { losses, lossless }, late) => {
           const complete = new SmallWorld(() => false);
           play(complete, steps, () => true);
           let records = 0;

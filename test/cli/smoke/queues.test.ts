@@ -37,7 +37,7 @@ describe.concurrent("a subscriber's queue", () => {
     const queueUrl = await system.createQueue();
     for (const message of messages) await system.send(queueUrl, JSON.stringify(message));
     const subscriber = { name: "test", types, queueUrl, others: "release" } as const;
-    return failedIn(await checkDelivered(subscriber, events, mark, system.sqs, 1));
+    return failedIn(await checkDelivered(subscriber, events, mark, { sqs: system.sqs, seconds: 1 }));
   };
   const stranger = (type: string) => events.filter((event) => event.type === type).slice(0, 1);
 
@@ -92,7 +92,7 @@ describe.concurrent("a dead-letter queue", () => {
     );
   };
   const failures = async (queueUrl: string) =>
-    failedIn(await checkDeadLetters("users", ofUsers, mark, { sqs: system.sqs, queueUrl }, 1));
+    failedIn(await checkDeadLetters("users", ofUsers, mark, { sqs: system.sqs, queueUrl, seconds: 1 }));
 
   it("passes with the unreadable body alone, takes it away, and leaves others'", async () => {
     const queueUrl = await system.createQueue();

@@ -76,7 +76,7 @@ export class SmallWorld {
         case "want": {
           const { subject, endpoint, event, receipts } = consequence;
           const name = { endpoint };
-          this.#reviseDataSet(subject, name, (known) => want(known, subject, name, event, receipts));
+          this.#reviseDataSet(subject, name, (known) => want(known, subject, name, { event, receipts }));
           break;
         }
         case "link":
@@ -189,7 +189,7 @@ export class SmallWorld {
       case "start":
         this.started.add(nameOf(subject));
         this.#reviseDataSet(subject, { endpoint: "income" }, (known) =>
-          wantFor(known, subject, { endpoint: "income" }, `start.${task.version}`),
+          wantFor(known, subject, { endpoint: "income" }, { mark: `start.${task.version}` }),
         );
         return;
       case "ask": {
@@ -197,7 +197,7 @@ export class SmallWorld {
         const { connected, deleted } = this.truths.get(subject.id) ?? { connected: false, deleted: false };
         const answer = deleted ? ({ found: false } as const) : ({ found: true, connected } as const);
         try {
-          this.#reviseState(subject, (known) => settle(known, task.version, answer, at));
+          this.#reviseState(subject, (known) => settle(known, task.version, answer, { at }));
         } catch (error) {
           // Nobody has told of the deletion yet: the real task waits; here the event that tells it asks again.
           if (failureOf(error).kind === "permanent") throw error;
@@ -209,7 +209,7 @@ export class SmallWorld {
         const known = this.dataSets.get(key);
         if (known === undefined || task.wanted <= known.done) return;
         this.#reviseDataSet(subject, task, (current) =>
-          current === undefined ? undefined : fetched(current, known.wanted, this.contents.get(key), at),
+          current === undefined ? undefined : fetched(current, known.wanted, this.contents.get(key), { at }),
         );
         return;
       }

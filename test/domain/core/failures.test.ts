@@ -161,7 +161,12 @@ describe("a task", () => {
   const due = "2026-03-01T13:00:00.000Z";
 
   it("that checks a start is read as it was written", () => {
-    const check = checkTask({ kind: "account", id: "a" }, 3, { income: 0, profile: 2 }, new Date(due));
+    const check = checkTask(
+      { kind: "account", id: "a" },
+      3,
+      { income: 0, profile: 2 },
+      { due: new Date(due) },
+    );
     expect(check).toMatchObject({ task: "check", version: 3, wanted: { income: 0, profile: 2 }, due });
     expect(readTaskText(writeTask(check))).toEqual(check);
   });
@@ -220,7 +225,7 @@ describe("a task that begins anew", () => {
       { kind: "account", id: "a" },
       3,
       { income: 2 },
-      new Date("2026-03-01T12:00:00.000Z"),
+      { due: new Date("2026-03-01T12:00:00.000Z") },
     );
     expect(anew({ ...task, attempts: 7, since: "2026-03-01T00:00:00.000Z" })).toEqual(task);
   });

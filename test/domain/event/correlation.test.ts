@@ -50,7 +50,7 @@ describe("what follows from an event has its id", () => {
   it("in the provider's answer to what it was asked because of it", () => {
     const waiting = known(judge(first, disconnected, 1));
     const { correlationId } = taskOf(ofState(first, waiting));
-    const answered = known(settle(waiting, 2, { found: true, connected: false }, at, correlationId));
+    const answered = known(settle(waiting, 2, { found: true, connected: false }, { at, correlationId }));
     expect(idsOf(ofState(waiting, answered))).toEqual([disconnected.id]);
   });
 
@@ -61,14 +61,17 @@ describe("what follows from an event has its id", () => {
 
   it("in the data that is read because of it, and in its message told again", () => {
     const updated = eventOf("endpoint.updated", income);
-    const wanted = known(want(undefined, account, income, updated, 1));
+    const wanted = known(want(undefined, account, income, { event: updated, receipts: 1 }));
     expect(idsOf(ofData(undefined, wanted))).toEqual([updated.id, updated.id]);
     const { correlationId } = taskOf(ofData(undefined, wanted));
-    const read = known(fetched(wanted, 1, "digest", at, correlationId));
+    const read = known(fetched(wanted, 1, "digest", { at, correlationId }));
     expect(idsOf(ofData(wanted, read))).toEqual([updated.id]);
 
     const later = known(
-      want(read, account, income, eventOf("endpoint.updated", { ...income, eventId: "2" }), 1),
+      want(read, account, income, {
+        event: eventOf("endpoint.updated", { ...income, eventId: "2" }),
+        receipts: 1,
+      }),
     );
     const retold = retellRecord({ of: "data", before: undefined, after: later }, source);
     expect(retold.map(({ message }) => message.correlationid)).toEqual([updated.id]);
@@ -76,9 +79,9 @@ describe("what follows from an event has its id", () => {
 
   it("in data that is read because its start was not answered, and where it brought nothing new", () => {
     const { correlationId } = taskOf(ofState(undefined, first));
-    const wanted = known(wantFor(undefined, account, income, "start.1", correlationId));
+    const wanted = known(wantFor(undefined, account, income, { mark: "start.1", correlationId }));
     expect(idsOf(ofData(undefined, wanted))).toEqual([connected.id]);
-    const none = known(fetched(wanted, 1, undefined, at, correlationId));
+    const none = known(fetched(wanted, 1, undefined, { at, correlationId }));
     expect(correlationOf(none.latest)).toBe(connected.id);
   });
 
@@ -86,7 +89,7 @@ describe("what follows from an event has its id", () => {
     const waiting = known(judge(first, disconnected, 1));
     expect(repairsOfState(waiting, false).flatMap(idsOf)).toContain(disconnected.id);
     const updated = eventOf("endpoint.updated", income);
-    const wanted = known(want(undefined, account, income, updated, 1));
+    const wanted = known(want(undefined, account, income, { event: updated, receipts: 1 }));
     expect(repairsOfDataSet(wanted).flatMap(idsOf)).toEqual([updated.id]);
   });
 });

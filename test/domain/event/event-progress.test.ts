@@ -43,7 +43,7 @@ describe("an event", () => {
     const state = judgeAll([connected, disconnected]);
     expect(progress(disconnected, state)).toMatchObject({ state: "asking", outcome: "unconfirmed" });
     expect(progress(connected, state)).toEqual({ state: "done" });
-    const answered = settle(state, 2, { found: true, connected: false }, new Date(0));
+    const answered = settle(state, 2, { found: true, connected: false }, { at: new Date(0) });
     expect(progress(disconnected, answered)).toEqual({ state: "done" });
   });
 
@@ -58,7 +58,7 @@ describe("an event", () => {
 
 describe("an endpoint's event", () => {
   const told = event("told", { type: "endpoint.updated", endpoint: "income", eventId: "e" });
-  const data = want(undefined, account, { endpoint: "income" }, told, 1);
+  const data = want(undefined, account, { endpoint: "income" }, { event: told, receipts: 1 });
   if (data === undefined) throw new Error("the event wants nothing");
   const progressWith = (dataSet: object) =>
     progressOf(told, { state: undefined, dataSets: [{ ...data, ...dataSet }] }).state;
@@ -84,7 +84,12 @@ describe("an endpoint's event", () => {
 
   it("waits for nothing where it says that there is no data yet", () => {
     const none = { ...told, dataAvailable: false };
-    const wanted = want(data, account, { endpoint: "income" }, { ...none, id: "none".padEnd(43, "-") }, 1);
+    const wanted = want(
+      data,
+      account,
+      { endpoint: "income" },
+      { event: { ...none, id: "none".padEnd(43, "-") }, receipts: 1 },
+    );
     if (wanted === undefined) throw new Error("the event is not judged");
     expect(progressOf(none, { state: undefined, dataSets: [wanted] }).state).toBe("done");
   });

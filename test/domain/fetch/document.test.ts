@@ -16,7 +16,7 @@ const updated = eventOf("endpoint.updated", { endpoint, dataAvailable: true });
 const other = eventOf("endpoint.updated", { endpoint, dataAvailable: true, dateEnd: "2026-02-01" });
 const empty = eventOf("endpoint.updated", { endpoint, dataAvailable: false });
 const take = (known: DataSet | undefined, event: IncomeEvent, receipts = 1) =>
-  want(known, account, { endpoint }, event, receipts);
+  want(known, account, { endpoint }, { event, receipts });
 
 function taken(...events: IncomeEvent[]): DataSet {
   const known = events.reduce<DataSet | undefined>(
@@ -71,10 +71,13 @@ describe("an endpoint event", () => {
 
 describe("a reason other than an event", () => {
   it("wants the data once, with no message of its own", () => {
-    const known = wantFor(undefined, account, { endpoint }, "start.1");
+    const known = wantFor(undefined, account, { endpoint }, { mark: "start.1" });
     expect(known).toMatchObject({ version: 1, wanted: 1, latest: { cause: "again" } });
-    expect(wantFor(known, account, { endpoint }, "start.1")).toBeUndefined();
-    expect(wantFor(known, account, { endpoint }, "start.2")).toMatchObject({ version: 2, wanted: 2 });
+    expect(wantFor(known, account, { endpoint }, { mark: "start.1" })).toBeUndefined();
+    expect(wantFor(known, account, { endpoint }, { mark: "start.2" })).toMatchObject({
+      version: 2,
+      wanted: 2,
+    });
   });
 });
 
@@ -90,7 +93,7 @@ describe("how often an endpoint was wanted", () => {
 
 describe("a fetch", () => {
   it("notes what it has done, and tells data that is new", () => {
-    expect(fetched(taken(updated, other), 1, "digest", at)).toMatchObject({
+    expect(fetched(taken(updated, other), 1, "digest", { at })).toMatchObject({
       version: 3,
       wanted: 2,
       done: 1,
@@ -100,22 +103,25 @@ describe("a fetch", () => {
   });
 
   it("tells nothing where the data is the same, but is done", () => {
-    const known = fetched(taken(updated, other), 1, "digest", at);
-    expect(known && fetched(known, 2, "digest", at)).toMatchObject({ done: 2, latest: { cause: "again" } });
+    const known = fetched(taken(updated, other), 1, "digest", { at });
+    expect(known && fetched(known, 2, "digest", { at })).toMatchObject({
+      done: 2,
+      latest: { cause: "again" },
+    });
   });
 
   it("forgets the data where the provider has none any more, and tells it", () => {
-    const known = fetched(taken(updated, other), 1, "digest", at);
-    const gone = known && fetched(known, 2, undefined, at);
+    const known = fetched(taken(updated, other), 1, "digest", { at });
+    const gone = known && fetched(known, 2, undefined, { at });
     expect(gone).toMatchObject({ done: 2, latest: { cause: "answer" } });
     expect(gone).not.toHaveProperty("content");
-    expect(fetched(taken(updated), 1, undefined, at)?.latest).toEqual({ cause: "again" });
+    expect(fetched(taken(updated), 1, undefined, { at })?.latest).toEqual({ cause: "again" });
   });
 
   it("is void where a later one, or its double, was faster", () => {
-    const known = fetched(taken(updated, other), 2, "new", at);
-    expect(known && fetched(known, 1, "old", at)).toBeUndefined();
-    expect(known && fetched(known, 2, "double", at)).toBeUndefined();
+    const known = fetched(taken(updated, other), 2, "new", { at });
+    expect(known && fetched(known, 1, "old", { at })).toBeUndefined();
+    expect(known && fetched(known, 2, "double", { at })).toBeUndefined();
   });
 });
 
@@ -123,7 +129,7 @@ describe("a stored data set", () => {
   it("is read as it was written", () => {
     for (const known of [
       taken(updated),
-      fetched(taken(updated, other), 2, "d", at),
+      fetched(taken(updated, other), 2, "d", { at }),
       take(taken(updated), updated, 2),
     ]) {
       expect(parseDataSet(JSON.parse(JSON.stringify(known)))).toEqual(known);

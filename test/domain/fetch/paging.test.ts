@@ -45,20 +45,41 @@ it("a list's shortest page holds one item, where its length can be chosen", () =
 describe("a page is asked for", () => {
   const from = { next: "a b&c", pages: 1, mark: "m" };
 
-  it.each<[string, PagingSettings, string, Continuation | undefined, object]>([
-    ["as the path says", cursors, "/list", undefined, { path: "/list" }],
-    ["with its cursor", cursors, "/list", from, { path: "/list?cursor=a+b%26c" }],
-    ["beside a query of the path", cursors, "/list?x=1", from, { path: "/list?x=1&cursor=a+b%26c" }],
+  it.each<
+    [
+      string,
+      PagingSettings,
+      { readonly path: string; readonly continuation: Continuation | undefined },
+      object,
+    ]
+  >([
+    ["as the path says", cursors, { path: "/list", continuation: undefined }, { path: "/list" }],
+    ["with its cursor", cursors, { path: "/list", continuation: from }, { path: "/list?cursor=a+b%26c" }],
+    [
+      "beside a query of the path",
+      cursors,
+      { path: "/list?x=1", continuation: from },
+      { path: "/list?x=1&cursor=a+b%26c" },
+    ],
     [
       "with a page size",
       { ...cursors, pageSize: { parameter: "limit", items: 50 } },
-      "/list",
-      from,
+      { path: "/list", continuation: from },
       { path: "/list?limit=50&cursor=a+b%26c" },
     ],
-    ["by its number", numbers, "/list", { ...from, next: "2" }, { path: "/list?page=2" }],
-    ["by its link", links, "/list", { ...from, next: "/other?p=2" }, { path: "/list", link: "/other?p=2" }],
-  ])("%s", (_, paging, path, continuation, call) => {
+    [
+      "by its number",
+      numbers,
+      { path: "/list", continuation: { ...from, next: "2" } },
+      { path: "/list?page=2" },
+    ],
+    [
+      "by its link",
+      links,
+      { path: "/list", continuation: { ...from, next: "/other?p=2" } },
+      { path: "/list", link: "/other?p=2" },
+    ],
+  ])("%s", (_, paging, { path, continuation }, call) => {
     expect(pageCall(path, paging, continuation)).toEqual(call);
   });
 });

@@ -72,14 +72,14 @@ describe("a change of a state", () => {
   });
 
   it("starts nothing for an account that is deleted, though all that was before is unknown", () => {
-    const gone = settle(judged([connected, eventOf("account.deleted")]), 2, { found: false }, at);
+    const gone = settle(judged([connected, eventOf("account.deleted")]), 2, { found: false }, { at });
     expect(gone).toMatchObject({ connected: true, deleted: true });
     expect(gone && tasksOf(ofState(undefined, gone))).toEqual([]);
   });
 
   it("starts a fetch when the provider's answer says that it is connected", () => {
     const waiting = judged([disconnected, connected]);
-    const answered = settle(waiting, 2, { found: true, connected: true }, at);
+    const answered = settle(waiting, 2, { found: true, connected: true }, { at });
     expect(answered && tasksOf(ofState(waiting, answered))).toEqual(["start"]);
   });
 
@@ -92,7 +92,7 @@ describe("a change of a state", () => {
     });
     const again = next(waiting, disconnected, 2);
     expect(ofState(waiting, again)).toMatchObject([{ do: "call", task: { task: "ask", version: 3 } }]);
-    const answered = settle(again, 3, { found: true, connected: false }, at);
+    const answered = settle(again, 3, { found: true, connected: false }, { at });
     expect(answered && tasksOf(ofState(again, answered))).toEqual([]);
   });
 
@@ -128,7 +128,7 @@ describe("a change of a data set", () => {
     return consequencesOf({ of: "data", before, after }, source);
   };
   const take = (before: ReturnType<typeof want>, event: IncomeEvent, receipts = 1) =>
-    want(before, account, { endpoint: "income" }, event, receipts);
+    want(before, account, { endpoint: "income" }, { event, receipts });
   const wanted = take(undefined, updated);
 
   it("is read when more is wanted, and only then", () => {
@@ -137,7 +137,7 @@ describe("a change of a data set", () => {
       task: readTask(account, { endpoint: "income" }, 1, updated.id),
     });
     expect(tasksOf(ofData(wanted, take(wanted, updated, 2)))).toEqual(["read"]);
-    expect(tasksOf(ofData(wanted, wanted && fetched(wanted, 1, "digest", at)))).toEqual([]);
+    expect(tasksOf(ofData(wanted, wanted && fetched(wanted, 1, "digest", { at })))).toEqual([]);
     const empty = eventOf("endpoint.updated", { endpoint: "income", dataAvailable: false });
     expect(tasksOf(ofData(undefined, take(undefined, empty)))).toEqual([]);
     expect(tasksOf(ofData(wanted, take(wanted, empty)))).toEqual([]);
@@ -145,11 +145,11 @@ describe("a change of a data set", () => {
   });
 
   it("is published where data is new, and not where it is the same", () => {
-    const first = wanted && fetched(wanted, 1, "digest", at);
+    const first = wanted && fetched(wanted, 1, "digest", { at });
     const second = take(first, updated, 2);
     expect(messagesOf(ofData(wanted, first))).toMatchObject([{ type: "data.updated" }]);
-    expect(messagesOf(ofData(second, second && fetched(second, 2, "digest", at)))).toEqual([]);
-    expect(messagesOf(ofData(second, second && fetched(second, 2, "other", at)))).toHaveLength(1);
+    expect(messagesOf(ofData(second, second && fetched(second, 2, "digest", { at })))).toEqual([]);
+    expect(messagesOf(ofData(second, second && fetched(second, 2, "other", { at })))).toHaveLength(1);
   });
 });
 

@@ -16,11 +16,11 @@ function present<T>(value: T | undefined): T {
   return value;
 }
 
-const wanted = present(want(undefined, account, { endpoint: "income" }, updated, 1));
-const read = present(fetched(wanted, 1, "digest", at));
+const wanted = present(want(undefined, account, { endpoint: "income" }, { event: updated, receipts: 1 }));
+const read = present(fetched(wanted, 1, "digest", { at }));
 const waiting = judged([connected, disconnected]);
-const answered = present(settle(waiting, 2, { found: true, connected: false }, at));
-const gone = present(settle(judged([connected, eventOf("account.deleted")]), 2, { found: false }, at));
+const answered = present(settle(waiting, 2, { found: true, connected: false }, { at }));
+const gone = present(settle(judged([connected, eventOf("account.deleted")]), 2, { found: false }, { at }));
 
 const messages: Message[] = [
   present(messageOfState(judged([connected]), source)),
@@ -105,7 +105,7 @@ describe("a message", () => {
       data: { accountId, endpoint: "income", content: "digest" },
     });
     expect(
-      present(messageOfDataSet(present(fetched({ ...read, wanted: 2 }, 2, undefined, at)), source)).data,
+      present(messageOfDataSet(present(fetched({ ...read, wanted: 2 }, 2, undefined, { at })), source)).data,
     ).toEqual({
       accountId,
       endpoint: "income",
@@ -114,7 +114,7 @@ describe("a message", () => {
 
   it("of an event that tells dates tells them too; they are no part of its subject", () => {
     const event = { ...updated, ...dates };
-    const dataSet = present(want(undefined, account, { endpoint: "income" }, event, 1));
+    const dataSet = present(want(undefined, account, { endpoint: "income" }, { event, receipts: 1 }));
     expect(messageOfDataSet(dataSet, source)).toMatchObject({
       subject: `account/${accountId}/income`,
       data: { ...dates, endpoint: "income" },
@@ -125,10 +125,15 @@ describe("a message", () => {
     const range = { start: dates.dateStart, end: dates.dateEnd };
     const subject = `account/${accountId}/income/2026-01-01..2026-01-31`;
     const dataSet = present(
-      want(undefined, account, { endpoint: "income", range }, { ...updated, ...dates }, 1),
+      want(
+        undefined,
+        account,
+        { endpoint: "income", range },
+        { event: { ...updated, ...dates }, receipts: 1 },
+      ),
     );
     expect(messageOfDataSet(dataSet, source)).toMatchObject({ subject, data: dates });
-    expect(messageOfDataSet(present(fetched(dataSet, 1, "digest", at)), source)).toMatchObject({
+    expect(messageOfDataSet(present(fetched(dataSet, 1, "digest", { at })), source)).toMatchObject({
       id: `${subject}.2`,
       subject,
       data: { accountId, endpoint: "income", ...dates, content: "digest" },
@@ -143,7 +148,7 @@ describe("a message", () => {
       subject: "company-account/c-1",
       data: { companyAccountId: "c-1", unconfirmed: true },
     });
-    const confirmed = present(settle(company, 1, { found: false }, at));
+    const confirmed = present(settle(company, 1, { found: false }, { at }));
     expect(messageOfState(confirmed, source)?.type).toBe("company-account.confirmed");
   });
 
@@ -151,14 +156,19 @@ describe("a message", () => {
     const again = present(judge(waiting, eventOf("account.deleted"), 2));
     expect(messageOfState(again, source)).toBeUndefined();
     expect(
-      messageOfDataSet(present(want(wanted, account, { endpoint: "income" }, updated, 2)), source),
+      messageOfDataSet(
+        present(want(wanted, account, { endpoint: "income" }, { event: updated, receipts: 2 })),
+        source,
+      ),
     ).toBeUndefined();
   });
 
   it("holds ids and states only: no body, no link, nothing that an event carries besides", () => {
     const canary = { link: "canary", session: "canary", body: "canary", name: "canary", dateStart: "canary" };
     const states = [judged([{ ...connected, ...canary }]), judged([{ ...disconnected, ...canary }])];
-    const data = present(want(undefined, account, { endpoint: "income" }, { ...updated, ...canary }, 1));
+    const data = present(
+      want(undefined, account, { endpoint: "income" }, { event: { ...updated, ...canary }, receipts: 1 }),
+    );
     const texts = [...states.map((state) => messageOfState(state, source)), messageOfDataSet(data, source)];
     expect(JSON.stringify(texts)).not.toContain("canary");
     const names = new Set(messages.flatMap((message) => Object.keys(message.data)));

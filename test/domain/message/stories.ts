@@ -105,7 +105,10 @@ class Story {
         return;
       case "fetch":
         for (const before of this.#dataSets.values())
-          this.#writeDataSet(before, fetched(before, before.wanted, step.content, new Date(minute(9))));
+          this.#writeDataSet(
+            before,
+            fetched(before, before.wanted, step.content, { at: new Date(minute(9)) }),
+          );
         return;
       case "test":
         this.messages.push(testMessage(step.id, "some", source, new Date(this.messages.length)));
@@ -135,8 +138,8 @@ class Story {
     });
     const before = this.#dataSets.get(keyOf(subject, name));
     const after = isReconciled
-      ? wantFor(before, subject, name, id)
-      : want(before, subject, name, event, receipts);
+      ? wantFor(before, subject, name, { mark: id })
+      : want(before, subject, name, { event, receipts });
     this.#writeDataSet(before, after);
   }
 
@@ -165,6 +168,6 @@ function keyOf(subject: Subject, name: DataName): string {
 /** What the provider's answer leads to; nothing while it knows nobody and no event told a deletion. */
 function answered(state: State, answer: Answer): State | undefined {
   return answer.found || state.deletionTold === true
-    ? settle(state, state.version, answer, new Date(minute(8)))
+    ? settle(state, state.version, answer, { at: new Date(minute(8)) })
     : undefined;
 }

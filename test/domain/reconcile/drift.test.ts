@@ -26,7 +26,7 @@ const created = judged([eventOf("account.created", { userId })]);
 const gone = settled(judged([eventOf("account.connected", { userId }), eventOf("account.deleted")]));
 
 function settled(asking: State): State {
-  const state = settle(asking, asking.version, { found: false }, at);
+  const state = settle(asking, asking.version, { found: false }, { at });
   if (state === undefined) throw new Error("the answer changed nothing");
   return state;
 }

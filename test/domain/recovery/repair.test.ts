@@ -41,10 +41,10 @@ describe("what a repair of a period is about", () => {
       needsRepair({ of: "state", before: undefined, after: { ...state, unconfirmed: true } }, period),
     ).toBe(true);
     const event = { ...eventOf("endpoint.updated", { endpoint: "income" }), receivedAt: minute(1) };
-    const wanted = want(undefined, account, { endpoint: "income" }, event, 1);
+    const wanted = want(undefined, account, { endpoint: "income" }, { event, receipts: 1 });
     if (wanted === undefined) throw new Error("nothing was wanted");
     expect(needsRepair({ of: "data", before: undefined, after: wanted }, period)).toBe(true);
-    const done = fetched(wanted, 1, "content", at);
+    const done = fetched(wanted, 1, "content", { at });
     if (done === undefined) throw new Error("nothing was fetched");
     expect(needsRepair({ of: "data", before: undefined, after: done }, period)).toBe(false);
     const fetchedAt = minute(15);
@@ -82,7 +82,7 @@ describe("a repair of a state", () => {
   it("asks where an answer is awaited, and tells of the answer where that came last", () => {
     const contradicted = judged([eventOf("account.connected"), eventOf("account.disconnected")]);
     expect(followsOf(repairsOfState(contradicted, true))).toEqual(["call ask"]);
-    const answered = settle(contradicted, contradicted.version, { found: true, connected: false }, at);
+    const answered = settle(contradicted, contradicted.version, { found: true, connected: false }, { at });
     if (answered === undefined) throw new Error("nothing was settled");
     expect(followsOf(repairsOfState(answered, true))).toEqual(["publish account.confirmed 3"]);
   });
@@ -90,9 +90,9 @@ describe("a repair of a state", () => {
 
 describe("a repair of data", () => {
   const event = eventOf("endpoint.updated", { endpoint: "income", eventId: "e" });
-  const wanted = want(undefined, account, { endpoint: "income" }, event, 1);
+  const wanted = want(undefined, account, { endpoint: "income" }, { event, receipts: 1 });
   if (wanted === undefined) throw new Error("nothing was wanted");
-  const done = fetched(wanted, 1, "digest", at);
+  const done = fetched(wanted, 1, "digest", { at });
   if (done === undefined) throw new Error("nothing was fetched");
 
   it("reads what is wanted and not done, and tells of no event", () => {
@@ -104,7 +104,12 @@ describe("a repair of data", () => {
   });
 
   it("does both where more is wanted since", () => {
-    const more = want(done, account, { endpoint: "income" }, { ...event, id: "another", eventId: "f" }, 1);
+    const more = want(
+      done,
+      account,
+      { endpoint: "income" },
+      { event: { ...event, id: "another", eventId: "f" }, receipts: 1 },
+    );
     if (more === undefined) throw new Error("nothing more was wanted");
     expect(followsOf(repairsOfDataSet(more))).toEqual(["call read", "publish data.updated 3"]);
   });
@@ -124,7 +129,7 @@ describe("a repair of an event", () => {
 
   it("that its data set has counted tells of it again, and wants nothing more", () => {
     const event = eventOf("endpoint.updated", { endpoint: "income", eventId: "e" });
-    const dataSet = want(undefined, account, { endpoint: "income" }, event, 1);
+    const dataSet = want(undefined, account, { endpoint: "income" }, { event, receipts: 1 });
     if (dataSet === undefined) throw new Error("nothing was wanted");
     const changes = repairsOfEvent({ ...told, event }, { of: "data", dataSet }, {});
     expect(followsOf(changes)).toEqual(["publish endpoint.updated 1"]);

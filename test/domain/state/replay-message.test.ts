@@ -48,8 +48,8 @@ describe("an event told again", () => {
 
   it("is told of an endpoint as applied, with the sequence of today", () => {
     const endpoint = (id: string) => eventOf("endpoint.updated", { endpoint: "income", eventId: id });
-    const first = want(undefined, account, { endpoint: "income" }, endpoint("1"), 1);
-    const dataSet = want(first, account, { endpoint: "income" }, endpoint("2"), 1);
+    const first = want(undefined, account, { endpoint: "income" }, { event: endpoint("1"), receipts: 1 });
+    const dataSet = want(first, account, { endpoint: "income" }, { event: endpoint("2"), receipts: 1 });
     if (dataSet === undefined) throw new Error("nothing was wanted");
     expect(messageOfDataSet(retellDataSet(dataSet, endpoint("1")), source)).toMatchObject({
       id: endpoint("1").id,
@@ -63,12 +63,12 @@ describe("an event told again", () => {
 describe("data told again", () => {
   const wanted = (known?: DataSet): DataSet => {
     const event = eventOf("endpoint.updated", { endpoint: "income", eventId: String(known?.version ?? 0) });
-    const next = want(known, account, { endpoint: "income" }, event, 1);
+    const next = want(known, account, { endpoint: "income" }, { event, receipts: 1 });
     if (next === undefined) throw new Error("nothing was wanted");
     return next;
   };
   const read = (known: DataSet, content: string | undefined): DataSet =>
-    fetched(known, known.wanted, content, at) ?? known;
+    fetched(known, known.wanted, content, { at }) ?? known;
   const idOf = (dataSet: DataSet | undefined) => dataSet && messageOfDataSet(dataSet, source)?.id;
 
   it("has the id that told of it first, whatever came since, until it is other data", () => {
@@ -120,7 +120,7 @@ describe("a version that is handed over as telling something else", () => {
       judgeAll([eventOf("account.connected")], before),
       3,
       { found: true, connected: true },
-      at,
+      { at },
     );
     if (settled === undefined) throw new Error("nothing was settled");
     expect(consequencesOf({ of: "state", before: settled, after: { ...settled } }, source)).toEqual([]);

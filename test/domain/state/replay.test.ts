@@ -12,13 +12,13 @@ const dataEvent = eventOf("endpoint.updated", { endpoint: "income", eventId: "e"
 const name = { endpoint: "income" };
 
 function wantedData() {
-  const dataSet = want(undefined, account, name, dataEvent, 1);
+  const dataSet = want(undefined, account, name, { event: dataEvent, receipts: 1 });
   if (dataSet === undefined) throw new Error("nothing was wanted");
   return dataSet;
 }
 
 function fetchedData(content: string | undefined) {
-  const dataSet = fetched(wantedData(), 1, content, at);
+  const dataSet = fetched(wantedData(), 1, content, { at });
   if (dataSet === undefined) throw new Error("nothing was fetched");
   return dataSet;
 }
@@ -57,7 +57,7 @@ describe("what a record tells beside the events that are stored", () => {
   const told = judged([eventOf("account.connected"), eventOf("account.disconnected")]);
 
   it("is the provider's answer, where that was the latest", () => {
-    const answered = settle(told, told.version, { found: true, connected: false }, at);
+    const answered = settle(told, told.version, { found: true, connected: false }, { at });
     if (answered === undefined) throw new Error("nothing was settled");
     expect(retellRecord({ of: "state", before: undefined, after: answered }, source)).toMatchObject([
       { message: { type: "account.confirmed" }, moment: at.toISOString() },

@@ -226,7 +226,7 @@ class World {
   /** What can't be settled yet (nobody has told of the deletion) is asked again later. */
   #settled(version: number, answer: Answer): State | undefined {
     try {
-      return settle(this.states.at(-1), version, answer, at);
+      return settle(this.states.at(-1), version, answer, { at });
     } catch (error) {
       expect(error).toMatchObject({ failure: { kind: "retryable" } });
       this.#asks.push({ version });

@@ -73,7 +73,7 @@ describe("a weak event", () => {
   });
 
   it("is asked about when its bytes come again and contradict: it may be a true repeat", () => {
-    const state = settle(judged([connected, disconnected]), 2, { found: true, connected: false }, at);
+    const state = settle(judged([connected, disconnected]), 2, { found: true, connected: false }, { at });
     expect(judge(state, connected, 2)).toMatchObject({
       version: 4,
       connected: false,
@@ -171,14 +171,14 @@ describe("a deletion", () => {
       expect(next).toMatchObject({ deleted: true, unconfirmed: false, latest: { outcome: "stale" } });
       expect(judge(state, event, 2)).toBeUndefined();
     }
-    expect(settle(state, state.version, { found: true, connected: true }, at)).toBeUndefined();
+    expect(settle(state, state.version, { found: true, connected: true }, { at })).toBeUndefined();
   });
 
   it("that is weak needs the provider's word, and is dropped by its contrary", () => {
     const waiting = judged([connected, deleted]);
     expect(waiting).toMatchObject({ deleted: false, unconfirmed: true });
-    expect(settle(waiting, 2, { found: false }, at)).toMatchObject({ deleted: true, unconfirmed: false });
-    expect(settle(waiting, 2, { found: true, connected: true }, at)).toMatchObject({
+    expect(settle(waiting, 2, { found: false }, { at })).toMatchObject({ deleted: true, unconfirmed: false });
+    expect(settle(waiting, 2, { found: true, connected: true }, { at })).toMatchObject({
       deleted: false,
       unconfirmed: false,
       connected: true,
@@ -197,7 +197,7 @@ describe("the provider's answer", () => {
   const waiting = judged([timed("connected", 1), disconnected]);
 
   it("settles the state that asked, and notes when", () => {
-    expect(settle(waiting, 2, { found: true, connected: false }, at)).toMatchObject({
+    expect(settle(waiting, 2, { found: true, connected: false }, { at })).toMatchObject({
       version: 3,
       connected: false,
       unconfirmed: false,
@@ -208,28 +208,31 @@ describe("the provider's answer", () => {
   it("is void where the state has moved on since it was asked for", () => {
     const moved = judge(waiting, disconnected, 2);
     expect(moved).toMatchObject({ version: 3, unconfirmed: true });
-    expect(settle(moved, 2, { found: true, connected: false }, at)).toBeUndefined();
-    expect(settle(waiting, 3, { found: true, connected: false }, at)).toBeUndefined();
-    expect(settle(undefined, 1, { found: false }, at)).toBeUndefined();
+    expect(settle(moved, 2, { found: true, connected: false }, { at })).toBeUndefined();
+    expect(settle(waiting, 3, { found: true, connected: false }, { at })).toBeUndefined();
+    expect(settle(undefined, 1, { found: false }, { at })).toBeUndefined();
   });
 
   it("has no place in the order of times: a contradiction after it is asked about", () => {
-    const settled = settle(waiting, 2, { found: true, connected: false }, at);
+    const settled = settle(waiting, 2, { found: true, connected: false }, { at });
     expect(settled).not.toHaveProperty("asOf");
     expect(judge(settled, timed("connected", 99), 1)).toMatchObject({ connected: false, unconfirmed: true });
   });
 
   it("that knows nobody is believed only where an event told the deletion, for a deletion is final", () => {
-    expect(() => settle(waiting, 2, { found: false }, at)).toThrow("no event told its deletion");
+    expect(() => settle(waiting, 2, { found: false }, { at })).toThrow("no event told its deletion");
     const told = judge(waiting, deleted, 1);
-    expect(settle(told, 3, { found: false }, at)).toMatchObject({ deleted: true, unconfirmed: false });
-    const refuted = settle(told, 3, { found: true, connected: true }, at);
+    expect(settle(told, 3, { found: false }, { at })).toMatchObject({ deleted: true, unconfirmed: false });
+    const refuted = settle(told, 3, { found: true, connected: true }, { at });
     const doubted = judge(refuted, eventOf("account.disconnected", { datasourceId: "d" }), 1);
-    expect(() => settle(doubted, 5, { found: false }, at)).toThrow("no event told its deletion");
+    expect(() => settle(doubted, 5, { found: false }, { at })).toThrow("no event told its deletion");
   });
 
   it("that does not tell whether it is connected confirms existence alone", () => {
-    expect(settle(waiting, 2, { found: true }, at)).toMatchObject({ connected: true, unconfirmed: false });
+    expect(settle(waiting, 2, { found: true }, { at })).toMatchObject({
+      connected: true,
+      unconfirmed: false,
+    });
   });
 });
 
@@ -255,7 +258,7 @@ describe("a stored state", () => {
     const states = [
       judged([timed("connected", 1)]),
       judged([connected, disconnected]),
-      settle(judged([deleted]), 1, { found: false }, at),
+      settle(judged([deleted]), 1, { found: false }, { at }),
       judge(judged([connected, disconnected]), connected, 2),
       judgeAll([eventOf("account.created", { userId, datasourceId: "d" })]),
     ];

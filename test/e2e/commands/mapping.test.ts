@@ -152,44 +152,50 @@ describe("mapping try", () => {
   });
 
   it.each([
-    ["no JSON", "{", [], "the body is not JSON", "as the provider sends it"],
+    ["no JSON", "{", [], { reason: "the body is not JSON", remedy: "as the provider sends it" }],
     [
       "an unknown event name",
       '{"event":"account_revoked"}',
       [],
-      "type: ",
-      'Add "account_revoked" to mapping.accounts.types, for example as account.disconnected',
+      {
+        reason: "type: ",
+        remedy: 'Add "account_revoked" to mapping.accounts.types, for example as account.disconnected',
+      },
     ],
     [
       "no event name",
       `{"event_type":"linked","account_id":"${account}"}`,
       [],
-      "type: ",
-      'perhaps "event_type"',
+      { reason: "type: ", remedy: 'perhaps "event_type"' },
     ],
     [
       "a missing id",
       `{"event":"update_account","link_id":"${account}"}`,
       [],
-      "accountId: missing",
-      'Set mapping.accounts.accountId to where it is, perhaps "link_id"',
+      {
+        reason: "accountId: missing",
+        remedy: 'Set mapping.accounts.accountId to where it is, perhaps "link_id"',
+      },
     ],
     [
       "an id that is no UUID",
       '{"event":"update_account","account_id":"a-1"}',
       [],
-      "accountId: not a UUID",
-      'Set mapping.accounts.ids to "any"',
+      { reason: "accountId: not a UUID", remedy: 'Set mapping.accounts.ids to "any"' },
     ],
-    ["several events in one", '[{"event":"update_account"},{}]', [], "type: ", "One webhook is one event"],
+    [
+      "several events in one",
+      '[{"event":"update_account"},{}]',
+      [],
+      { reason: "type: ", remedy: "One webhook is one event" },
+    ],
     [
       "a header in place of a field",
       `{"event":"update_account"}`,
       ["--header", `ce-subject: ${account}`],
-      "accountId: missing",
-      'perhaps {"header":"ce-subject"}',
+      { reason: "accountId: missing", remedy: 'perhaps {"header":"ce-subject"}' },
     ],
-  ])("says why, and what to do: %s", async (_, input, flags, reason, remedy) => {
+  ])("says why, and what to do: %s", async (_, input, flags, { reason, remedy }) => {
     const { code, stdout, stderr } = await tryText(input, "--kind", "accounts", ...flags);
     expect({ code, stderr }).toEqual({ code: 1, stderr: "accounts does not map it.\n" });
     expect(stdout).toContain(`No event of accounts: ${reason}`);

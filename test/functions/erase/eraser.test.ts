@@ -59,7 +59,7 @@ await describeOnTables("the eraser", (tables) => {
     if (endpoint !== undefined && accountId !== undefined) {
       const subject = { kind: "account", id: accountId } as const;
       await storing.revisions.dataSet(subject, { endpoint }, (known) =>
-        want(known, subject, { endpoint }, event, 1),
+        want(known, subject, { endpoint }, { event, receipts: 1 }),
       );
     } else {
       await storing.revisions.state(
@@ -291,7 +291,7 @@ await describeOnTables("the eraser", (tables) => {
       const told = eventOf({ ...facts, kind: "endpoints", type: "endpoint.updated", endpoint: "income" });
       await world.storing.record({ event: eventOf(facts), body: { as: "text", text: "{}" } });
       await world.storing.revisions.dataSet(account, { endpoint: "income" }, (known) =>
-        want(known, account, { endpoint: "income" }, told, 1),
+        want(known, account, { endpoint: "income" }, { event: told, receipts: 1 }),
       );
       await erase(account);
       expect(await remains(account.id)).toEqual([]);

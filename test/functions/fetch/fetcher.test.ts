@@ -128,7 +128,7 @@ await describeOnTables("the fetcher", (tables) => {
     const kept = keptLog();
     entries = kept.entries;
     const now = () => clock;
-    const reader = secretReader(system.secretsManager, token, parseTokenSecret, now);
+    const reader = secretReader(system.secretsManager, token, parseTokenSecret, { now });
     const refusals = tokenRefusals(refusalNote(system.dynamodb, table.name), askRefresh, now);
     const breaker = sharedBreaker(system.dynamodb, table.name, {
       settings: settings.breaker,
@@ -137,7 +137,7 @@ await describeOnTables("the fetcher", (tables) => {
       random: () => 0.5,
       onTurn: () => undefined,
     });
-    const window = callWindow(system.dynamodb, table.name, settings.requestsPerMinute, now);
+    const window = callWindow(system.dynamodb, table.name, settings.requestsPerMinute, { now });
     const overflow = overflowBucket(bucket.name);
     return fetcher({
       revisions: known,
@@ -304,7 +304,7 @@ await describeOnTables("the fetcher", (tables) => {
       (await known.loadDataSet(subject, { endpoint }))?.wanted ?? 0;
     const answer = (endpoint: string, mark: string, range?: DateRange) => {
       const name = range === undefined ? { endpoint } : { endpoint, range };
-      return known.dataSet(subject, name, (before) => wantFor(before, subject, name, mark));
+      return known.dataSet(subject, name, (before) => wantFor(before, subject, name, { mark }));
     };
 
     const cause = "the-event";
@@ -325,7 +325,7 @@ await describeOnTables("the fetcher", (tables) => {
       await put(connected);
       await perform(startTask(subject, 4), started);
       const wanted = { income: 0, profile: 0 };
-      const check = checkTask(subject, 4, wanted, due);
+      const check = checkTask(subject, 4, wanted, { due });
       expect(sent).toEqual([{ body: writeTask(check), delayInSeconds: 900 }]);
       sent = [];
       clock = new Date(noon.getTime() + 900_000);
@@ -343,7 +343,7 @@ await describeOnTables("the fetcher", (tables) => {
       // What reads it then goes on under the id of the event that led to the start.
       const { latest } = (await known.loadDataSet(subject, { endpoint: "income" })) ?? {};
       expect(latest).toEqual({ cause: "again", correlationId: cause });
-      await perform(checkTask(subject, 4, { income: 0, profile: 0 }, due), started);
+      await perform(checkTask(subject, 4, { income: 0, profile: 0 }, { due }), started);
       expect([await wantedOf("income"), await wantedOf("profile")]).toEqual([1, 1]);
       expect(codes()).toEqual(["TASK_VOID"]);
     });
@@ -428,7 +428,7 @@ await describeOnTables("the fetcher", (tables) => {
       const readRange = "/accounts/{account_id}/{endpoint}?date_start={date_start}&date_end={date_end}";
       const byDates = { ...provider, paths: { ...provider.paths, readRange } };
       await want("income");
-      await known.dataSet(subject, name, (before) => wantFor(before, subject, name, "test"));
+      await known.dataSet(subject, name, (before) => wantFor(before, subject, name, { mark: "test" }));
       remote.answer = () => ({ text });
       expect(await perform(readTask(subject, name, 1), byDates)).toEqual([]);
       expect(calls()).toEqual([
@@ -518,7 +518,7 @@ await describeOnTables("the fetcher", (tables) => {
       remote.answer = async (_, count) => {
         if (count > 1) return { text };
         await known.dataSet(subject, { endpoint: "income" }, (dataSet) =>
-          wantFor(dataSet, subject, { endpoint: "income" }, "newer"),
+          wantFor(dataSet, subject, { endpoint: "income" }, { mark: "newer" }),
         );
         await perform(readTask(subject, { endpoint: "income" }, 2));
         return { json: "older" };

@@ -415,29 +415,33 @@ await describeOnTables("reading a list", (tables) => {
     expect(await stored()).toBe("[1,2]");
   });
 
-  test.each<[string, Partial<ProviderSettings>, (count: number) => object, string, number]>([
+  test.each<
+    [
+      string,
+      Partial<ProviderSettings>,
+      (count: number) => object,
+      { readonly reason: string; readonly calls: number },
+    ]
+  >([
     [
       "has too many pages",
       { paging: { ...settings.paging, maxPages: 3 } },
       (count) => ({ data: [1], next: `c${count}` }),
-      "the list has over 3 pages; see provider.paging.maxPages",
-      3,
+      { reason: "the list has over 3 pages; see provider.paging.maxPages", calls: 3 },
     ],
     [
       "repeats a cursor",
       {},
       () => ({ data: [1], next: "again" }),
-      "the list's pages go in circles; see provider.paging",
-      2,
+      { reason: "the list's pages go in circles; see provider.paging", calls: 2 },
     ],
     [
       "is too large in all",
       { maxDataBytes: 1_000 },
       (count) => ({ data: ["x".repeat(300)], next: `c${count}` }),
-      "the data is over 1000 bytes; see provider.maxDataBytes",
-      4,
+      { reason: "the data is over 1000 bytes; see provider.maxDataBytes", calls: 4 },
     ],
-  ])("gives up one that %s, with the setting's name", async (_, others, page, reason, calls) => {
+  ])("gives up one that %s, with the setting's name", async (_, others, page, { reason, calls }) => {
     const remote = await providerFor((_path, count) => ({ json: page(count) }));
     expect(await run(remote, [readTask(subject, income, 1)], { others })).toEqual({
       sent: [],

@@ -67,7 +67,7 @@ function receiverOf(
     isAllowedSource: parseSourceAddresses(sourceAddresses),
     maxBodyBytes,
     mappedHeaders,
-    readSecret: secretReader(system.secretsManager, system.createSecret(secret), parseWebhookSecret, now)
+    readSecret: secretReader(system.secretsManager, system.createSecret(secret), parseWebhookSecret, { now })
       .read,
     now,
     log,

@@ -98,7 +98,7 @@ await describeOnTables("the reconciler", (tables) => {
     const provider = parseProviderSettings(settings.provider);
     const reconcile = parseReconcileSettings(settings.reconcile, { users: ids, accounts: ids });
     const now = () => new Date(time);
-    const reader = secretReader(system.secretsManager, token, parseTokenSecret, now);
+    const reader = secretReader(system.secretsManager, token, parseTokenSecret, { now });
     const api = providerApi(baseUrl, provider, now);
     const admit = async () => async () => undefined;
     const call = withToken(guardedCall(api, admit, permit), reader, noRefusals);

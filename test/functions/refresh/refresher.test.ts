@@ -533,15 +533,18 @@ describe("a run", () => {
     expect(entries.map(({ code }) => code)).toEqual(["TOKEN_REFRESHED"]);
   });
 
-  test.each<[string, number, number, () => ProviderAnswer, boolean]>([
-    ["refused", 11, 1, () => ({ status: 401 }), true],
-    ["not answered", 11, 1, () => ({ status: 500 }), true],
-    ["done", 11, 1, () => ({ json: { token: "new" } }), false],
-    ["refused soon after it was due", 7, 5, () => ({ status: 401 }), false],
-  ])("says that the token is near its end where a refresh is %s", async (_, begun, ends, answer, isSaid) => {
-    onRefresh = answer;
-    await withSecret({ token: await tokenOf(begun, ends) });
-    await refresherOf()().catch(() => undefined);
-    expect(entries.some(({ code }) => code === "TOKEN_NEAR_END")).toBe(isSaid);
-  });
+  test.each<[string, { readonly begun: number; readonly ends: number }, () => ProviderAnswer, boolean]>([
+    ["refused", { begun: 11, ends: 1 }, () => ({ status: 401 }), true],
+    ["not answered", { begun: 11, ends: 1 }, () => ({ status: 500 }), true],
+    ["done", { begun: 11, ends: 1 }, () => ({ json: { token: "new" } }), false],
+    ["refused soon after it was due", { begun: 7, ends: 5 }, () => ({ status: 401 }), false],
+  ])(
+    "says that the token is near its end where a refresh is %s",
+    async (_, { begun, ends }, answer, isSaid) => {
+      onRefresh = answer;
+      await withSecret({ token: await tokenOf(begun, ends) });
+      await refresherOf()().catch(() => undefined);
+      expect(entries.some(({ code }) => code === "TOKEN_NEAR_END")).toBe(isSaid);
+    },
+  );
 });

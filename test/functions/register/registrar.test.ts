@@ -49,7 +49,9 @@ function registrarOf({
   const secretId = system.createSecret(secret);
   const store = webhookSecretStore(system.secretsManager, secretId);
   const changedAt = new Date(noon.getTime() - secondsSinceChange * 1000);
-  const tokenReader = secretReader(system.secretsManager, system.createSecret(token), parseTokenSecret, now);
+  const tokenReader = secretReader(system.secretsManager, system.createSecret(token), parseTokenSecret, {
+    now,
+  });
   const run = registrar({
     call: withToken(providerApi(remote.url, limits, now), tokenReader, noRefusals),
     paths,

@@ -628,7 +628,7 @@ await describeOnTables("the relay", (tables) => {
       const seen = await pump();
       expect(await bodiesOf(eraseQueueUrl)).toEqual([]);
       const answered = revisions(system.dynamodb, table.name);
-      await answered.state(subject, (state) => settle(state, 1, { found: false }, new Date()));
+      await answered.state(subject, (state) => settle(state, 1, { found: false }, { at: new Date() }));
       await pump(seen);
       expect((await bodiesOf(eraseQueueUrl)).map(readEraseTask)).toEqual([eraseTask(subject, "deleted")]);
     });

@@ -59,7 +59,7 @@ export class ReadingStream {
       if (consequence.do === "call") this.#send(writeTask(consequence.task));
       else if (consequence.do === "want") {
         const { event, receipts } = consequence;
-        this.write((known) => want(known, account, { endpoint }, event, receipts));
+        this.write((known) => want(known, account, { endpoint }, { event, receipts }));
       }
     }
   }

@@ -63,20 +63,34 @@ test("no path brings anything but a clear error", async () => {
 });
 
 test.each([
-  ["a broken percent sign", "GET", "/api/v0.4/accounts/%", undefined, undefined],
-  ["a very long path", "GET", `/api/v0.4/accounts/${"x".repeat(10_000)}`, undefined, undefined],
-  ["another content type", "PUT", webhookPaths.users, "a=1", "application/x-www-form-urlencoded"],
-  ["text", "PUT", webhookPaths.users, "text", "text/plain"],
+  ["a broken percent sign", "GET", "/api/v0.4/accounts/%", { body: undefined, type: undefined }],
+  [
+    "a very long path",
+    "GET",
+    `/api/v0.4/accounts/${"x".repeat(10_000)}`,
+    { body: undefined, type: undefined },
+  ],
+  [
+    "another content type",
+    "PUT",
+    webhookPaths.users,
+    { body: "a=1", type: "application/x-www-form-urlencoded" },
+  ],
+  ["text", "PUT", webhookPaths.users, { body: "text", type: "text/plain" }],
   [
     "a body that poisons prototypes",
     "PUT",
     webhookPaths.users,
-    '{"__proto__":{"url":"x"}}',
-    "application/json",
+    { body: '{"__proto__":{"url":"x"}}', type: "application/json" },
   ],
-  ["deep JSON", "PUT", webhookPaths.users, "[".repeat(100_000) + "]".repeat(100_000), "application/json"],
-  ["NUL", "PUT", webhookPaths.users, "\0", "application/json"],
-])("%s is refused clearly, and the sandbox goes on", async (_name, method, path, body, type) => {
+  [
+    "deep JSON",
+    "PUT",
+    webhookPaths.users,
+    { body: "[".repeat(100_000) + "]".repeat(100_000), type: "application/json" },
+  ],
+  ["NUL", "PUT", webhookPaths.users, { body: "\0", type: "application/json" }],
+])("%s is refused clearly, and the sandbox goes on", async (_name, method, path, { body, type }) => {
   const sandbox = await sandboxFor();
   const headers = { authorization: `Bearer ${sandbox.token}`, ...(type && { "content-type": type }) };
   const response = await fetch(`${sandbox.baseUrl}${path}`, { method, headers, ...(body && { body }) });

@@ -13,8 +13,7 @@ const middle = (values: readonly number[]) => {
   return { median: at(0.5), low: at(0), high: at(1) };
 };
 const row = pairedRow(
-  "cpu-store",
-  "µs",
+  { name: "cpu-store", figure: "µs" },
   [10, 20, 30],
   [
     { over: "powertools", atMost: 0.5, values: [40, 50, 60] },
@@ -22,9 +21,9 @@ const row = pairedRow(
   ],
   middle,
 );
-const latency = absoluteRow("latency", "p99 over p50", [3.5], { atMost: 3 }, middle);
+const latency = absoluteRow({ name: "latency", figure: "p99 over p50" }, [3.5], { atMost: 3 }, middle);
 const duplicate = (units: number) =>
-  absoluteRow("ddb-writes-duplicate", "units", [units], { exactly: 1 }, middle);
+  absoluteRow({ name: "ddb-writes-duplicate", figure: "units" }, [units], { exactly: 1 }, middle);
 const origin: Origin = {
   date: "2026-01-02",
   commit: "abc1234",
@@ -44,7 +43,12 @@ describe("a row of results", () => {
   });
 
   it("shows as many digits as tell on which side of the goal it is", () => {
-    const nearly = pairedRow("price", "$", [2.002], [{ over: "plain", atMost: 1, values: [2] }], middle);
+    const nearly = pairedRow(
+      { name: "price", figure: "$" },
+      [2.002],
+      [{ over: "plain", atMost: 1, values: [2] }],
+      middle,
+    );
     expect(lineOf(nearly)).toEqual(["price 1.001 ≤1 short"]);
   });
 

@@ -17,7 +17,7 @@ describe("the schedule of faults", () => {
         .map((name) => {
           const ordinal = (ordinals.get(name) ?? 0) + 1;
           ordinals.set(name, ordinal);
-          return `${name} ${ordinal} ${drawn(seed, 0.5, name, ordinal, modes)}`;
+          return `${name} ${ordinal} ${drawn({ seed, share: 0.5 }, name, ordinal, modes)}`;
         })
         .toSorted();
     };
@@ -32,7 +32,9 @@ describe("the schedule of faults", () => {
 
   it.each(shares)("lets about the share %d of all calls fail", (share) => {
     const calls = 20_000;
-    const failed = Array.from({ length: calls }, (_, ordinal) => drawn(1, share, "a call", ordinal, modes));
+    const failed = Array.from({ length: calls }, (_, ordinal) =>
+      drawn({ seed: 1, share }, "a call", ordinal, modes),
+    );
     const count = failed.filter((mode) => mode !== undefined).length;
     expect(count / calls).toBeGreaterThan(share * 0.8);
     expect(count / calls).toBeLessThan(share * 1.2);

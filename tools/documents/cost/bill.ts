@@ -16,9 +16,8 @@ export type Fixed = { readonly accessLogBytes: number };
 export function billOf(
   load: CountedLoad,
   side: Side,
-  { memoryMb }: Pick<Counts, "memoryMb">,
   prices: Prices,
-  { accessLogBytes }: Fixed,
+  { memoryMb, accessLogBytes }: Fixed & Pick<Counts, "memoryMb">,
 ): Bill {
   const used = load.sides[side];
   const invocations = parts.reduce((sum, part) => sum + used.invocations[part], 0);

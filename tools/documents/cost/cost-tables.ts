@@ -15,7 +15,8 @@ export const counts = readCounts();
 export const prices = readPrices();
 
 export function billFor(side: Side, name: LoadName = "usual"): Bill {
-  return billOf(counts.loads[name], side, counts, prices, {
+  return billOf(counts.loads[name], side, prices, {
+    memoryMb: counts.memoryMb,
     accessLogBytes: accessLogBytesOf(documentedStage().resources),
   });
 }

@@ -104,7 +104,7 @@ describe("what is not understood", () => {
     ],
     ["logs", "Logs_20140328.PutLogEvents", "has no log service"],
   ])("%s %s is refused with 403 and recorded, for the operator too", async (service, target, reason) => {
-    const answer = await signedCall(system, system.operator, service, target, {});
+    const answer = await signedCall(system, system.operator, { service, target }, {});
     expect(answer).toMatchObject({ status: 403, content: { message: expect.stringContaining(reason) } });
     expect(system.gateway.denials().at(-1)).toMatchObject({
       principal: "operator",

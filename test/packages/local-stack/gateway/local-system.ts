@@ -97,7 +97,12 @@ export function clients(system: LocalSystem, caller: Principal) {
     lambda: new LambdaClient(settings),
     cloudwatch: new CloudWatchClient(settings),
     streams: (operation: string, input: unknown) =>
-      signedCall(system, caller, "dynamodb", `DynamoDBStreams_20120810.${operation}`, input),
+      signedCall(
+        system,
+        caller,
+        { service: "dynamodb", target: `DynamoDBStreams_20120810.${operation}` },
+        input,
+      ),
   };
 }
 
@@ -105,8 +110,7 @@ export function clients(system: LocalSystem, caller: Principal) {
 export async function signedCall(
   system: LocalSystem,
   caller: Principal,
-  service: string,
-  target: string,
+  { service, target }: { readonly service: string; readonly target: string },
   input: unknown,
 ): Promise<{ status: number; content: Record<string, unknown> }> {
   const body = Buffer.from(JSON.stringify(input));

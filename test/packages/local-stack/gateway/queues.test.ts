@@ -47,9 +47,14 @@ describe("QueueUrls", () => {
     const { sqs } = clients(system, system.operator);
     await sqs.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: "by gateway" }));
     const elsewhere = `https://sqs.${region}.amazonaws.com/${account}/${queue.name}`;
-    const answer = await signedCall(system, system.operator, "sqs", "AmazonSQS.ReceiveMessage", {
-      QueueUrl: elsewhere,
-    });
+    const answer = await signedCall(
+      system,
+      system.operator,
+      { service: "sqs", target: "AmazonSQS.ReceiveMessage" },
+      {
+        QueueUrl: elsewhere,
+      },
+    );
     expect(answer).toMatchObject({ status: 200, content: { Messages: [{ Body: "by gateway" }] } });
   });
 });
