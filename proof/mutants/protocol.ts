@@ -1,3 +1,5 @@
+import { model, refreshTests, relayTests, stateTests } from "./protocol-tests.ts";
+
 /** A step of the protocol done wrong, on purpose: a change of our own code that some test must notice. */
 export type ProtocolMutant = {
   readonly name: string;
@@ -10,14 +12,6 @@ export type ProtocolMutant = {
   /** The test files that are to notice. */
   readonly tests: readonly string[];
 };
-
-const model = "test/proof/model/protocol.test.ts";
-const stateTests = ["test/domain/state/state.test.ts", "test/domain/state/state-laws.test.ts"];
-const relayTests = [model, "test/functions/relay/relay.test.ts"];
-const refreshTests = [
-  "test/functions/refresh/refresher.test.ts",
-  "test/functions/refresh/refresher-laws.test.ts",
-];
 
 export const protocolMutants: readonly ProtocolMutant[] = [
   {
@@ -258,7 +252,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     file: "functions/relay/derive.ts",
     code: "const erased = await dependencies.findErased(subjects).catch(failureOf);",
     instead: "const erased = new Set<string>(subjects.slice(0, 0).map(({ id }) => id));",
-    tests: ["test/functions/relay/relay.test.ts"],
+    tests: ["test/functions/relay/relay-erasure.test.ts"],
   },
   {
     name: "take nobody for erased while that can't be read",

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { type LocalStack, type StackOptions, startStack } from "@income-events/local-stack/stack.ts";
 import { describe, expect, test } from "vitest";
 import {
   type AssemblySource,
@@ -16,167 +15,16 @@ import {
   queueResource,
   receiving,
   tableResource,
-  writeAssembly,
 } from "../../../support/assembly.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { operatorClients } from "./operator-clients.ts";
+import { started } from "./started.ts";
 
-type Running = AsyncDisposable & { readonly stack: LocalStack };
-
-async function started(source: AssemblySource, options: Partial<StackOptions> = {}): Promise<Running> {
-  const assembly = await writeAssembly(source);
-  const stack = await startStack({ assembly: assembly.directory, ...options }).catch(
-    async (error: unknown) => {
-      await assembly[Symbol.asyncDispose]();
-      throw error;
-    },
-  );
-  return {
-    stack,
-    [Symbol.asyncDispose]: async () => {
-      await stack.close();
-      await assembly[Symbol.asyncDispose]();
-    },
-  };
+/** Process ids of this process's children. */
+function children(): string[] {
+  const ids = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8");
+  return ids.trim() === "" ? [] : ids.trim().split(" ");
 }
-
-const sender = `
-import { SQSClient, SendMessageCommand } from ${JSON.stringify(packageUrl("@aws-sdk/client-sqs"))};
-const sqs = new SQSClient({ maxAttempts: 1 });
-export async function handler() {
-  await sqs.send(new SendMessageCommand({ QueueUrl: process.env.QUEUE_URL, MessageBody: "x" }));
-}`;
-
-describe("an alarm", () => {
-  const alarm = (metric: object) => ({
-    Type: "AWS::CloudWatch::Alarm",
-    Properties: {
-      AlarmDescription: "Nothing is fetched: type this",
-      ComparisonOperator: "GreaterThanOrEqualToThreshold",
-      EvaluationPeriods: 1,
-      Period: 60,
-      Statistic: "Sum",
-      Threshold: 1,
-      TreatMissingData: "notBreaching",
-      ...metric,
-    },
-  });
-
-  test("goes off on what a function logs, and is told in the words of its description", async () => {
-    const told: string[] = [];
-    await using running = await started(
-      {
-        assets: { Talk: 'export const handler = () => { console.log(\'{"code":"REFUSED"}\'); };' },
-        resources: {
-          ...functionResources("Talk"),
-          Filter: {
-            Type: "AWS::Logs::MetricFilter",
-            Properties: {
-              FilterPattern: '{ $.code = "REFUSED" }',
-              LogGroupName: { Ref: "TalkLogs" },
-              MetricTransformations: [{ MetricName: "Refused", MetricNamespace: "test", MetricValue: "1" }],
-            },
-          },
-          Alarm: alarm({ MetricName: "Refused", Namespace: "test" }),
-        },
-      },
-      { onAlarm: ({ state, description }) => told.push(`${state} ${description}`) },
-    );
-    expect(running.stack.alarms()).toMatchObject([{ state: "OK" }]);
-    await running.stack.functions[0]?.invoke("{}");
-    await eventually(() => expect(running.stack.alarms()).toMatchObject([{ state: "ALARM" }]));
-    expect(told).toEqual(["ALARM Nothing is fetched: type this"]);
-  });
-
-  test("goes off when a function fails", async () => {
-    await using running = await started({
-      assets: { Fail: "export const handler = () => { throw new Error('no'); };" },
-      resources: {
-        ...functionResources("Fail"),
-        Alarm: alarm({
-          MetricName: "Errors",
-          Namespace: "AWS/Lambda",
-          Dimensions: [{ Name: "FunctionName", Value: { Ref: "Fail" } }],
-        }),
-      },
-    });
-    await running.stack.functions[0]?.invoke("{}");
-    expect(running.stack.alarms()).toMatchObject([{ state: "ALARM" }]);
-  });
-});
-
-describe("permissions", () => {
-  test("a call that the function's role does not allow fails, and is a problem of the stack", async () => {
-    await using running = await started({
-      assets: { Send: sender },
-      resources: {
-        ...queueResource("Work"),
-        ...functionResources("Send", { environment: { QUEUE_URL: { Ref: "Work" } } }),
-      },
-    });
-    const outcome = await running.stack.functions[0]?.invoke("{}");
-    expect(outcome).toMatchObject({
-      kind: "failed",
-      error: { errorMessage: expect.stringContaining("is not authorized to perform: sqs:SendMessage") },
-    });
-    expect(running.stack.problems().denials).toEqual([
-      {
-        principal: "Send",
-        action: "sqs:SendMessage",
-        resource: "arn:aws:sqs:eu-central-1:000000000000:Work",
-        reason: "no policy allows the sqs:SendMessage action",
-      },
-    ]);
-  });
-
-  test("what a queue's policy denies fails, though the role allows it", async () => {
-    await using running = await started({
-      assets: { Send: sender },
-      resources: {
-        ...queueResource("Work"),
-        ...functionResources("Send", {
-          environment: { QUEUE_URL: { Ref: "Work" } },
-          allow: [["sqs:SendMessage", { "Fn::GetAtt": ["Work", "Arn"] }]],
-        }),
-        Policy: {
-          Type: "AWS::SQS::QueuePolicy",
-          Properties: {
-            Queues: [{ Ref: "Work" }],
-            PolicyDocument: {
-              Version: "2012-10-17",
-              Statement: [
-                {
-                  Sid: "Closed",
-                  Effect: "Deny",
-                  Principal: { AWS: "*" },
-                  Action: "sqs:SendMessage",
-                  Resource: { "Fn::GetAtt": ["Work", "Arn"] },
-                },
-              ],
-            },
-          },
-        },
-      },
-    });
-    expect(await running.stack.functions[0]?.invoke("{}")).toMatchObject({ kind: "failed" });
-    expect(running.stack.problems().denials).toMatchObject([{ reason: expect.stringContaining("Closed") }]);
-  });
-
-  test("without permission for its log group a function's lines are lost, and that is a problem", async () => {
-    await using running = await started({
-      assets: { Talk: "export const handler = () => { console.log('hello'); console.log('again'); };" },
-      resources: functionResources("Talk", { logs: false }),
-    });
-    await running.stack.functions[0]?.invoke("{}");
-    await eventually(() => {
-      expect(running.stack.problems().denials.map(({ action }) => action)).toEqual([
-        "logs:CreateLogStream",
-        "logs:PutLogEvents",
-      ]);
-    });
-    expect(running.stack.functions[0]?.log()).toEqual([]);
-  });
-});
 
 test("logs are written to a file for each function", async () => {
   const logsDir = await mkdtemp(join(tmpdir(), "logs-"));
@@ -427,9 +275,3 @@ describe("starting and ending", () => {
     }
   });
 });
-
-/** Process ids of this process's children. */
-function children(): string[] {
-  const ids = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8");
-  return ids.trim() === "" ? [] : ids.trim().split(" ");
-}

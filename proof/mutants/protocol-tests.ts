@@ -1,0 +1,21 @@
+/** The test files that hold the protocol, by the part that they test. */
+
+export const model = "test/proof/model/protocol.test.ts";
+export const stateTests = [
+  "test/domain/state/state.test.ts",
+  "test/domain/state/state-laws.test.ts",
+  "test/domain/state/interleaving-laws.test.ts",
+];
+export const relayTests = [
+  model,
+  "test/functions/relay/relay.test.ts",
+  "test/functions/relay/relay-events.test.ts",
+  "test/functions/relay/relay-failures.test.ts",
+];
+export const refreshTests = [
+  "test/functions/refresh/refresher.test.ts",
+  "test/functions/refresh/refreshing.test.ts",
+  "test/functions/refresh/two-refreshers.test.ts",
+  "test/functions/refresh/refused-token.test.ts",
+  "test/functions/refresh/refresher-laws.test.ts",
+];

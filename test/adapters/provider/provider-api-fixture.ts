@@ -1,0 +1,48 @@
+import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
+import { providerApi } from "../../../adapters/provider/provider-api.ts";
+import { FailureError, failureOf } from "../../../domain/core/failures.ts";
+
+export const noon = new Date("2026-11-21T12:00:00Z");
+
+export const maxResponseBytes = 10_000;
+
+const timeouts = { connectSeconds: 1, headersSeconds: 0.15, bodySeconds: 0.15 };
+
+export const limits = { timeouts, maxResponseBytes, allowPrivateAddresses: true };
+
+export const get = { method: "GET", path: "/api/v0.4/users" } as const;
+
+/** What a call fails with. */
+export async function failureFrom(call: Promise<unknown>) {
+  const error = await call.then(
+    (answer) => expect.fail(`answered ${JSON.stringify(answer)}`),
+    (error: unknown) => error,
+  );
+  expect(error).toBeInstanceOf(FailureError);
+  return failureOf(error);
+}
+
+/** A provider that answers as each test says, and calls to it. */
+export function providerApiFixture() {
+  let provider: TestProvider;
+
+  beforeAll(async () => {
+    provider = await startTestProvider();
+  });
+  afterAll(async () => {
+    await provider.close();
+  });
+  beforeEach(() => {
+    provider.requests.length = 0;
+  });
+
+  const api = (baseUrl = provider.url) => providerApi(baseUrl, limits, () => noon);
+
+  return {
+    get provider() {
+      return provider;
+    },
+    api,
+  };
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
+import { kinds } from "../../../domain/event/events.ts";
+import { headersOf, type KindMapping, mapPayload, parseMapping } from "../../../domain/event/mapping.ts";
+import { mayHoldCredential, pickHeaders } from "../../../domain/event/mapping-source.ts";
+import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
+
+describe("a mapping that reads headers", () => {
+  const mapping: KindMapping = {
+    type: { header: "ce-type" },
+    types: { "com.example.connected": "account.connected" },
+    accountId: { header: "ce-subject" },
+    userId: "data.user",
+    time: { header: "ce-time" },
+    connected: { header: "x-linked" },
+    ids: "any",
+  };
+  const headers = {
+    "ce-type": "com.example.connected",
+    "ce-subject": "acc%201%2F%C3%A4",
+    "ce-time": "2026-03-01T12:00:00Z",
+  };
+  const read = (given: Readonly<Record<string, string>>, body: unknown = { data: { user: "u-1" } }) =>
+    mapPayload(mapping, body, jmespathSearch, pickHeaders(headersOf(mapping), given));
+
+  it("takes fields from them and from the body, and undoes the escapes of CloudEvents", () => {
+    expect(read(headers)).toEqual({
+      type: "account.connected",
+      accountId: "acc 1/ä",
+      userId: "u-1",
+      time: "2026-03-01T12:00:00.000Z",
+    });
+    expect(read({ ...headers, "ce-subject": "100%" }).accountId).toBe("100%");
+    expect(read(headers, null)).not.toHaveProperty("userId");
+  });
+
+  it("reads true and false out of a header, and refuses another text", () => {
+    for (const connected of [true, false])
+      expect(read({ ...headers, "x-linked": String(connected) })).toMatchObject({ connected });
+    expect(() => read({ ...headers, "x-linked": "yes" })).toThrow("connected: expected true or false");
+  });
+
+  it("refuses what lacks them by the field that is missing, whatever an object inherits", () => {
+    expect(() => read({})).toThrow("type: the payload names no event");
+    expect(() => mapPayload({ ...mapping, type: { header: "constructor" } }, {}, jmespathSearch, {})).toThrow(
+      "type: the payload names no event",
+    );
+  });
+
+  it("names them all, once, in small letters; those of expressions alone name none", () => {
+    expect(headersOf({ ...mapping, eventId: { header: "CE-Type" } })).toEqual([
+      "ce-subject",
+      "ce-time",
+      "ce-type",
+      "x-linked",
+    ]);
+    for (const kind of kinds) expect(headersOf(defaultMapping[kind])).toEqual([]);
+    expect(parseMapping(JSON.parse(JSON.stringify(mapping)))).toEqual(mapping);
+  });
+
+  it("can't name what may hold a credential", () => {
+    const refused = [
+      "authorization",
+      "proxy-authorization",
+      "cookie",
+      "set-cookie",
+      "x-webhook-secret",
+      "x-signature",
+    ];
+    for (const name of [...refused, "X-Api-Key", "ce-session", "ce-link", "x-amz-security-token", "x-jwt"]) {
+      expect(mayHoldCredential(name), name).toBe(true);
+    }
+    const taken = [
+      "ce-type",
+      "ce-id",
+      "ce-subject",
+      "ce-time",
+      "ce-source",
+      "webhook-id",
+      "idempotency-key",
+      "x-event",
+    ];
+    for (const name of taken) expect(mayHoldCredential(name), name).toBe(false);
+  });
+});

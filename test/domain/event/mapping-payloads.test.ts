@@ -1,0 +1,131 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { kinds } from "../../../domain/event/events.ts";
+import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
+import { accountId, anyIds, map, reasonOf, userId } from "./mapped.ts";
+
+describe("a payload", () => {
+  it("may hold nulls in any field, unknown ones and __proto__", () => {
+    const payload: unknown = JSON.parse(
+      `{"action":"connect_account","account_id":"${accountId}","user_id":null,"datasource_id":null,
+        "connected":null,"created_at":null,"data":null,"new":[{"a":1}],"__proto__":{"connected":true}}`,
+    );
+    expect(map(payload)).toEqual({ type: "account.connected", accountId });
+  });
+
+  it("may name subjects in upper case, which are one with those in lower case", () => {
+    expect(map({ action: "connect_account", account_id: accountId.toUpperCase() }).accountId).toBe(accountId);
+  });
+
+  it("with ids that are no UUIDs is refused, or mapped as it is, as the mapping says", () => {
+    for (const id of ["acc-1", "ACC 1", `${accountId}0`, 4711, "../x", "😀"]) {
+      const payload = { action: "connect_account", account_id: id };
+      expect(reasonOf(payload)).toBe('accountId: not a UUID; mapping.ids "any" would accept it');
+      expect(map(payload, anyIds).accountId).toBe(String(id));
+    }
+  });
+
+  it("with a number as id that JSON has rounded, or a fraction, is refused: two could have become one", () => {
+    for (const number of ["9007199254740993", "12345678901234567890", "1.5", "1e21"]) {
+      const payload: unknown = JSON.parse(`{"action":"connect_account","account_id":${number}}`);
+      expect(reasonOf(payload, anyIds)).toMatch(/^accountId: expected a short text/);
+    }
+  });
+
+  it("with a text that no key or queue can carry is refused", () => {
+    for (const id of [
+      "x".repeat(201),
+      "\u0000",
+      "a\nb",
+      "\ud800",
+      "\uffff",
+      "a\ufffe",
+      "\u007f",
+      "\u0085",
+      "\u2028",
+    ]) {
+      expect(reasonOf({ action: "connect_account", account_id: id }, anyIds)).toMatch(/^accountId: /);
+      const endpoint = { event: "update_endpoint", account_id: accountId, endpoint: id };
+      expect(reasonOf(endpoint, defaultMapping.endpoints)).toMatch(/^endpoint: /);
+    }
+    expect(map({ action: "connect_account", account_id: "x".repeat(200) }, anyIds).accountId).toHaveLength(
+      200,
+    );
+  });
+
+  it("with an unknown event name, or none, is refused", () => {
+    for (const action of ["explode_account", "", "CONNECT_ACCOUNT", "constructor", "__proto__", "toString"]) {
+      expect(reasonOf({ action, account_id: accountId })).toMatch(/^type: /);
+    }
+    for (const payload of [{ account_id: accountId }, { action: 5 }, {}, [], null, 5, "text", true]) {
+      expect(reasonOf(payload)).toBe("type: the payload names no event; see mapping.type");
+    }
+  });
+
+  it("that does not say whom it speaks of is refused by the field that is missing", () => {
+    expect(reasonOf({ action: "create_user" }, defaultMapping.users)).toMatch(/^userId: missing/);
+    expect(reasonOf({ action: "connect_account", user_id: userId })).toMatch(/^accountId: missing/);
+    expect(reasonOf({ action: "connect_account", account_id: "" })).toMatch(/^accountId: missing/);
+    const { endpoints, "company-accounts": companies } = defaultMapping;
+    expect(reasonOf({ action: "connect_account", user_id: userId }, companies)).toMatch(
+      /^companyAccountId: mis/,
+    );
+    expect(reasonOf({ event: "update_endpoint", account_id: accountId }, endpoints)).toMatch(
+      /^endpoint: missing/,
+    );
+    expect(reasonOf({ event: "update_endpoint", endpoint: "income" }, endpoints)).toMatch(
+      /^accountId: missing/,
+    );
+  });
+
+  it("with a field of the wrong sort is refused by its name", () => {
+    const account = { action: "update_account", account_id: accountId };
+    expect(reasonOf({ ...account, connected: "yes" })).toBe("connected: expected true or false");
+    expect(reasonOf({ ...account, user_id: { id: userId } })).toMatch(/^userId: /);
+    expect(reasonOf({ ...account, datasource_id: true })).toMatch(/^datasourceId: /);
+    const timed = { ...defaultMapping.accounts, time: "sent_at" };
+    expect(reasonOf({ ...account, sent_at: "yesterday" }, timed)).toBe("time: not a date-time");
+    expect(reasonOf({ ...account, sent_at: 20260301 }, timed)).toBe("time: not a date-time");
+    expect(map({ ...account, sent_at: 1_772_368_496 }, timed).time).toBe("2026-03-01T12:34:56.000Z");
+    expect(map({ ...account, sent_at: "2026-03-01 12:00:00 UTC" }, timed).time).toBe(
+      "2026-03-01T12:00:00.000Z",
+    );
+    expect(map({ ...account, sent_at: "" }, timed)).not.toHaveProperty("time");
+  });
+
+  it("is refused for good, and never quoted in the reason, whatever it holds", () => {
+    const canary = "canary-7805112093";
+    const broken = fc.oneof(
+      fc.constantFrom<unknown>(canary, [canary], { [canary]: canary }, null, 5, true, "", `${canary}\ud800`),
+      fc.json().map((text): unknown => JSON.parse(text)),
+    );
+    const names = [
+      "action",
+      "event",
+      "account_id",
+      "user_id",
+      "id",
+      "connected",
+      "endpoint",
+      "data",
+      "sent_at",
+    ];
+    const actions = fc.constantFrom(
+      "connect_account",
+      "update_endpoint",
+      "create_user",
+      canary,
+      "constructor",
+    );
+    const payload = fc
+      .tuple(actions, fc.dictionary(fc.constantFrom(...names), broken))
+      .map(([action, fields]) => ({ action, account_id: canary, ...fields }));
+    fc.assert(
+      fc.property(fc.constantFrom(...kinds), payload, (kind, value) => {
+        const mapping = { ...defaultMapping[kind], time: "sent_at" };
+        expect(reasonOf(value, mapping) ?? "").not.toContain("canary");
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

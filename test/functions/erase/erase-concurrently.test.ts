@@ -1,0 +1,175 @@
+import { describe, expect, test } from "vitest";
+import { contentOf } from "../../../adapters/dynamodb/document-store.ts";
+import { keptPages } from "../../../adapters/s3/kept-pages.ts";
+import { nameOf } from "../../../domain/event/subjects.ts";
+import { eraseTask } from "../../../domain/recovery/erasure.ts";
+import { eraser } from "../../../functions/erase/eraser.ts";
+import { describeOnTables } from "../../support/engines.ts";
+import { eraserFixture, large } from "../support/eraser-fixture.ts";
+import { erasedAt } from "../support/erasing.ts";
+import { context, deliver, sqsEvent } from "../support/lambda.ts";
+
+await describeOnTables("the eraser", (tables) => {
+  const fixture = eraserFixture(tables);
+  const { store, storeAll, run, drop, showAgain, ask, erase, remains, report, bodies, isErased } = fixture;
+
+  describe("what arrives late", () => {
+    test("is removed without another message, and costs no look at the dead letters", async () => {
+      await storeAll();
+      await erase(fixture.user);
+      await bodies(fixture.world.subscriber);
+      await storeAll();
+      fixture.world.sweeps.deadLetters = true;
+      const receives = () => fixture.system.calls().get("test sqs:ReceiveMessage") ?? 0;
+      const before = receives();
+      await ask(eraseTask(fixture.user, "arrived late", [fixture.account]));
+      const messages = await run();
+      expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
+      expect(await bodies(fixture.world.subscriber)).toEqual([]);
+      // Subjects, records and messages, two passes; each is received twice here.
+      expect(messages).toBe(6);
+      expect(receives() - before).toBeLessThanOrEqual(2 * messages + 2);
+    });
+
+    test("tells of an account that nobody knew to be the user's", async () => {
+      await erase(fixture.user);
+      await bodies(fixture.world.subscriber);
+      await store({ userId: fixture.user.id, accountId: fixture.account.id });
+      await ask(eraseTask(fixture.user, "arrived late", [fixture.account]));
+      await run();
+      expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
+      expect(await isErased(fixture.account)).toEqual([nameOf(fixture.account)]);
+      expect(await bodies(fixture.world.subscriber)).toMatchObject([{ type: "account.erased" }]);
+    });
+  });
+
+  describe("functions in flight", () => {
+    test("may write data, claims, pages and links until the second pass, which removes them", async () => {
+      await storeAll();
+      await ask(eraseTask(fixture.user, "operator"));
+      const handler = eraser(fixture.world.dependencies);
+      // Subjects, records, dead letters, given-up changes, messages.
+      for (let step = 0; step < 5; step += 1) await deliver(fixture.system, fixture.world.queueUrl, handler);
+      expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
+      const { storing } = fixture.world;
+      await storing.storeContent(fixture.account, { endpoint: "income" }, 1, contentOf(large));
+      await keptPages(storing.overflow).keep(fixture.account, { endpoint: "income" }, [Buffer.from("[]")]);
+      await storing.link(fixture.user.id, fixture.account.id);
+      await run(handler);
+      expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
+      expect(fixture.world.entries.map(({ code }) => code)).toEqual(["ERASED", "ERASED_AGAIN"]);
+    });
+
+    test("have had their time when the second pass begins", async () => {
+      const sent: (number | undefined)[] = [];
+      const { send } = fixture.world.dependencies;
+      const handler = eraser({
+        ...fixture.world.dependencies,
+        settleSeconds: 1,
+        send: (url, messages) => {
+          sent.push(...messages.map(({ delayInSeconds }) => delayInSeconds));
+          return send(url, messages);
+        },
+      });
+      await ask(eraseTask(fixture.user, "operator"));
+      for (let step = 0; step < 5; step += 1) await deliver(fixture.system, fixture.world.queueUrl, handler);
+      expect(sent).toEqual([undefined, undefined, undefined, undefined, 1]);
+    });
+  });
+
+  describe("killed at any of its calls", () => {
+    test("it goes on when its message comes again, and erases all the same", async () => {
+      await storeAll();
+      fixture.world.sweeps.deadLetters = true;
+      await fixture.system.send(fixture.world.deadLetters.users, "a dead letter");
+      await ask(eraseTask(fixture.user, "operator", [], "followed"));
+      const counts = new Map<string, number>();
+      const ofTheTest = new Set([
+        ...["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"],
+        "dynamodb:GetItem",
+      ]);
+      // The first and the third call of each action: the engine has done it, and the function does not learn of it.
+      const end = fixture.system.intercept(async ({ action }, moment) => {
+        if (moment === "before" || ofTheTest.has(action)) return undefined;
+        const count = (counts.get(action) ?? 0) + 1;
+        counts.set(action, count);
+        return count === 1 || count === 3
+          ? { status: 503, errorType: "ServiceUnavailable", message: "killed" }
+          : undefined;
+      });
+      const handler = eraser(fixture.world.dependencies);
+      for (let tries = 0; !(await report())?.isDone && tries < 100; tries += 1) {
+        const messages = await fixture.system.receive(fixture.world.queueUrl);
+        const { batchItemFailures } = await handler(sqsEvent(messages), context);
+        const failed = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+        for (const { MessageId = "", ReceiptHandle } of messages) {
+          if (failed.includes(MessageId)) await showAgain(ReceiptHandle);
+          else await drop(ReceiptHandle);
+        }
+      }
+      end();
+      expect(await report()).toMatchObject({ isDone: true, subjects: 2 });
+      expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
+      expect(await isErased(fixture.user, fixture.account)).toHaveLength(2);
+      expect([...counts.keys()]).toEqual(
+        expect.arrayContaining([
+          ...["dynamodb:DeleteItem", "dynamodb:UpdateItem", "s3:DeleteObject", "s3:PutObject"],
+          ...["sqs:SendMessageBatch", "sqs:ChangeMessageVisibilityBatch"],
+        ]),
+      );
+    });
+
+    test("it can be done twice at once", async () => {
+      await storeAll();
+      await ask(eraseTask(fixture.user, "operator"));
+      await ask(eraseTask(fixture.user, "operator"));
+      await Promise.all([run(), run()]);
+      await run();
+      expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
+    });
+  });
+
+  test("a partition that is too large for one run is erased by several", async () => {
+    for (let count = 0; count < 60; count += 1)
+      await store({ kind: "users", type: "user.updated", userId: fixture.user.id });
+    await ask({
+      ...eraseTask(fixture.user, "operator", [], "followed"),
+      next: "records",
+      erased: [fixture.user],
+    });
+    const times = [60_000, 60_000, 10_000];
+    const invocation = { getRemainingTimeInMillis: () => times.shift() ?? 10_000 };
+    await eraser(fixture.world.dependencies)(
+      sqsEvent(await fixture.system.receive(fixture.world.queueUrl)),
+      invocation,
+    );
+    const left = (await fixture.world.table.items(`USER#${fixture.user.id}`)).length;
+    expect(left).toBeGreaterThan(0);
+    expect(await report()).toMatchObject({ step: "records", isDone: false, removed: { events: 61 - left } });
+    await run();
+    expect(await remains(fixture.user.id)).toEqual([]);
+    expect(await report()).toMatchObject({ removed: { events: 60, states: 1 } });
+  });
+
+  test("a task that can't be read goes to the eraser's own dead letters, with the reason", async () => {
+    await fixture.system.send(fixture.world.queueUrl, '{"schemaVersion":1,"cause":"whim"}');
+    await deliver(fixture.system, fixture.world.queueUrl, eraser(fixture.world.dependencies));
+    const [letter] = await fixture.system.drain(fixture.world.deadLetterQueueUrl);
+    expect(letter?.MessageAttributes?.reason?.StringValue).toMatch(/^cause: expected one of operator/);
+  });
+
+  test("the log holds digests and times, and nobody's id", async () => {
+    await storeAll();
+    await erase(fixture.user);
+    const keys = await fixture.world.log.keys();
+    expect(keys.toSorted()).toEqual(
+      (await Promise.all([fixture.user, fixture.account].map(fixture.world.digestOf)))
+        .map((digest) => `erased/${digest}`)
+        .toSorted(),
+    );
+    expect(JSON.parse((await fixture.world.log.bytes(keys[0] ?? "")).toString())).toEqual({
+      schemaVersion: 1,
+      erasedAt: erasedAt.toISOString(),
+    });
+  });
+});

@@ -1,0 +1,148 @@
+import { randomUUID } from "node:crypto";
+import { PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { beforeEach, describe, expect, test } from "vitest";
+import { writeEnvelope } from "../../../domain/event/envelope.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import { readTask, writeTask } from "../../../domain/fetch/tasks.ts";
+import { eraseTask } from "../../../domain/recovery/erasure.ts";
+import { eraser } from "../../../functions/erase/eraser.ts";
+import { describeOnTables } from "../../support/engines.ts";
+import { eraserFixture } from "../support/eraser-fixture.ts";
+import { erasedAt } from "../support/erasing.ts";
+import { sqsEvent } from "../support/lambda.ts";
+
+await describeOnTables("the eraser", (tables) => {
+  const fixture = eraserFixture(tables);
+  const { storeAll, ask, erase, report } = fixture;
+
+  describe("dead letters", () => {
+    beforeEach(() => {
+      fixture.world.sweeps.deadLetters = true;
+    });
+    const envelope = (body: Parameters<typeof writeEnvelope>[0]["body"]) =>
+      writeEnvelope({
+        schemaVersion: 1,
+        kind: "users",
+        id: randomUUID(),
+        receivedAt: erasedAt.toISOString(),
+        body,
+      });
+    const payload = (id: string) => JSON.stringify({ event: "unheard_of", data: { user_id: id } });
+
+    test("of one large body, delivered twice, go both, in queue and archive", async () => {
+      const { deadLetters, overflow, put, letters } = fixture.world;
+      await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
+      const body = envelope({ as: "object", key: "bodies/users/large", of: "text", bytes: 1 });
+      for (const MessageBody of [body, body]) await fixture.system.send(deadLetters.users, MessageBody);
+      await letters.put("users", { messageId: "m-1", sentAt: erasedAt, receives: 1, body });
+      await erase(fixture.user);
+      expect((await report())?.removed).toMatchObject({ "dead letters of users": 3 });
+      expect(await fixture.system.drain(deadLetters.users)).toEqual([]);
+      expect(await fixture.world.archive.keys()).toEqual([]);
+      expect((await overflow.keys()).filter((key) => key.startsWith("bodies/"))).toEqual([]);
+    });
+
+    test("that name the user or an account are deleted, with the object of a large body; the others stay", async () => {
+      await storeAll();
+      const { deadLetters, overflow, put, letters } = fixture.world;
+      await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
+      await put(overflow.name, "bodies/users/others", payload("somebody else"));
+      const others = [
+        envelope({ as: "text", text: payload("somebody else") }),
+        envelope({ as: "object", key: "bodies/users/others", of: "text", bytes: 1 }),
+        "no envelope",
+      ];
+      for (const body of [
+        envelope({ as: "text", text: payload(fixture.user.id) }),
+        envelope({ as: "base64", base64: Buffer.from(payload(fixture.user.id)).toString("base64") }),
+        envelope({ as: "object", key: "bodies/users/large", of: "text", bytes: 1 }),
+        ...others,
+      ])
+        await fixture.system.send(deadLetters.users, body);
+      const task = (subject: Subject) => writeTask(readTask(subject, { endpoint: "income" }, 1));
+      await fixture.system.send(deadLetters.fetch, task(fixture.account));
+      await fixture.system.send(deadLetters.fetch, task(fixture.other));
+      await fixture.system.send(
+        deadLetters["subscriber/all"],
+        JSON.stringify({ subject: `account/${fixture.account.id}/income` }),
+      );
+      const letter = { messageId: "m-1", sentAt: erasedAt, receives: 1, body: task(fixture.account) };
+      await letters.put("fetch", letter);
+      await letters.put("fetch", { ...letter, messageId: "m-2", body: task(fixture.other) });
+
+      await erase(fixture.user);
+
+      expect((await report())?.removed).toMatchObject({
+        "dead letters of users": 3,
+        "dead letters of fetch": 2,
+        "dead letters of subscriber/all": 1,
+      });
+      expect((await fixture.system.drain(deadLetters.users)).map(({ Body }) => Body).toSorted()).toEqual(
+        others.toSorted(),
+      );
+      expect((await fixture.system.drain(deadLetters.fetch)).map(({ Body }) => Body)).toEqual([
+        task(fixture.other),
+      ]);
+      expect(await fixture.system.drain(deadLetters["subscriber/all"])).toEqual([]);
+      expect(await fixture.world.archive.keys()).toEqual([expect.stringContaining("m-2")]);
+      expect((await overflow.keys()).filter((key) => key.startsWith("bodies/"))).toEqual([
+        "bodies/users/others",
+      ]);
+    });
+
+    test("that are too many for the function's time are told of, and hold nothing up", async () => {
+      const handler = eraser(fixture.world.dependencies);
+      await ask({
+        ...eraseTask(fixture.user, "operator", [], "followed"),
+        next: "dead letters",
+        erased: [fixture.user],
+      });
+      for (let count = 0; count < 11; count += 1)
+        await fixture.system.send(fixture.world.deadLetters.fetch, `letter ${count}`);
+      const times = [60_000, 60_000, 10_000];
+      const invocation = { getRemainingTimeInMillis: () => times.shift() ?? 10_000 };
+      await handler(sqsEvent(await fixture.system.receive(fixture.world.queueUrl)), invocation);
+      expect(await report()).toMatchObject({ incomplete: ["fetch"], step: "given-up changes" });
+    });
+  });
+
+  describe("changes that the relay gave up on", () => {
+    const givenUp = (...ids: readonly string[]) =>
+      JSON.stringify({
+        requestContext: { condition: "RetryAttemptsExhausted" },
+        payload: JSON.stringify({
+          Records: ids.map((id) => ({ dynamodb: { Keys: { pk: { S: `USER#${id}` } } } })),
+        }),
+      });
+
+    test("lose the records of the user, and keep those of others", async () => {
+      const { failures, put } = fixture.world;
+      await put(failures.name, "aws/lambda/mixed", givenUp("somebody", fixture.user.id, "else"));
+      await put(failures.name, "aws/lambda/own", givenUp(fixture.user.id, fixture.user.id));
+      await put(failures.name, "aws/lambda/others", givenUp("somebody"));
+      await put(failures.name, "aws/lambda/unknown", `{"in": "another form", "of": "${fixture.user.id}"}`);
+      await erase(fixture.user);
+      expect((await failures.keys()).toSorted()).toEqual(["aws/lambda/mixed", "aws/lambda/others"]);
+      expect((await failures.bytes("aws/lambda/mixed")).toString()).toBe(givenUp("somebody", "else"));
+      expect((await failures.bytes("aws/lambda/others")).toString()).toBe(givenUp("somebody"));
+      expect((await report())?.removed).toEqual({ "given-up changes": 4 });
+    });
+  });
+
+  test("replays that name the user or have come to the user's records are removed", async () => {
+    const put = (sk: string, replay: object) =>
+      fixture.system.dynamodb.send(
+        new PutItemCommand({
+          TableName: fixture.world.table.name,
+          Item: marshall({ pk: "REPLAY", sk, replay }),
+        }),
+      );
+    await put("of-the-user", { subject: fixture.user });
+    await put("come-so-far", { after: { pk: `USER#${fixture.user.id}`, sk: "STATE" } });
+    await put("of-another", { subject: fixture.other });
+    await erase(fixture.user);
+    expect((await fixture.world.table.items("REPLAY")).map(({ sk }) => sk)).toEqual(["of-another"]);
+    expect((await report())?.removed).toEqual({ replays: 2 });
+  });
+});

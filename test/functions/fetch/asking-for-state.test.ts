@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { askTask, type Task, writeTask } from "../../../domain/fetch/tasks.ts";
+import type { State } from "../../../domain/state/state.ts";
+import { describeOnTables } from "../../support/engines.ts";
+import { fetcherFixture, noon, provider } from "../support/fetcher-fixture.ts";
+import { deliver } from "../support/lambda.ts";
+
+await describeOnTables("the fetcher", (tables) => {
+  const fixture = fetcherFixture(tables);
+  const { fetcherOf, perform, codes, calls, deadLetters, put } = fixture;
+
+  describe("asking for a state", () => {
+    test.each<[string, unknown, Partial<State>]>([
+      ["connected", { id: "x", connected: true }, { connected: true, deleted: false }],
+      ["disconnected", { connected: false }, { connected: false, deleted: false }],
+      ["connected, under data", { data: { connected: true } }, { connected: true, deleted: false }],
+    ])("writes that it is %s, and confirms it", async (_, json, facts) => {
+      await put({ version: 3, connected: false });
+      fixture.remote.answer = () => ({ json });
+      expect(await perform(askTask(fixture.subject, 3))).toEqual([]);
+      expect(calls()).toEqual([`GET /accounts/${fixture.subject.id}`]);
+      expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
+        version: 4,
+        unconfirmed: false,
+        latest: { cause: "answer", at: noon.toISOString() },
+        ...facts,
+      });
+    });
+
+    test("answered without connected is given up with its reason, and the state stays unconfirmed", async () => {
+      await put({ version: 3 });
+      fixture.remote.answer = () => ({ json: { id: "x" } });
+      expect(await perform(askTask(fixture.subject, 3))).toEqual([]);
+      expect(await deadLetters()).toMatchObject([{ reason: expect.stringContaining("no connected") }]);
+      expect(await fixture.known.loadState(fixture.subject)).toMatchObject({ unconfirmed: true, version: 3 });
+    });
+
+    test.each([404, 410])(
+      "answered with %i asks again later where no event told a deletion",
+      async (status) => {
+        await put({ connected: true });
+        fixture.remote.answer = () => status;
+        await perform(askTask(fixture.subject, 1));
+        expect(codes()).toEqual(["TASK_POSTPONED"]);
+        expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
+          deleted: false,
+          unconfirmed: true,
+          version: 1,
+        });
+      },
+    );
+
+    test.each([404, 410])("answered with %i writes that it is deleted, as an event told", async (status) => {
+      await put({ connected: true, deletionTold: true });
+      fixture.remote.answer = () => status;
+      await perform(askTask(fixture.subject, 1));
+      expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
+        deleted: true,
+        unconfirmed: false,
+        version: 2,
+      });
+    });
+
+    test.each([
+      ["user", "/users/"],
+      ["company-account", "/company/"],
+    ] as const)("of a %s calls its own path", async (kind, path) => {
+      fixture.subject = { kind, id: randomUUID() };
+      await put();
+      fixture.remote.answer = () => ({ json: {} });
+      await perform(askTask(fixture.subject, 1));
+      expect(calls()).toEqual([`GET ${path}${fixture.subject.id}`]);
+    });
+
+    test("of a user without a path in the settings is void, and the state stays unconfirmed", async () => {
+      fixture.subject = { kind: "user", id: randomUUID() };
+      await put();
+      const { user: _, ...paths } = provider.paths;
+      expect(await perform(askTask(fixture.subject, 1), { ...provider, paths })).toEqual([]);
+      expect(calls()).toEqual([]);
+      expect(await fixture.known.loadState(fixture.subject)).toMatchObject({ unconfirmed: true, version: 1 });
+    });
+
+    test("for a version that the state has left behind is void", async () => {
+      await put({ version: 2 });
+      expect(await perform(askTask(fixture.subject, 1))).toEqual([]);
+      expect(calls()).toEqual([]);
+      expect(codes()).toEqual(["TASK_VOID"]);
+    });
+
+    test("writes no answer where the state has moved on during the call", async () => {
+      await put({ connected: true });
+      fixture.remote.answer = async () => {
+        await fixture.known.state(
+          fixture.subject,
+          (state) => state && { ...state, version: 2, connected: false },
+        );
+        return { json: { connected: true } };
+      };
+      expect(await perform(askTask(fixture.subject, 1))).toEqual([]);
+      expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
+        version: 2,
+        connected: false,
+        unconfirmed: true,
+      });
+    });
+
+    describe("by two tasks, of which the first that asked is answered last,", () => {
+      /** The provider says that it is not connected, and then that it is: the older answer arrives last. */
+      async function answerInOppositeOrder(later: Task, between: () => Promise<void>): Promise<void> {
+        const firstAsked = Promise.withResolvers<void>();
+        const secondIsWritten = Promise.withResolvers<void>();
+        fixture.remote.answer = async () => {
+          if (fixture.remote.requests.length > 1) return { json: { connected: true } };
+          firstAsked.resolve();
+          await secondIsWritten.promise;
+          return { json: { connected: false } };
+        };
+        await fixture.system.send(fixture.queueUrl, writeTask(askTask(fixture.subject, 1)));
+        const patiently = {
+          ...provider,
+          timeouts: { connectSeconds: 60, headersSeconds: 60, bodySeconds: 60 },
+        };
+        const first = deliver(fixture.system, fixture.queueUrl, fetcherOf(patiently), {
+          firstReceivedAt: noon,
+        });
+        await firstAsked.promise;
+        await between();
+        expect(await perform(later)).toEqual([]);
+        expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
+          connected: true,
+          unconfirmed: false,
+        });
+        secondIsWritten.resolve();
+        expect(await first).toEqual([]);
+      }
+
+      test("keeps the later answer where an event came between them", async () => {
+        await put({ connected: true });
+        await answerInOppositeOrder(askTask(fixture.subject, 2), async () => {
+          await fixture.known.state(fixture.subject, (state) => state && { ...state, version: 2 });
+        });
+        expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
+          version: 3,
+          connected: true,
+          unconfirmed: false,
+        });
+      });
+
+      test("keeps the later answer where both are of one task, which SQS delivered twice", async () => {
+        await put({ connected: true });
+        await answerInOppositeOrder(askTask(fixture.subject, 1), async () => undefined);
+        expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
+          version: 2,
+          connected: true,
+          unconfirmed: false,
+        });
+      });
+    });
+
+    test.each([
+      ["a list", "[]", "the provider's answer: expected an object"],
+      ["null", "null", "the provider's answer: expected an object"],
+      ["a page", "<html>", "the provider's answer is not JSON"],
+    ])("answered with %s goes to the dead-letter queue, and confirms nothing", async (_, text, reason) => {
+      await put();
+      fixture.remote.answer = () => ({ text });
+      await perform(askTask(fixture.subject, 1));
+      expect(await deadLetters()).toMatchObject([{ reason }]);
+      expect(await fixture.known.loadState(fixture.subject)).toMatchObject({ unconfirmed: true, version: 1 });
+    });
+  });
+});

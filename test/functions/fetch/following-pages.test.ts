@@ -1,0 +1,171 @@
+import { randomUUID } from "node:crypto";
+import { startTestProvider } from "@income-events/local-stack/provider.ts";
+import { expect, onTestFinished, test } from "vitest";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
+import { readTask } from "../../../domain/fetch/tasks.ts";
+import { describeOnTables } from "../../support/engines.ts";
+import { callsOf, income, listFixture, settings } from "../support/list-fixture.ts";
+
+await describeOnTables("reading a list", (tables) => {
+  const fixture = listFixture(tables);
+  const { run, want, stored, sandboxFor, providerFor } = fixture;
+
+  test("is cut before the function's own time ends: the task is sent again, and no message comes back by itself", async () => {
+    const sandbox = await sandboxFor();
+    sandbox.fault({ path: "/income", effect: "hang" });
+    // A tenth of a second, and what the function keeps for settling.
+    const { sent, reasons } = await run(sandbox, [readTask(fixture.subject, income, 1)], {
+      timeLeft: () => 1_100,
+    });
+    expect(reasons).toEqual([]);
+    expect(sent).toMatchObject([{ attempts: 1 }]);
+    expect(fixture.entries).toMatchObject([
+      { reason: "the provider could not be reached: it took too long" },
+    ]);
+  });
+
+  test("keeps the digits of every number, however its pages are spaced", async () => {
+    const remote = await providerFor((path) =>
+      path.includes("cursor=")
+        ? {
+            text: '{ "total":1e400, "data" : [\n 0.10, -0,"ü\\u0000" ] ,"next":null, "n":12345678901234567890 }',
+          }
+        : { text: '{"data":[12345678901234567890, {"amount":1.10,"data":[2.50]}],"next":"b"}' },
+    );
+    expect(await run(remote, [readTask(fixture.subject, income, 1)])).toEqual({ sent: [], reasons: [] });
+    expect(await stored()).toBe(
+      '{ "total":1e400, "data" : [12345678901234567890, {"amount":1.10,"data":[2.50]},0.10, -0,"ü\\u0000"] ,"next":null, "n":12345678901234567890 }',
+    );
+  });
+
+  test("makes one list of pages of which some are empty", async () => {
+    const pages: Record<string, string> = {
+      "": '{"data":[],"next":"b"}',
+      b: '{"data":[1],"next":"c"}',
+      c: '{"data":[ ],"next":"d"}',
+      d: '{"data":[2]}',
+    };
+    const remote = await providerFor((path) => ({ text: pages[path.split("cursor=")[1] ?? ""] ?? "" }));
+    await run(remote, [readTask(fixture.subject, income, 1)]);
+    expect(await stored()).toBe('{"data":[1,2]}');
+  });
+
+  test("keeps a large one in the bucket, and its pages apart from it", async () => {
+    const item = JSON.stringify("x".repeat(300_000));
+    const remote = await providerFor((path) => ({
+      text: `{"data":[${item}],"next":${path.includes("cursor") ? "null" : '"b"'}}`,
+    }));
+    await run(remote, [readTask(fixture.subject, income, 1)]);
+    expect(await stored()).toBe(`{"data":[${item},${item}],"next":null}`);
+    expect(await fixture.bucket.keys()).toEqual([expect.stringMatching(/^data\//)]);
+  });
+
+  test("follows links on the provider's own host only: the token goes nowhere else", async () => {
+    const elsewhere = await startTestProvider();
+    onTestFinished(elsewhere.close);
+    const paging = { ...settings.paging, by: "link" } as const;
+    const remote = await providerFor((path) => {
+      if (path.endsWith("/income")) return { json: { data: [1], next: "?page=2" } };
+      return { json: { data: [2], next: `${elsewhere.url}/page3` } };
+    });
+    const { sent, reasons } = await run(remote, [readTask(fixture.subject, income, 1)], {
+      others: { paging },
+    });
+    expect(sent).toEqual([]);
+    expect(reasons).toEqual([
+      "an answer's link leads to another origin; see provider.baseUrls and provider.paging",
+    ]);
+    expect(remote.requests).toHaveLength(2);
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  test("counts pages where the settings say so, until one is empty", async () => {
+    const paging = { ...settings.paging, by: "page", parameter: "page" } as const;
+    const remote = await providerFor((path) => ({
+      json: { "": [1], "2": [2], "3": [] }[path.split("page=")[1] ?? ""],
+    }));
+    await run(remote, [readTask(fixture.subject, income, 1)], { others: { paging } });
+    expect(remote.requests).toHaveLength(3);
+    expect(await stored()).toBe("[1,2]");
+  });
+
+  test.each<
+    [
+      string,
+      Partial<ProviderSettings>,
+      (count: number) => object,
+      { readonly reason: string; readonly calls: number },
+    ]
+  >([
+    [
+      "has too many pages",
+      { paging: { ...settings.paging, maxPages: 3 } },
+      (count) => ({ data: [1], next: `c${count}` }),
+      { reason: "the list has over 3 pages; see provider.paging.maxPages", calls: 3 },
+    ],
+    [
+      "repeats a cursor",
+      {},
+      () => ({ data: [1], next: "again" }),
+      { reason: "the list's pages go in circles; see provider.paging", calls: 2 },
+    ],
+    [
+      "is too large in all",
+      { maxDataBytes: 1_000 },
+      (count) => ({ data: ["x".repeat(300)], next: `c${count}` }),
+      { reason: "the data is over 1000 bytes; see provider.maxDataBytes", calls: 4 },
+    ],
+  ])("gives up one that %s, with the setting's name", async (_, others, page, { reason, calls }) => {
+    const remote = await providerFor((_path, count) => ({ json: page(count) }));
+    expect(await run(remote, [readTask(fixture.subject, income, 1)], { others })).toEqual({
+      sent: [],
+      reasons: [reason],
+    });
+    expect(remote.requests).toHaveLength(calls);
+    expect(await stored()).toBeUndefined();
+  });
+
+  test("that waited for another one until the time was over makes no call that would be cut", async () => {
+    const sandbox = await sandboxFor({ pageSize: 4 });
+    const { sent } = await run(sandbox, [readTask(fixture.subject, income, 1)], { timeLeft: () => 9_000 });
+    const calls = callsOf(sandbox).length;
+    // As two messages of the same task: the first reads its page, the second finds the time gone.
+    const both = Promise.withResolvers<void>();
+    let claims = 0;
+    const claim = () => {
+      claims += 1;
+      if (claims === 2) both.resolve();
+      return both.promise;
+    };
+    const again = await run(sandbox, [...sent, ...sent], { timeLeft: () => 9_000, claim });
+    expect(callsOf(sandbox)).toHaveLength(calls + 1);
+    expect(again.reasons).toEqual([]);
+    expect(fixture.entries.map(({ code }) => code).toSorted()).toEqual(["TASK_DONE", "TASK_POSTPONED"]);
+    expect(fixture.entries).toContainEqual(expect.objectContaining({ reason: "more pages are left" }));
+  });
+
+  test("collects one at a time: together they would not fit the function's memory", async () => {
+    let collecting = 0;
+    let most = 0;
+    const remote = await providerFor((path) => {
+      if (!path.includes("cursor=")) return { json: { data: [1], next: "a" } };
+      collecting += 1;
+      most = Math.max(most, collecting);
+      return (response) => {
+        setImmediate(() => {
+          collecting -= 1;
+          response.writeHead(200).end(`{"data":[2],"next":${path.endsWith("a") ? '"b"' : "null"}}`);
+        });
+      };
+    });
+    const subjects: Subject[] = Array.from({ length: 8 }, () => ({ kind: "account", id: randomUUID() }));
+    for (const each of subjects) await want(1, each);
+    await run(
+      remote,
+      subjects.map((each) => readTask(each, income, 1)),
+    );
+    expect(most).toBe(1);
+    for (const each of subjects) expect(await stored(each)).toBe('{"data":[1,2,2],"next":null}');
+  });
+});

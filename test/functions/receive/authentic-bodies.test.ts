@@ -1,0 +1,151 @@
+import { createHmac } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { identify } from "../../../domain/event/identify.ts";
+import { badInputs, rawOf } from "../support/bad-input.ts";
+import { account, call, goodSecret, receiverFixture, secretHeader } from "../support/receiver-fixture.ts";
+
+const fixture = receiverFixture();
+const { receiverOf, queued, deadLetters, expectNothingKept, bytesOf } = fixture;
+
+describe("bad input is accepted, and kept byte for byte where it can be read or looked into:", () => {
+  test.each(badInputs)("$name", async ({ kind, body, unreadable }) => {
+    expect(await call(receiverOf(kind), { body })).toEqual({ statusCode: 202 });
+    const raw = rawOf(body);
+    const [envelopes, letters] = [await queued(), await deadLetters()];
+    const kept = unreadable === undefined ? envelopes : letters.map(({ envelope }) => envelope);
+    expect(envelopes.length + letters.length).toBe(1);
+    expect(kept).toMatchObject([{ kind, id: identify(kind, raw) }]);
+    if (unreadable !== undefined) expect(letters[0]?.reason).toMatch(unreadable);
+    if (kept[0] !== undefined && kind !== "users") expect((await bytesOf(kept[0])).equals(raw)).toBe(true);
+  });
+
+  test("a users' body of depth 10,000 is answered with 202 and ends in one of the two queues", async () => {
+    const body = `{"action":"create_user","data":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
+    expect(await call(receiverOf("users"), { body })).toEqual({ statusCode: 202 });
+    expect((await queued()).length + (await deadLetters()).length).toBe(1);
+  });
+
+  test("one warm receiver takes all of them in a row, refusals and failures between them, and still works", async () => {
+    const handler = receiverOf("accounts");
+    const accounts = badInputs.filter(({ kind }) => kind === "accounts");
+    for (const { body } of accounts) {
+      expect(await call(handler, { body })).toMatchObject({ statusCode: 202 });
+      expect(await call(handler, { body, headers: {} })).toMatchObject({ statusCode: 401 });
+      expect(await call(handler, { body, method: "DELETE" })).toMatchObject({ statusCode: 405 });
+    }
+    const working = fixture.system.fail("sqs:SendMessageBatch");
+    expect(await call(handler)).toMatchObject({ statusCode: 503 });
+    working();
+    expect(await call(handler)).toMatchObject({ statusCode: 202 });
+    const unreadable = accounts.filter((input) => input.unreadable !== undefined).length;
+    expect(await deadLetters()).toHaveLength(unreadable);
+    expect(await queued()).toHaveLength(accounts.length - unreadable + 1);
+  });
+});
+
+describe("a webhook is refused with 401, and nothing of it is kept, where its secret is", () => {
+  test.each<[string, Record<string, string>]>([
+    ["missing", {}],
+    ["in another header", { "x-other": goodSecret }],
+    ["empty", { [secretHeader]: "" }],
+    ["wrong", { [secretHeader]: goodSecret.replace("s3", "S3") }],
+    ["shorter", { [secretHeader]: goodSecret.slice(0, -1) }],
+    ["longer", { [secretHeader]: `${goodSecret}x` }],
+    ["a megabyte long", { [secretHeader]: "x".repeat(1_000_000) }],
+    ["not ASCII", { [secretHeader]: "s3cret-öf-the-webhoök" }],
+    ["not ASCII, as bytes of latin1", { [secretHeader]: "\u00e9\u00ff" }],
+    ["repeated", { [secretHeader]: `${goodSecret},${goodSecret}` }],
+    ["repeated with a space", { [secretHeader]: `${goodSecret}, wrong` }],
+  ])("%s", async (_, headers) => {
+    const answer = await call(receiverOf("accounts"), { headers });
+    expect(answer).toMatchObject({ statusCode: 401, body: '{"message":"unauthorized"}' });
+    await expectNothingKept();
+  });
+});
+
+describe("where a signing secret is set", () => {
+  const signing = "signing-secret";
+  const secret = { current: goodSecret, signing };
+  // A byte that is no UTF-8, so that the text of the body has another signature than its bytes.
+  const body = Buffer.concat([Buffer.from(JSON.stringify(account)), Buffer.from([0x20, 0xff])]);
+  const sign = (bytes: Buffer, key = signing) => createHmac("sha512", key).update(bytes).digest("base64");
+  const send = (signature: string | undefined, sent = body) => {
+    const signed = signature === undefined ? {} : { "x-signature": signature };
+    const handler = receiverOf("accounts", { secret });
+    return call(handler, { body: sent, headers: { [secretHeader]: goodSecret, ...signed } });
+  };
+
+  test("a body that is signed with it is accepted: HMAC-SHA512 over the raw bytes, in base64", async () => {
+    expect(await send(sign(body))).toMatchObject({ statusCode: 202 });
+  });
+
+  test.each<[string, string | undefined]>([
+    ["missing", undefined],
+    ["empty", ""],
+    ["of another key", sign(body, "other")],
+    ["of another body", sign(Buffer.from("{}"))],
+    ["of the body as text", sign(Buffer.from(body.toString("utf8")))],
+    ["in hex", createHmac("sha512", signing).update(body).digest("hex")],
+    ["cut off", sign(body).slice(0, -4)],
+    ["repeated", `${sign(body)},${sign(body)}`],
+  ])("one whose signature is %s is refused with 401, and nothing is kept", async (_, signature) => {
+    expect(await send(signature)).toMatchObject({ statusCode: 401, body: '{"message":"unauthorized"}' });
+    await expectNothingKept();
+  });
+
+  test("a good signature does not stand in for the secret header", async () => {
+    const handler = receiverOf("accounts", { secret });
+    const answer = await call(handler, { body, headers: { "x-signature": sign(body) } });
+    expect(answer).toMatchObject({ statusCode: 401 });
+  });
+
+  test("the signature is that of what was sent: of users' credentials too, which are dropped after it", async () => {
+    const sent = Buffer.from(JSON.stringify({ action: "create_user", data: { id: "u", link: "https://x" } }));
+    const headers = { [secretHeader]: goodSecret, "x-signature": sign(sent) };
+    const answer = await call(receiverOf("users", { secret }), { body: sent, headers });
+    expect(answer).toMatchObject({ statusCode: 202 });
+    expect(JSON.stringify(await queued())).not.toContain("https://x");
+  });
+});
+
+describe("where source addresses are set", () => {
+  const sourceAddresses = ["203.0.113.0/24", "127.0.0.1"];
+
+  test("a webhook from one of them is accepted", async () => {
+    expect(await call(receiverOf("accounts", { sourceAddresses }))).toMatchObject({ statusCode: 202 });
+  });
+
+  test("one from elsewhere is refused with 403 before its secret is looked at, and nothing is kept", async () => {
+    const handler = receiverOf("accounts", { sourceAddresses: ["203.0.113.0/24"] });
+    expect(await call(handler)).toMatchObject({ statusCode: 403, body: '{"message":"forbidden"}' });
+    expect(fixture.logged).toContain('"reason":"source address"');
+    await expectNothingKept();
+  });
+});
+
+describe("a body", () => {
+  const maxBodyBytes = 1_024;
+  // Two bytes each, so that characters are not what is counted.
+  const ofBytes = (bytes: number) => `"${"é".repeat((bytes - 2) / 2)}"`;
+
+  test("of the limit is accepted, as text and in base64", async () => {
+    const handler = receiverOf("accounts", { maxBodyBytes });
+    expect(await call(handler, { body: ofBytes(1_024) })).toMatchObject({ statusCode: 202 });
+    expect(await call(handler, { body: Buffer.from(ofBytes(1_024)) })).toMatchObject({ statusCode: 202 });
+  });
+
+  test.each([
+    ["as text", ofBytes(1_026)],
+    ["in base64", Buffer.from(ofBytes(1_026))],
+  ])(
+    "over the limit is refused with 413, %s, before the secret is read, and nothing is kept",
+    async (_, body) => {
+      const working = fixture.system.fail("secretsmanager:GetSecretValue");
+      const answer = await call(receiverOf("accounts", { maxBodyBytes }), { body });
+      working();
+      expect(answer).toMatchObject({ statusCode: 413, body: '{"message":"body too large"}' });
+      expect(fixture.logged).toContain('"reason":"body size"');
+      await expectNothingKept();
+    },
+  );
+});

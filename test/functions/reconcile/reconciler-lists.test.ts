@@ -1,0 +1,240 @@
+import { randomUUID } from "node:crypto";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { startTestProvider } from "@income-events/local-stack/provider.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { waiting } from "../../../domain/core/failures.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import type { DataSet } from "../../../domain/fetch/document.ts";
+import { describeOnTables } from "../../support/engines.ts";
+import {
+  accountsPath,
+  day,
+  factsOf,
+  hour,
+  missedAccounts,
+  missedUsers,
+  reconcilerFixture,
+} from "../support/reconciler-fixture.ts";
+
+let largeLists = 0;
+
+/** What is left after the garbage was collected. */
+function heapInMegabytes(): number {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  return process.memoryUsage().heapUsed / 2 ** 20;
+}
+
+await describeOnTables("the reconciler", (tables) => {
+  const fixture = reconcilerFixture(tables);
+  const { tickOf, codes, calls, fed, learnAll } = fixture;
+
+  describe("a list in pages", () => {
+    const paged = (items: number) => ({
+      paths: { userAccounts: accountsPath },
+      paging: { pageSize: { items } },
+    });
+
+    test("is read page by page, of users and of accounts, and a tick goes on within a page", async () => {
+      const { users, accounts } = await fixture.sandbox.createUsers(8, { accountsPerUser: 4 });
+      const tick = tickOf({ provider: paged(3), longestCallInMillis: 5_000 });
+      for (let ticks = 0; ticks < 7; ticks += 1) await tick(5_000);
+      expect(codes()).toEqual([]);
+      await tick(5_000);
+      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 8, missed: 8 + 32 }]);
+      // Each tick does one user: it asks for that user's page, and for two pages of accounts.
+      const firstOfPage = calls(/users$/).map(({ answer }) => /"id":"([^"]+)"/.exec(answer)?.[1]);
+      expect(firstOfPage).toEqual([0, 0, 0, 3, 3, 3, 6, 6].map((index) => users[index]));
+      expect(calls(/accounts$/)).toHaveLength(16);
+      const messages = await fed();
+      expect(factsOf(messages)).toEqual(
+        expect.arrayContaining([...missedUsers(users), ...missedAccounts(accounts)]),
+      );
+      expect(messages).toHaveLength(40);
+    });
+
+    test("whose place the provider knows no more ends the run, and the next one begins at the first page", async () => {
+      await fixture.sandbox.createUsers(4);
+      const tick = tickOf({ provider: paged(2), longestCallInMillis: 5_000 });
+      // Both users of the first page: the second tick turns it.
+      for (let ticks = 0; ticks < 2; ticks += 1) await tick(5_000);
+      fixture.sandbox.fault({ path: "/users$", status: 400, times: 1 });
+      await expect(tick()).rejects.toThrow("the provider answered 400");
+      fixture.time += day;
+      await tick();
+      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", listed: 4 });
+    });
+
+    // Memory is the same on each engine, and many users take their time.
+    largeLists += 1;
+    if (largeLists === 1)
+      test("of 1,000 users and 100 MB is held a page at a time", async () => {
+        const pages = 10;
+        const heaps: number[] = [];
+        const remote = await startTestProvider();
+        remote.answer = ({ path }) => {
+          heaps.push(heapInMegabytes());
+          const page = Number(new URL(path, remote.url).searchParams.get("cursor") ?? 0);
+          const data = Array.from({ length: 100 }, (_, index) => ({
+            id: `u-${page}-${index}`,
+            padding: "x".repeat(100_000),
+          }));
+          return { json: { data, next: page < pages - 1 ? page + 1 : null } };
+        };
+        await tickOf({ baseUrl: remote.url, ids: "any", provider: { paths: {} } })();
+        await remote.close();
+        expect(fixture.entries).toMatchObject([{ code: "RECONCILED", listed: 1_000, missed: 1_000 }]);
+        expect(heaps).toHaveLength(pages);
+        expect(Math.max(...heaps) - (heaps[0] ?? 0)).toBeLessThan(60);
+      });
+  });
+
+  describe("what can't be read", () => {
+    test("of one user is skipped and told, and all others are compared", async () => {
+      const { users } = await fixture.sandbox.createUsers(3);
+      fixture.sandbox.fault({ path: `/api/v0.4/users/${users[1]}/`, status: 403 });
+      await tickOf()();
+      expect(fixture.entries).toMatchObject([
+        { code: "RECONCILIATION_SKIPPED", subject: `user/${users[1]}`, reason: "the provider answered 403" },
+        { code: "RECONCILED", listed: 3, missed: 5, skipped: 1 },
+      ]);
+    });
+
+    test("of one user in tick after tick is skipped after the third, and what waits for the rate never is", async () => {
+      const { users } = await fixture.sandbox.createUsers(3);
+      fixture.sandbox.fault({ path: `/api/v0.4/users/${users[1]}/`, status: 500, times: 100 });
+      let left = Number.POSITIVE_INFINITY;
+      const permit = async () => {
+        left -= 1;
+        if (left < 0) throw waiting("the provider's rate is used up", 1);
+      };
+      const tick = tickOf({ permit });
+      await tick();
+      for (let ticks = 0; ticks < 5; ticks += 1) {
+        left = 1;
+        await tick();
+      }
+      left = Number.POSITIVE_INFINITY;
+      for (let ticks = 0; ticks < 3; ticks += 1) await tick();
+      expect(new Set(codes())).toEqual(new Set(["RECONCILIATION_PAUSED"]));
+      expect(calls(/accounts/)).toHaveLength(1 + 4);
+      await tick();
+      expect(fixture.entries.slice(-2)).toMatchObject([
+        { code: "RECONCILIATION_SKIPPED", subject: `user/${users[1]}`, reason: "the provider answered 500" },
+        { code: "RECONCILED", listed: 3, missed: 5, skipped: 1 },
+      ]);
+    });
+
+    test("among the items of a page is skipped, counted once and told; a page without any item that can be read ends the run", async () => {
+      const remote = await startTestProvider();
+      const [one, two] = [randomUUID(), randomUUID()];
+      remote.answer = () => ({ json: [{ id: one }, { name: "no id" }, { id: two }] });
+      const tick = tickOf({ baseUrl: remote.url, provider: { paths: {} } });
+      await tick();
+      expect(fixture.entries).toMatchObject([
+        { code: "RECONCILIATION_SKIPPED", reason: "reconcile.users.id: finds nothing in a listed item" },
+        { code: "RECONCILED", listed: 2, missed: 2, skipped: 1 },
+      ]);
+      remote.answer = () => ({ json: [{ name: "no id" }] });
+      fixture.time += day;
+      await expect(tick()).rejects.toThrow("reconcile.users.id: finds nothing in a listed item");
+      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILIATION_FAILED" });
+      await remote.close();
+    });
+
+    test("of a user that the provider knows no more says nothing of the accounts", async () => {
+      const told = await fixture.sandbox.createUsers(1);
+      await learnAll(told);
+      fixture.sandbox.fault({ path: `/api/v0.4/users/${told.users[0]}/`, status: 404 });
+      await tickOf()();
+      expect(await fed()).toEqual([]);
+      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", skipped: 1, gap: 0 });
+    });
+
+    test.each([
+      [404, "the provider lists no users; see provider.paths.users"],
+      [400, "the provider answered 400"],
+    ])("because the list is answered with %i ends the run until its next time", async (status, reason) => {
+      await fixture.sandbox.createUsers(1);
+      fixture.sandbox.fault({ path: "/api/v0.4/users", status });
+      const tick = tickOf();
+      await expect(tick()).rejects.toThrow(reason);
+      expect(fixture.entries).toEqual([{ code: "RECONCILIATION_FAILED", reason }]);
+      await tick();
+      expect(calls()).toHaveLength(1);
+
+      fixture.sandbox.clearFaults();
+      fixture.time += 24 * hour;
+      await tick();
+      expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", missed: 2 });
+    });
+  });
+
+  describe("data", () => {
+    const income = { endpoint: "income" };
+    let subject: Subject;
+
+    beforeEach(async () => {
+      const told = await fixture.sandbox.createUsers(1);
+      await learnAll(told);
+      subject = { kind: "account", id: told.accounts[0] ?? "" };
+    });
+
+    const fetchedAgo = (milliseconds: number, endpoint = "income", facts: Partial<DataSet> = {}) =>
+      fixture.known.dataSet(subject, { endpoint }, () => ({
+        subject,
+        endpoint,
+        version: 1,
+        wanted: 1,
+        done: 1,
+        fetchedAt: new Date(fixture.time - milliseconds).toISOString(),
+        judged: [],
+        latest: { cause: "again" },
+        ...facts,
+      }));
+
+    test("that was fetched last before the setting's days is wanted again, and no other", async () => {
+      await fetchedAgo(30 * day + 1);
+      await fetchedAgo(30 * day, "profile");
+      await fetchedAgo(0, "assets", { done: 0 });
+      await tickOf()();
+      expect(await fixture.known.loadDataSet(subject, income)).toMatchObject({ wanted: 2, done: 1 });
+      for (const endpoint of ["profile", "assets"]) {
+        expect(await fixture.known.loadDataSet(subject, { endpoint })).toMatchObject({
+          version: 1,
+          wanted: 1,
+        });
+      }
+      expect(fixture.entries).toMatchObject([{ code: "RECONCILED", reread: 1, gap: 0 }]);
+    });
+
+    test("is wanted once in a run, and again in the next while it was not fetched", async () => {
+      await fetchedAgo(31 * day);
+      // What was missed can't be sent, after the data was wanted: the user is done again.
+      await fixture.sandbox.createUsers(1);
+      const working = fixture.system.fail("sqs:SendMessageBatch");
+      await tickOf()();
+      working();
+      expect(await fixture.known.loadDataSet(subject, income)).toMatchObject({ wanted: 2 });
+      await tickOf()();
+      expect(await fixture.known.loadDataSet(subject, income)).toMatchObject({ wanted: 2 });
+      fixture.time += day;
+      await tickOf()();
+      expect(await fixture.known.loadDataSet(subject, income)).toMatchObject({ wanted: 3 });
+    });
+
+    test("is read again where accounts are not compared, too", async () => {
+      await fetchedAgo(31 * day);
+      await tickOf({ provider: { paths: {} } })();
+      expect(await fixture.known.loadDataSet(subject, income)).toMatchObject({ wanted: 2 });
+    });
+
+    test("of an account that was deleted is left alone", async () => {
+      await fetchedAgo(31 * day);
+      await fixture.known.state(subject, (state) => state && { ...state, version: 2, deleted: true });
+      await tickOf()();
+      expect(await fixture.known.loadDataSet(subject, income)).toMatchObject({ wanted: 1 });
+    });
+  });
+});

@@ -1,0 +1,198 @@
+import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { refresherFixture, tokenOf } from "../support/refresher-fixture.ts";
+
+const fixture = refresherFixture();
+const { setByHand, withSecret, refresherOf, codes, calls, currentToken } = fixture;
+
+describe("a refresh", () => {
+  let old: string;
+
+  beforeEach(async () => {
+    old = await tokenOf(9, 1);
+    await withSecret({ token: old });
+  });
+
+  test("asks with the old token, proves the new one with one call, and only then makes it current", async () => {
+    let duringProof: unknown;
+    fixture.onProof = () => {
+      duringProof = fixture.system.secrets.call("GetSecretValue", {
+        SecretId: fixture.secretId,
+      }).SecretString;
+      return { json: [] };
+    };
+    await refresherOf()();
+    expect(calls()).toEqual([`/refresh Bearer ${old}`, "/users Bearer new"]);
+    expect(duringProof).toBe(JSON.stringify({ token: old }));
+    expect(await fixture.secret.current()).toMatchObject({ replaces: expect.any(String) });
+    expect(await currentToken()).toBe("new");
+    expect(codes()).toEqual(["TOKEN_REFRESHED"]);
+  });
+
+  test("of which the new token is refused discards it, keeps the old one, and starts afresh in the next run", async () => {
+    fixture.onProof = () => 401;
+    expect(await refresherOf()()).toEqual({ outcome: "discarded" });
+    expect(codes()).toEqual(["TOKEN_DISCARDED"]);
+    expect(await currentToken()).toBe(old);
+    expect(await fixture.secret.pending()).toBeUndefined();
+
+    fixture.onProof = () => ({ json: [] });
+    fixture.onRefresh = () => ({ json: { token: "newer" } });
+    await refresherOf()();
+    expect(await currentToken()).toBe("newer");
+  });
+
+  test.each([500, 503, 429])(
+    "whose proof is answered with %i keeps the new token pending, and the next run makes it current",
+    async (status) => {
+      fixture.onProof = () => status;
+      await expect(refresherOf()()).rejects.toMatchObject({ failure: { kind: "retryable" } });
+      expect(await currentToken()).toBe(old);
+      expect((await fixture.secret.pending())?.token).toBe("new");
+
+      fixture.onProof = () => ({ json: [] });
+      fixture.onRefresh = () => 500;
+      await refresherOf()();
+      expect(calls().filter((call) => call.startsWith("/refresh"))).toHaveLength(1);
+      expect(await currentToken()).toBe("new");
+      expect(codes()).toEqual(["TOKEN_REFRESHED"]);
+    },
+  );
+
+  test("whose promotion failed is ended by the next run", async () => {
+    const working = fixture.system.fail("secretsmanager:UpdateSecretVersionStage");
+    await expect(refresherOf()()).rejects.toThrow("injected by the test");
+    working();
+    expect(await currentToken()).toBe(old);
+    await refresherOf()();
+    expect(await currentToken()).toBe("new");
+    expect(calls().filter((call) => call.startsWith("/refresh"))).toHaveLength(1);
+  });
+
+  test.each([
+    ["is asked for again where the provider goes on taking the old token", false],
+    ["is refused, and says so, where the provider has ended it", true],
+  ])("whose answer could not be stored %s", async (_, isRefused) => {
+    const working = fixture.system.fail("secretsmanager:PutSecretValue");
+    await expect(refresherOf()()).rejects.toThrow("injected by the test");
+    working();
+    expect(await currentToken()).toBe(old);
+    if (isRefused) fixture.onRefresh = () => 401;
+    await refresherOf()();
+    expect(codes()).toEqual([isRefused ? "TOKEN_REFUSED" : "TOKEN_REFRESHED"]);
+    expect(await currentToken()).toBe(isRefused ? old : "new");
+  });
+
+  test("that is done is not done again: what was promoted is not pending any more", async () => {
+    const fresh = await tokenOf(0, 10);
+    fixture.onRefresh = () => ({ json: { token: fresh } });
+    await refresherOf()();
+    fixture.remote.requests.length = 0;
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_KEPT"]);
+    expect(calls()).toEqual([]);
+  });
+
+  test("that is refused keeps the old token, raises its code, and asks once a run", async () => {
+    fixture.onRefresh = () => 401;
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_REFUSED"]);
+    expect(calls()).toHaveLength(1);
+    expect(await currentToken()).toBe(old);
+    expect(await fixture.secret.pending()).toBeUndefined();
+  });
+
+  test.each<[string, ProviderAnswer, string]>([
+    ["503", 503, "the provider answered 503"],
+    ["404", 404, "the refresh path is not found; see provider.versions.refresh"],
+    ["a page", { text: "<html>" }, "the refresh answer is not JSON"],
+    ["a list", { json: [] }, "the refresh answer: expected an object"],
+    ["no token", { json: { jwt: "x" } }, "token: expected a text"],
+    ["an empty token", { json: { token: "" } }, "token: expected a text"],
+    ["a token that is no text", { json: { token: { value: "x" } } }, "token: expected a text"],
+  ])("answered with %s fails the run, and keeps the old token", async (_, answer, message) => {
+    fixture.onRefresh = () => answer;
+    await expect(refresherOf()()).rejects.toThrow(message);
+    expect(await currentToken()).toBe(old);
+    expect(await fixture.secret.pending()).toBeUndefined();
+  });
+
+  test("that answers with the current token changes nothing, and asks once a run", async () => {
+    fixture.onRefresh = () => ({ json: { token: old } });
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_UNCHANGED"]);
+    expect(calls()).toEqual([`/refresh Bearer ${old}`]);
+    expect(await fixture.secret.pending()).toBeUndefined();
+  });
+
+  test("that answers with an older token keeps the current one", async () => {
+    const older = await tokenOf(10, 2);
+    fixture.onRefresh = () => ({ json: { token: older } });
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_UNCHANGED"]);
+    expect(await currentToken()).toBe(old);
+  });
+
+  test("while an operator sets a token does not replace it, nor does the next run", async () => {
+    const fresh = await tokenOf(0, 10);
+    fixture.onProof = () => {
+      setByHand(fresh);
+      return { json: [] };
+    };
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_OVERTAKEN"]);
+    expect(await currentToken()).toBe(fresh);
+
+    fixture.remote.requests.length = 0;
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_OVERTAKEN", "TOKEN_KEPT"]);
+    expect(calls()).toEqual([]);
+    expect(await currentToken()).toBe(fresh);
+    expect(await fixture.secret.pending()).toBeUndefined();
+  });
+
+  test("neither token shows in the log, nor in what fails", async () => {
+    await refresherOf()();
+    expect(JSON.stringify(fixture.entries)).not.toMatch(/new|eyJ/);
+    fixture.onRefresh = () => ({ json: { secret: "canary" } });
+    await withSecret({ token: old });
+    await expect(refresherOf()()).rejects.not.toThrow(/canary|eyJ/);
+  });
+});
+
+describe("what an earlier run left pending", () => {
+  let old: string;
+  let next: string;
+
+  beforeEach(async () => {
+    [old, next] = await Promise.all([tokenOf(9, 1), tokenOf(0, 10)]);
+    await withSecret({ token: old });
+    await fixture.secret.propose(next, (await fixture.secret.current()).versionId);
+  });
+
+  test("is proven and made current, without another refresh", async () => {
+    await refresherOf()();
+    expect(calls()).toEqual([`/users Bearer ${next}`]);
+    expect(codes()).toEqual(["TOKEN_REFRESHED"]);
+    expect(await currentToken()).toBe(next);
+  });
+
+  test("and is refused now is discarded, and a new one asked for in the same run", async () => {
+    const newest = await tokenOf(0, 11);
+    fixture.onRefresh = () => ({ json: { token: newest } });
+    fixture.onProof = (token) => (token === next ? 401 : { json: [] });
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_DISCARDED", "TOKEN_REFRESHED"]);
+    expect(await currentToken()).toBe(newest);
+  });
+
+  test("is discarded without a call where an operator has set a token since, also an older one", async () => {
+    const byHand = await tokenOf(2, 8);
+    setByHand(byHand);
+    await refresherOf()();
+    expect(calls()).toEqual([]);
+    expect(codes()).toEqual(["TOKEN_OVERTAKEN", "TOKEN_KEPT"]);
+    expect(await currentToken()).toBe(byHand);
+    expect(await fixture.secret.pending()).toBeUndefined();
+  });
+});

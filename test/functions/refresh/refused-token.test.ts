@@ -1,0 +1,82 @@
+import { randomUUID } from "node:crypto";
+import { beforeEach, describe, expect, test } from "vitest";
+import { later, refresherFixture, tokenOf } from "../support/refresher-fixture.ts";
+
+const fixture = refresherFixture();
+const { setByHand, withSecret, refresherOf, codes, calls, currentToken } = fixture;
+
+describe("a token that calls were refused with", () => {
+  let old: string;
+
+  beforeEach(async () => {
+    old = await tokenOf(1, 9);
+    await withSecret({ token: old });
+    fixture.refused = { version: (await fixture.secret.current()).versionId };
+    fixture.onProof = (token) => (token === old ? 401 : { json: [] });
+  });
+
+  test("is refreshed though its end is far", async () => {
+    await refresherOf()();
+    expect(calls()).toEqual([`/users Bearer ${old}`, `/refresh Bearer ${old}`, "/users Bearer new"]);
+    expect(codes()).toEqual(["TOKEN_REFRESHED"]);
+    expect(await currentToken()).toBe("new");
+  });
+
+  test("is of no use where its refresh is refused as well: said once a run, with one call each", async () => {
+    fixture.onRefresh = () => 401;
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_REFUSED"]);
+    expect(fixture.refused.isEnded).toBe(true);
+    await refresherOf()();
+    expect(calls()).toEqual([
+      `/users Bearer ${old}`,
+      `/refresh Bearer ${old}`,
+      `/users Bearer ${old}`,
+      `/refresh Bearer ${old}`,
+    ]);
+  });
+
+  test("is kept where the provider takes it for others, and is of use again", async () => {
+    fixture.refused = { ...fixture.refused, isEnded: true };
+    fixture.onProof = () => ({ json: [] });
+    await refresherOf()();
+    expect(calls()).toEqual([`/users Bearer ${old}`]);
+    expect(codes()).toEqual(["TOKEN_STANDS", "TOKEN_KEPT"]);
+    expect(fixture.refused.isEnded).toBe(false);
+  });
+
+  test("is left alone where it is not the current one any more", async () => {
+    setByHand(await tokenOf(0, 10));
+    fixture.now = new Date(later.getTime() + 60_000);
+    await refresherOf()();
+    expect(calls()).toEqual([]);
+    expect(codes()).toEqual(["TOKEN_KEPT"]);
+  });
+
+  test("is left alone for ten minutes after it was refreshed: Secrets Manager bears no more versions", async () => {
+    await withSecret({ token: old, replaces: randomUUID() });
+    fixture.refused = { version: (await fixture.secret.current()).versionId };
+    fixture.now = new Date(Date.now() + 9 * 60_000);
+    await refresherOf()();
+    expect(calls()).toEqual([]);
+    expect(codes()).toEqual(["TOKEN_KEPT"]);
+    fixture.now = later;
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_REFRESHED"]);
+  });
+
+  test("is judged at once where an operator has just set it: a wrong one is told soon", async () => {
+    fixture.now = new Date(Date.now() + 60_000);
+    fixture.onRefresh = () => 401;
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_REFUSED"]);
+  });
+
+  test("is asked about again by the next run where this one fails", async () => {
+    fixture.onRefresh = () => 503;
+    await expect(refresherOf()()).rejects.toThrow("the provider answered 503");
+    fixture.onRefresh = () => ({ json: { token: "new" } });
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_REFRESHED"]);
+  });
+});

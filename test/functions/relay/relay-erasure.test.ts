@@ -1,0 +1,152 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { revisions } from "../../../adapters/dynamodb/versioned-records.ts";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import { type EraseTask, eraseTask, readEraseTask } from "../../../domain/recovery/erasure.ts";
+import { settle } from "../../../domain/state/state.ts";
+import { describeOnTables } from "../../support/engines.ts";
+import { accountEvent, relayFixture } from "../support/relay-fixture.ts";
+
+await describeOnTables("the relay", (tables) => {
+  const fixture = relayFixture(tables);
+  const { record, relayed, invoke, pump, bodiesOf, tasks, messages, itemsBy } = fixture;
+
+  describe("somebody who is erased", () => {
+    const accountId = randomUUID();
+    const userId = randomUUID();
+    const account: Subject = { kind: "account", id: accountId };
+    const user: Subject = { kind: "user", id: userId };
+    const eraseTasks = async () => (await bodiesOf(fixture.eraseQueueUrl)).map(readEraseTask);
+    const nothingLeft = async () => {
+      expect(await tasks()).toEqual([]);
+      expect(await messages(fixture.subscribers.everything.queueUrl)).toEqual([]);
+    };
+
+    test("has no consequences any more: what comes of the user or an account is erased with all that it names", async () => {
+      await fixture.bury(user);
+      const late = accountEvent({ accountId, userId });
+      await record(late, accountEvent({ accountId, userId }));
+      await pump();
+      await nothingLeft();
+      // One task for both, under the id of the first.
+      const task = { ...eraseTask(user, "arrived late", [account]), correlationId: expect.any(String) };
+      expect(await eraseTasks()).toEqual<EraseTask[]>([task]);
+      expect(await itemsBy("STATE")).toEqual([]);
+      expect(fixture.entries).toContainEqual({ code: "ARRIVED_LATE", correlationId: late.id });
+    });
+
+    test("may be an account alone, in the records of a user who stays", async () => {
+      await fixture.bury(account);
+      const late = accountEvent({ accountId, userId });
+      await record(late, accountEvent({ kind: "users", type: "user.created", userId }));
+      await pump();
+      expect(await eraseTasks()).toEqual([
+        { ...eraseTask(account, "arrived late", [user]), correlationId: late.id },
+      ]);
+      expect((await messages(fixture.subscribers.everything.queueUrl)).map(({ subject }) => subject)).toEqual(
+        [`user/${userId}`],
+      );
+    });
+
+    test("is known by the state of an account, too, which a batch in flight wrote meanwhile", async () => {
+      const late = accountEvent({ accountId, userId });
+      await record(late);
+      const [event] = await relayed();
+      await invoke([event]);
+      await fixture.bury(user);
+      await pump(1);
+      await nothingLeft();
+      expect(await eraseTasks()).toEqual([
+        { ...eraseTask(user, "arrived late", [account]), correlationId: late.id },
+      ]);
+    });
+
+    test("is known by data that an event of the user made wanted", async () => {
+      await record(
+        accountEvent({ accountId, userId, kind: "endpoints", type: "endpoint.updated", endpoint: "income" }),
+      );
+      await invoke([(await relayed())[0]]);
+      await fixture.bury(user);
+      await pump(1);
+      await nothingLeft();
+      expect(await eraseTasks()).toMatchObject([{ subject: user, namedWith: [account] }]);
+    });
+
+    test("is looked for with one read for the whole batch, and what it revises is read with one more", async () => {
+      const events = Array.from({ length: 30 }, () => accountEvent({ userId: randomUUID() }));
+      const data = events.map((event) => ({ ...event, id: randomUUID(), type: "endpoint.updated" as const }));
+      await record(...events, ...data.map((event) => ({ ...event, endpoint: "income" })));
+      const reads = () =>
+        ["BatchGetItem", "GetItem", "Query"].map(
+          (name) => fixture.system.calls().get(`test dynamodb:${name}`) ?? 0,
+        );
+      const [batches = 0, ...others] = reads();
+      await invoke(await relayed());
+      expect(reads()).toEqual([batches + 2, ...others]);
+      expect(await itemsBy("STATE")).toHaveLength(30);
+    });
+
+    test("is never guessed: while that read fails, nothing is relayed, and all comes again", async () => {
+      await record(accountEvent({ accountId, userId }));
+      const [first] = await relayed();
+      const end = fixture.system.fail("dynamodb:BatchGetItem");
+      try {
+        expect(await invoke([first])).toEqual({
+          batchItemFailures: [{ itemIdentifier: first?.dynamodb?.SequenceNumber }],
+        });
+      } finally {
+        end();
+      }
+      await nothingLeft();
+      expect(await itemsBy("STATE")).toEqual([]);
+    });
+  });
+
+  describe("a user who is deleted at the provider", () => {
+    const deletion = (facts: Partial<IncomeEvent> = {}) =>
+      accountEvent({ kind: "users", type: "user.deleted", userId: randomUUID(), eventId: "e-1", ...facts });
+
+    test("is erased where the setting says so, and subscribers get the event first", async () => {
+      fixture.erasesOnDeletion = true;
+      const event = deletion();
+      await record(event);
+      await pump();
+      const id = event.userId ?? "";
+      expect((await bodiesOf(fixture.eraseQueueUrl)).map(readEraseTask)).toEqual([
+        { ...eraseTask({ kind: "user", id }, "deleted"), correlationId: event.id },
+      ]);
+      expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([
+        { type: "user.deleted" },
+      ]);
+    });
+
+    test("is kept where it does not", async () => {
+      await record(deletion());
+      await pump();
+      expect(await bodiesOf(fixture.eraseQueueUrl)).toEqual([]);
+    });
+
+    test("is erased after a weak event only once the provider has confirmed it", async () => {
+      fixture.erasesOnDeletion = true;
+      const { eventId: _, ...weak } = deletion();
+      const subject = { kind: "user", id: weak.userId ?? "" } as const;
+      await record(weak);
+      const seen = await pump();
+      expect(await bodiesOf(fixture.eraseQueueUrl)).toEqual([]);
+      const answered = revisions(fixture.system.dynamodb, fixture.table.name);
+      await answered.state(subject, (state) => settle(state, 1, { found: false }, { at: new Date() }));
+      await pump(seen);
+      expect((await bodiesOf(fixture.eraseQueueUrl)).map(readEraseTask)).toEqual([
+        eraseTask(subject, "deleted"),
+      ]);
+    });
+
+    test("leads to no erasure of another subject: an account's deletion is none of its user", async () => {
+      fixture.erasesOnDeletion = true;
+      await record(accountEvent({ type: "account.deleted", eventId: "e-2", userId: randomUUID() }));
+      await pump();
+      expect(await bodiesOf(fixture.eraseQueueUrl)).toEqual([]);
+    });
+  });
+});

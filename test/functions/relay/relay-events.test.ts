@@ -1,0 +1,140 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import type { Message } from "../../../domain/message/message-schemas.ts";
+import { describeOnTables } from "../../support/engines.ts";
+import { accountEvent, names, relayFixture, source } from "../support/relay-fixture.ts";
+
+await describeOnTables("the relay", (tables) => {
+  const fixture = relayFixture(tables);
+  const { record, pump, tasks, messages, itemsBy } = fixture;
+
+  describe("an account that connects", () => {
+    const accountId = randomUUID();
+    const userId = randomUUID();
+    const event = accountEvent({ accountId, userId, datasourceId: "uber" });
+
+    test("becomes a state, a link to its user, a task to start its fetch, and a message to each subscriber", async () => {
+      await record(event);
+      await pump();
+      expect(await fixture.table.item(`ACCOUNT#${accountId}`, "STATE")).toMatchObject({
+        version: 1,
+        state: { version: 1, connected: true, deleted: false, unconfirmed: false, userId },
+      });
+      expect(await fixture.table.item(`USER#${userId}`, `ACCOUNT#${accountId}`)).toBeDefined();
+      expect(await tasks()).toEqual([
+        {
+          schemaVersion: 1,
+          attempts: 0,
+          correlationId: event.id,
+          task: "start",
+          subject: { kind: "account", id: accountId },
+          version: 1,
+        },
+      ]);
+      const message: Message = {
+        specversion: "1.0",
+        id: event.id,
+        source,
+        type: "account.connected",
+        subject: `account/${accountId}`,
+        time: event.receivedAt,
+        datacontenttype: "application/json",
+        sequence: "00000000000000000001",
+        correlationid: event.id,
+        data: {
+          accountId,
+          userId,
+          datasourceId: "uber",
+          connected: true,
+          deleted: false,
+          unconfirmed: false,
+          outcome: "applied",
+        },
+      };
+      for (const name of names) expect(await messages(fixture.subscribers[name].queueUrl)).toEqual([message]);
+    });
+  });
+
+  test("an endpoint's event becomes a wanted data set, a task to read it, and a message to who wants it", async () => {
+    const event = accountEvent({ kind: "endpoints", type: "endpoint.updated", endpoint: "income" });
+    await record(event);
+    await pump();
+    const subject = { kind: "account", id: event.accountId };
+    expect(await fixture.table.item(`ACCOUNT#${event.accountId}`, "DATA#income")).toMatchObject({
+      data: { subject, endpoint: "income", version: 1, wanted: 1, done: 0 },
+    });
+    expect(await tasks()).toEqual([
+      {
+        schemaVersion: 1,
+        attempts: 0,
+        correlationId: event.id,
+        task: "read",
+        subject,
+        endpoint: "income",
+        wanted: 1,
+      },
+    ]);
+    expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([
+      { id: event.id, type: "endpoint.updated", subject: `account/${event.accountId}/income` },
+    ]);
+    expect(await messages(fixture.subscribers.accounts.queueUrl)).toEqual([]);
+  });
+
+  describe("an endpoint's event that tells dates", () => {
+    const range = { start: "2026-01-01", end: "2026-01-31" };
+    const accountId = randomUUID();
+    const event = accountEvent({
+      accountId,
+      kind: "endpoints",
+      type: "endpoint.updated",
+      endpoint: "income",
+      dateStart: range.start,
+      dateEnd: range.end,
+    });
+    const subject = { kind: "account", id: accountId };
+    const common = { schemaVersion: 1, attempts: 0, correlationId: event.id };
+    const read = { ...common, task: "read", subject, endpoint: "income", wanted: 1 };
+
+    test("wants the endpoint's whole where the settings know no path for dates", async () => {
+      await record(event);
+      await pump();
+      expect(await fixture.table.item(`ACCOUNT#${accountId}`, "DATA#income")).toMatchObject({
+        data: { wanted: 1 },
+      });
+      expect(await tasks()).toEqual([read]);
+    });
+
+    test("wants these dates only where they do: each range is a data set of its own", async () => {
+      fixture.readByRange.push("account");
+      const other = { ...event, id: randomUUID(), dateStart: "2026-01-08" };
+      await record(event, other);
+      await pump();
+      const later = { ...range, start: "2026-01-08" };
+      for (const each of [range, later]) {
+        const key = `DATA#income#${each.start}..${each.end}`;
+        expect(await fixture.table.item(`ACCOUNT#${accountId}`, key)).toMatchObject({
+          data: { subject, endpoint: "income", range: each, version: 1, wanted: 1, done: 0 },
+        });
+      }
+      expect(await itemsBy("DATA#income")).toEqual([]);
+      expect(new Set(await tasks())).toEqual(
+        new Set([
+          { ...read, range },
+          { ...read, range: later, correlationId: other.id },
+        ]),
+      );
+      expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([
+        { data: { endpoint: "income", dateEnd: range.end } },
+        { data: { endpoint: "income", dateEnd: range.end } },
+      ]);
+    });
+
+    test("wants the whole where it tells one date only", async () => {
+      fixture.readByRange.push("account");
+      const { dateEnd: _, ...half } = event;
+      await record(half);
+      await pump();
+      expect(await tasks()).toEqual([read]);
+    });
+  });
+});

@@ -1,0 +1,177 @@
+import { randomUUID } from "node:crypto";
+import type { _Record } from "@aws-sdk/client-dynamodb-streams";
+import { DeleteQueueCommand } from "@aws-sdk/client-sqs";
+import type { DynamoDBRecord } from "aws-lambda";
+import { beforeEach, describe, expect, test } from "vitest";
+import { describeOnTables } from "../../support/engines.ts";
+import { accountEvent, relayFixture } from "../support/relay-fixture.ts";
+import { lambdaRecords } from "../support/relayed-records.ts";
+
+function without<T extends object>(fields: T | undefined, name: keyof T): T {
+  const { [name]: _, ...rest } = JSON.parse(JSON.stringify(fields ?? {}));
+  return rest;
+}
+
+function withImage(record: DynamoDBRecord, image: object): DynamoDBRecord {
+  return JSON.parse(JSON.stringify({ ...record, dynamodb: { ...record.dynamodb, NewImage: image } }));
+}
+
+await describeOnTables("the relay", (tables) => {
+  const fixture = relayFixture(tables);
+  const { record, relayed, invoke, pump, bodiesOf, tasks, messages, itemsBy } = fixture;
+
+  describe("of records that fail, the first is reported, and the others are done:", () => {
+    const malformed: readonly [string, (record: DynamoDBRecord) => DynamoDBRecord][] = [
+      ["no image", ({ dynamodb, ...rest }) => ({ ...rest, dynamodb: without(dynamodb, "NewImage") })],
+      ["an image that is no item", (record) => withImage(record, { sk: { S: 5 } })],
+      ["a value of no type", (record) => withImage(record, { sk: { Z: "EVENT#x" } })],
+      ["no sort key", (record) => withImage(record, { pk: { S: "USER#x" } })],
+      [
+        "a sort key that the filter should have left out",
+        (record) => withImage(record, { sk: { S: "CONTENT#x" } }),
+      ],
+      [
+        "an event without facts",
+        (record) => withImage(record, { sk: { S: "EVENT#x" }, event: { M: {} }, receipts: { N: "1" } }),
+      ],
+      [
+        "an event without receipts",
+        (record) => withImage(record, { ...record.dynamodb?.NewImage, receipts: undefined }),
+      ],
+      [
+        "a state of another shape",
+        (record) => withImage(record, { sk: { S: "STATE" }, state: { M: { version: { N: "1" } } } }),
+      ],
+      [
+        "a data set of another shape",
+        (record) => withImage(record, { sk: { S: "DATA#income" }, data: { S: "x" } }),
+      ],
+    ];
+
+    test.each(malformed)("%s", async (_, spoil) => {
+      const events = Array.from({ length: 5 }, () => accountEvent());
+      await record(...events);
+      const records = lambdaRecords(await relayed()).map((record, index) =>
+        index === 1 || index === 3 ? spoil(record) : record,
+      );
+      expect(await fixture.handler({ Records: records })).toEqual({
+        batchItemFailures: [{ itemIdentifier: records[1]?.dynamodb?.SequenceNumber }],
+      });
+      expect((await itemsBy("STATE")).map(({ pk }) => pk).toSorted()).toEqual(
+        [0, 2, 4].map((index) => `ACCOUNT#${events[index]?.accountId}`).toSorted(),
+      );
+      // The first alone is told: the others come again.
+      const [{ id } = { id: "" }] = events;
+      expect(fixture.entries).toMatchObject([
+        { code: "RELAYED", count: 1, messages: 0, tasks: 0, correlationIds: [id] },
+        { code: "RECORD_FAILED", reason: expect.any(String) },
+      ]);
+    });
+
+    test("a record that does not even say its number fails the batch: it is never forgotten", async () => {
+      await expect(invoke([{ eventName: "INSERT" }])).rejects.toThrow("NewImage: missing");
+    });
+  });
+
+  test("while the table can't be written to, the first record is reported; once it can, nothing is missing", async () => {
+    await record(accountEvent(), accountEvent());
+    const records = await relayed();
+    const working = fixture.system.fail("dynamodb:PutItem");
+    expect(await invoke(records)).toEqual({
+      batchItemFailures: [{ itemIdentifier: records[0]?.dynamodb?.SequenceNumber }],
+    });
+    working();
+    await pump();
+    expect(await messages(fixture.subscribers.everything.queueUrl)).toHaveLength(2);
+  });
+
+  test("after a write that failed, later events of the same account wait for it, and do not overtake it", async () => {
+    const accountId = randomUUID();
+    await record(accountEvent({ accountId }), accountEvent({ accountId, type: "account.disconnected" }));
+    const records = await relayed();
+    let puts = 0;
+    const working = fixture.system.intercept(async ({ action }, moment) => {
+      if (action !== "dynamodb:PutItem" || moment !== "before") return undefined;
+      puts += 1;
+      return puts === 1 ? { status: 500, errorType: "InternalServerError", message: "injected" } : undefined;
+    });
+    expect(await invoke(records)).toEqual({
+      batchItemFailures: [{ itemIdentifier: records[0]?.dynamodb?.SequenceNumber }],
+    });
+    working();
+    await pump();
+    expect(await fixture.table.item(`ACCOUNT#${accountId}`, "STATE")).toMatchObject({
+      state: { version: 2, connected: true, unconfirmed: true },
+    });
+  });
+
+  describe("with the states of three accounts", () => {
+    let states: readonly _Record[];
+    let correlationIds: unknown;
+
+    beforeEach(async () => {
+      const recorded = [accountEvent(), accountEvent(), accountEvent()];
+      correlationIds = expect.toSatisfy((ids: string[]) =>
+        recorded.every(({ id }, _, { length }) => ids.length === length && ids.includes(id)),
+      );
+      await record(...recorded);
+      const events = await relayed();
+      await invoke(events);
+      states = (await relayed()).slice(events.length);
+      expect(states).toHaveLength(3);
+    });
+
+    const first = () => ({ batchItemFailures: [{ itemIdentifier: states[0]?.dynamodb?.SequenceNumber }] });
+    const lose = (queueUrl: string) =>
+      fixture.system.sqs.send(new DeleteQueueCommand({ QueueUrl: queueUrl }));
+
+    test("a subscriber whose queue is gone is parked in its dead-letter queue, and holds up nobody", async () => {
+      await lose(fixture.subscribers.everything.queueUrl);
+      expect(await invoke(states)).toEqual({ batchItemFailures: [] });
+      const parked = await fixture.system.drain(fixture.subscribers.everything.deadLetterQueueUrl);
+      expect(parked).toHaveLength(3);
+      for (const { MessageAttributes } of parked) {
+        expect(MessageAttributes?.reason?.StringValue).toMatch(/QueueDoesNotExist/);
+      }
+      const others = await bodiesOf(fixture.subscribers.accounts.queueUrl);
+      expect(parked.map(({ Body }) => Body).toSorted()).toEqual(others.toSorted());
+      expect(await tasks()).toHaveLength(3);
+      expect(fixture.entries.slice(-2)).toMatchObject([
+        { code: "SUBSCRIBER_PARKED", subscriber: "everything", count: 3, correlationIds },
+        { code: "RELAYED", count: 3, messages: 3, tasks: 3, correlationIds },
+      ]);
+    });
+
+    test("a subscriber whose two queues are gone has the records reported, and the others are served", async () => {
+      await lose(fixture.subscribers.everything.queueUrl);
+      await lose(fixture.subscribers.everything.deadLetterQueueUrl);
+      expect(await invoke(states)).toEqual(first());
+      expect(await messages(fixture.subscribers.accounts.queueUrl)).toHaveLength(3);
+      expect(await tasks()).toHaveLength(3);
+    });
+
+    test("a fetch queue that is gone has the records reported, and subscribers are served", async () => {
+      await lose(fixture.fetchQueueUrl);
+      expect(await invoke(states)).toEqual(first());
+      for (const { queueUrl } of Object.values(fixture.subscribers))
+        expect(await messages(queueUrl)).toHaveLength(3);
+    });
+
+    test("a link that can't be written has its record reported, and neither task nor message is sent before it", async () => {
+      const event = accountEvent({ userId: randomUUID() });
+      await record(event);
+      const all = await relayed();
+      await invoke(all.slice(-1));
+      const [state] = (await relayed()).slice(all.length);
+      const working = fixture.system.fail("dynamodb:PutItem");
+      expect(await invoke([state])).toEqual({
+        batchItemFailures: [{ itemIdentifier: state?.dynamodb?.SequenceNumber }],
+      });
+      working();
+      expect(await messages(fixture.subscribers.everything.queueUrl)).toEqual([]);
+      expect(await invoke([state])).toEqual({ batchItemFailures: [] });
+      expect(await fixture.table.item(`USER#${event.userId}`, `ACCOUNT#${event.accountId}`)).toBeDefined();
+      expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([{ id: event.id }]);
+    });
+  });
+});

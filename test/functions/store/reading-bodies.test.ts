@@ -1,0 +1,180 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { queueLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { redrive } from "../../../cli/dead-letters/redrive.ts";
+import { type Body, writeEnvelope } from "../../../domain/event/envelope.ts";
+import type { Kind } from "../../../domain/event/events.ts";
+import type { KindMapping } from "../../../domain/event/mapping.ts";
+import { receiver } from "../../../functions/receive/receiver.ts";
+import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
+import { describeOnTables } from "../../support/engines.ts";
+import { badInputs } from "../support/bad-input.ts";
+import { accountEvent, consumerFixture, envelopeOf, receivedAt } from "../support/consumer-fixture.ts";
+import { context, deliver, httpEvent, keptLog } from "../support/lambda.ts";
+
+await describeOnTables("the consumer", (tables) => {
+  const fixture = consumerFixture(tables);
+  const { consumerOf, put, isEmpty, deadLetters } = fixture;
+
+  describe("reads a body", () => {
+    const payload = accountEvent({ note: "grüße \uFFFE" });
+    const text = JSON.stringify(payload);
+    const base64 = Buffer.from(text).toString("base64");
+    const key = "bodies/accounts/some";
+    const bytes = Buffer.byteLength(text);
+
+    test.each<[string, Body, string | undefined]>([
+      ["of base64", { as: "base64", base64 }, undefined],
+      ["that lies in the bucket as text", { as: "object", key, of: "text", bytes }, text],
+      [
+        "that lies in the bucket as base64",
+        { as: "object", key, of: "base64", bytes: base64.length },
+        base64,
+      ],
+    ])("%s, and stores it as it travelled", async (_, body, object) => {
+      if (object !== undefined) await overflowBucket(fixture.bucket.name).put(key, object);
+      const envelope = envelopeOf(payload, body);
+      await put(envelope);
+      expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([]);
+      expect(await fixture.table.item(`USER#${payload.user_id}`, `EVENT#${envelope.id}`)).toMatchObject({
+        event: { accountId: payload.account_id },
+        body,
+      });
+    });
+
+    test("that is missing in the bucket: the message is kept, for SQS to deliver again", async () => {
+      const envelope = envelopeOf(payload, { as: "object", key: "bodies/accounts/none", of: "text", bytes });
+      await put(envelope);
+      expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([
+        writeEnvelope(envelope),
+      ]);
+      expect(await deadLetters()).toEqual([]);
+    });
+  });
+
+  test("maps a redriven message anew after a change of the mapping, under the same identity", async () => {
+    const payload = { name: "verbunden", account_id: randomUUID(), time: "2026-11-21 10:00:00 UTC" };
+    const envelope = envelopeOf(payload);
+    await put(envelope);
+    await deliver(fixture.system, fixture.queueUrl, consumerOf());
+    const redriveAll = (run: string) =>
+      redrive({
+        place: queueLetters(fixture.system.sqs, fixture.deadLetterQueueUrl, () => 60),
+        isWanted: ({ reason }) => reason === "type: the payload names no event; see mapping.type",
+        send: sqsSender(fixture.system.sqs),
+        queueUrl: fixture.queueUrl,
+        prepare: (body) => body,
+        run,
+        limit: 10,
+        onProgress: () => undefined,
+      });
+    expect(await redriveAll("run-1")).toMatchObject({ redriven: 1 });
+    // Too early: it comes back, and is counted.
+    await deliver(fixture.system, fixture.queueUrl, consumerOf());
+    expect(await redriveAll("run-1")).toMatchObject({ redriven: 0, again: 1 });
+    expect(await redriveAll("run-2")).toMatchObject({ redriven: 1 });
+    const mapping: KindMapping = {
+      ...defaultMapping.accounts,
+      type: "name",
+      types: { verbunden: "account.connected" },
+      time: "time",
+    };
+    expect(await deliver(fixture.system, fixture.queueUrl, consumerOf(mapping))).toEqual([]);
+    expect(await fixture.table.all()).toMatchObject([
+      {
+        pk: `ACCOUNT#${payload.account_id}`,
+        sk: `EVENT#${envelope.id}`,
+        event: { id: envelope.id, type: "account.connected", time: "2026-11-21T10:00:00.000Z", receivedAt },
+        weak: false,
+      },
+    ]);
+    expect(await deadLetters()).toEqual([]);
+  });
+
+  test.each([
+    "2026-11-21 10:00:00 UTC",
+    "2026-11-21 10:00:00.000 UTC",
+    "2026-11-21T10:00:00Z",
+    "2026-11-21T11:00:00+01:00",
+  ])("reads the time %s as the same moment", async (time) => {
+    const payload = accountEvent({ time });
+    await put(envelopeOf(payload));
+    await deliver(fixture.system, fixture.queueUrl, consumerOf({ ...defaultMapping.accounts, time: "time" }));
+    expect(await fixture.table.all()).toMatchObject([
+      { event: { time: "2026-11-21T10:00:00.000Z" }, weak: false },
+    ]);
+  });
+
+  test("reads headers that the envelope carries; of one that was written without, their fields are missing", async () => {
+    const mapping = { ...defaultMapping.accounts, accountId: { header: "ce-subject" } };
+    const accountId = randomUUID();
+    const envelope = envelopeOf({ event: "connect_account" });
+    await put({ ...envelope, headers: { "ce-subject": accountId } });
+    await deliver(fixture.system, fixture.queueUrl, consumerOf(mapping));
+    expect(await fixture.table.all()).toMatchObject([{ event: { type: "account.connected", accountId } }]);
+    await put(envelope);
+    await deliver(fixture.system, fixture.queueUrl, consumerOf(mapping));
+    expect(await deadLetters()).toMatchObject([{ reason: expect.stringMatching(/^accountId: missing/) }]);
+  });
+
+  test("an expression that fails sends the message to the dead-letter queue, and quotes nothing of it", async () => {
+    await put(envelopeOf(accountEvent({ user_id: "personal" })));
+    await deliver(
+      fixture.system,
+      fixture.queueUrl,
+      consumerOf({ ...defaultMapping.accounts, userId: "abs(user_id)" }),
+    );
+    const [letter] = await deadLetters();
+    expect(letter?.reason).toMatch(/^mapping: /);
+    expect(letter?.reason).not.toContain("personal");
+  });
+
+  describe("bad input ends where it belongs, through receiver, queue and consumer:", () => {
+    const receiverFor = (kind: Kind) =>
+      receiver(kind, {
+        send: sqsSender(fixture.system.sqs),
+        overflow: overflowBucket(fixture.bucket.name),
+        queueUrl: fixture.queueUrl,
+        deadLetterQueueUrl: fixture.deadLetterQueueUrl,
+        secretHeader: "x-webhook-secret",
+        isAllowedSource: () => true,
+        maxBodyBytes: 6_000_000,
+        mappedHeaders: [],
+        readSecret: async () => ({ current: "secret" }),
+        now: () => new Date(receivedAt),
+        log: keptLog().log,
+      });
+
+    test.each(badInputs)("$name", async ({ kind, body, unreadable, unmappable }) => {
+      const headers = { "x-webhook-secret": "secret" };
+      await receiverFor(kind)(httpEvent({ headers, body }), context);
+      expect(await deliver(fixture.system, fixture.queueUrl, consumerOf(defaultMapping[kind]))).toEqual([]);
+      const reason = unreadable ?? unmappable;
+      if (reason === undefined) {
+        expect(await fixture.table.all()).toMatchObject([{ receipts: 1 }]);
+        expect(await deadLetters()).toEqual([]);
+      } else {
+        expect(await fixture.table.all()).toEqual([]);
+        expect(await deadLetters()).toMatchObject([{ reason: expect.stringMatching(reason) }]);
+      }
+      expect(await isEmpty()).toBe(true);
+    });
+
+    test("one warm consumer takes all of them in a row, and still works", async () => {
+      const handler = consumerOf();
+      for (const { body } of badInputs.filter(({ kind }) => kind === "accounts")) {
+        await receiverFor("accounts")(
+          httpEvent({ headers: { "x-webhook-secret": "secret" }, body }),
+          context,
+        );
+        expect(await deliver(fixture.system, fixture.queueUrl, handler)).toEqual([]);
+      }
+      const last = envelopeOf(accountEvent());
+      await put(last);
+      expect(await deliver(fixture.system, fixture.queueUrl, handler)).toEqual([]);
+      expect((await fixture.table.all()).map(({ sk }) => sk)).toContain(`EVENT#${last.id}`);
+    });
+  });
+});

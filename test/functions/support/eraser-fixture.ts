@@ -1,0 +1,155 @@
+import { randomUUID } from "node:crypto";
+import { ChangeMessageVisibilityCommand, DeleteMessageCommand } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { dataClaims } from "../../../adapters/dynamodb/claims.ts";
+import { contentOf } from "../../../adapters/dynamodb/document-store.ts";
+import { readReport } from "../../../adapters/erasure/erasure-report.ts";
+import { keptPages } from "../../../adapters/s3/kept-pages.ts";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
+import { ownerOf, type Subject } from "../../../domain/event/subjects.ts";
+import { want } from "../../../domain/fetch/document.ts";
+import { type EraseTask, eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
+import { judge } from "../../../domain/state/state.ts";
+import { eraser } from "../../../functions/erase/eraser.ts";
+import { startTestSystem, type TestSystem } from "../../support/engines.ts";
+import { createWorld, erasedAt, type World } from "./erasing.ts";
+import { deliver } from "./lambda.ts";
+
+export const large = "x".repeat(400_000);
+
+export function eventOf(facts: Partial<IncomeEvent>): IncomeEvent {
+  return {
+    id: randomUUID(),
+    kind: "accounts",
+    type: "account.connected",
+    receivedAt: "2026-11-21T11:00:00.000Z",
+    ...facts,
+  };
+}
+
+/** What the eraser's tests share, made anew for each: a user with accounts, what is stored of them, the eraser's queue. */
+export function eraserFixture(tables: string) {
+  let system: TestSystem;
+  let world: World;
+  let user: Subject;
+  let account: Subject;
+  let other: Subject;
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+  });
+  afterAll(() => system.close());
+  beforeEach(async () => {
+    world = await createWorld(system);
+    user = { kind: "user", id: randomUUID() };
+    account = { kind: "account", id: randomUUID() };
+    other = { kind: "account", id: randomUUID() };
+  });
+
+  /** Stores an event as the consumer does, and what the relay makes of it. */
+  async function store(facts: Partial<IncomeEvent>, bodyObject?: string): Promise<void> {
+    const { storing } = world;
+    const event = eventOf(facts);
+    const body = { as: "object", key: bodyObject ?? "", of: "text", bytes: 1 } as const;
+    await storing.record({ event, body: bodyObject === undefined ? { as: "text", text: "{}" } : body });
+    const { accountId, endpoint } = event;
+    if (endpoint !== undefined && accountId !== undefined) {
+      const subject = { kind: "account", id: accountId } as const;
+      await storing.revisions.dataSet(subject, { endpoint }, (known) =>
+        want(known, subject, { endpoint }, { event, receipts: 1 }),
+      );
+    } else {
+      await storing.revisions.state(
+        accountId === undefined ? ownerOf(event) : { kind: "account", id: accountId },
+        (state) => judge(state, event, 1),
+      );
+    }
+    if (event.userId !== undefined && accountId !== undefined) await storing.link(event.userId, accountId);
+  }
+
+  /** A user with an account that has everything which can be kept of one, beside an account of another user. */
+  async function storeAll(): Promise<void> {
+    const { storing, overflow, put } = world;
+    const [userId, accountId] = [user.id, account.id];
+    await put(overflow.name, "bodies/accounts/one", "{}");
+    await store({ kind: "users", type: "user.created", userId });
+    await store({ userId, accountId }, "bodies/accounts/one");
+    await store({ accountId, kind: "endpoints", type: "endpoint.updated", endpoint: "income" });
+    await storing.storeContent(account, { endpoint: "income" }, 1, contentOf("{}"));
+    await storing.storeContent(account, { endpoint: "profile" }, 1, contentOf(large));
+    // A later fetch has superseded the object before it, which no item points to any more.
+    await storing.storeContent(account, { endpoint: "profile" }, 2, contentOf(`${large}2`));
+    await keptPages(storing.overflow).keep(account, { endpoint: "income" }, [Buffer.from("[]")]);
+    await dataClaims(system.dynamodb, world.table.name, 9, () => erasedAt)(
+      account,
+      { endpoint: "income" },
+      1,
+      erasedAt,
+    );
+    await store({ userId: randomUUID(), accountId: other.id });
+    await storing.storeContent(other, { endpoint: "profile" }, 1, contentOf(large));
+  }
+
+  /** Delivers until the queue is empty. @returns how many messages that took */
+  async function run(handler = eraser(world.dependencies)): Promise<number> {
+    for (let count = 0; ; count += 1) {
+      const [waiting] = await system.receive(world.queueUrl);
+      if (waiting === undefined) return count;
+      await system.send(world.queueUrl, waiting.Body ?? "");
+      await drop(waiting.ReceiptHandle);
+      await deliver(system, world.queueUrl, handler);
+    }
+  }
+  const drop = (ReceiptHandle: string | undefined) =>
+    system.sqs.send(new DeleteMessageCommand({ QueueUrl: world.queueUrl, ReceiptHandle }));
+  const showAgain = (ReceiptHandle: string | undefined) =>
+    system.sqs.send(
+      new ChangeMessageVisibilityCommand({ QueueUrl: world.queueUrl, ReceiptHandle, VisibilityTimeout: 0 }),
+    );
+  const ask = (task: EraseTask) => system.send(world.queueUrl, writeEraseTask(task));
+  const erase = async (subject: Subject, namedWith: readonly Subject[] = []) => {
+    await ask(eraseTask(subject, "operator", namedWith, "followed"));
+    await run();
+  };
+  /** Keys of all that names one of some ids. */
+  const remains = async (...ids: readonly string[]) => {
+    const items = (await world.table.all()).map((item) => JSON.stringify(item));
+    const keys = await Promise.all(
+      [world.overflow, world.failures, world.archive, world.log].map((bucket) => bucket.keys()),
+    );
+    return [...items, ...keys.flat()].filter((text) => ids.some((id) => text.includes(id)));
+  };
+  const report = () => readReport(system.dynamodb, world.table.name, "followed");
+  const bodies = async (url: string) =>
+    (await system.drain(url)).map(({ Body = "" }): unknown => JSON.parse(Body));
+  const isErased = async (...subjects: readonly Subject[]) =>
+    [...(await world.findErased(subjects))].toSorted();
+
+  return {
+    get system() {
+      return system;
+    },
+    get world() {
+      return world;
+    },
+    get user() {
+      return user;
+    },
+    get account() {
+      return account;
+    },
+    get other() {
+      return other;
+    },
+    store,
+    storeAll,
+    run,
+    drop,
+    showAgain,
+    ask,
+    erase,
+    remains,
+    report,
+    bodies,
+    isErased,
+  };
+}

@@ -1,0 +1,144 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { parseSourceAddresses } from "../../../domain/core/source-addresses.ts";
+import { parseWebhookSecret } from "../../../domain/core/webhook-secret.ts";
+import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
+import type { Kind } from "../../../domain/event/events.ts";
+import { receiver } from "../../../functions/receive/receiver.ts";
+import { log } from "../../../functions/runtime/log.ts";
+import { startTestSystem, type TestBucket, type TestSystem } from "../../support/engines.ts";
+import { context, type HttpHandler, httpEvent, type Request } from "./lambda.ts";
+
+export const secretHeader = "x-webhook-secret";
+
+export const goodSecret = "s3cret-of-the-webhook";
+
+export const noon = new Date("2026-11-21T12:00:00Z");
+
+export const account = {
+  event: "connect_account",
+  account_id: "0f8fad5b-d9cb-469f-a165-70867728950e",
+  connected: true,
+};
+
+export function call(handler: HttpHandler, request: Request = {}) {
+  return handler(
+    httpEvent({ headers: { [secretHeader]: goodSecret }, body: JSON.stringify(account), ...request }),
+    context,
+  );
+}
+
+/** What the receiver's tests share, made anew for each: the queues, the bucket, the receiver itself. */
+export function receiverFixture() {
+  let system: TestSystem;
+  let queueUrl: string;
+  let deadLetterQueueUrl: string;
+  let bucket: TestBucket;
+  let logged: string;
+
+  beforeAll(async () => {
+    system = await startTestSystem();
+  });
+  afterAll(() => system.close());
+
+  beforeEach(async () => {
+    [queueUrl, deadLetterQueueUrl, bucket] = await Promise.all([
+      system.createQueue(),
+      system.createQueue(),
+      system.createBucket(),
+    ]);
+    logged = "";
+    vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
+      logged += String(chunk);
+      return true;
+    });
+  });
+  afterEach(() => vi.restoreAllMocks());
+
+  function receiverOf(
+    kind: Kind,
+    {
+      secret = { current: goodSecret } as unknown,
+      now = () => noon,
+      sourceAddresses = undefined as unknown,
+      maxBodyBytes = 6 * 1024 * 1024,
+      mappedHeaders = [] as readonly string[],
+    } = {},
+  ): HttpHandler {
+    return receiver(kind, {
+      send: sqsSender(system.sqs),
+      overflow: overflowBucket(bucket.name),
+      queueUrl,
+      deadLetterQueueUrl,
+      secretHeader: "X-Webhook-Secret",
+      isAllowedSource: parseSourceAddresses(sourceAddresses),
+      maxBodyBytes,
+      mappedHeaders,
+      readSecret: secretReader(system.secretsManager, system.createSecret(secret), parseWebhookSecret, {
+        now,
+      }).read,
+      now,
+      log,
+    });
+  }
+
+  async function queued(): Promise<readonly Envelope[]> {
+    return (await system.drain(queueUrl)).map(({ Body = "" }) => readEnvelope(Body));
+  }
+
+  async function deadLetters(): Promise<readonly { envelope: Envelope; reason: string | undefined }[]> {
+    const messages = await system.drain(deadLetterQueueUrl);
+    return messages.map(({ Body = "", MessageAttributes }) => ({
+      envelope: readEnvelope(Body),
+      reason: MessageAttributes?.reason?.StringValue,
+    }));
+  }
+
+  async function expectNothingKept(): Promise<void> {
+    expect(await system.drain(queueUrl)).toEqual([]);
+    expect(await system.drain(deadLetterQueueUrl)).toEqual([]);
+    expect(await bucket.keys()).toEqual([]);
+  }
+
+  async function bytesOf({ body }: Envelope): Promise<Buffer> {
+    switch (body.as) {
+      case "text":
+        return Buffer.from(body.text);
+      case "base64":
+        return Buffer.from(body.base64, "base64");
+      case "object": {
+        const content = await bucket.bytes(body.key);
+        return body.of === "base64" ? Buffer.from(content.toString(), "base64") : content;
+      }
+      case "withheld":
+        return Buffer.alloc(body.bytes);
+      case "facts":
+        throw new Error("a receiver writes no facts");
+    }
+  }
+
+  return {
+    get system() {
+      return system;
+    },
+    get queueUrl() {
+      return queueUrl;
+    },
+    get deadLetterQueueUrl() {
+      return deadLetterQueueUrl;
+    },
+    get bucket() {
+      return bucket;
+    },
+    get logged() {
+      return logged;
+    },
+    receiverOf,
+    queued,
+    deadLetters,
+    expectNothingKept,
+    bytesOf,
+  };
+}

@@ -1,0 +1,184 @@
+import { randomUUID } from "node:crypto";
+import { type Sandbox, startSandbox } from "@income-events/sandbox/server.ts";
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
+import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
+import { partitions } from "../../../adapters/dynamodb/partitions.ts";
+import { type Revisions, revisions } from "../../../adapters/dynamodb/versioned-records.ts";
+import { guardedCall } from "../../../adapters/provider/guarded-call.ts";
+import { providerApi } from "../../../adapters/provider/provider-api.ts";
+import type { Permit } from "../../../adapters/provider/rate-limiter.ts";
+import { withToken } from "../../../adapters/provider/with-token.ts";
+import { linkTable } from "../../../adapters/s3/links.ts";
+import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
+import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { checkpoint } from "../../../adapters/streams/checkpoint.ts";
+import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
+import type { EventType } from "../../../domain/event/events.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import { parseProviderSettings } from "../../../domain/fetch/provider-settings.ts";
+import { parseReconcileSettings } from "../../../domain/reconcile/reconcile-settings.ts";
+import { judge } from "../../../domain/state/state.ts";
+import { providerLists } from "../../../functions/reconcile/provider-lists.ts";
+import { reconciler } from "../../../functions/reconcile/reconciler.ts";
+import { parseSettings } from "../../../lib/settings/settings.ts";
+import { startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+import { noRefusals } from "../../support/tokens.ts";
+import { keptLog, type LogEntry } from "./lambda.ts";
+
+export const hour = 3_600_000;
+
+export const day = 24 * hour;
+
+const anyCall: Permit = async () => undefined;
+
+export const accountsPath = "/api/v0.4/users/{user_id}/accounts";
+
+const stage = (provider: object, graceMinutes: number) =>
+  parseSettings({ production: false, provider, reconcile: { graceMinutes } }, "f.json");
+
+type Stage = {
+  readonly provider?: object;
+  readonly graceMinutes?: number;
+  readonly baseUrl?: string;
+  readonly ids?: "any";
+  readonly permit?: Permit;
+  readonly longestCallInMillis?: number;
+};
+
+export const factsOf = (envelopes: readonly Envelope[]) =>
+  envelopes.map(({ kind, body }) => ({ kind, facts: body.as === "facts" ? body.facts : body.as }));
+
+export const missedUsers = (ids: readonly string[]) =>
+  ids.map((userId) => ({ kind: "users", facts: { type: "user.created", userId } }));
+
+export const missedAccounts = (ids: readonly string[]) =>
+  ids.map((accountId) => ({
+    kind: "accounts",
+    facts: expect.objectContaining({ type: "account.created", accountId, connected: true }),
+  }));
+
+/** What the reconciler's tests share, made anew for each: a sandbox, the records, the queues, the reconciler itself. */
+export function reconcilerFixture(tables: string) {
+  let system: TestSystem;
+  let sandbox: Sandbox;
+  let table: TestTable;
+  let known: Revisions;
+  let queueUrls: { users: string; accounts: string };
+  let token: string;
+  let entries: LogEntry[];
+  let time: number;
+
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+  });
+  afterAll(() => system.close());
+
+  beforeEach(async () => {
+    const [users, accounts] = await Promise.all([system.createQueue(), system.createQueue()]);
+    queueUrls = { users, accounts };
+    [table, sandbox] = await Promise.all([system.createTable(), startSandbox()]);
+    known = revisions(system.dynamodb, table.name);
+    token = system.createSecret({ token: sandbox.token });
+    entries = [];
+    // Later than all that is created here.
+    time = Date.now() + hour;
+    return () => sandbox.close();
+  });
+
+  /** One environment of the function: its token and its lot of calls are its own. */
+  function tickOf({
+    provider: given = {},
+    graceMinutes = 0,
+    baseUrl = sandbox.baseUrl,
+    ids,
+    permit = anyCall,
+    longestCallInMillis = 0,
+  }: Stage = {}) {
+    const paths = { userAccounts: accountsPath };
+    const settings = stage({ allowPrivateAddresses: true, paths, ...given }, graceMinutes);
+    const provider = parseProviderSettings(settings.provider);
+    const reconcile = parseReconcileSettings(settings.reconcile, { users: ids, accounts: ids });
+    const now = () => new Date(time);
+    const reader = secretReader(system.secretsManager, token, parseTokenSecret, { now });
+    const api = providerApi(baseUrl, provider, now);
+    const admit = async () => async () => undefined;
+    const call = withToken(guardedCall(api, admit, permit), reader, noRefusals);
+    const kept = keptLog();
+    const tick = reconciler({
+      lists: providerLists(call, provider, reconcile),
+      search: jmespathSearch,
+      checkpoint: checkpoint(system.dynamodb, table.name),
+      revisions: known,
+      partitions: partitions(system.dynamodb, table.name),
+      send: sqsSender(system.sqs),
+      queueUrls,
+      settings: reconcile,
+      longestCallInMillis,
+      now,
+      log: (...entry) => {
+        kept.log(...entry);
+        entries.push(...kept.entries.splice(0));
+      },
+    });
+    return (remaining = 60_000) => tick({}, { getRemainingTimeInMillis: () => remaining });
+  }
+
+  const codes = () => entries.map(({ code }) => code);
+  const calls = (path = /./) => sandbox.calls().filter((call) => path.test(call.path));
+  const fed = async (): Promise<readonly Envelope[]> => {
+    const messages = await Promise.all(Object.values(queueUrls).map((url) => system.drain(url)));
+    return messages.flat().map(({ Body = "" }) => readEnvelope(Body));
+  };
+
+  /** Lets the table know a user or an account by an event, as the relay does. */
+  async function learn(subject: Subject, type: EventType, userId?: string) {
+    const ids = subject.kind === "user" ? { userId: subject.id } : { accountId: subject.id, userId };
+    const event = { id: randomUUID(), kind: "users" as const, receivedAt: "2026-01-01T00:00:00.000Z", type };
+    const owned = { ...event, ...(ids.userId === undefined ? {} : { userId: ids.userId }) };
+    const whole = subject.kind === "user" ? owned : { ...owned, accountId: subject.id };
+    await known.state(subject, (state) => judge(state, whole, 1));
+    if (subject.kind === "account" && userId !== undefined) {
+      await linkTable(system.dynamodb, table.name)(userId, subject.id);
+    }
+  }
+  async function learnAll({ users, accounts }: { users: readonly string[]; accounts: readonly string[] }) {
+    for (const id of users) await learn({ kind: "user", id }, "user.created");
+    for (const [index, id] of accounts.entries()) {
+      await learn({ kind: "account", id }, "account.connected", users[index]);
+    }
+  }
+
+  return {
+    get system() {
+      return system;
+    },
+    get sandbox() {
+      return sandbox;
+    },
+    get table() {
+      return table;
+    },
+    get known() {
+      return known;
+    },
+    get queueUrls() {
+      return queueUrls;
+    },
+    get entries() {
+      return entries;
+    },
+    get time() {
+      return time;
+    },
+    set time(value) {
+      time = value;
+    },
+    tickOf,
+    codes,
+    calls,
+    fed,
+    learn,
+    learnAll,
+  };
+}

@@ -1,0 +1,165 @@
+import { randomUUID } from "node:crypto";
+import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
+import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
+import { revisions } from "../../../adapters/dynamodb/versioned-records.ts";
+import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
+import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
+import { linkTable } from "../../../adapters/s3/links.ts";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import { outbox } from "../../../functions/relay/outbox.ts";
+import { relay } from "../../../functions/relay/relay.ts";
+import { joinQueues, publisher } from "../../../functions/runtime/subscriber-queues.ts";
+import { contractMessage } from "../../support/contract-message.ts";
+import { startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+import { keptLog, type LogEntry } from "./lambda.ts";
+import { isRelayed, lambdaRecords } from "./relayed-records.ts";
+
+export const source = "/income-events/test";
+
+export const names = ["everything", "accounts"] as const;
+
+type Queues = { readonly queueUrl: string; readonly deadLetterQueueUrl: string };
+
+type RelayHandler = (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>;
+
+export function accountEvent(facts: Partial<IncomeEvent> = {}): IncomeEvent {
+  return {
+    id: randomUUID(),
+    kind: "accounts",
+    type: "account.connected",
+    accountId: randomUUID(),
+    receivedAt: "2026-11-21T12:00:00.000Z",
+    ...facts,
+  };
+}
+
+/** What the relay's tests share, made anew for each: the table with its stream, the queues, the relay itself. */
+export function relayFixture(tables: string) {
+  let system: TestSystem;
+  let table: TestTable;
+  let fetchQueueUrl: string;
+  let eraseQueueUrl: string;
+  let erasesOnDeletion: boolean;
+  let subscribers: Readonly<Record<(typeof names)[number], Queues>>;
+  let entries: LogEntry[];
+  let readByRange: string[];
+  /** Places a subject's tombstone. */
+  let bury: (subject: Subject) => Promise<void>;
+  let handler: RelayHandler;
+
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+  });
+  afterAll(() => system.close());
+
+  beforeEach(async () => {
+    const queuesOf = async (): Promise<Queues> => ({
+      queueUrl: await system.createQueue(),
+      deadLetterQueueUrl: await system.createQueue(),
+    });
+    table = await system.createTable();
+    fetchQueueUrl = await system.createQueue();
+    eraseQueueUrl = await system.createQueue();
+    erasesOnDeletion = false;
+    subscribers = { everything: await queuesOf(), accounts: await queuesOf() };
+    const kept = keptLog();
+    entries = kept.entries;
+    readByRange = [];
+    const joined = joinQueues(
+      [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
+      subscribers,
+    );
+    const send = sqsSender(system.sqs);
+    const digestOf = subjectDigest(system.secretsManager, system.createSecret({ key: "of the stage" }));
+    handler = (event) =>
+      relay({
+        revisions: revisions(system.dynamodb, table.name),
+        link: linkTable(system.dynamodb, table.name),
+        findErased: findErased(system.dynamodb, table.name, digestOf),
+        outbox: outbox(
+          send,
+          { fetch: fetchQueueUrl, erase: eraseQueueUrl },
+          publisher(send, joined, kept.log),
+        ),
+        readByRange,
+        erasesOnDeletion,
+        eventSource: source,
+        log: kept.log,
+      })(event);
+    bury = async (subject) => {
+      const place = tombstones(system.dynamodb, table.name, 1, () => new Date());
+      await place.place(await digestOf(subject), undefined);
+    };
+  });
+
+  /** Records events, in order, as the consumer does. */
+  async function record(...events: readonly IncomeEvent[]): Promise<void> {
+    const write = eventTable(system.dynamodb, table.name, 30);
+    for (const event of events) await write({ event, body: { as: "text", text: "{}" } });
+  }
+
+  const relayed = async () => (await table.stream()).filter(isRelayed);
+  const invoke = (records: readonly unknown[]) => handler({ Records: lambdaRecords(records) });
+
+  /** Hands over the stream from a record on, until nothing new comes. @returns how many records there are */
+  async function pump(from = 0): Promise<number> {
+    let next = from;
+    for (let all = await relayed(); all.length > next; all = await relayed()) {
+      expect(await invoke(all.slice(next))).toEqual({ batchItemFailures: [] });
+      next = all.length;
+    }
+    return next;
+  }
+
+  const bodiesOf = async (queueUrl: string) => (await system.drain(queueUrl)).map(({ Body = "" }) => Body);
+  const tasks = async () => (await bodiesOf(fetchQueueUrl)).map((body): unknown => JSON.parse(body));
+  const messages = async (queueUrl: string) => (await bodiesOf(queueUrl)).map(contractMessage);
+  const itemsBy = async (sortKey: string) => (await table.all()).filter(({ sk }) => sk === sortKey);
+
+  return {
+    get system() {
+      return system;
+    },
+    get table() {
+      return table;
+    },
+    get fetchQueueUrl() {
+      return fetchQueueUrl;
+    },
+    get eraseQueueUrl() {
+      return eraseQueueUrl;
+    },
+    get erasesOnDeletion() {
+      return erasesOnDeletion;
+    },
+    set erasesOnDeletion(value) {
+      erasesOnDeletion = value;
+    },
+    get subscribers() {
+      return subscribers;
+    },
+    get entries() {
+      return entries;
+    },
+    get readByRange() {
+      return readByRange;
+    },
+    get bury() {
+      return bury;
+    },
+    get handler() {
+      return handler;
+    },
+    record,
+    relayed,
+    invoke,
+    pump,
+    bodiesOf,
+    tasks,
+    messages,
+    itemsBy,
+  };
+}

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { loadSettings, parseSettings, settingsDigest } from "../../../lib/settings/settings.ts";
+import { productionSettings } from "../synthesized.ts";
+import { messageOf } from "./faults.ts";
+
+const stages = join(import.meta.dirname, "../../../stages");
+
+describe("settings files", () => {
+  const directory = mkdtempSync(join(tmpdir(), "income-events-settings-"));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  it.each(["dev", "local"])("of stage %s are valid", (stage) => {
+    expect(loadSettings(stage, stages).production).toBe(false);
+  });
+
+  it("of stage prod lack only the provider's address, and whom alarms tell", () => {
+    const message = messageOf(() => loadSettings("prod", stages));
+    expect(message.split("\n")).toHaveLength(3);
+    expect(message).toContain("provider.baseUrls.production: is a placeholder");
+    expect(message).toContain("alarms: tell nobody");
+  });
+
+  it("elsewhere are read in place of the stage's", () => {
+    const file = join(directory, "other.json");
+    writeFileSync(file, JSON.stringify({ production: false, retention: { eventsDays: 77 } }));
+    expect(loadSettings("prod", stages, file).retention.eventsDays).toBe(77);
+  });
+
+  it("that are missing are named with the way to give others", () => {
+    const message = messageOf(() => loadSettings("nowhere", stages));
+    expect(message).toContain("nowhere.json");
+    expect(message).toContain("-c settings=FILE");
+  });
+
+  it("that are no JSON are named", () => {
+    const file = join(directory, "broken.json");
+    writeFileSync(file, "{");
+    expect(messageOf(() => loadSettings("dev", stages, file))).toContain(`${file}: not JSON`);
+  });
+});
+
+describe("the digest of settings", () => {
+  const digestOf = (settings: object) =>
+    settingsDigest(parseSettings({ ...productionSettings, ...settings }, "test"));
+
+  it("is the same for the same settings, whether a default is written or not", () => {
+    expect(digestOf({})).toBe(digestOf({}));
+    expect(digestOf({ token: { refreshEveryMinutes: 15 } })).toBe(digestOf({}));
+  });
+
+  it("is another where anything differs", () => {
+    const others = [
+      { token: { refreshEveryMinutes: 16 } },
+      { startEndpoints: ["profile"] },
+      { subscribers: [] },
+    ];
+    const digests = [{}, ...others].map(digestOf);
+    expect(new Set(digests).size).toBe(digests.length);
+  });
+});

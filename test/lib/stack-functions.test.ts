@@ -1,0 +1,203 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { nameOf, productionSettings, synthesized } from "./synthesized.ts";
+import { functionOf, local, production, repository, targetOf } from "./synthesized-stages.ts";
+
+describe("functions", () => {
+  const functions = production.ofType("AWS::Lambda::Function");
+
+  it("run on Node 24, arm64, each with a log group of its own", () => {
+    const groups = functions.map(({ Properties }) => targetOf(Properties.LoggingConfig));
+    expect(new Set(groups).size).toBe(functions.length);
+    for (const { Properties } of functions) {
+      expect(Properties).toMatchObject({
+        Runtime: "nodejs24.x",
+        Architectures: ["arm64"],
+        Handler: "index.handler",
+      });
+    }
+  });
+
+  it("write JSON logs, of Lambda itself failures only; the other lines as well where the setting says so", () => {
+    const everything = synthesized({ ...productionSettings, logs: { invocations: true } });
+    for (const { id, Properties } of functions) {
+      const config = { LogFormat: "JSON", ApplicationLogLevel: "INFO" };
+      expect(Properties.LoggingConfig).toMatchObject({ ...config, SystemLogLevel: "WARN" });
+      const { LoggingConfig } = everything.withId(nameOf(id)).Properties;
+      expect(LoggingConfig).toMatchObject({ ...config, SystemLogLevel: "INFO" });
+    }
+  });
+
+  it("have logs that expire", () => {
+    for (const { Properties } of production.ofType("AWS::Logs::LogGroup")) {
+      expect(Properties.RetentionInDays).toBe(30);
+    }
+  });
+
+  it("are made from entry files that exist", () => {
+    const entries = [...production.bundles.keys()].sort();
+    const perKind = ["users", "accounts", "endpoints", "company-accounts"];
+    expect(entries).toEqual(
+      [
+        ...perKind.flatMap((kind) => [`functions/receive/${kind}.ts`, `functions/store/${kind}.ts`]),
+        "functions/relay/changes.ts",
+        "functions/fetch/data.ts",
+        "functions/erase/subjects.ts",
+        "functions/refresh/token.ts",
+        "functions/register/webhooks.ts",
+        "functions/reconcile/users.ts",
+        "functions/archive/dead-letters.ts",
+      ].sort(),
+    );
+    expect(entries.filter((entry) => !existsSync(join(repository, entry)))).toEqual([]);
+  });
+
+  it.each([
+    ["UsersReceive", ["QUEUE_URL", "DEAD_LETTER_QUEUE_URL", "OVERFLOW_BUCKET", "WEBHOOK_SECRET_ARN"]],
+    ["UsersStore", ["TABLE_NAME", "DEAD_LETTER_QUEUE_URL", "OVERFLOW_BUCKET"]],
+    [
+      "RelayChanges",
+      ["TABLE_NAME", "FETCH_QUEUE_URL", "ERASE_QUEUE_URL", "ERASURE_KEY_ARN", "SUBSCRIBER_QUEUES"],
+    ],
+    [
+      "EraseSubjects",
+      [
+        "TABLE_NAME",
+        "ERASE_QUEUE_URL",
+        "DEAD_LETTER_QUEUE_URL",
+        "OVERFLOW_BUCKET",
+        "FAILURES_BUCKET",
+        "ERASURE_LOG_BUCKET",
+        "ERASURE_KEY_ARN",
+        "ARCHIVE_BUCKET",
+        "QUEUE_NAMES",
+      ],
+    ],
+    [
+      "FetchData",
+      [
+        "TABLE_NAME",
+        "FETCH_QUEUE_URL",
+        "DEAD_LETTER_QUEUE_URL",
+        "OVERFLOW_BUCKET",
+        "TOKEN_SECRET_ARN",
+        "PROVIDER_BASE_URL",
+        "REFRESH_FUNCTION_NAME",
+      ],
+    ],
+    ["RefreshToken", ["TOKEN_SECRET_ARN", "PROVIDER_BASE_URL", "TABLE_NAME"]],
+    [
+      "RegisterWebhooks",
+      ["WEBHOOK_SECRET_ARN", "TOKEN_SECRET_ARN", "PROVIDER_BASE_URL", "WEBHOOKS_URL", "TABLE_NAME"],
+    ],
+    [
+      "ReconcileUsers",
+      ["TABLE_NAME", "USERS_QUEUE_URL", "ACCOUNTS_QUEUE_URL", "TOKEN_SECRET_ARN", "PROVIDER_BASE_URL"],
+    ],
+    ["ArchiveLetters", ["DEAD_LETTER_QUEUES", "ARCHIVE_BUCKET"]],
+  ])("get what is known at deploy time only from their environment: %s", (name, variables) => {
+    const environment = JSON.stringify(functionOf(production, name).Properties.Environment);
+    const { Variables } = JSON.parse(environment);
+    expect(Object.keys(Variables)).toEqual(variables);
+  });
+
+  it("get the rest as settings beside their code", () => {
+    const { bundles } = local;
+    expect(bundles.get("functions/receive/users.ts")).toEqual({
+      secretHeader: "x-webhook-secret",
+      mappedHeaders: [],
+      secretCacheSeconds: 60,
+      maxBodyBytes: 6 * 1024 * 1024,
+    });
+    const { bundles: restricted } = synthesized({
+      ...productionSettings,
+      webhooks: { sourceAddresses: ["203.0.113.0/24"] },
+    });
+    expect(restricted.get("functions/receive/users.ts")).toMatchObject({
+      sourceAddresses: ["203.0.113.0/24"],
+    });
+    expect(bundles.get("functions/store/accounts.ts")).toMatchObject({
+      mapping: { types: { connect_account: "account.connected" } },
+      retentionDays: 30,
+    });
+    expect(bundles.get("functions/relay/changes.ts")).toEqual({
+      erasesOnDeletion: false,
+      eventSource: "/income-events/local",
+      readByRange: ["account"],
+      subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
+    });
+    const { bundles: erasing } = synthesized({ ...productionSettings, erasure: { onDeletion: true } });
+    expect(erasing.get("functions/relay/changes.ts")).toMatchObject({ erasesOnDeletion: true });
+    expect(bundles.get("functions/erase/subjects.ts")).toEqual({
+      eventSource: "/income-events/local",
+      // The provider's 3 days, 28 in two queues, 90 as a failed change, and 28 in queues again.
+      tombstoneDays: 3 + 28 + 90 + 28,
+      // The relay's time-out here, which is the longer one.
+      settleSeconds: 6,
+      subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
+    });
+    expect(bundles.get("functions/fetch/data.ts")).toMatchObject({
+      provider: { requestsPerMinute: 60_000, paths: { start: { body: { endpoints: "{endpoints}" } } } },
+      retry: { baseSeconds: 1, maxSeconds: 10 },
+      timeoutSeconds: 4,
+      readAfterSeconds: 2,
+      longestOutageHours: 72,
+      // As often as the queue delivers a message before it gives it up by itself.
+      maxReceiveCount: 5,
+      startEndpoints: expect.arrayContaining(["income"]),
+    });
+    expect(bundles.get("functions/refresh/token.ts")).toMatchObject({
+      token: { marginFraction: 0.5, refreshEveryMinutes: 15 },
+    });
+    expect(bundles.get("functions/register/webhooks.ts")).toMatchObject({
+      secretHeader: "x-webhook-secret",
+      secretSettleSeconds: 120,
+    });
+    expect(bundles.get("functions/reconcile/users.ts")).toMatchObject({
+      provider: { paths: { userAccounts: "/api/v0.4/users/{user_id}/accounts" } },
+      reconcile: { everyHours: 24, graceMinutes: 0, rereadAfterDays: 30, users: { id: "id || user_id" } },
+      ids: { users: "uuid", accounts: "uuid" },
+    });
+    expect(bundles.get("functions/archive/dead-letters.ts")).toEqual({
+      // As long as the dead-letter queues keep a message.
+      retentionSeconds: 14 * 86_400,
+      beforeEndSeconds: 48 * 3_600,
+      timeoutSeconds: 10,
+    });
+  });
+
+  it("call the settings' address, unless the deployment's parameter names another", () => {
+    // A default that held the address would be kept by the next deploy, whatever the settings say by then.
+    expect(production.parameters.ProviderBaseUrl).toMatchObject({ Type: "String", Default: "" });
+    for (const name of ["FetchData", "RefreshToken", "RegisterWebhooks", "ReconcileUsers"]) {
+      expect(functionOf(production, name).Properties.Environment).toMatchObject({
+        Variables: {
+          PROVIDER_BASE_URL: {
+            "Fn::If": [
+              "ProviderBaseUrlIsGiven",
+              { Ref: "ProviderBaseUrl" },
+              "https://api.income-provider.com",
+            ],
+          },
+        },
+      });
+    }
+  });
+
+  it.each([
+    ["https://api.provider.com", true],
+    ["https://api.provider.com:8443/base/v_1.2", true],
+    ["https://api.provider.com/base/", false],
+    ["https://API.provider.com", false],
+    ["http://127.0.0.1:4010", true],
+    ["http://localhost:4010", true],
+    ["http://api.provider.com", false],
+    ["http://127.0.0.1.provider.com", false],
+    ["https://api.provider.com?x=1", false],
+    ["", true],
+  ])("accept %j as that address: %s", (address, isAccepted) => {
+    const pattern = String(production.parameters.ProviderBaseUrl?.AllowedPattern);
+    expect(new RegExp(pattern).test(address)).toBe(isAccepted);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import { nameOf } from "./synthesized.ts";
+import { local, production, targetOf } from "./synthesized-stages.ts";
+
+describe("what holds data", () => {
+  const types = [
+    "AWS::DynamoDB::Table",
+    "AWS::SQS::Queue",
+    "AWS::S3::Bucket",
+    "AWS::SecretsManager::Secret",
+    "AWS::Logs::LogGroup",
+  ];
+
+  it.each(types)("is retained in production and goes with any other stage: %s", (type) => {
+    const policies = (stack: typeof production) =>
+      new Set(stack.ofType(type).flatMap((each) => [each.DeletionPolicy, each.UpdateReplacePolicy]));
+    expect([...policies(production)]).toEqual(["Retain"]);
+    expect([...policies(local)]).toEqual(["Delete"]);
+  });
+
+  it("is behind termination protection in production only", () => {
+    expect([production.terminationProtection, local.terminationProtection]).toEqual([true, false]);
+  });
+
+  it("needs no custom resource to be removed", () => {
+    expect(local.text).not.toMatch(/Custom::|AWS::CloudFormation::CustomResource/);
+  });
+});
+
+describe("buckets", () => {
+  const buckets = production.ofType("AWS::S3::Bucket");
+
+  it("are private, encrypted and closed to anything but TLS", () => {
+    const policies = JSON.stringify(production.ofType("AWS::S3::BucketPolicy"));
+    expect(buckets.map(({ id }) => nameOf(id)).sort()).toEqual([
+      "ArchiveBucket",
+      "ErasureLog",
+      "OverflowBucket",
+      "RelayFailures",
+    ]);
+    for (const { id, Properties } of buckets) {
+      expect(Properties).toMatchObject({
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+        BucketEncryption: {
+          ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } }],
+        },
+      });
+      expect(policies).toContain(`"Bucket":{"Ref":"${id}"}`);
+    }
+    expect(policies.match(/"aws:SecureTransport":"false"/g)).toHaveLength(buckets.length);
+  });
+
+  it("keep the log of erasures without end, and in production what was deleted or overwritten of it", () => {
+    const log = (stack: typeof production) => stack.withId("ErasureLog").Properties;
+    expect(log(production).LifecycleConfiguration).toEqual({
+      Rules: [{ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: "Enabled" }],
+    });
+    expect(log(production).VersioningConfiguration).toEqual({ Status: "Enabled" });
+    expect(log(local)).not.toHaveProperty("VersioningConfiguration");
+  });
+
+  it("keep bodies for as long as their events, a stay in two queues and the archive; data without end", () => {
+    const { LifecycleConfiguration } = production.withId("OverflowBucket").Properties;
+    expect(LifecycleConfiguration).toEqual({
+      Rules: [
+        { ExpirationInDays: 30 + 28 + 90, Prefix: "bodies/", Status: "Enabled" },
+        { ExpirationInDays: 15, Prefix: "pages/", Status: "Enabled" },
+        { AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: "Enabled" },
+      ],
+    });
+  });
+});
+
+describe("secrets", () => {
+  it("are generated: a placeholder token, a long webhook secret and a longer key without punctuation", () => {
+    expect(production.withId("ErasureKey").Properties.GenerateSecretString).toEqual({
+      SecretStringTemplate: "{}",
+      GenerateStringKey: "key",
+      PasswordLength: 64,
+      ExcludePunctuation: true,
+    });
+    expect(production.withId("TokenSecret").Properties.GenerateSecretString).toEqual({
+      SecretStringTemplate: "{}",
+      GenerateStringKey: "placeholder",
+    });
+    expect(production.withId("WebhookSecret").Properties.GenerateSecretString).toEqual({
+      SecretStringTemplate: "{}",
+      GenerateStringKey: "current",
+      PasswordLength: 48,
+      ExcludePunctuation: true,
+    });
+  });
+});
+
+describe("the HTTP API", () => {
+  it.each([
+    ["users", "Users"],
+    ["accounts", "Accounts"],
+    ["endpoints", "Endpoints"],
+    ["company-accounts", "CompanyAccounts"],
+  ])("routes POST, PUT and any other method of /webhooks/%s to its receiver", (path, name = "") => {
+    const routes = production.ofType("AWS::ApiGatewayV2::Route").map(({ Properties }) => Properties);
+    const mine = routes.filter(({ RouteKey }) => String(RouteKey).endsWith(`/webhooks/${path}`));
+    const keys = mine.map(({ RouteKey }) => String(RouteKey)).sort();
+    expect(keys).toEqual([`ANY /webhooks/${path}`, `POST /webhooks/${path}`, `PUT /webhooks/${path}`]);
+    const integrations = production
+      .ofType("AWS::ApiGatewayV2::Integration")
+      .filter(({ Properties }) => targetOf(Properties.IntegrationUri) === `${name}ReceiveFunction`);
+    expect(integrations).toHaveLength(1);
+    for (const { Target } of mine) expect(JSON.stringify(Target)).toContain(integrations[0]?.id);
+  });
+
+  it("allows no other origin and knows no other route", () => {
+    expect(production.ofType("AWS::ApiGatewayV2::Api")[0]?.Properties).not.toHaveProperty(
+      "CorsConfiguration",
+    );
+    expect(production.ofType("AWS::ApiGatewayV2::Route")).toHaveLength(12);
+  });
+});
+
+describe("schedules", () => {
+  it.each([
+    ["RefreshSchedule", "rate(15 minutes)", "RefreshTokenFunction"],
+    ["RegisterSchedule", "rate(1 day)", "RegisterWebhooksFunction"],
+    ["ReconcileSchedule", "rate(5 minutes)", "ReconcileUsersFunction"],
+    ["ArchiveSchedule", "rate(1 hour)", "ArchiveLettersFunction"],
+  ])("%s runs at %s", (id, expression, target) => {
+    const rule = production.withId(id).Properties;
+    expect(rule).toMatchObject({ ScheduleExpression: expression, State: "ENABLED" });
+    expect(targetOf(rule.Targets)).toBe(target);
+  });
+});

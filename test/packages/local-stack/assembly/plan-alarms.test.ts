@@ -1,0 +1,154 @@
+import { describe, expect, test } from "vitest";
+import { functionResources } from "../../../support/assembly.ts";
+import { planned, problemsOf } from "./planned.ts";
+
+describe("an alarm", () => {
+  const topic = { Type: "AWS::SNS::Topic" };
+  const filter = {
+    Type: "AWS::Logs::MetricFilter",
+    Properties: {
+      FilterPattern: '{ $.code = "GAP_FOUND" }',
+      LogGroupName: { Ref: "WorkLogs" },
+      MetricTransformations: [{ MetricName: "Gap", MetricNamespace: "test", MetricValue: "$.count" }],
+    },
+  };
+  const properties = {
+    AlarmDescription: { "Fn::Join": ["", ["Read ", { Ref: "WorkLogs" }]] },
+    ComparisonOperator: "GreaterThanOrEqualToThreshold",
+    EvaluationPeriods: 2,
+    MetricName: "Gap",
+    Namespace: "test",
+    Period: 60,
+    Statistic: "Sum",
+    Threshold: 1,
+    TreatMissingData: "notBreaching",
+    AlarmActions: [{ Ref: "Topic" }],
+  };
+  const alarm = (changes: object = {}) => ({
+    Type: "AWS::CloudWatch::Alarm",
+    Properties: { ...properties, ...changes },
+  });
+
+  test("watches the metric of a metric filter on a log group", async () => {
+    const plan = await planned({
+      ...functionResources("Work"),
+      Filter: filter,
+      Topic: topic,
+      Alarm: alarm(),
+    });
+    expect(plan.metricFilters).toEqual([
+      {
+        logicalId: "Filter",
+        logGroupName: "/test/Work",
+        pattern: { field: "code", text: "GAP_FOUND" },
+        metric: { namespace: "test", name: "Gap" },
+        value: { field: "count" },
+      },
+    ]);
+    expect(plan.alarms).toEqual([
+      {
+        logicalId: "Alarm",
+        name: "Test-Alarm",
+        description: "Read /test/Work",
+        metrics: [{ namespace: "test", name: "Gap", dimensions: {}, statistic: "Sum" }],
+        taken: "alone",
+        periodSeconds: 60,
+        breaches: "above",
+        breachesWhenMissing: false,
+        threshold: 1,
+        evaluationPeriods: 2,
+        datapointsToAlarm: 2,
+        actions: ["Topic"],
+      },
+    ]);
+  });
+
+  test("watches the errors of a function", async () => {
+    const errors = {
+      Namespace: "AWS/Lambda",
+      MetricName: "Errors",
+      Dimensions: [{ Name: "FunctionName", Value: { Ref: "Work" } }],
+    };
+    const plan = await planned({ ...functionResources("Work"), Topic: topic, Alarm: alarm(errors) });
+    expect(plan.alarms[0]?.metrics).toEqual([
+      { namespace: "AWS/Lambda", name: "Errors", dimensions: { FunctionName: "Work" }, statistic: "Sum" },
+    ]);
+  });
+
+  const series = (id: string, name: string) => ({
+    Id: id,
+    MetricStat: {
+      Metric: {
+        Namespace: "AWS/Lambda",
+        MetricName: name,
+        Dimensions: [{ Name: "FunctionName", Value: { Ref: "Work" } }],
+      },
+      Period: 300,
+      Stat: "Sum",
+    },
+    ReturnData: false,
+  });
+  const { MetricName: _, Namespace: __, Period: ___, Statistic: ____, ...rest } = properties;
+  const together = (Expression: string, ...metrics: object[]) => ({
+    Type: "AWS::CloudWatch::Alarm",
+    Properties: { ...rest, Metrics: [{ Id: "all", Expression }, ...metrics] },
+  });
+
+  test("watches several metrics together, and a lack of them", async () => {
+    const lack = { ComparisonOperator: "LessThanOrEqualToThreshold", TreatMissingData: "breaching" };
+    const { Properties } = together(
+      "MAX(FILL(METRICS(), 0))",
+      series("a", "Errors"),
+      series("b", "Throttles"),
+    );
+    const Alarm = { Type: "AWS::CloudWatch::Alarm", Properties: { ...Properties, ...lack } };
+    const plan = await planned({ ...functionResources("Work"), Topic: topic, Alarm });
+    expect(plan.alarms).toMatchObject([
+      {
+        metrics: [{ name: "Errors" }, { name: "Throttles" }],
+        taken: "as greatest",
+        periodSeconds: 300,
+        breaches: "below",
+        breachesWhenMissing: true,
+      },
+    ]);
+  });
+
+  test("on an expression in another form is refused", async () => {
+    const Alarm = together("a / b", series("a", "Errors"), series("b", "Throttles"));
+    expect(await problemsOf({ ...functionResources("Work"), Topic: topic, Alarm })).toEqual([
+      expect.stringMatching(/Expression/),
+    ]);
+  });
+
+  test("on counts of events is refused where the event source counts none", async () => {
+    const metric = {
+      Namespace: "AWS/Lambda",
+      MetricName: "DroppedEventCount",
+      Dimensions: [{ Name: "EventSourceMappingUUID", Value: "somebody-elses" }],
+    };
+    expect(await problemsOf({ ...functionResources("Work"), Topic: topic, Alarm: alarm(metric) })).toEqual([
+      expect.stringMatching(/its metric AWS\/Lambda DroppedEventCount is not measured here/),
+    ]);
+  });
+
+  test.each([
+    ["a metric that nothing measures", { MetricName: "Other" }, /its metric test Other is not measured here/],
+    ["another dimension", { Dimensions: [{ Name: "QueueName", Value: "x" }] }, /its metric test Gap/],
+    ["another statistic", { Statistic: "Average" }, /Statistic/],
+    ["another comparison", { ComparisonOperator: "LessThanThreshold" }, /ComparisonOperator/],
+    ["missing data that is ignored", { TreatMissingData: "ignore" }, /TreatMissingData/],
+    ["a property that is not known here", { ThresholdMetricId: "x" }, /ThresholdMetricId/],
+  ])("on %s is refused", async (_, changes, expected) => {
+    expect(
+      await problemsOf({ ...functionResources("Work"), Filter: filter, Topic: topic, Alarm: alarm(changes) }),
+    ).toEqual([expect.stringMatching(expected)]);
+  });
+
+  test("with a filter pattern in another form is refused by name", async () => {
+    const other = { ...filter, Properties: { ...filter.Properties, FilterPattern: "ERROR" } };
+    expect(await problemsOf({ ...functionResources("Work"), Filter: other })).toEqual([
+      expect.stringMatching(/^Filter: the filter pattern ERROR is not one/),
+    ]);
+  });
+});

@@ -1,0 +1,163 @@
+import { describe, expect, test } from "vitest";
+import { functionResources, queueResource, type Resources } from "../../../support/assembly.ts";
+import { planned, problemsOf } from "./planned.ts";
+
+describe("a function", () => {
+  test("gets its bundle, its limits and its resolved environment", async () => {
+    const plan = await planned({
+      ...queueResource("Queue"),
+      ...functionResources("Work", {
+        environment: { QUEUE_ARN: { "Fn::GetAtt": ["Queue", "Arn"] }, COUNT: 3 },
+        properties: { MemorySize: 256, Timeout: 7, ReservedConcurrentExecutions: 2 },
+      }),
+    });
+    expect(plan.functions).toMatchObject([
+      {
+        logicalId: "Work",
+        arn: "arn:aws:lambda:eu-central-1:000000000000:function:Work",
+        directory: expect.stringMatching(/asset\.Work$/),
+        environment: { QUEUE_ARN: "arn:aws:sqs:eu-central-1:000000000000:Queue", COUNT: "3" },
+        timeoutSeconds: 7,
+        memoryMb: 256,
+        reservedConcurrency: 2,
+        logGroupName: "/test/Work",
+      },
+    ]);
+  });
+
+  test("has Lambda's defaults where the template is silent", async () => {
+    const { Work, ...others } = functionResources("Work");
+    const { Timeout: _, ...properties } = Work?.Properties ?? {};
+    const plan = await planned({
+      ...others,
+      Work: { Type: "AWS::Lambda::Function", Properties: properties },
+    });
+    expect(plan.functions).toMatchObject([{ timeoutSeconds: 3, memoryMb: 128, maximumRetryAttempts: 2 }]);
+  });
+
+  test("has its log format and level; traces, which are not kept here, stop nothing", async () => {
+    const LoggingConfig = { LogFormat: "JSON", LogGroup: "/test/Work", SystemLogLevel: "WARN" };
+    const planOf = (config: object) =>
+      planned(
+        functionResources("Work", {
+          properties: { TracingConfig: { Mode: "Active" }, LoggingConfig: { ...LoggingConfig, ...config } },
+        }),
+      );
+    expect((await planOf({})).functions).toMatchObject([{ jsonLog: { level: "INFO" } }]);
+    const level = { ApplicationLogLevel: "ERROR" };
+    expect((await planOf(level)).functions).toMatchObject([{ jsonLog: { level: "ERROR" } }]);
+    expect((await planOf({ LogFormat: "Text" })).functions[0]).not.toHaveProperty("jsonLog");
+  });
+
+  test("has the permissions of its role, of attached policies and of the basic execution policy", async () => {
+    const { WorkRole, ...others } = functionResources("Work");
+    const plan = await planned({
+      ...others,
+      WorkRole: {
+        Type: "AWS::IAM::Role",
+        Properties: {
+          ...WorkRole?.Properties,
+          ManagedPolicyArns: [
+            { "Fn::Sub": `arn:\${AWS::Partition}:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole` },
+          ],
+        },
+      },
+      Attached: {
+        Type: "AWS::IAM::Policy",
+        Properties: {
+          PolicyName: "Attached",
+          Roles: [{ Ref: "WorkRole" }],
+          PolicyDocument: {
+            Version: "2012-10-17",
+            Statement: [{ Effect: "Allow", Action: "sqs:SendMessage", Resource: "arn:aws:sqs:::x" }],
+          },
+        },
+      },
+    });
+    expect(plan.functions[0]?.policies.map(({ where }) => where)).toEqual([
+      "WorkRole policy own",
+      "WorkRole AWSLambdaBasicExecutionRole",
+      "Attached",
+    ]);
+  });
+
+  test.each<[string, Resources, string]>([
+    [
+      "another runtime",
+      functionResources("Work", { properties: { Runtime: "python3.13" } }),
+      "Work: its runtime python3.13 can't run here",
+    ],
+    ["a missing asset", functionResources("Work", { asset: "Gone" }), "Work: its asset Gone.zip is missing"],
+    [
+      "inline code",
+      functionResources("Work", { properties: { Code: { ZipFile: "exports.handler = 1" } } }),
+      "Work: its properties can't be kept here: Code.S3Bucket",
+    ],
+    [
+      "layers",
+      functionResources("Work", { properties: { Layers: ["arn:x"] } }),
+      'Work: its properties can\'t be kept here: Unrecognized key: "Layers"',
+    ],
+    [
+      "an unknown resource in its environment",
+      {
+        ...functionResources("Work", { environment: { STREAM: { Ref: "Stream" } } }),
+        Stream: { Type: "AWS::Kinesis::Stream" },
+      },
+      "Work: it depends on Stream of type AWS::Kinesis::Stream, which the local runner does not run",
+    ],
+    [
+      "an unknown resource in its policies",
+      {
+        ...functionResources("Work", { allow: [["kms:Decrypt", { "Fn::GetAtt": ["Key", "Arn"] }]] }),
+        Key: { Type: "AWS::KMS::Key" },
+      },
+      "Work: it depends on Key of type AWS::KMS::Key, which the local runner does not run",
+    ],
+    [
+      "an unknown resource by DependsOn",
+      {
+        ...functionResources("Work"),
+        Work: { Type: "", ...functionResources("Work").Work, DependsOn: ["Cluster"] },
+        Cluster: { Type: "AWS::RDS::DBCluster" },
+      },
+      "Work: it depends on Cluster of type AWS::RDS::DBCluster, which the local runner does not run",
+    ],
+    [
+      "a topic, which is ignored where no function needs it",
+      {
+        ...functionResources("Work", { environment: { TOPIC: { Ref: "Topic" } } }),
+        Topic: { Type: "AWS::SNS::Topic" },
+      },
+      "Work: it depends on Topic of type AWS::SNS::Topic, which the local runner does not run",
+    ],
+    [
+      "an intrinsic function that is not known",
+      functionResources("Work", { environment: { X: { "Fn::GetAZs": "" } } }),
+      "Work: the intrinsic function Fn::GetAZs is not known here",
+    ],
+    [
+      "a policy that the evaluator does not understand",
+      functionResources("Work", { allow: [["sqs:*Message", "*"]] }),
+      "Work: WorkRole policy own, statement 1: the local runner does not understand Action",
+    ],
+    [
+      "an unknown resource that would call it",
+      {
+        ...functionResources("Work"),
+        Address: { Type: "AWS::Lambda::Url", Properties: { TargetFunctionArn: { Ref: "Work" } } },
+      },
+      "Address: its type AWS::Lambda::Url is not known here, and it names Work",
+    ],
+  ])("with %s is refused by name", async (_, resources, expected) => {
+    expect(await problemsOf(resources)).toEqual([expect.stringContaining(expected)]);
+  });
+
+  test("whose role another service assumes is refused", async () => {
+    const resources = functionResources("Work");
+    const text = JSON.stringify(resources).replace("lambda.amazonaws.com", "ec2.amazonaws.com");
+    expect(await problemsOf(JSON.parse(text))).toEqual([
+      "Work: its role WorkRole does not let lambda.amazonaws.com assume it",
+    ]);
+  });
+});

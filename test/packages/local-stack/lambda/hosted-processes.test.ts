@@ -1,0 +1,166 @@
+import { writeFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../../../support/eventually.ts";
+import { answerOf, hosted } from "./hosting.ts";
+
+const identity = "export const handler = async () => process.pid;";
+/** Waits in the handler until a file appears, so that tests decide when it ends. */
+const gated = `
+import { existsSync, watch } from "node:fs";
+export const handler = async () => {
+  console.log("started");
+  await new Promise((resolve) => {
+    const watcher = watch(".", () => { if (existsSync("gate")) { watcher.close(); resolve(); } });
+    if (existsSync("gate")) { watcher.close(); resolve(); }
+  });
+  return process.pid;
+};`;
+
+async function openGate(directory: string): Promise<void> {
+  await writeFile(`${directory}/gate`, "");
+}
+
+describe("a handler that can't be loaded fails every invocation and is reported once", () => {
+  test.each([
+    ["a module that throws", "throw new Error('no settings');", "Error: no settings"],
+    ["a syntax error", "export const handler = (", "Runtime.UserCodeSyntaxError: Unexpected end of input"],
+    ["a missing module", "import 'nowhere';", "Runtime.ImportModuleError: Cannot find package 'nowhere'"],
+    ["a missing export", "export const other = 1;", "Runtime.HandlerNotFound: index.handler is undefined"],
+  ])("%s", async (_, source, reason) => {
+    await using work = await hosted(source);
+    for (const _attempt of [1, 2]) expect(await work.host.invoke("{}")).toMatchObject({ kind: "failed" });
+    expect(work.host.initErrors()).toEqual([expect.stringContaining(reason)]);
+    expect(work.host.counts()).toMatchObject({ errors: 2, coldStarts: 2 });
+  });
+
+  const hangs = "await new Promise((resolve) => setTimeout(resolve, 1e6));";
+  test("once it ran out of its time twice in a row", async () => {
+    const times = [{ timeoutSeconds: 0.2 }, { shortestImport: 0.2 }] as const;
+    await using work = await hosted(`${hangs} export const handler = () => 1;`, ...times);
+    expect(await work.host.invoke("{}")).toMatchObject({
+      kind: "failed",
+      error: { errorType: "Sandbox.Timedout" },
+    });
+    expect(work.host.initErrors()).toEqual([expect.stringContaining("timed out after 0.20 seconds")]);
+    expect(work.host.counts()).toMatchObject({ errors: 1, coldStarts: 2 });
+  });
+
+  test("but one whose import ran out of its time once is begun again, and serves", async () => {
+    const hangsOnce = `import { existsSync, writeFileSync } from "node:fs";
+      if (!existsSync("begun")) { writeFileSync("begun", ""); ${hangs} }
+      export const handler = () => 1;`;
+    // Longer than an import takes on a busy machine.
+    await using work = await hosted(hangsOnce, { timeoutSeconds: 4 }, { shortestImport: 4 });
+    expect(await answerOf(work.host)).toBe(1);
+    expect(work.host.initErrors()).toEqual([]);
+    expect(work.host.counts()).toMatchObject({ errors: 0, coldStarts: 2, running: 0 });
+  });
+});
+
+describe("concurrency", () => {
+  test("a warm process is used again", async () => {
+    await using work = await hosted(identity);
+    expect(await answerOf(work.host)).toBe(await answerOf(work.host));
+    expect(work.host.counts()).toMatchObject({ invocations: 2, coldStarts: 1 });
+  });
+
+  test("invocations at once have a process each, up to the cap of this machine; the others wait", async () => {
+    await using work = await hosted(gated);
+    const answers = [1, 2, 3].map(() => answerOf(work.host));
+    await eventually(() => expect(work.lines).toEqual(["started", "started"]));
+    expect(work.host.counts()).toMatchObject({ running: 2, coldStarts: 2 });
+    await openGate(work.host.plan.directory);
+    expect(new Set(await Promise.all(answers)).size).toBe(2);
+    expect(work.host.counts()).toMatchObject({ invocations: 3, coldStarts: 2, throttles: 0 });
+  });
+
+  test("over its reserved concurrency a function is throttled", async () => {
+    await using work = await hosted(gated, { reservedConcurrency: 1 });
+    const first = answerOf(work.host);
+    expect(await work.host.invoke("{}")).toEqual({ kind: "throttled" });
+    await openGate(work.host.plan.directory);
+    await first;
+    expect(work.host.counts()).toMatchObject({ invocations: 1, throttles: 1 });
+    expect(await work.host.invoke("{}")).toMatchObject({ kind: "returned" });
+  });
+});
+
+describe("other code", () => {
+  const named = (name: string) => `export const handler = () => "${name} " + process.env.RELEASE;`;
+
+  test("serves from the next invocation on, with its environment, and leaves no process of the code before", async () => {
+    await using work = await hosted(named("old"), { environment: { RELEASE: "1" } });
+    await using other = await hosted(named("new"), { environment: { RELEASE: "2" } });
+    expect(await answerOf(work.host)).toBe("old 1");
+    work.host.serve([other.host.plan]);
+    expect(await answerOf(work.host)).toBe("new 2");
+    expect(await answerOf(work.host)).toBe("new 2");
+    expect(work.host.counts()).toMatchObject({ coldStarts: 2 });
+    expect(work.host.kill()).toBe(1);
+  });
+
+  test("takes turns with the code beside it, each in a process of its own", async () => {
+    await using work = await hosted(named("old"), { environment: { RELEASE: "1" } });
+    await using other = await hosted(named("new"), { environment: { RELEASE: "2" } });
+    work.host.serve([work.host.plan, other.host.plan]);
+    const answers: unknown[] = [];
+    for (let count = 0; count < 4; count += 1) answers.push(await answerOf(work.host));
+    expect(answers).toEqual(["old 1", "new 2", "old 1", "new 2"]);
+    expect(work.host.counts()).toMatchObject({ coldStarts: 2 });
+  });
+
+  test("lets what runs already end as it began", async () => {
+    await using work = await hosted(gated);
+    await using other = await hosted(identity);
+    const begun = answerOf(work.host);
+    await eventually(() => expect(work.lines).toEqual(["started"]));
+    work.host.serve([other.host.plan]);
+    const after = await answerOf(work.host);
+    await openGate(work.host.plan.directory);
+    expect(await begun).not.toBe(after);
+    expect(await answerOf(work.host)).toBe(after);
+  });
+});
+
+describe("ending", () => {
+  test("killing what works ends the process at work, and the next invocation gets a new one", async () => {
+    await using work = await hosted(gated);
+    const answer = work.host.invoke("{}");
+    await eventually(() => expect(work.lines).toEqual(["started"]));
+    expect(work.host.killWorking()).toBe(1);
+    expect(await answer).toMatchObject({
+      kind: "failed",
+      error: { errorType: "Runtime.ExitError", errorMessage: expect.stringContaining("signal: killed") },
+    });
+    await openGate(work.host.plan.directory);
+    expect(await work.host.invoke("{}")).toMatchObject({ kind: "returned" });
+    expect(work.host.counts().coldStarts).toBe(2);
+  });
+
+  test("killing what works leaves an idle process alone; killing all does not", async () => {
+    await using work = await hosted(identity);
+    const first = await answerOf(work.host);
+    expect(work.host.killWorking()).toBe(0);
+    expect(await answerOf(work.host)).toBe(first);
+    expect(work.host.kill()).toBe(1);
+    expect(await answerOf(work.host)).not.toBe(first);
+  });
+
+  test("a process that is killed while it imports is no handler that can't be loaded", async () => {
+    await using work = await hosted("console.log('importing'); await new Promise(() => {});");
+    const answer = work.host.invoke("{}");
+    await eventually(() => expect(work.lines).toEqual(["importing"]));
+    expect(work.host.kill()).toBe(1);
+    expect(await answer).toMatchObject({ kind: "failed", error: { errorType: "Runtime.ExitError" } });
+    expect(work.host.initErrors()).toEqual([]);
+  });
+
+  test("close leaves no process, also where one is at work", async () => {
+    const work = await hosted(`${identity}\nconsole.log(process.pid);`);
+    await answerOf(work.host);
+    await eventually(() => expect(work.lines).toHaveLength(1));
+    await work[Symbol.asyncDispose]();
+    expect(() => process.kill(Number(work.lines[0]), 0)).toThrow("ESRCH");
+    expect(await work.host.invoke("{}")).toMatchObject({ kind: "failed" });
+  });
+});

@@ -1,0 +1,20 @@
+import type { SandboxOptions } from "@income-events/sandbox/server.ts";
+import { checkAnswer } from "./described.ts";
+import { type Answer, sandboxFor } from "./support.ts";
+
+export async function benchFor(options: SandboxOptions = {}) {
+  const sandbox = await sandboxFor({ controlPort: 0, ...options });
+  const description: unknown = await (await fetch(`${sandbox.control}/openapi.json`)).json();
+  const send = async (method: string, path: string, json?: unknown): Promise<Answer> => {
+    const response = await fetch(`${sandbox.control}${path}`, {
+      method,
+      ...(json === undefined
+        ? {}
+        : { body: JSON.stringify(json), headers: { "content-type": "application/json" } }),
+    });
+    const body: unknown = await response.json();
+    checkAnswer(description, { method, path, status: response.status, body });
+    return { status: response.status, headers: response.headers, body };
+  };
+  return { sandbox, send };
+}
