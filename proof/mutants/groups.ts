@@ -9,7 +9,7 @@ export const groups = {
   domain: { mutate: "domain/**/*.ts", tests: ["test/domain/**/*.test.ts"], leastScore: 85 },
   functions: {
     mutate: "functions/**/*.ts",
-    tests: ["test/functions/**/*.test.ts", "test/model/**/*.test.ts"],
+    tests: ["test/functions/**/*.test.ts", "test/proof/model/**/*.test.ts"],
     leastScore: 0,
   },
   adapters: {

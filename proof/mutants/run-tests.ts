@@ -28,7 +28,9 @@ export async function runTests(
   // Where vitest.config.ts says.
   const report = join(directory, ".local", "test-report.json");
   rmSync(report, { force: true });
-  const args = ["run", "--root", directory, "--bail", "1", "--testTimeout", String(testTimeout)];
+  // The tests that every change runs: what only the proof tier notices is noticed late.
+  const tiers = ["--project", "unit", "--project", "integration"];
+  const args = ["run", ...tiers, "--root", directory, "--bail", "1", "--testTimeout", String(testTimeout)];
   await new Promise<void>((resolve, reject) => {
     const vitest = join(directory, "node_modules", "vitest", "vitest.mjs");
     const child = spawn(process.execPath, [vitest, ...args, ...files], {

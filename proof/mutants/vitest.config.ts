@@ -11,6 +11,7 @@ export default defineConfig({
     // Counting what each expression does takes minutes in a loop over a large text.
     exclude: ["test/**/*-large.test.ts"],
     globalSetup: ["test/support/table-engine-host.ts"],
+    provide: { tier: "integration" },
     setupFiles: ["proof/mutants/shorten-laws.ts"],
     reporters: [],
     testTimeout: 300_000,

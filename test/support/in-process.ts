@@ -1,16 +1,14 @@
 import { PassThrough } from "node:stream";
 import { vi } from "vitest";
 import { runProgram } from "../../cli/program.ts";
-import { bareEnvironment, type CommandResult } from "./command-line.ts";
+import { bareEnvironment, type CommandOptions, type CommandResult } from "./command-line.ts";
 
 /**
  * Runs a command line in this process, where a process of its own for each would take minutes: one at a time.
- * @param env all that it finds in its environment beside the path
  */
 export async function runInProcess(
   args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-  input = "",
+  { env = {}, input = "" }: Pick<CommandOptions, "env" | "input"> = {},
 ): Promise<CommandResult> {
   const heard = { stdout: "", stderr: "" };
   const before = { env: process.env, stdin: process.stdin };

@@ -33,8 +33,8 @@ export async function startOperatedStage(
   let last: Promise<unknown> = Promise.resolve();
   return {
     system,
-    run: (args, { env, input } = {}) => {
-      const run = last.then(() => runInProcess([...args, "--stage", stage], env, input));
+    run: (args, options) => {
+      const run = last.then(() => runInProcess([...args, "--stage", stage], options));
       last = run.catch(() => undefined);
       return run;
     },

@@ -82,7 +82,7 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
   });
 
   const run = async (flags: readonly string[], env: Readonly<Record<string, string>> = {}) => {
-    const result = await runInProcess([...(await argumentsOf(leaf)), ...flags], env, tokenLike);
+    const result = await runInProcess([...(await argumentsOf(leaf)), ...flags], { env, input: tokenLike });
     expect(result.stdout).toBe("");
     return result;
   };

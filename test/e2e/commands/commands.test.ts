@@ -8,6 +8,7 @@ import type { System } from "@income-events/local-stack/system.ts";
 import { webhookKinds } from "@income-events/sandbox/webhooks.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCommand } from "../../support/command-line.ts";
+import { runInProcess } from "../../support/in-process.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 
 describe("commands, against the running stack", () => {
@@ -169,7 +170,7 @@ describe("commands, against the running stack", () => {
   });
 
   it("refuse a stage that does not run, naming those that do", async () => {
-    expect(await runCommand(["webhooks", "register", "--stage", "none"])).toMatchObject({
+    expect(await runInProcess(["webhooks", "register", "--stage", "none"])).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(/There is no stage none on this machine; there is: .*commands/),
     });
@@ -180,7 +181,7 @@ describe("the command line", () => {
   it.each(["token set", "webhooks register", "secret rotate"])(
     "explains %s, with examples",
     async (command) => {
-      const { code, stdout } = await runCommand([...command.split(" "), "--help"]);
+      const { code, stdout } = await runInProcess([...command.split(" "), "--help"]);
       expect(code).toBe(0);
       expect(stdout).toMatch(new RegExp(`Examples:\\n.*income-events ${command}`));
     },
@@ -189,7 +190,7 @@ describe("the command line", () => {
   it.each([["frobnicate"], ["token", "frobnicate"], ["token", "set", "--frobnicate"], []])(
     "refuses what it does not know: %s %s",
     async (...args) => {
-      expect((await runCommand(args.filter((arg) => arg !== undefined))).code).toBe(2);
+      expect((await runInProcess(args.filter((arg) => arg !== undefined))).code).toBe(2);
     },
   );
 

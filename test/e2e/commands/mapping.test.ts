@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { parseSample } from "../../../cli/mapping/sample.ts";
 import { type InventedProvider, inventedProviders } from "../../cli/mapping/providers.ts";
-import { runCommand } from "../../support/command-line.ts";
+import { runInProcess } from "../../support/in-process.ts";
 import { webhookSecretOf } from "../../support/operator.ts";
 import { type RunningProduct, startProduct } from "../../support/running-product.ts";
 import { settle } from "../../support/settle.ts";
@@ -51,7 +51,7 @@ describe("another provider, by settings alone", () => {
   });
 
   it("is learned from its samples into a file of settings, whose rest stays", async () => {
-    const result = await runCommand(["mapping", "learn", samples(), "--write", settings]);
+    const result = await runInProcess(["mapping", "learn", samples(), "--write", settings]);
     expect(result).toMatchObject({ code: 0, stderr: "" });
     expect(result.stdout).toContain(`${files.length} of ${files.length} samples map.`);
     expect(result.stdout).toMatch(/^accounts +accountId +header ce-subject +medium +its name fits/m);
@@ -59,10 +59,10 @@ describe("another provider, by settings alone", () => {
     expect(rest).toEqual({ production: false });
     expect(Object.keys(mapping)).toEqual(["company-accounts", "users", "accounts", "endpoints"]);
 
-    const again = await runCommand(["mapping", "learn", samples(), "--write", settings]);
+    const again = await runInProcess(["mapping", "learn", samples(), "--write", settings]);
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("Confirm it with --yes") });
     const before = await readFile(settings, "utf8");
-    expect(await runCommand(["mapping", "learn", samples(), "--write", settings, "--yes"])).toMatchObject({
+    expect(await runInProcess(["mapping", "learn", samples(), "--write", settings, "--yes"])).toMatchObject({
       code: 0,
     });
     expect(await readFile(settings, "utf8")).toBe(before);
@@ -81,7 +81,7 @@ describe("another provider, by settings alone", () => {
         settings,
         "--json",
       ];
-      const { code, json } = await runCommand(args);
+      const { code, json } = await runInProcess(args);
       expect(code).toBe(0);
       const [trial] = trials.parse(json()).trials;
       expect(trial?.event).toEqual(expect.objectContaining(sample.says));
@@ -140,7 +140,7 @@ describe("another provider, by settings alone", () => {
 describe("mapping try", () => {
   const account = "0f8fad5b-d9cb-469f-a165-70867728950e";
   const tryText = (input: string, ...flags: string[]) =>
-    runCommand(["mapping", "try", "-", ...flags], { input });
+    runInProcess(["mapping", "try", "-", ...flags], { input });
 
   it("tells of a payload which kinds map it, and of the others why they don't", async () => {
     const { code, stdout } = await tryText(`{"action":"create_user","data":{"id":"${account}"}}`);
@@ -217,7 +217,7 @@ describe("mapping try", () => {
     ["settings that are no JSON", ["-", "--settings", "README.md"], "README.md can't be used"],
     ["a header that is none", ["-", "--header", "no header"], 'Write "name: value"'],
   ])("refuses %s, with the remedy", async (_, args, remedy) => {
-    expect(await runCommand(["mapping", "try", ...args])).toMatchObject({
+    expect(await runInProcess(["mapping", "try", ...args])).toMatchObject({
       code: 2,
       stdout: "",
       stderr: expect.stringContaining(remedy),
@@ -239,7 +239,7 @@ describe("mapping learn", () => {
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
   it("refuses a folder without samples, and samples of no kind, with the remedy", async () => {
-    const run = (...flags: string[]) => runCommand(["mapping", "learn", directory, ...flags]);
+    const run = (...flags: string[]) => runInProcess(["mapping", "learn", directory, ...flags]);
     expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining("named .json") });
     await writeFile(join(directory, "one.json"), '{"event":"account_linked","account_id":"a-1"}');
     expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining("or add --kind") });
@@ -248,7 +248,13 @@ describe("mapping learn", () => {
 
   it("proposes what it can, says which samples do not map, and fails then", async () => {
     await writeFile(join(directory, "two.json"), '{"event":"gone_fishing","account_id":"a-1"}');
-    const { code, stdout, stderr } = await runCommand(["mapping", "learn", directory, "--kind", "accounts"]);
+    const { code, stdout, stderr } = await runInProcess([
+      "mapping",
+      "learn",
+      directory,
+      "--kind",
+      "accounts",
+    ]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: "1 samples do not map.\n" });
     expect(stdout).toContain("1 of 2 samples map.");
     expect(stdout).toMatch(
