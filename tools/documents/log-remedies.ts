@@ -8,11 +8,13 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   WEBHOOK_SECRET_EMPTY: "`secret rotate`",
   WEBHOOK_FAILED:
     "nothing while it is rare: the provider sends again for three days. `reason` names AWS's error",
-  MESSAGE_REJECTED: "`dlq show QUEUE`: [dead-letters.md](../operate/dead-letters.md) says what helps by the reason",
+  MESSAGE_REJECTED:
+    "`dlq show QUEUE`: [dead-letters.md](../operate/dead-letters.md) says what helps by the reason",
   MESSAGE_FAILED: "nothing while it is rare: after five receives it is a dead letter",
   TASK_POSTPONED: "nothing: it waits for the provider, its rate or a token; `status` shows the backlog",
   START_UNANSWERED: "many: the provider's endpoint webhooks do not arrive; `webhooks list`",
-  PROVIDER_DOWN: "nothing: it is probed, and what waits is called when it is back. [outages.md](../operate/outages.md)",
+  PROVIDER_DOWN:
+    "nothing: it is probed, and what waits is called when it is back. [outages.md](../operate/outages.md)",
   RECORD_FAILED:
     "nothing while it is rare. The same `messageId` for hours: `status`; what the relay gives up lies in the failures bucket, and `repair` does it again",
   SUBSCRIBER_PARKED:
