@@ -6,7 +6,7 @@ import type {
   SQSBatchResponse,
   SQSEvent,
 } from "aws-lambda";
-import { context, type Receives, type Request, sqsEvent } from "../../../proof/support/invocations.ts";
+import { context, type Receives, sqsEvent } from "../../../proof/support/invocations.ts";
 import type { TestSystem } from "../../support/engines.ts";
 
 export {
