@@ -5,7 +5,9 @@ const { unit, integration, proof } = testsByTier();
 
 /** What tests on engines start with: hosts that the whole run shares, and what each file needs of its own. */
 const onEngines = {
-  globalSetup: ["test/support/table-engine-host.ts", "test/support/assembly-host.ts"],
+  globalSetup: ["temporary-directory", "table-engine-host", "assembly-host"].map(
+    (name) => `test/support/${name}.ts`,
+  ),
   setupFiles: ["test/support/repeat-laws.ts", "test/support/running-systems.ts"],
   // Most of their time is waiting, for engines, queues and processes.
   maxWorkers: 3,

@@ -50,7 +50,9 @@ export async function synthesizeProduct(stage = "local", changes: object = {}): 
   const settings = join(directory, "settings.json");
   await writeFile(settings, JSON.stringify({ ...Object(known), ...changes }));
   // The template is the same without CDK's checks, which `npm run check` runs.
-  synthesize({ outdir: directory, context: { stage, settings, [VALIDATE_AGAINST_DEFAULT_RULES]: false } });
+  const unchecked = { [VALIDATE_AGAINST_DEFAULT_RULES]: false };
+  const context = { stage, settings, ...unchecked };
+  synthesize({ outdir: directory, context, builtinCloudFormationValidation: false });
   return productAssembly(directory);
 }
 

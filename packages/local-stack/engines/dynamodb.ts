@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -82,11 +83,13 @@ async function dynamoDbLocal(
     directory,
     // The first compiler tier alone more than halves the start and doubles the writes of the first seconds (two
     // cores); another collector made no difference. -UsePerfData: nothing is written to a disk that may be full.
-    // -sharedDb: otherwise every access key sees tables of its own. Telemetry would leave this machine.
+    // -sharedDb: otherwise every access key sees tables of its own. Telemetry would leave this machine. A library is
+    // unpacked where the environment wants temporary files, and stays there: Java itself does not read TMPDIR.
     arguments: (port) => [
       "-XX:TieredStopAtLevel=1",
       "-XX:-UsePerfData",
       "-Djava.library.path=DynamoDBLocal_lib",
+      `-Djava.io.tmpdir=${tmpdir()}`,
       "-jar",
       "DynamoDBLocal.jar",
       "-inMemory",
