@@ -153,18 +153,11 @@ export function createWorld(dependencies: WorldDependencies): World {
     },
     users: users.all,
     user: users.get,
-    userOfSession: (session) => {
-      const user = users.ofSession(session);
-      return user === undefined || user.sessionExpiresAt <= clock.now() ? undefined : user;
-    },
+    userOfSession: (session) => users.ofSession(session, clock.now()),
     accounts: accounts.all,
     account: accounts.get,
     accountsOf: accounts.ofUser,
-    data: (account, endpoint, days) => {
-      const version = account.data.get(endpoint);
-      if (version === undefined) return undefined;
-      return dataSet(endpoint, sourceOf(account), version, days);
-    },
+    data: dataOf,
     fetched: fetches.ended,
   };
 }
@@ -200,7 +193,11 @@ function openUsers(store: Store) {
       return user;
     },
     get: (userId: string) => users.get(userId),
-    ofSession: (session: string) => users.get(sessions.get(session) ?? ""),
+    /** Undefined once the session has expired. */
+    ofSession: (session: string, now: Date) => {
+      const user = users.get(sessions.get(session) ?? "");
+      return user === undefined || user.sessionExpiresAt <= now ? undefined : user;
+    },
     all: (): readonly User[] => [...users.values()],
   };
 }
@@ -242,6 +239,11 @@ function openAccounts(store: Store, clock: Clock) {
     ofUser: (userId: string): readonly Account[] =>
       (idsOfUsers.get(userId) ?? []).map(known).filter(({ deleted }) => !deleted),
   };
+}
+
+function dataOf(account: Account, endpoint: EndpointName, days?: Days): DataSet | undefined {
+  const version = account.data.get(endpoint);
+  return version && dataSet(endpoint, sourceOf(account), version, days);
 }
 
 function sourceOf({ id, userId, datasource, createdAt, pictureBytes }: Account): DataSource {

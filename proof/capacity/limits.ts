@@ -20,17 +20,19 @@ const leastPartitions = 4;
 
 /** All of them, the first to end first. */
 export function limitsOf(settings: Settings, demands: Demands): readonly Limit[] {
-  const { quotas } = readQuotas();
-  const { invocations, seconds } = demands;
+  const limits = [
+    ...settingLimits(settings, demands),
+    ...accountLimits(demands),
+    ...streamAndQueueLimits(demands),
+  ];
+  return limits.toSorted((one, other) => one.eventsPerSecond - other.eventsPerSecond);
+}
+
+/** What the stage sets. */
+function settingLimits(settings: Settings, { invocations, seconds, ...demands }: Demands): readonly Limit[] {
   const perMinute = callsPerMinuteWithin(settings.provider.requestsPerMinute);
-  const concurrency =
-    invocations.receive * seconds.receive +
-    invocations.store * seconds.store +
-    invocations.relay * seconds.relay +
-    invocations.fetch * seconds.fetch;
-  const storeBatches = invocations.store * demands.shareOfBusiestRoute * seconds.store;
   const fetchBatches = invocations.fetch * seconds.fetch;
-  const limits: readonly Limit[] = [
+  return [
     {
       name: "the provider's rate, `provider.requestsPerMinute`",
       value: settings.provider.requestsPerMinute,
@@ -56,6 +58,18 @@ export function limitsOf(settings: Settings, demands: Demands): readonly Limit[]
       by: "setting",
       remedy: "raise the setting, up to 1,000, with the provider's rate",
     },
+  ];
+}
+
+/** What AWS allows the account, of all functions and of the table. */
+function accountLimits({ invocations, seconds, ...demands }: Demands): readonly Limit[] {
+  const { quotas } = readQuotas();
+  const concurrency =
+    invocations.receive * seconds.receive +
+    invocations.store * seconds.store +
+    invocations.relay * seconds.relay +
+    invocations.fetch * seconds.fetch;
+  return [
     {
       name: quotas.newAccountConcurrency.name,
       value: quotas.newAccountConcurrency.value,
@@ -114,6 +128,15 @@ export function limitsOf(settings: Settings, demands: Demands): readonly Limit[]
       by: "quota, raised on request",
       remedy: "ask for more",
     },
+  ];
+}
+
+/** What one shard, one queue and one partition key take. */
+function streamAndQueueLimits(demands: Demands): readonly Limit[] {
+  const { quotas } = readQuotas();
+  const { invocations, seconds } = demands;
+  const storeBatches = invocations.store * demands.shareOfBusiestRoute * seconds.store;
+  return [
     {
       name: "the relay: one batch at a time for each shard of the stream",
       value: leastPartitions,
@@ -142,7 +165,6 @@ export function limitsOf(settings: Settings, demands: Demands): readonly Limit[]
         "split the windows' counter over several partition keys: another design of adapters/provider/rate-limiter.ts",
     },
   ];
-  return limits.toSorted((one, other) => one.eventsPerSecond - other.eventsPerSecond);
 }
 
 /** What the windows let through in a minute. */

@@ -117,10 +117,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     const target = functions.find(({ logicalId }) => logicalId === source.function);
     if (target !== undefined) problems.add(...checkEventSource(source, target, resourcePolicies));
   }
-  const exports = Object.entries(stack.template.Outputs).flatMap(([output, { Condition, Export }]) => {
-    if (Export === undefined || (Condition !== undefined && !scope.condition(Condition))) return [];
-    return problems.attempt(output, () => [[output, planExport(Export.Name, scope)] as const]) ?? [];
-  });
+  const exports = planExports(stack, scope, problems);
   if (problems.found.length > 0) throw new UnrunnableAssemblyError(stack.directory, problems.found);
   const outputs = planOutputs(stack, scope);
   return {
@@ -137,9 +134,22 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     alarms,
     resourcePolicies,
     outputs: outputs.values,
-    exports: Object.fromEntries(exports),
+    exports,
     notRun: [...outputs.notResolved, ...resourcesNotRun(scope)],
   };
+}
+
+/** The names of exported outputs; one that can't be exported is noted and left out. */
+function planExports(
+  { template }: SynthesizedStack,
+  scope: StackScope,
+  problems: ProblemList,
+): Record<string, string> {
+  const exports = Object.entries(template.Outputs).flatMap(([output, { Condition, Export }]) => {
+    if (Export === undefined || (Condition !== undefined && !scope.condition(Condition))) return [];
+    return problems.attempt(output, () => [[output, planExport(Export.Name, scope)] as const]) ?? [];
+  });
+  return Object.fromEntries(exports);
 }
 
 function countsEvents(source: StackPlan["sources"][number]): boolean {

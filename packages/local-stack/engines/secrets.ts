@@ -9,6 +9,7 @@ import {
   readVersion,
   type Secret,
   updateStage,
+  type Version,
 } from "./secret-versions.ts";
 import { notFound, SecretsError, versionExists } from "./secrets-error.ts";
 
@@ -89,15 +90,8 @@ export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngin
     return secret;
   }
 
-  function lookUp(id: string): Secret | undefined {
-    return (
-      secrets.get(id) ??
-      [...secrets.values()].find(({ arn }) => arn === id || arn.slice(0, -"-xxxxxx".length) === id)
-    );
-  }
-
   function find(id: string): Secret {
-    const secret = lookUp(id);
+    const secret = lookUp(secrets, id);
     if (secret === undefined) throw notFound("the specified secret");
     return secret;
   }
@@ -153,11 +147,7 @@ export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngin
       return {
         ARN: secret.arn,
         Name: secret.name,
-        Versions: versions.map(({ id, stages, created }) => ({
-          VersionId: id,
-          VersionStages: [...stages],
-          CreatedDate: seconds(created),
-        })),
+        Versions: versions.map(listedVersion),
       };
     },
   };
@@ -167,7 +157,7 @@ export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngin
       const generated = generate === undefined ? undefined : generateSecretString(generate);
       return { arn: create(name, secretString ?? generated, undefined).arn };
     },
-    arnOf: (id) => lookUp(id)?.arn,
+    arnOf: (id) => lookUp(secrets, id)?.arn,
     call: (operation, input) => {
       const run = Object.entries(operations).find(([name]) => name === operation)?.[1];
       if (run === undefined) {
@@ -179,6 +169,17 @@ export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngin
       return run(input);
     },
   };
+}
+
+function lookUp(secrets: ReadonlyMap<string, Secret>, id: string): Secret | undefined {
+  return (
+    secrets.get(id) ??
+    [...secrets.values()].find(({ arn }) => arn === id || arn.slice(0, -"-xxxxxx".length) === id)
+  );
+}
+
+function listedVersion({ id, stages, created }: Version): Readonly<Record<string, unknown>> {
+  return { VersionId: id, VersionStages: [...stages], CreatedDate: seconds(created) };
 }
 
 function parse<Shape>(schema: z.ZodType<Shape>, input: unknown): Shape {

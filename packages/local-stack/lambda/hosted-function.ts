@@ -80,15 +80,9 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     return startProcess(code, alive, options);
   };
 
-  const inTurn = (): Served => {
-    const [next, ...others] = served;
-    const [first, ...rest] = others;
-    if (first !== undefined) served = [first, ...rest, next];
-    return next;
-  };
-
   const run = async (event: string): Promise<InvocationOutcome> => {
-    const code = inTurn();
+    const code = served[0];
+    served = nextInTurn(served);
     const begin = (): FunctionProcess => {
       const next = code.idle.pop() ?? start(code);
       working.add(next);
@@ -121,11 +115,6 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     victim.kill();
   };
 
-  const killAll = (victims: readonly FunctionProcess[]): number => {
-    for (const victim of victims) kill(victim);
-    return victims.length;
-  };
-
   const takeIdle = (): FunctionProcess[] => served.flatMap(({ idle }) => idle.splice(0));
 
   const turn = async (): Promise<void> => {
@@ -153,15 +142,13 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     },
     serve: ([first, ...others]) => {
       const before = served;
-      // What goes on being served keeps its warm processes.
-      const keep = (code: FunctionPlan) => before.find((known) => known.plan === code) ?? serving(code);
-      served = [keep(first), ...others.map(keep)];
+      served = [serving(first, before), ...others.map((code) => serving(code, before))];
       for (const outdated of before.filter((known) => !served.includes(known))) {
         for (const victim of outdated.idle.splice(0)) kill(victim);
       }
     },
-    killWorking: () => killAll([...working]),
-    kill: () => killAll([...working, ...takeIdle()]),
+    killWorking: () => [...working].map(kill).length,
+    kill: () => [...working, ...takeIdle()].map(kill).length,
     weigh: async () => {
       const held = await Promise.all(served.flatMap(({ idle }) => idle.map((each) => each.weigh())));
       return held.filter((each) => each !== undefined);
@@ -196,8 +183,15 @@ function startProcess(
 /** Code with its warm processes, the latest used last. */
 type Served = { readonly plan: FunctionPlan; readonly idle: FunctionProcess[] };
 
-function serving(plan: FunctionPlan): Served {
-  return { plan, idle: [] };
+/** What goes on being served keeps its warm processes. */
+function serving(plan: FunctionPlan, before: readonly Served[] = []): Served {
+  return before.find((known) => known.plan === plan) ?? { plan, idle: [] };
+}
+
+/** Several codes take turns. */
+function nextInTurn(served: readonly [Served, ...Served[]]): readonly [Served, ...Served[]] {
+  const [last, first, ...rest] = served;
+  return first === undefined ? served : [first, ...rest, last];
 }
 
 const closed: InvocationOutcome = {

@@ -47,15 +47,6 @@ export function readShard(options: ShardReaderOptions): ShardReader {
   let emptyPass = 0;
   let waiters: { readonly pass: number; readonly resolve: () => void }[] = [];
 
-  const newIterator = async (): Promise<string | undefined> => {
-    const position =
-      lastRead === undefined
-        ? { ShardIteratorType: options.startingPosition }
-        : { ShardIteratorType: "AFTER_SEQUENCE_NUMBER" as const, SequenceNumber: lastRead };
-    const command = new GetShardIteratorCommand({ StreamArn: plan.streamArn, ShardId: shardId, ...position });
-    return (await streams.send(command, { abortSignal: signal })).ShardIterator;
-  };
-
   const settle = (): void => {
     const done = waiters.filter(({ pass }) => pass <= emptyPass);
     waiters = waiters.filter(({ pass }) => pass > emptyPass);
@@ -85,24 +76,12 @@ export function readShard(options: ShardReaderOptions): ShardReader {
     return { next, isBusy: records.length > 0 };
   };
 
-  /** Drops what the stream keeps no more: in AWS it would be read only now, and nobody is told. */
-  const trim = (): void => {
-    const now = options.now();
-    const kept = pending.filter((record) => !isOlder(record, options.retentionSeconds, now));
-    const trimmed = pending.length - kept.length;
-    if (trimmed === 0) return;
-    pending = kept;
-    options.onProblem(
-      `${plan.logicalId} (${shardId}): the stream dropped ${trimmed} records before their turn`,
-    );
-  };
-
   /** With a window, a batch that is not full waits for more records until the window is over. */
   const runFullBatches = async (isLast: boolean): Promise<void> => {
     // A closed shard is not read again: what came last waits here.
     while (isLast && !options.isEnabled() && !signal.aborted) await wakeUp.sleep(longestSleep, signal);
     while (options.isEnabled() && !signal.aborted) {
-      trim();
+      pending = withoutTrimmed(pending, options);
       if (pending.length === 0) return;
       const isDue = isLast || Date.now() - gatheringSince >= plan.windowSeconds * 1000;
       const batch = firstBatch(pending, plan.batchSize);
@@ -120,7 +99,7 @@ export function readShard(options: ShardReaderOptions): ShardReader {
     let sleep = shortestSleep;
     while (!signal.aborted) {
       try {
-        iterator ??= await newIterator();
+        iterator ??= await iteratorAfter(lastRead, options);
         if (iterator === undefined) break;
         const { next, isBusy } = await pass(iterator);
         failures = 0;
@@ -153,6 +132,29 @@ export function readShard(options: ShardReaderOptions): ShardReader {
         wakeUp.wake();
       }),
   };
+}
+
+async function iteratorAfter(
+  lastRead: string | undefined,
+  { plan, shardId, streams, signal, startingPosition }: ShardReaderOptions,
+): Promise<string | undefined> {
+  const position =
+    lastRead === undefined
+      ? { ShardIteratorType: startingPosition }
+      : { ShardIteratorType: "AFTER_SEQUENCE_NUMBER" as const, SequenceNumber: lastRead };
+  const command = new GetShardIteratorCommand({ StreamArn: plan.streamArn, ShardId: shardId, ...position });
+  return (await streams.send(command, { abortSignal: signal })).ShardIterator;
+}
+
+/** Drops what the stream keeps no more: in AWS it would be read only now, and nobody is told. */
+function withoutTrimmed(pending: StreamRecord[], options: ShardReaderOptions): StreamRecord[] {
+  const { plan, shardId, retentionSeconds, onProblem } = options;
+  const now = options.now();
+  const kept = pending.filter((record) => !isOlder(record, retentionSeconds, now));
+  const trimmed = pending.length - kept.length;
+  if (trimmed === 0) return pending;
+  onProblem(`${plan.logicalId} (${shardId}): the stream dropped ${trimmed} records before their turn`);
+  return kept;
 }
 
 function isTaken(record: StreamRecord, { filters }: StreamSourcePlan): boolean {

@@ -5,7 +5,7 @@ import {
 } from "@aws-sdk/client-dynamodb-streams";
 import type { S3Client } from "@aws-sdk/client-s3";
 import type { StreamSourcePlan } from "../assembly/plan.ts";
-import type { Gateway } from "../gateway/types.ts";
+import type { Call, Gateway } from "../gateway/types.ts";
 import type { Delay } from "../lambda/delay.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
 import { type GivenUp, putInvocationRecord } from "./failure-destination.ts";
@@ -70,9 +70,9 @@ export function startStreamSource(options: StreamSourceOptions): StreamSource {
     const { failureBucket } = plan;
     const count = given.records.length;
     if (failureBucket === undefined) return options.onMeasured?.("DroppedEventCount", count);
-    const functionArn = target.plan.arn;
+    const record = { ...given, shardId, functionArn: target.plan.arn, now: now() };
     try {
-      await putInvocationRecord(s3, plan, failureBucket.name, { ...given, shardId, functionArn, now: now() });
+      await putInvocationRecord(s3, plan, failureBucket.name, record);
       options.onMeasured?.("OnFailureDestinationDeliveredEventCount", count);
     } catch (error) {
       options.onMeasured?.("DroppedEventCount", count);
@@ -129,12 +129,9 @@ export function startStreamSource(options: StreamSourceOptions): StreamSource {
     }
   };
 
-  const wakeAll = (): void => {
-    for (const reader of readers.values()) reader.wake();
-  };
+  const wakeAll = (): void => readers.forEach((reader) => void reader.wake());
   const stopListening = options.gateway.intercept(async (call, moment) => {
-    const isWrite = moment === "after" && writes.includes(call.action);
-    if (isWrite && call.resources.includes(plan.table.arn)) wakeAll();
+    if (moment === "after" && isWriteTo(plan.table.arn, call)) wakeAll();
     return undefined;
   });
   const running = run();
@@ -155,6 +152,10 @@ export function startStreamSource(options: StreamSourceOptions): StreamSource {
       await Promise.all([...readers.values()].map((reader) => reader.finished));
     },
   };
+}
+
+function isWriteTo(tableArn: string, { action, resources }: Call): boolean {
+  return writes.includes(action) && resources.includes(tableArn);
 }
 
 async function listShards(
