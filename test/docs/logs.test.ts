@@ -23,7 +23,7 @@ it("each code is logged by a function: none is left over in the catalogue", () =
 
 it("what is to be done about a code is a command or a setting that there is", () => {
   const commands = readFileSync(join(root, "docs/reference/commands.md"), "utf8");
-  const settings = readFileSync(join(root, "docs/guide/settings.md"), "utf8");
+  const settings = readFileSync(join(root, "docs/reference/settings.md"), "utf8");
   const named = Object.values(remedies).flatMap((text) => [
     ...text.matchAll(/`([a-z]+ [a-z]+|[a-z]+\.[A-Za-z]+)/g),
   ]);

@@ -58,7 +58,7 @@ describe("the runbook", () => {
   });
 
   it("names settings that are documented", () => {
-    const settings = readFileSync(join(root, "docs", "guide", "settings.md"), "utf8");
+    const settings = readFileSync(join(root, "docs", "reference", "settings.md"), "utf8");
     const pattern =
       /`((?:alarms|fetch|provider|webhooks|relay|token|reconcile|retention|functions)\.[a-zA-Z.]+)`/g;
     const named = [...page.matchAll(pattern)].map(([, name = ""]) => name);

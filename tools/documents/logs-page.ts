@@ -19,7 +19,7 @@ export function logsPage(): string {
     following,
     traces,
     "## The codes",
-    "What to do is a command of `npx income-events`, or a setting ([settings.md](../guide/settings.md)). What raises an alarm has an entry " +
+    "What to do is a command of `npx income-events`, or a setting ([settings.md](settings.md)). What raises an alarm has an entry " +
       "in the [runbook](../operate/runbook.md).",
     ...(["ERROR", "WARN"] as const).flatMap((level) => [
       `### ${level}`,
