@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { VALIDATE_AGAINST_DEFAULT_RULES } from "aws-cdk-lib/cx-api";
 import { z } from "zod";
 import { synthesize } from "../lib/app.ts";
 
@@ -52,7 +51,7 @@ export async function synthesizeProduct(stage = "local", changes: object = {}): 
   // The template is the same without CDK's checks, which `npm run check` runs.
   const unchecked = { [VALIDATE_AGAINST_DEFAULT_RULES]: false };
   const context = { stage, settings, ...unchecked };
-  synthesize({ outdir: directory, context, builtinCloudFormationValidation: false });
+  await synthesize({ outdir: directory, context, builtinCloudFormationValidation: false });
   return productAssembly(directory);
 }
 

@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { type BuildOptions, buildSync, type Metafile, type OutputFile } from "esbuild";
+import { basename, dirname, join } from "node:path";
+import { type BuildOptions, type BuildResult, build, buildSync, type Metafile } from "esbuild";
 
 /** One function's code as Lambda gets it: file names, relative to the bundle, with their contents. */
 export type Bundle = {
@@ -13,6 +14,8 @@ export type Bundle = {
 // Never written to: sources in the source maps are relative to it, so that a bundle is the same wherever the
 // repository lies.
 const outputDirectory = "bundle";
+/** Modules that functions import when they need them. */
+const lazyDirectory = "adapters/lazy";
 
 const options = {
   bundle: true,
@@ -23,7 +26,7 @@ const options = {
   format: "esm",
   minify: true,
   // Maps name files and lines; the sources themselves are in the repository, not in each function.
-  sourcemap: "linked",
+  sourcemap: "external",
   sourcesContent: false,
   outdir: outputDirectory,
   outExtension: { ".js": ".mjs" },
@@ -53,82 +56,151 @@ const packageFile = JSON.stringify({ type: "module", imports: { "#lazy/*": "./la
  * modules, which it could not when it runs
  */
 export function bundle(repository: string, entry: string): Bundle {
-  const build = (file: string, output: string) => buildFile(repository, file, output, nameOf(entry));
-  const main = build(entry, "index");
-  const lazy = main.lazyImports.map((name) => build(`adapters/lazy/${name}.ts`, `lazy/${name}`));
-  const built = [main, ...lazy];
-  const files = new Map(built.flatMap((each) => each.files));
-  if (lazy.length > 0) files.set("package.json", Buffer.from(packageFile));
-  return {
-    files,
-    inputs: built.flatMap(({ inputs }) => inputs),
-  };
+  return bundleOf(entry, buildSync(optionsFor(repository, [entry])));
+}
+
+/** Bundles several entry files in one build, which reads what they share once. @throws as `bundle` */
+async function bundleAll(
+  repository: string,
+  entries: readonly string[],
+): Promise<ReadonlyMap<string, Bundle>> {
+  const built = await build(optionsFor(repository, entries));
+  return new Map(entries.map((entry) => [entry, bundleOf(entry, built)]));
+}
+
+/** Each entry, and each lazy module, becomes one file: nothing is split into parts that several share. */
+function optionsFor(repository: string, entries: readonly string[]) {
+  const entryPoints = Object.fromEntries([
+    ...entries.map((entry) => [outputNameOf(entry), join(repository, entry)]),
+    ...globSync("*.ts", { cwd: join(repository, lazyDirectory) }).map((file) => [
+      `lazy/${withoutEnding(file)}`,
+      join(repository, lazyDirectory, file),
+    ]),
+  ]);
+  return { ...options, alias: lighter, absWorkingDir: repository, entryPoints };
+}
+
+/** Without folders, so that sources have the same paths in each function's map. */
+function outputNameOf(entry: string): string {
+  return withoutEnding(entry).replaceAll("/", "--");
+}
+
+function withoutEnding(file: string): string {
+  return file.replace(/\.ts$/, "");
 }
 
 /** As log lines call a function: `store/users` for `functions/store/users.ts`. */
 function nameOf(entry: string): string {
-  return entry.replace(/^functions\/|\.ts$/g, "");
+  return withoutEnding(entry).replace(/^functions\//, "");
 }
 
-/**
- * @param name of the file that is written, without its ending
- * @param functionName what the code finds in the place of `process.env.FUNCTION_NAME`
- */
-function buildFile(repository: string, entry: string, name: string, functionName: string) {
-  const { outputFiles, metafile } = buildSync({
-    ...options,
-    alias: lighter,
-    define: { "process.env.FUNCTION_NAME": JSON.stringify(functionName) },
-    absWorkingDir: repository,
-    entryPoints: { [name]: join(repository, entry) },
-  });
-  const required = importsOf(metafile).find(({ kind }) => kind === "require-call");
+type Built = BuildResult<typeof options>;
+
+function bundleOf(entry: string, built: Built): Bundle {
+  const main = outputOf(built, outputNameOf(entry));
+  const lazy = main.lazyImports.map((name) => ({ name, output: outputOf(built, `lazy/${name}`) }));
+  const outputs = [main, ...lazy.map(({ output }) => output)];
+  const required = outputs.flatMap(({ imports }) => imports).find(({ kind }) => kind === "require-call");
   if (required !== undefined) {
     throw new Error(
       `${entry}: CommonJS code requires ${required.path}, which ESM can't; import another package`,
     );
   }
+  const files = new Map([
+    ...filesOf("index", main, `process.env.FUNCTION_NAME=${JSON.stringify(nameOf(entry))};\n`),
+    ...lazy.flatMap(({ name, output }) => filesOf(`lazy/${name}`, output)),
+  ]);
+  if (lazy.length > 0) files.set("package.json", Buffer.from(packageFile));
+  return { files, inputs: outputs.flatMap(({ inputs }) => inputs) };
+}
+
+function outputOf({ outputFiles, metafile }: Built, name: string) {
+  const path = `${outputDirectory}/${name}.mjs`;
+  const text = (ending: string) => outputFiles.find((file) => file.path.endsWith(`/${path}${ending}`))?.text;
+  const output = metafile.outputs[path];
+  const [code, map] = [text(""), text(".map")];
+  if (output === undefined || code === undefined || map === undefined) throw new Error(`No bundle ${path}`);
+  const imports = importsOf(output);
   return {
-    files: outputFiles.map((file) => nameAndContents(repository, file)),
-    inputs: Object.keys(metafile.inputs),
-    lazyImports: importsOf(metafile)
+    code,
+    map,
+    imports,
+    inputs: Object.keys(output.inputs),
+    lazyImports: imports
       .filter(({ path }) => path.startsWith("#lazy/"))
       .map(({ path }) => path.slice("#lazy/".length)),
   };
 }
 
-function nameAndContents(repository: string, { path, contents }: OutputFile): [string, Uint8Array] {
-  return [path.slice(join(repository, outputDirectory).length + 1), contents];
+/**
+ * A file of a bundle and its source map.
+ * @param firstLine stands before the code, which the map then begins one line later
+ */
+function filesOf(
+  name: string,
+  { code, map }: { readonly code: string; readonly map: string },
+  firstLine = "",
+): [string, Uint8Array][] {
+  const mapped = firstLine === "" ? map : map.replace('"mappings": "', '"mappings": ";');
+  const link = `//# sourceMappingURL=${basename(name)}.mjs.map\n`;
+  return [
+    [`${name}.mjs`, Buffer.from(`${firstLine}${code}${link}`)],
+    [`${name}.mjs.map`, Buffer.from(mapped)],
+  ];
 }
 
 /** What is left to be imported when the bundle runs. */
-function importsOf({ outputs }: Metafile) {
-  return Object.values(outputs)
-    .flatMap(({ imports }) => imports)
-    .filter(({ external }) => external === true);
+function importsOf({ imports }: Metafile["outputs"][string]) {
+  return imports.filter(({ external }) => external === true);
 }
 
-/** Bundles on disk for as long as a synthesis needs them: `using bundler = createBundler(…)` removes them. */
-export type Bundler = Disposable & {
-  /** @returns the directory that holds the entry's bundle and, beside it, `settings.json` */
-  readonly directoryOf: (entry: string, settings: unknown) => string;
+/** A function's code on disk. */
+type Code = {
+  /** Holds the bundle and, beside it, `settings.json`. */
+  readonly directory: string;
+  /** Of all that lies there: it changes with a byte of it, and with nothing else. */
+  readonly digest: string;
 };
 
-export function createBundler(repository: string): Bundler {
+/** Bundles on disk for as long as a synthesis needs them: `using bundler = await createBundler(…)` removes them. */
+export type Bundler = Disposable & {
+  /** @throws where the entry is no file below `functions/` that exports a handler */
+  readonly codeOf: (entry: string, settings: unknown) => Code;
+};
+
+/** Bundles every entry file at once. @throws as `bundle` */
+export async function createBundler(repository: string): Promise<Bundler> {
+  const bundles = await bundleAll(repository, entriesIn(repository));
   const root = mkdtempSync(join(tmpdir(), "income-events-bundles-"));
   return {
-    directoryOf: (entry, settings) => {
-      const directory = join(root, entry.replace(/\.ts$/, ""));
-      writeBundle(directory, bundle(repository, entry));
-      writeFileSync(join(directory, "settings.json"), JSON.stringify(settings, undefined, 2));
-      return directory;
+    codeOf: (entry, settings) => {
+      const code = bundles.get(entry);
+      if (code === undefined) throw new Error(`${entry} exports no handler`);
+      const settingsFile = Buffer.from(JSON.stringify(settings, undefined, 2));
+      const files = new Map([...code.files, ["settings.json", settingsFile]]);
+      const directory = join(root, withoutEnding(entry));
+      writeBundle(directory, { files });
+      return { directory, digest: digestOf(files) };
     },
     [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
   };
 }
 
+/** What Lambda can invoke: the files below `functions/` that export a handler. */
+function entriesIn(repository: string): readonly string[] {
+  return globSync("functions/**/*.ts", { cwd: repository })
+    .filter((file) => /^export const handler\b/m.test(readFileSync(join(repository, file), "utf8")))
+    .sort();
+}
+
+function digestOf(files: Bundle["files"]): string {
+  const hash = createHash("sha256");
+  for (const [name, contents] of files) hash.update(`${name}\n${contents.byteLength}\n`).update(contents);
+  return hash.digest("hex");
+}
+
 /** Writes a bundle's files into a directory, which is made where it is not there. */
-export function writeBundle(directory: string, { files }: Bundle): void {
+export function writeBundle(directory: string, { files }: Pick<Bundle, "files">): void {
   for (const [name, contents] of files) {
     const file = join(directory, name);
     mkdirSync(dirname(file), { recursive: true });

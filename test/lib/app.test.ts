@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { VALIDATE_AGAINST_DEFAULT_RULES } from "aws-cdk-lib/cx-api";
 import { afterAll, describe, expect, it } from "vitest";
 import { synthesize } from "../../lib/app.ts";
 import { productionSettings } from "./synthesized.ts";
@@ -11,25 +10,24 @@ describe("the app", () => {
   afterAll(() => rmSync(directory, { recursive: true }));
 
   const synthesizeWith = (context: Readonly<Record<string, unknown>>) =>
-    synthesize({
-      outdir: join(directory, "assembly"),
-      context: { ...context, [VALIDATE_AGAINST_DEFAULT_RULES]: false },
-    });
+    synthesize({ outdir: join(directory, "assembly"), context, builtinCloudFormationValidation: false });
 
-  it("refuses a stage's name that no stack could have", () => {
-    expect(() => synthesizeWith({ stage: "Prod_1" })).toThrow(
+  it("refuses a stage's name that no stack could have", async () => {
+    await expect(synthesizeWith({ stage: "Prod_1" })).rejects.toThrow(
       'stage: is "Prod_1"; name it with -c stage=NAME',
     );
   });
 
-  it("refuses the committed production settings until the provider's address is set", () => {
-    expect(() => synthesizeWith({ stage: "prod" })).toThrow("provider.baseUrls.production: is a placeholder");
+  it("refuses the committed production settings until the provider's address is set", async () => {
+    await expect(synthesizeWith({ stage: "prod" })).rejects.toThrow(
+      "provider.baseUrls.production: is a placeholder",
+    );
   });
 
-  it("synthesizes production from a file elsewhere, each function with code and settings", () => {
+  it("synthesizes production from a file elsewhere, each function with code and settings", async () => {
     const file = join(directory, "settings.json");
     writeFileSync(file, JSON.stringify(productionSettings));
-    const assembly = synthesizeWith({ stage: "prod", settings: file });
+    const assembly = await synthesizeWith({ stage: "prod", settings: file });
     expect(assembly.stacks.map(({ stackName }) => stackName)).toEqual(["income-events-prod"]);
     const assets = readdirSync(assembly.directory).filter((name) => name.startsWith("asset."));
     expect(assets).toHaveLength(15);

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -148,9 +149,69 @@ describe("bundling", () => {
   it("leaves what is imported lazily in a file of its own, where it is found when it is needed", async () => {
     const root = repositoryWith("lazy", files);
     expect(codeOf(bundle(root, "functions/a.ts"))).not.toContain("large thing");
-    using bundler = createBundler(root);
-    const { handler } = await import(join(bundler.directoryOf("functions/a.ts", {}), "index.mjs"));
+    using bundler = await createBundler(root);
+    const { directory } = bundler.codeOf("functions/a.ts", {});
+    const { handler } = await import(join(directory, "index.mjs"));
     expect(await handler()).toMatchObject({ large: "large thing" });
+  });
+
+  it("gives in one build of all functions the bytes of a build of each", async () => {
+    const root = repositoryWith("several", {
+      ...files,
+      "functions/b/c.ts": "export const handler = () => process.env.FUNCTION_NAME;",
+    });
+    using bundler = await createBundler(root);
+    for (const entry of ["functions/a.ts", "functions/b/c.ts"]) {
+      const { directory } = bundler.codeOf(entry, {});
+      for (const [name, contents] of bundle(root, entry).files) {
+        expect(readFileSync(join(directory, name), "utf8")).toBe(Buffer.from(contents).toString());
+      }
+    }
+  });
+
+  it("tells a function its name", async () => {
+    const root = repositoryWith("named", {
+      "functions/b/c.ts": "const name = process.env.FUNCTION_NAME;\nexport const handler = () => name;",
+    });
+    using bundler = await createBundler(root);
+    const { directory } = bundler.codeOf("functions/b/c.ts", {});
+    const { handler } = await import(join(directory, "index.mjs"));
+    expect(handler()).toBe("b/c");
+    delete process.env.FUNCTION_NAME;
+  });
+
+  it("maps what is thrown to the line of the source", async () => {
+    const root = repositoryWith("mapped", {
+      "functions/a.ts": "\n\nexport const handler = () => {\n  throw new Error('here');\n};\n",
+    });
+    using bundler = await createBundler(root);
+    const { directory } = bundler.codeOf("functions/a.ts", {});
+    const call = `(await import(${JSON.stringify(join(directory, "index.mjs"))})).handler()`;
+    const { stderr } = spawnSync(
+      process.execPath,
+      ["--enable-source-maps", "--input-type=module", "-e", call],
+      {
+        encoding: "utf8",
+      },
+    );
+    expect(stderr).toMatch(/functions\/a\.ts:4:\d+/);
+  });
+
+  it("gives code a digest that changes with a byte of code or settings, and with nothing else", async () => {
+    const digestOf = async (name: string, text: string, settings: object) => {
+      using bundler = await createBundler(repositoryWith(name, { ...files, "functions/a.ts": text }));
+      return bundler.codeOf("functions/a.ts", settings).digest;
+    };
+    const text = files["functions/a.ts"];
+    const digest = await digestOf("digest-a", text, { a: 1 });
+    expect(await digestOf("digest-b", text, { a: 1 })).toBe(digest);
+    expect(await digestOf("digest-c", text, { a: 2 })).not.toBe(digest);
+    expect(await digestOf("digest-d", `${text} export const other = 1;`, { a: 1 })).not.toBe(digest);
+  });
+
+  it("refuses to give code of a file that exports no handler", async () => {
+    using bundler = await createBundler(repositoryWith("no-handler", { ...files, "functions/b.ts": "" }));
+    expect(() => bundler.codeOf("functions/b.ts", {})).toThrow("functions/b.ts exports no handler");
   });
 
   it("names what can't be resolved", () => {
@@ -166,12 +227,12 @@ describe("bundling", () => {
     expect(() => bundle(root, "functions/a.ts")).toThrow("functions/a.ts: CommonJS code requires node:fs");
   });
 
-  it("puts settings beside the code, and removes both when it is done", () => {
+  it("puts settings beside the code, and removes both when it is done", async () => {
     const root = repositoryWith("settings", files);
     let place = "";
     {
-      using bundler = createBundler(root);
-      place = bundler.directoryOf("functions/a.ts", { a: 1 });
+      using bundler = await createBundler(root);
+      place = bundler.codeOf("functions/a.ts", { a: 1 }).directory;
       expect(JSON.parse(readFileSync(join(place, "settings.json"), "utf8"))).toEqual({ a: 1 });
       expect(existsSync(join(place, "index.mjs"))).toBe(true);
     }
