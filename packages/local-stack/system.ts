@@ -8,7 +8,7 @@ import { outputOf } from "./outputs.ts";
 import { problemsOf } from "./problems.ts";
 import type { Access } from "./scenario/snapshot.ts";
 import { type LocalStack, startStack } from "./stack.ts";
-import { synthesize } from "./synthesize.ts";
+import { synthesize } from "./synthesis/synthesize.ts";
 
 /** Everything that runs: the sandbox, and the stack as it was synthesized, registered with it. */
 export type System = {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { synthesize } from "@income-events/local-stack/synthesize.ts";
+import { synthesize } from "@income-events/local-stack/synthesis/synthesize.ts";
 import { z } from "zod";
 
 const stage = "compressed";

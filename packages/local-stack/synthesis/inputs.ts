@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Project } from "./project.ts";
+
+/** What npm writes of what it has installed; what somebody changes in there by hand is not seen. */
+const installed = "node_modules/.package-lock.json";
+
+/**
+ * Of everything that an assembly is made of: the files that `cdk.json` names under `watch`, those that are given, the
+ * installed packages, the context and the version of Node. Another one of these gives another digest.
+ */
+export function digestOfInputs(
+  project: Project,
+  given: Readonly<Record<string, unknown>>,
+  files: readonly string[],
+): string {
+  const { directory } = project;
+  const hash = createHash("sha256");
+  const add = (name: string, contents: string | Uint8Array) =>
+    hash.update(`${name}\n${Buffer.byteLength(contents)}\n`).update(contents);
+  add("versions", JSON.stringify([process.version, process.platform, process.arch]));
+  add("context", JSON.stringify(given));
+  const known = [...filesOf(project), "cdk.json", installed].map((name) => [name, join(directory, name)]);
+  for (const [name = "", path = ""] of [...known, ...files.map((file) => ["given", file])]) {
+    if (existsSync(path)) add(name, readFileSync(path));
+  }
+  return hash.digest("hex").slice(0, 32);
+}
+
+/** The files that `cdk.json` names under `watch`, relative to the project, in an order of their own. */
+export function filesOf({ directory, watch }: Project): readonly string[] {
+  if (watch === undefined) return [];
+  const found = globSync([...watch.include], {
+    cwd: directory,
+    exclude: [...watch.exclude],
+    withFileTypes: true,
+  });
+  return found
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    .sort();
+}
