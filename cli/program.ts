@@ -1,32 +1,4 @@
 import { Command, CommanderError } from "commander";
-import { addCompletion } from "./commands/completion.ts";
-import { addDlqList } from "./commands/dlq-list.ts";
-import { addDlqPurge } from "./commands/dlq-purge.ts";
-import { addDlqRedrive } from "./commands/dlq-redrive.ts";
-import { addDlqShow } from "./commands/dlq-show.ts";
-import { addDoctor } from "./commands/doctor.ts";
-import { addErase } from "./commands/erase.ts";
-import { addEraseApplyLog } from "./commands/erase-apply-log.ts";
-import { addEventsList } from "./commands/events-list.ts";
-import { addEventsShow } from "./commands/events-show.ts";
-import { addEventsTail } from "./commands/events-tail.ts";
-import { addLocalForward } from "./commands/local-forward.ts";
-import { addMappingLearn } from "./commands/mapping-learn.ts";
-import { addMappingTry } from "./commands/mapping-try.ts";
-import { addRecordsShow } from "./commands/records-show.ts";
-import { addRepair } from "./commands/repair.ts";
-import { addReplay } from "./commands/replay.ts";
-import { addRestore } from "./commands/restore.ts";
-import { addSecretRotate } from "./commands/secret-rotate.ts";
-import { addStatus } from "./commands/status.ts";
-import { addSubscribersList } from "./commands/subscribers-list.ts";
-import { addSubscribersTail } from "./commands/subscribers-tail.ts";
-import { addSubscribersTest } from "./commands/subscribers-test.ts";
-import { addTokenRefresh } from "./commands/token-refresh.ts";
-import { addTokenSet } from "./commands/token-set.ts";
-import { addTokenShow } from "./commands/token-show.ts";
-import { addWebhooksList } from "./commands/webhooks-list.ts";
-import { addWebhooksRegister } from "./commands/webhooks-register.ts";
 import { completionLines } from "./completion/complete.ts";
 import { completeWord } from "./completion/scripts.ts";
 import { exitCodes } from "./core/command-error.ts";
@@ -40,50 +12,163 @@ Exit codes: 0 done, ${exitCodes.failed} failed, ${exitCodes.usage} used wrongly 
 Example:
   npx income-events webhooks register --help`;
 
-/** The whole command line. */
-export function createProgram(): Command {
+const groups = {
+  token: "the provider's token",
+  webhooks: "the webhooks at the provider",
+  secret: "the secret that webhooks carry",
+  records: "what is known of users and accounts",
+  events: "the events that are stored",
+  mapping: "how a provider's webhooks become events",
+  subscribers: "who gets the events",
+  local: "a deployed stage's events, on your own machine",
+  dlq: "dead letters: what could not be processed",
+  erase: "users and accounts, for good",
+} as const;
+
+type CommandFile = {
+  readonly group?: keyof typeof groups;
+  /** What is written for its commands, after the group. */
+  readonly names: readonly string[];
+  readonly load: () => Promise<(group: Command) => void>;
+};
+
+/** In the order of the help. Loaded when they are needed: most of a command's time would go into loading the others. */
+const commandFiles: readonly CommandFile[] = [
+  { names: ["status"], load: async () => (await import("./commands/status.ts")).addStatus },
+  { names: ["doctor"], load: async () => (await import("./commands/doctor.ts")).addDoctor },
+  { group: "token", names: ["set"], load: async () => (await import("./commands/token-set.ts")).addTokenSet },
+  {
+    group: "token",
+    names: ["show"],
+    load: async () => (await import("./commands/token-show.ts")).addTokenShow,
+  },
+  {
+    group: "token",
+    names: ["refresh"],
+    load: async () => (await import("./commands/token-refresh.ts")).addTokenRefresh,
+  },
+  {
+    group: "webhooks",
+    names: ["register"],
+    load: async () => (await import("./commands/webhooks-register.ts")).addWebhooksRegister,
+  },
+  {
+    group: "webhooks",
+    names: ["list"],
+    load: async () => (await import("./commands/webhooks-list.ts")).addWebhooksList,
+  },
+  {
+    group: "secret",
+    names: ["rotate"],
+    load: async () => (await import("./commands/secret-rotate.ts")).addSecretRotate,
+  },
+  {
+    group: "records",
+    names: ["show"],
+    load: async () => (await import("./commands/records-show.ts")).addRecordsShow,
+  },
+  {
+    group: "events",
+    names: ["list"],
+    load: async () => (await import("./commands/events-list.ts")).addEventsList,
+  },
+  {
+    group: "events",
+    names: ["show"],
+    load: async () => (await import("./commands/events-show.ts")).addEventsShow,
+  },
+  {
+    group: "events",
+    names: ["tail"],
+    load: async () => (await import("./commands/events-tail.ts")).addEventsTail,
+  },
+  {
+    group: "mapping",
+    names: ["try"],
+    load: async () => (await import("./commands/mapping-try.ts")).addMappingTry,
+  },
+  {
+    group: "mapping",
+    names: ["learn"],
+    load: async () => (await import("./commands/mapping-learn.ts")).addMappingLearn,
+  },
+  {
+    group: "subscribers",
+    names: ["list"],
+    load: async () => (await import("./commands/subscribers-list.ts")).addSubscribersList,
+  },
+  {
+    group: "subscribers",
+    names: ["tail"],
+    load: async () => (await import("./commands/subscribers-tail.ts")).addSubscribersTail,
+  },
+  {
+    group: "subscribers",
+    names: ["test"],
+    load: async () => (await import("./commands/subscribers-test.ts")).addSubscribersTest,
+  },
+  { names: ["replay"], load: async () => (await import("./commands/replay.ts")).addReplay },
+  { names: ["repair"], load: async () => (await import("./commands/repair.ts")).addRepair },
+  { names: ["completion"], load: async () => (await import("./commands/completion.ts")).addCompletion },
+  {
+    group: "local",
+    names: ["forward"],
+    load: async () => (await import("./commands/local-forward.ts")).addLocalForward,
+  },
+  { group: "dlq", names: ["list"], load: async () => (await import("./commands/dlq-list.ts")).addDlqList },
+  { group: "dlq", names: ["show"], load: async () => (await import("./commands/dlq-show.ts")).addDlqShow },
+  {
+    group: "dlq",
+    names: ["redrive"],
+    load: async () => (await import("./commands/dlq-redrive.ts")).addDlqRedrive,
+  },
+  { group: "dlq", names: ["purge"], load: async () => (await import("./commands/dlq-purge.ts")).addDlqPurge },
+  {
+    group: "erase",
+    names: ["user", "account", "company-account"],
+    load: async () => (await import("./commands/erase.ts")).addErase,
+  },
+  {
+    group: "erase",
+    names: ["apply-log"],
+    load: async () => (await import("./commands/erase-apply-log.ts")).addEraseApplyLog,
+  },
+  { names: ["restore"], load: async () => (await import("./commands/restore.ts")).addRestore },
+];
+
+/**
+ * The command line.
+ * @param words what is written: where they name a command, the program has that one alone, else all of them
+ */
+export async function createProgram(words: readonly string[] = []): Promise<Command> {
   // Before the groups: they take over how errors are told.
   const program = new Command("income-events")
     .description("Operates the pipeline of an income-data service's events.")
     .exitOverride()
     .addHelpText("after", help);
-  addStatus(program);
-  addDoctor(program);
-  const token = program.command("token").description("the provider's token");
-  for (const add of [addTokenSet, addTokenShow, addTokenRefresh]) add(token);
-  const webhooks = program.command("webhooks").description("the webhooks at the provider");
-  for (const add of [addWebhooksRegister, addWebhooksList]) add(webhooks);
-  addSecretRotate(program.command("secret").description("the secret that webhooks carry"));
-  addRecordsShow(program.command("records").description("what is known of users and accounts"));
-  addEvents(program.command("events").description("the events that are stored"));
-  addMapping(program.command("mapping").description("how a provider's webhooks become events"));
-  const subscribers = program.command("subscribers").description("who gets the events");
-  for (const add of [addSubscribersList, addSubscribersTail, addSubscribersTest]) add(subscribers);
-  addReplay(program);
-  addRepair(program);
-  addCompletion(program);
-  addLocalForward(program.command("local").description("a deployed stage's events, on your own machine"));
-  const letters = program.command("dlq").description("dead letters: what could not be processed");
-  for (const add of [addDlqList, addDlqShow, addDlqRedrive, addDlqPurge]) add(letters);
-  const erase = program.command("erase").description("users and accounts, for good");
-  for (const add of [addErase, addEraseApplyLog]) add(erase);
-  addRestore(program);
+  const named = commandFiles.filter((file) => isNamed(file, words));
+  const files = named.length === 0 ? commandFiles : named;
+  const adding = await Promise.all(files.map(async ({ group, load }) => ({ group, add: await load() })));
+  const parents = new Map<string, Command>();
+  for (const { group, add } of adding) {
+    if (group === undefined) {
+      add(program);
+    } else {
+      const parent = parents.get(group) ?? program.command(group).description(groups[group]);
+      parents.set(group, parent);
+      add(parent);
+    }
+  }
   return program;
 }
 
-function addMapping(group: Command): void {
-  addMappingTry(group);
-  addMappingLearn(group);
-}
-
-function addEvents(group: Command): void {
-  addEventsList(group);
-  addEventsShow(group);
-  addEventsTail(group);
+function isNamed({ group, names }: CommandFile, [first = "", second = ""]: readonly string[]): boolean {
+  return group === undefined ? names.includes(first) : first === group && names.includes(second);
 }
 
 /** Runs a command line. @returns the exit code; what went wrong was told on the standard error */
-export async function runProgram(args: readonly string[], program = createProgram()): Promise<number> {
+export async function runProgram(args: readonly string[], given?: Command): Promise<number> {
+  const program = given ?? (await createProgram(args));
   const [first, ...words] = args;
   if (first === completeWord) {
     process.stdout.write(completionLines(program, words));

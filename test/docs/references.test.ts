@@ -26,9 +26,9 @@ describe("the documents", () => {
   });
 });
 
-describe("the page of commands", () => {
+describe("the page of commands", async () => {
   const page = textOf(join("docs", "reference", "commands.md"));
-  const commands = createProgram().commands.flatMap((group) =>
+  const commands = (await createProgram()).commands.flatMap((group) =>
     group.commands.length === 0
       ? [group.name()]
       : group.commands.map((command) => `${group.name()} ${command.name()}`),

@@ -16,7 +16,7 @@ const anchorOf = (heading: string) => heading.toLowerCase().replaceAll(" ", "-")
 const alarms = synthesized(productionSettings)
   .ofType("AWS::CloudWatch::Alarm")
   .map(({ id, Properties }) => readAlarm(id, Properties));
-const commands = createProgram().commands.flatMap((group) =>
+const commands = (await createProgram()).commands.flatMap((group) =>
   group.commands.length === 0
     ? [{ name: group.name(), options: group.options }]
     : group.commands.map((command) => ({

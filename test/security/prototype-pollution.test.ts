@@ -156,7 +156,8 @@ describe("names that every object has, from outside, change nothing that they ar
     ["status", "--__proto__=x"],
     ["--constructor"],
   ])("in arguments: %s %s", async (...args) => {
-    const program = createProgram().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
+    const program = await createProgram(args);
+    program.configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
     for (const command of program.commands) command.configureOutput({ writeErr: () => undefined });
     await expect(program.parseAsync(args, { from: "user" })).rejects.toThrow(
       /unknown (command|option)|\(outputHelp\)/,

@@ -40,7 +40,7 @@ function prepare(): void {
 async function check(input: Uint8Array): Promise<void> {
   prepare();
   const args = Buffer.from(input).toString("utf8").split("\n");
-  const program = createProgram().hook("preAction", (_, command: Command) => {
+  const program = (await createProgram(args)).hook("preAction", (_, command: Command) => {
     if (!command.options.some(({ long }) => long === "--outputs")) return;
     command.setOptionValue("outputs", outputs);
     command.setOptionValue("stage", undefined);

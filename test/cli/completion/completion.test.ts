@@ -85,16 +85,17 @@ describe("candidates", () => {
   const valuesAt = (program: Command, ...words: readonly string[]) =>
     candidates(program, words, none).map(({ value }) => value);
 
-  it("lead to every command that there is, with what it does", () => {
+  it("lead to every command that there is, with what it does", async () => {
+    const program = await createProgram();
     const check = (command: Command, words: readonly string[]) => {
       for (const below of command.createHelp().visibleCommands(command)) {
         if (below.name() === "help") continue;
-        const found = candidates(createProgram(), [...words, below.name()], none);
+        const found = candidates(program, [...words, below.name()], none);
         expect(found).toContainEqual({ value: below.name(), description: below.description() });
         check(below, [...words, below.name()]);
       }
     };
-    check(createProgram(), []);
+    check(program, []);
   });
 
   it("are options that are not there yet, and those that take a value again", () => {
@@ -113,13 +114,14 @@ describe("candidates", () => {
     expect(valuesAt(program, "run", "")).toEqual(["fast"]);
   });
 
-  it("for a stage are those that run, or, for what works on settings, those that have some", () => {
+  it("for a stage are those that run, or, for what works on settings, those that have some", async () => {
+    const program = await createProgram();
     const running = mkdtempSync(join(tmpdir(), "running-"));
     const system = { pid: process.pid, stack: "income-events-here", region: "r", endpoint: "e" };
     const credentials = { accessKeyId: "a", secretAccessKey: "s" };
     writeFileSync(join(running, "here.json"), JSON.stringify({ ...system, credentials, outputs: {} }));
     const stages = (...words: readonly string[]) =>
-      candidates(createProgram(), [...words, "--stage", ""], stageNames(running)).map(({ value }) => value);
+      candidates(program, [...words, "--stage", ""], stageNames(running)).map(({ value }) => value);
     expect(stages("status")).toEqual(["here"]);
     expect(stages("mapping", "try", "file")).toEqual(expect.arrayContaining(["dev", "prod"]));
     rmSync(running, { recursive: true });

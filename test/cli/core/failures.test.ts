@@ -18,7 +18,7 @@ vi.mock("../../../cli/core/running-systems.ts", async (original) => ({
 }));
 
 /** Every command that there is, by its words: new ones are tested without being named here. */
-const commands = leavesOf(createProgram());
+const commands = leavesOf(await createProgram());
 /** Those that work on a deployment. */
 const deployed = commands.filter(({ command }) => command.options.some(({ long }) => long === "--outputs"));
 
