@@ -22,6 +22,7 @@ function filesIn(folder: string) {
   const listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
   const output = execFileSync("git", listing, { cwd: folder, encoding: "utf8", maxBuffer: 64 * 1_048_576 });
   return [...new Set(output.split("\0"))]
+    .toSorted()
     .filter((path) => path !== "" && existsSync(join(folder, path)))
     .map((path) => ({ path, text: readFileSync(join(folder, path), "utf8") }));
 }
