@@ -1,9 +1,7 @@
 import type { Command } from "commander";
-import { followStream } from "../../adapters/streams/stream-follower.ts";
-import { streamOf } from "../../adapters/streams/table-stream.ts";
 import { addCommand, type Operation } from "../core/command.ts";
-import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
 import { happeningLine, happeningOf } from "../events/event-tail.ts";
+import { followTable } from "../events/follow-table.ts";
 
 export function addEventsTail(group: Command): void {
   addCommand(
@@ -21,20 +19,10 @@ export function addEventsTail(group: Command): void {
   );
 }
 
-async function tail({ deployment, clients, terminal }: Operation): Promise<void> {
-  using interruption = awaitInterruption();
-  const { signal } = interruption;
-  const stream = await streamOf(clients.dynamodb, deployment.output("TableName"));
-  const records = followStream(clients.dynamodbStreams, stream, {
-    signal,
-    wait: (seconds) => waitUnlessAborted(seconds, signal),
-    onReady: () => terminal.progress(`Following the stage ${deployment.stage}. Ctrl-C ends it.`),
-    onTrouble: (reason) => terminal.progress(`${reason}: it goes on by itself.`),
-  });
-  for await (const some of records) {
-    for (const record of some) {
-      const happening = happeningOf(record, new Date());
-      if (happening !== undefined) terminal.result(happening, happeningLine(happening));
-    }
+async function tail(operation: Operation): Promise<void> {
+  const { deployment, terminal } = operation;
+  for await (const record of followTable(operation, `the stage ${deployment.stage}`)) {
+    const happening = happeningOf(record, new Date());
+    if (happening !== undefined) terminal.result(happening, happeningLine(happening));
   }
 }

@@ -1,8 +1,6 @@
 import type { Command } from "commander";
-import { followStream } from "../../adapters/streams/stream-follower.ts";
-import { streamOf } from "../../adapters/streams/table-stream.ts";
 import { addCommand, type Operation } from "../core/command.ts";
-import { awaitInterruption, waitUnlessAborted } from "../core/interruption.ts";
+import { followTable } from "../events/follow-table.ts";
 import { subscriberNamed } from "../events/subscriber-named.ts";
 import { messageLine, messagesOf } from "../events/subscriber-tail.ts";
 
@@ -22,22 +20,12 @@ export function addSubscribersTail(group: Command): void {
   );
 }
 
-async function tail({ deployment, clients, terminal }: Operation, _: object, name = ""): Promise<void> {
+async function tail(operation: Operation, _: object, name = ""): Promise<void> {
+  const { deployment, terminal } = operation;
   const subscriber = subscriberNamed(deployment, name);
-  using interruption = awaitInterruption();
-  const { signal } = interruption;
-  const stream = await streamOf(clients.dynamodb, deployment.output("TableName"));
-  const records = followStream(clients.dynamodbStreams, stream, {
-    signal,
-    wait: (seconds) => waitUnlessAborted(seconds, signal),
-    onReady: () => terminal.progress(`Following what ${name} is sent. Ctrl-C ends it.`),
-    onTrouble: (reason) => terminal.progress(`${reason}: it goes on by itself.`),
-  });
-  for await (const some of records) {
-    for (const record of some) {
-      for (const message of messagesOf(record, subscriber, `/income-events/${deployment.stage}`)) {
-        terminal.result(message, messageLine(message));
-      }
+  for await (const record of followTable(operation, `what ${name} is sent`)) {
+    for (const message of messagesOf(record, subscriber, `/income-events/${deployment.stage}`)) {
+      terminal.result(message, messageLine(message));
     }
   }
 }
