@@ -7,6 +7,7 @@ import {
   type HostOptions,
   hostFunction,
 } from "@income-events/local-stack/lambda/hosted-function.ts";
+import { functionPlan } from "./scripted-function.ts";
 
 export type Hosted = AsyncDisposable & { readonly host: HostedFunction; readonly lines: readonly string[] };
 
@@ -19,23 +20,7 @@ export async function hosted(
   const directory = await mkdtemp(join(tmpdir(), "function-"));
   await writeFile(join(directory, "index.mjs"), source);
   const lines: string[] = [];
-  const full: FunctionPlan = {
-    logicalId: "Work",
-    name: "work",
-    arn: "arn:aws:lambda:eu-central-1:000000000000:function:work",
-    roleArn: "arn:aws:iam::000000000000:role/work",
-    policies: [],
-    directory,
-    handler: "index.handler",
-    environment: {},
-    timeoutSeconds: 10,
-    memoryMb: 128,
-    logGroupName: "/test/work",
-    maximumRetryAttempts: 2,
-    maximumEventAgeSeconds: 21_600,
-    ...plan,
-  };
-  const host = hostFunction(full, {
+  const host = hostFunction(functionPlan({ directory, ...plan }), {
     environmentOf: ({ environment }) => ({ ...environment, PATH: "/usr/bin" }),
     onLine: (line) => lines.push(line),
     maximumProcesses: 2,

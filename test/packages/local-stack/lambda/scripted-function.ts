@@ -3,6 +3,26 @@ import type { HostedFunction, Outcome } from "@income-events/local-stack/lambda/
 
 export type ScriptedFunction = HostedFunction & { readonly events: readonly string[] };
 
+/** The plan of a function without rights, but for what a test says. */
+export function functionPlan(plan: Partial<FunctionPlan>): FunctionPlan {
+  return {
+    logicalId: "Work",
+    name: "work",
+    arn: "arn:aws:lambda:eu-central-1:000000000000:function:work",
+    roleArn: "arn:aws:iam::000000000000:role/work",
+    policies: [],
+    directory: "/",
+    handler: "index.handler",
+    environment: {},
+    timeoutSeconds: 10,
+    memoryMb: 128,
+    logGroupName: "/test/work",
+    maximumRetryAttempts: 2,
+    maximumEventAgeSeconds: 21_600,
+    ...plan,
+  };
+}
+
 /** A function without a process: it answers as told, the last answer again and again. */
 export function scripted(
   answers: readonly Outcome[] | ((event: string) => Outcome),
@@ -11,22 +31,7 @@ export function scripted(
   const events: string[] = [];
   return {
     events,
-    plan: {
-      logicalId: "Work",
-      name: "work",
-      arn: "arn:aws:lambda:eu-central-1:000000000000:function:work",
-      roleArn: "arn:aws:iam::000000000000:role/work",
-      policies: [],
-      directory: "/",
-      handler: "index.handler",
-      environment: {},
-      timeoutSeconds: 10,
-      memoryMb: 128,
-      logGroupName: "/test/work",
-      maximumRetryAttempts: 2,
-      maximumEventAgeSeconds: 21_600,
-      ...plan,
-    },
+    plan: functionPlan(plan),
     concurrency: 1,
     invoke: async (event) => {
       events.push(event);

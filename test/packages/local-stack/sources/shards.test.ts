@@ -9,6 +9,7 @@ import {
 import { describe, expect, test } from "vitest";
 import { eventually } from "../../../support/eventually.ts";
 import { scripted } from "../lambda/scripted-function.ts";
+import { streamPlan } from "./stream-plan.ts";
 
 type FakeShard = {
   readonly id: string;
@@ -76,31 +77,7 @@ async function follow(
   const clients = { streams: new DynamoDBStreamsClient(settings), s3: new S3Client(settings) };
   const source = startStreamSource({
     ...clients,
-    plan: {
-      kind: "stream",
-      logicalId: "Mapping",
-      id: "id",
-      function: "Work",
-      enabled: true,
-      batchSize: 100,
-      windowSeconds: 0,
-      filters: [],
-      reportsItemFailures: true,
-      table: {
-        logicalId: "T",
-        name: "T",
-        arn: "T",
-        attributes: [],
-        keys: [],
-        globalIndexes: [],
-        localIndexes: [],
-      },
-      streamArn: "arn:aws:dynamodb:eu-central-1:000000000000:table/T/stream/1",
-      startingPosition,
-      maximumRetryAttempts: 0,
-      maximumRecordAgeSeconds: -1,
-      bisects: false,
-    },
+    plan: streamPlan({ startingPosition }),
     region: "eu-central-1",
     target,
     gateway: { intercept: () => () => {} },

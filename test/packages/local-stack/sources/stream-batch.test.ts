@@ -4,6 +4,7 @@ import { type BatchRunner, runStreamBatch } from "@income-events/local-stack/sou
 import type { StreamRecord } from "@income-events/local-stack/sources/stream-record.ts";
 import { describe, expect, test } from "vitest";
 import { scripted } from "../lambda/scripted-function.ts";
+import { streamPlan } from "./stream-plan.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");
 
@@ -40,32 +41,7 @@ async function run(
   const waits: number[] = [];
   const givenUp: string[] = [];
   const target = scripted(typeof answers === "function" ? (event) => answers(numbersOf(event)) : answers);
-  const plan: StreamSourcePlan = {
-    kind: "stream",
-    logicalId: "Mapping",
-    id: "id",
-    function: "Work",
-    enabled: true,
-    batchSize: 100,
-    windowSeconds: 0,
-    filters: [],
-    reportsItemFailures: true,
-    table: {
-      logicalId: "T",
-      name: "T",
-      arn: "T",
-      attributes: [],
-      keys: [],
-      globalIndexes: [],
-      localIndexes: [],
-    },
-    streamArn: "arn",
-    startingPosition: "TRIM_HORIZON",
-    maximumRetryAttempts: 2,
-    maximumRecordAgeSeconds: -1,
-    bisects: false,
-    ...settings,
-  };
+  const plan = streamPlan({ maximumRetryAttempts: 2, ...settings });
   const runner: BatchRunner = {
     plan,
     target,

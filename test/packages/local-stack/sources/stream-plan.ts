@@ -1,0 +1,31 @@
+import type { StreamSourcePlan } from "@income-events/local-stack/assembly/plan.ts";
+
+/** The plan of a stream as an event source, but for what a test says. */
+export function streamPlan(plan: Partial<StreamSourcePlan>): StreamSourcePlan {
+  return {
+    kind: "stream",
+    logicalId: "Mapping",
+    id: "id",
+    function: "Work",
+    enabled: true,
+    batchSize: 100,
+    windowSeconds: 0,
+    filters: [],
+    reportsItemFailures: true,
+    table: {
+      logicalId: "T",
+      name: "T",
+      arn: "T",
+      attributes: [],
+      keys: [],
+      globalIndexes: [],
+      localIndexes: [],
+    },
+    streamArn: "arn:aws:dynamodb:eu-central-1:000000000000:table/T/stream/1",
+    startingPosition: "TRIM_HORIZON",
+    maximumRetryAttempts: 0,
+    maximumRecordAgeSeconds: -1,
+    bisects: false,
+    ...plan,
+  };
+}
