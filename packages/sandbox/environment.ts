@@ -108,7 +108,7 @@ export async function startEnvironment(
     clock.end();
     store.close();
   };
-  updatePeriodically(world, clock, options.dataUpdateIntervalMs ?? dayMs);
+  updatePeriodically(world, clock, dayMs);
   try {
     await api.listen({ host: "127.0.0.1", port });
   } catch (error) {
@@ -154,7 +154,7 @@ function startDeliveries(
     policy: {
       firstRetryMs: options.firstRetryMs ?? 30_000,
       maxRetryMs: options.maxRetryMs ?? 3_600_000,
-      giveUpAfterMs: options.giveUpAfterMs ?? 3 * dayMs,
+      giveUpAfterMs: 3 * dayMs,
       concurrency,
     },
   });

@@ -23,8 +23,6 @@ export type DeliveryOptions = {
   readonly firstRetryMs?: number;
   /** Default one hour. */
   readonly maxRetryMs?: number;
-  /** Default 3 days. */
-  readonly giveUpAfterMs?: number;
   /** Calls at once; default 16. */
   readonly concurrency?: number;
   /** Is told of each call to a webhook, with what came of it. */
@@ -44,8 +42,6 @@ export type EnvironmentOptions = {
   readonly alertOnAccountCreation?: boolean;
   /** How long a data fetch takes on the clock; default 0. */
   readonly fetchDurationMs?: number;
-  /** How often data that was fetched is fetched anew, on the clock; default one day. */
-  readonly dataUpdateIntervalMs?: number;
   readonly delivery?: DeliveryOptions;
   /** Unlimited by default; calls over it are answered 429. */
   readonly requestsPerMinute?: number;

@@ -188,7 +188,7 @@ test("data is updated over time in production too", async () => {
 
 test("data is updated over time, which causes endpoint events for what lives", async () => {
   const { url, received } = await startReceiver();
-  const sandbox = await sandboxFor({ dataUpdateIntervalMs: 86_400_000 });
+  const sandbox = await sandboxFor();
   await registerAll(sandbox, url);
   const { accounts } = await sandbox.createUsers(2);
   const json = { endpoints: ["income", "profile"] };
