@@ -27,10 +27,8 @@ import { startFunction } from "./stack/start-function.ts";
 
 export type {
   LocalFunction,
-  LocalQueue,
   LocalStack,
   StackOptions,
-  StackProblems,
 } from "./stack/local-stack.ts";
 
 const defaultRegion = "eu-central-1";
