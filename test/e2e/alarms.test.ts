@@ -3,16 +3,13 @@ import { type Outcome, tripAll, untripped } from "../../proof/alarms/run.ts";
 import { trips } from "../../proof/alarms/scenarios.ts";
 import { startWorld, type World } from "../../proof/alarms/world.ts";
 
-/** The others take a minute of silence or of failing: `npm run alarms` lives through them. */
-const quick = trips.filter(({ isLong }) => isLong !== true);
-
 describe("each alarm of the synthesized stack, on this machine", () => {
   let world: World;
   let outcomes: readonly Outcome[];
 
   beforeAll(async () => {
     world = await startWorld(undefined, () => undefined);
-    outcomes = await tripAll(world, quick, () => undefined);
+    outcomes = await tripAll(world, trips, () => undefined);
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
@@ -21,7 +18,7 @@ describe("each alarm of the synthesized stack, on this machine", () => {
     expect(world.stack.alarmPlans).toHaveLength(trips.length);
   });
 
-  it.each(quick.map(({ entry }) => entry))(
+  it.each(trips.map(({ entry }) => entry))(
     "goes off where its condition is made, and not before: %s",
     (entry) => {
       const outcome = outcomes.find(({ trip }) => trip.entry === entry);

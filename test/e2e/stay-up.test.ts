@@ -26,7 +26,7 @@ const addresses = z.object({
 });
 /** Where commands find a system of the stage `local` by its process. */
 const announcementOf = (pid: number) =>
-  join(import.meta.dirname, "../../.local/running", `income-events-local-${pid}.json`);
+  join(process.env.INCOME_EVENTS_RUNNING ?? "", `income-events-local-${pid}.json`);
 const freePorts = ["--api-port", "0", "--aws-port", "0", "--sandbox-port", "0"];
 
 describe("npm start", () => {
