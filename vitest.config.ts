@@ -1,14 +1,14 @@
 import { defineConfig } from "vitest/config";
-import { testsByTier } from "./test/support/tiers.ts";
+import { testsByTier } from "./test/support/run/tiers.ts";
 
 const { unit, integration, proof } = testsByTier();
 
 /** What tests on engines start with: hosts that the whole run shares, and what each file needs of its own. */
 const onEngines = {
   globalSetup: ["temporary-directory", "table-engine-host", "assembly-host"].map(
-    (name) => `test/support/${name}.ts`,
+    (name) => `test/support/run/${name}.ts`,
   ),
-  setupFiles: ["test/support/repeat-laws.ts", "test/support/running-systems.ts"],
+  setupFiles: ["test/support/run/repeat-laws.ts", "test/support/run/running-systems.ts"],
   // Most of their time is waiting, for engines, queues and processes.
   maxWorkers: 3,
 };
@@ -28,7 +28,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: unit,
-          setupFiles: ["test/support/repeat-laws.ts", "test/support/unit-guard.ts"],
+          setupFiles: ["test/support/run/repeat-laws.ts", "test/support/run/unit-guard.ts"],
           // Pure code leaves nothing behind, so that files share what they import.
           pool: "threads",
           isolate: false,

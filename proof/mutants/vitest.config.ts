@@ -10,7 +10,7 @@ export default defineConfig({
     include: [...groups[name].tests],
     // Counting what each expression does takes minutes in a loop over a large text.
     exclude: ["test/**/*-large.test.ts"],
-    globalSetup: ["test/support/table-engine-host.ts"],
+    globalSetup: ["test/support/run/table-engine-host.ts"],
     provide: { tier: "integration" },
     setupFiles: ["proof/mutants/shorten-laws.ts"],
     reporters: [],

@@ -18,9 +18,8 @@ import { startGateway } from "@income-events/local-stack/gateway/gateway.ts";
 import type { Gateway, Interceptor } from "@income-events/local-stack/gateway/types.ts";
 import { describe, inject } from "vitest";
 import { fieldsOf, optionalText } from "../../domain/core/parse.ts";
-import { required } from "./required.ts";
 import { shareOfTier } from "./share-of-tier.ts";
-import { createTable, type TestTable } from "./test-table.ts";
+import { createTable, required, type TestTable } from "./test-table.ts";
 
 export type { TestTable } from "./test-table.ts";
 

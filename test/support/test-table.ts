@@ -14,7 +14,6 @@ import {
   GetShardIteratorCommand,
 } from "@aws-sdk/client-dynamodb-streams";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { required } from "./required.ts";
 
 export type TestTable = {
   readonly name: string;
@@ -98,4 +97,10 @@ function streamReader(streams: DynamoDBStreamsClient, StreamArn: string) {
     }
     return [...read];
   };
+}
+
+/** @throws where an engine gave nothing of this name */
+export function required<T>(value: T | undefined, name: string): T {
+  if (value === undefined) throw new Error(`the engine gave no ${name}`);
+  return value;
 }

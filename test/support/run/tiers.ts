@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
 
-const repository = join(import.meta.dirname, "../..");
+const repository = join(import.meta.dirname, "../../..");
 
 /** Pure code: starts no process, opens no port, synthesizes no stack. `unit-guard.ts` fails what does. */
 const pure = [
@@ -56,7 +56,7 @@ const inBothTiers = [
 function filesOf(patterns: readonly string[]): readonly string[] {
   return patterns.flatMap((pattern) => {
     const files = globSync(pattern, { cwd: repository });
-    if (files.length === 0) throw new Error(`test/support/tiers.ts: no test file is named ${pattern}`);
+    if (files.length === 0) throw new Error(`test/support/run/tiers.ts: no test file is named ${pattern}`);
     return files;
   });
 }

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 import type { TestProject } from "vitest/node";
-import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
-import { type ProductAssembly, synthesizeProduct } from "../../tools/product-assembly.ts";
+import { fieldsOf, parseJson, textOf } from "../../../domain/core/parse.ts";
+import { type ProductAssembly, synthesizeProduct } from "../../../tools/product-assembly.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
