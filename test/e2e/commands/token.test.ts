@@ -1,12 +1,10 @@
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import type { Call, Interceptor } from "@income-events/local-stack/gateway/types.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
-import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../../support/running-product.ts";
-import { settle } from "../../support/settle.ts";
 
 /** The stack as it is synthesized, with a provider that ends a token when it is refreshed. */
 describe("the token of a running system", () => {
@@ -118,31 +116,6 @@ describe("the token of a running system", () => {
     await set(await sandbox.issueToken(600));
     await run();
     await logged("TOKEN_REFRESHED");
-  });
-
-  it("that is revoked lets tasks wait, asks for one refresh, and is healed by an operator's new one", async () => {
-    const { sandbox, stack } = system;
-    await set(await sandbox.issueToken());
-    const before = { refreshes: refreshes(), runs: refresher().counts().invocations };
-    sandbox.endTokens("revoked");
-    const { accounts } = await sandbox.createUsers(5);
-    // Every start is refused, in several processes; the refresher is woken once, and is refused as well.
-    await eventually(() => expect(refreshes() - before.refreshes).toBe(1));
-    await eventually(() => {
-      const waiting = stack.functions
-        .flatMap(({ log }) => log())
-        .filter((line) => /the token was refused/.test(line));
-      expect(waiting.length).toBeGreaterThanOrEqual(accounts.length);
-    });
-    expect(refresher().counts().invocations - before.runs).toBe(1);
-
-    await set(await sandbox.issueToken());
-    await settle(system);
-    const table = await readTable(system.access, outputOf(stack, "TableName"));
-    for (const account of accounts)
-      expect([...table.data].filter((name) => name.startsWith(account))).toHaveLength(3);
-    expect(refreshes() - before.refreshes).toBe(1);
-    expect(stack.problems().denials).toEqual([]);
   });
 });
 
