@@ -34,26 +34,58 @@ describe("the page of commands", async () => {
       : group.commands.map((command) => `${group.name()} ${command.name()}`),
   );
 
-  it.each(commands)("tells of each: %s", (command) => {
+  it.each(commands)("describes each: %s", (command) => {
     expect(page).toContain(`\`${command}`);
   });
 });
 
 describe("the decision records", () => {
-  const records = readdirSync(join(root, "docs", "adr")).sort();
+  const directory = join("docs", "adr");
+  const records = readdirSync(join(root, directory))
+    .filter((file) => file !== "README.md")
+    .sort();
   const numbers = records.map((record) => Number(record.slice(0, 4)));
+  const [subjects = "", merged = ""] = textOf(join(directory, "README.md")).split("## Merged");
+  const rowsOf = (text: string) =>
+    [...text.matchAll(/^\| \[?(\d+)\b[^|]*\|/gm)].map(([, number]) => Number(number));
 
-  it("are numbered from 1 on, each number once, as their headings say", () => {
-    expect(numbers).toEqual(records.map((_, index) => index + 1));
+  it("have each number once, as their headings say", () => {
+    expect(new Set(numbers).size).toBe(records.length);
     for (const [index, record] of records.entries()) {
-      expect(textOf(join("docs", "adr", record)), record).toMatch(new RegExp(`^# ${numbers[index]}\\. `));
+      expect(textOf(join(directory, record)), record).toMatch(new RegExp(`^# ${numbers[index]}\\. `));
     }
   });
 
+  it("stand in the index once each, by subject, and every number from 1 on is there or was merged", () => {
+    const listed = [...subjects.matchAll(/^\| \[(\d+)\]\((\S+)\)/gm)].map(
+      ([, number, file]) => `${number} ${file}`,
+    );
+    expect(listed.sort()).toEqual(records.map((record, index) => `${numbers[index]} ${record}`).sort());
+    const all = [...numbers, ...rowsOf(merged)].sort((one, other) => one - other);
+    expect(all).toEqual(all.map((_, index) => index + 1));
+  });
+
   it.each(records)("refer to records that there are: %s", (record) => {
-    const referred = [...textOf(join("docs", "adr", record)).matchAll(/\b(?:record|ADR) (\d+)/gi)];
+    const referred = [...textOf(join(directory, record)).matchAll(/\b(?:record|ADR) \[?(\d+)/gi)];
     expect(
       referred.map(([, number]) => Number(number)).filter((number) => !numbers.includes(number)),
     ).toEqual([]);
+  });
+
+  it("that code and documents name are there", () => {
+    const patterns = [
+      "*.md",
+      "{adapters,bin,cli,domain,functions,lib,packages,proof,test,tools}/**/*.{ts,json,md}",
+    ];
+    const files = [...patterns, "docs/**/*.md", "biome.json"].flatMap((pattern) =>
+      globSync(pattern, { cwd: root, exclude: (name) => name.includes("node_modules") }),
+    );
+    const pattern = (file: string) =>
+      file.endsWith(".ts") ? /(?:adr\/0*|\bADR \[?)(\d+)/g : /(?:adr\/0*|\b(?:record|ADR) \[?)(\d+)/g;
+    const named = files.flatMap((file) =>
+      [...textOf(file).matchAll(pattern(file))].map(([, number]) => ({ file, number: Number(number) })),
+    );
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter(({ number }) => !numbers.includes(number))).toEqual([]);
   });
 });

@@ -22,7 +22,7 @@ const opening = `# What raises an alarm
 <!-- Written by \`npm run docs\` from the alarms of the stack: change them in lib/. -->
 
 In production, with the default settings and one subscriber. What each means and what to do is in the
-[runbook](runbook.md); why there are these and no more, in [ADR 49](../adr/0049-one-alarm-for-each-impact.md).`;
+[runbook](runbook.md); why there are these and no more, in [ADR 19](../adr/0019-one-alarm-for-each-impact.md).`;
 
 function row(alarm: TemplateAlarm): string {
   const heading = alarm.entry.replaceAll("-", " ");

@@ -51,7 +51,7 @@ the invocation. What else a line may hold is an allow-list: ids, counts and reas
 
 What a function throws, Lambda's runtime writes as one JSON object, too: \`timestamp\`, \`level\` ERROR, \`requestId\` and
 \`message\` with the error. Of Lambda's own lines only those about failures are kept, unless \`logs.invocations\` is true.
-Why so: [ADR 45](../adr/0045-a-log-line-is-one-object.md).`;
+Why so: [ADR 45](../adr/0045-logs-and-traces.md).`;
 
 const following = `## Follow one event
 
@@ -109,7 +109,7 @@ One trace does not cover the whole way, because AWS does not carry it so:
 | fetch | relay | no, as from store to relay |
 
 The calls that a function makes are no subsegments: that takes an SDK of X-Ray, which is in maintenance, or OpenTelemetry in each
-function ([ADR 50](../adr/0050-one-id-and-no-library.md)). Across the stream it is the correlation id that holds: \`requestId\` in its lines leads to
+function ([ADR 45](../adr/0045-logs-and-traces.md)). Across the stream it is the correlation id that holds: \`requestId\` in its lines leads to
 the traces. Nothing is traced on this machine: that the two permissions suffice could not be tried here.`;
 
 function functionsOf(names: readonly string[]): string {
