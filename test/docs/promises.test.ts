@@ -1,27 +1,50 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readCounts, recordCounts, typedCommand, withCounts } from "../../proof/records/counts.ts";
-import { missingTests, rowsOf } from "../support/test-references.ts";
+import { missingTests } from "../support/test-references.ts";
 
-const rows = rowsOf("docs/evidence/promises.md", ["promise", "case", "command", "what was wrong"]);
-const promises = rows.filter(([cell]) => cell?.startsWith("**"));
-/** Cases that are forced, and what was mended. */
-const others = rows.filter(([cell]) => !/^(\*\*|`npm)/.test(cell ?? ""));
+const page = readFileSync(join(import.meta.dirname, "../..", "docs/evidence/promises.md"), "utf8");
+const [, promised = "", forced = "", found = ""] = page.split(
+  /^## (?:The promises|Forced cases|Last counts)$/m,
+);
+/** What stands below each heading of the third level. */
+const sectionsOf = (text: string) =>
+  text
+    .split(/^### /m)
+    .slice(1)
+    .map((section) => ({ title: section.split("\n")[0] ?? "", section }));
+const promises = sectionsOf(promised).filter(({ title }) => title !== "Not promised");
+const cases = sectionsOf(forced);
+/** One reference a line: - `test/a.test.ts` › a title */
+const referencesOf = (text: string) =>
+  [...text.matchAll(/^- (`test\/.*)$/gm)].map(([, reference = ""]) => reference);
+const faults = found.split(/^## Found and fixed$/m)[1]?.match(/^[A-Z].* Found by [\s\S]*?(?=\n\n)/gm) ?? [];
 
 describe("the page of promises", () => {
-  it.each(promises)("names tests that exist for: %s", (_promise, _faults, tests = "") => {
-    expect(missingTests(tests)).toEqual([]);
+  it("has a heading for each promise and for each forced case", () => {
+    expect(promises).toHaveLength(13);
+    expect(cases).toHaveLength(17);
+    expect(faults).toHaveLength(9);
   });
 
-  it.each(others)("names tests that exist, too, for: %s", (_what, _how, tests = "") => {
-    expect(missingTests(tests)).toEqual([]);
+  it.each([...promises, ...cases])("names tests that exist for: $title", ({ section }) => {
+    const references = referencesOf(section);
+    expect(references.length).toBeGreaterThan(0);
+    expect(references.flatMap(missingTests)).toEqual([]);
   });
 
-  it.each(promises)("says under which faults, and which horizon was lived through: %s", (...cells) => {
-    expect(cells).toHaveLength(4);
-    expect(cells.at(-1)).toMatch(/lived|modelled/);
+  it("names a test that exists for each fault that was fixed", () => {
+    const references = referencesOf(found);
+    expect(references.length).toBeGreaterThanOrEqual(faults.length);
+    expect(references.flatMap(missingTests)).toEqual([]);
+  });
+
+  it.each(promises)("says how it is kept, under which faults, and in which time: $title", ({ section }) => {
+    for (const label of ["Kept by", "Tried with", "Time"])
+      expect(section).toMatch(new RegExp(`^- \\*\\*${label}:\\*\\* \\S`, "m"));
+    expect(/^- \*\*Time:\*\* .*$/m.exec(section)?.[0]).toMatch(/in real time|simulated/);
   });
 
   it("has the last line of each suite as it was written down", () => {
