@@ -2,11 +2,11 @@ import type { Task } from "./tasks.ts";
 import type { Recorded } from "./transcript.ts";
 
 const head = [
-  "# Operating it, ten times",
+  "# The ten most common tasks",
   "",
-  "The tasks that come up most, as a terminal showed them. `npm run docs:operating` made this page: it starts the",
-  "system of `npm start` with three sample users of the sandbox, runs each command, and writes down what it printed.",
-  "Against a stage in AWS add `--outputs outputs.json`; every command has `--help` with examples.",
+  "Each task as a terminal showed it. `npm run docs:operating` made this page: it starts the system of `npm start` with",
+  "three sample users of the sandbox, runs each command, and records the output. For a stage in AWS add",
+  "`--outputs outputs.json`. Every command has `--help` with examples.",
   "",
 ].join("\n");
 

@@ -29,13 +29,13 @@ const settle = async ({ system }: Scene) => {
 /** The ten most common ones, in the order of a day. */
 export const tasks: readonly Task[] = [
   {
-    title: "See how it is",
-    text: "One screen, in the order of the data: what waits, what failed, when the last events came, how long the token lives.",
+    title: "See the state of the stage",
+    text: "One screen, in the order of the data flow: waiting messages, failures, the last events, the token's life.",
     commands: () => ["status"],
   },
   {
     title: "Find what is wrong",
-    text: "Each finding says why it matters and which command mends it. Exit code 1 where there is one.",
+    text: "Each finding says why it matters and which command fixes it. The exit code is 1 if there is a finding.",
     prepare: async (scene) => {
       const { sandbox } = scene.system;
       sandbox.fireEvent("accounts", { event: "merge_account", account_id: scene.account });
@@ -47,47 +47,47 @@ export const tasks: readonly Task[] = [
   },
   {
     title: "Follow a user",
-    text: "Somebody asks what became of a user: the events of the user and of all accounts of it, the newest first.",
+    text: "The events of a user and of all its accounts, the newest first.",
     commands: ({ user }) => [`events list --user ${user} --limit 6`],
   },
   {
-    title: "See an event's way",
-    text: "When it was received, what it changed, what was fetched for it, who was told; or where it is stuck.",
+    title: "See an event's timeline",
+    text: "When it was received, its changes, its fetches, its subscribers; or where it is stuck.",
     commands: async ({ user, ask }) => {
       const listed = await ask(`events list --user ${user} --type account.* --json`);
       return [`events show ${firstId(listed)} --user ${user}`];
     },
   },
   {
-    title: "See what is known",
+    title: "See a record",
     text: "An account's state and data, with personal data masked; `--reveal` shows it.",
     commands: ({ account }) => [`records show account ${account}`],
   },
   {
-    title: "See what failed, and why",
-    text: "Dead letters keep their reason. What they say is masked.",
+    title: "See failures and their reasons",
+    text: "Dead letters keep their reason. Their content is masked.",
     commands: () => ["dlq list", "dlq show accounts", "dlq show fetch"],
   },
   {
-    title: "Try again what failed",
-    text: "Once the cause is mended: at the provider, as here, or in the settings. What fails again comes back with its count.",
+    title: "Try failures again",
+    text: "Once the cause is fixed, at the provider as here, or in the settings. A message that fails again comes back with its count.",
     prepare: ({ system }) => system.sandbox.clearFaults(),
     commands: () => ["dlq redrive fetch", "dlq redrive accounts"],
   },
   {
-    title: "Give a subscriber what it missed",
-    text: "The same messages with the same ids, marked with the replay's. For one that lost some, or was added later.",
+    title: "Send a subscriber messages again",
+    text: "The same messages with the same ids, marked with the replay's id: for a subscriber that lost some, or was added later.",
     prepare: settle,
     commands: ({ user }) => ["subscribers list", `replay --subscriber accounts --user ${user}`],
   },
   {
     title: "Look after the token",
-    text: "A schedule refreshes it. These show it, without telling it, and refresh it now.",
+    text: "A schedule refreshes it. These commands show its claims, never the token, and refresh it now.",
     commands: () => ["token show", "token refresh"],
   },
   {
     title: "Erase a user",
-    text: "Tombstones first, then everything that is known of the user, wherever it lies; what comes late dies on arrival.",
+    text: "Tombstones first, then all data of the user, wherever it is. Data that arrives later is erased too.",
     prepare: settle,
     commands: ({ user }) => [`erase user ${user} --yes`, `events list --user ${user}`],
   },
