@@ -17,12 +17,12 @@ export function alarmsPage(): string {
   ].join("\n\n")}\n`;
 }
 
-const opening = `# What raises an alarm
+const opening = `# Alarms
 
 <!-- Written by \`npm run docs\` from the alarms of the stack: change them in lib/. -->
 
-In production, with the default settings and one subscriber. What each means and what to do is in the
-[runbook](runbook.md); why there are these and no more, in [ADR 19](../adr/0019-one-alarm-for-each-impact.md).`;
+These are the alarms of production, with the default settings and one subscriber. The [runbook](runbook.md) says what each
+means and what to do. The reasons for this selection are in [ADR 19](../adr/0019-one-alarm-for-each-impact.md).`;
 
 function row(alarm: TemplateAlarm): string {
   const heading = alarm.entry.replaceAll("-", " ");

@@ -26,49 +26,49 @@ const opening = `# Messages to subscribers
 <!-- Written by \`npm run docs\` from domain/message/message-schemas.ts: change it there. -->
 
 Each subscriber of the settings has a queue. A message is a [CloudEvents 1.0](https://cloudevents.io) event in JSON.
-Messages are thin: ids and states, no personal data. For programs the same stands in [asyncapi.json](../reference/asyncapi.json) and,
-a JSON Schema for each type, in [schemas/](../reference/schemas). A reader in TypeScript and JavaScript that keeps the rules below:
-[subscriber/](../../packages/subscriber/README.md).`;
+Messages are thin: ids and states, no personal data. Programs find the same in [asyncapi.json](../reference/asyncapi.json), and
+a JSON Schema for each type in [schemas/](../reference/schemas). The [reader](../../packages/subscriber/README.md) for TypeScript
+and JavaScript follows the rules below.`;
 
 const promises = `## What to rely on
 
-**At least once.** A message may come again, also days later: under the same \`id\`. Remember what you have handled after
-you have handled it, never before, and forget it after 147 days: so long it may come again, after months in the archive of
-dead letters (with the setting \`retention.archiveDays\` of 90; else that and 57).
+**At least once.** A message may come again, even days later, under the same \`id\`. Remember an id after you have handled its
+message, never before. Forget it after 147 days: for so long a message may come again, after months in the archive of dead
+letters (with \`retention.archiveDays\` of 90; otherwise that setting and 57).
 
-**Unordered.** Of two messages of one \`subject\` the one with the higher \`sequence\` is the newer, whenever it comes.
-There are gaps: not every change is told. Two may have the same: then both show the same state. \`account.*\`, \`company-account.*\` and \`user.*\` tell all that is known of
-their subject, so the newest replaces all older ones of the subject. \`endpoint.updated\` and \`data.updated\` share a
-subject and tell different things: there the newest of each type counts.
+**Unordered.** The message with the higher \`sequence\` is the newer one of its \`subject\`, whenever it comes. There are gaps,
+because not every change has a message. Two messages with the same \`sequence\` show the same state. \`account.*\`,
+\`company-account.*\` and \`user.*\` hold the whole state of their subject, so the newest replaces all older ones.
+\`endpoint.updated\` and \`data.updated\` share a subject and say different things: there the newest of each type counts.
 
-**Time** is that of what is told, not of sending, and orders nothing: two messages can have the same, and some
-providers tell none. Sort by \`sequence\`.
+**Time** is the time of the event, not of sending. It orders nothing: two messages can have the same, and some providers send
+none. Sort by \`sequence\`.
 
-**State.** \`connected\`, \`deleted\` and \`unconfirmed\` are what is known after the event, whatever the event itself said. A
-deletion is final.
+**State.** \`connected\`, \`deleted\` and \`unconfirmed\` are the state after the event, whatever the event itself said. A deletion
+is final.
 
-**Erasure.** \`user.erased\`, \`account.erased\` and \`company-account.erased\` ask you to forget, too. Their \`sequence\` is
-higher than any other of the subject: what is still in your queue of it is older, whenever it comes. Forget sequences as
-you forget ids: if the provider tells of the subject anew later, they begin anew.
+**Erasure.** \`user.erased\`, \`account.erased\` and \`company-account.erased\` ask you to forget too. Their \`sequence\` is higher
+than any other of the subject, so a message that is still in your queue is older, whenever it comes. Forget sequences as you
+forget ids: if the provider announces the subject again later, they begin again.
 
 **Filters.** A filter in the settings names exact types, or prefixes that end in \`*\`, such as \`account.*\`.
 
-Ids that begin with \`5e57da7a-\` are of a [smoke test](../operate/smoke.md), not of the provider's users.`;
+Ids that begin with \`5e57da7a-\` belong to a [smoke test](../operate/smoke.md), not of the provider's users.`;
 
 const changes = `## How this may change
 
-The type is the version ([why](../adr/0034-the-type-is-the-version.md)): what a type promises today, it promises for good.
+The type is the version ([why](../adr/0034-the-type-is-the-version.md)): a type keeps its promises for good.
 
-Without notice there may come
-- new types, with the attributes above: pass over what you do not know;
-- new attributes, and new fields in \`data\`: likewise. The schemas therefore allow fields that they do not name; what is
-  sent today has none, and a test sees to it;
+These may come without notice:
+- new types, with the attributes above: ignore types that you don't know;
+- new attributes, and new fields in \`data\`: ignore them too. The schemas therefore allow fields that they do not name. Messages
+  of today have none, which a test checks;
 - a field in every message of a type that was in some of them.
 
-Never, within a type: a field that goes, or is missing where it was required; a field with another meaning or type; a new
-value of \`outcome\` or of any other listed value; a text in another form. Who needs one of these makes a new type, such as
-\`account.updated.v2\`, whose messages have ids of their own and are sent beside the old ones until no subscriber reads
-those any more. \`npm run docs\` refuses to write a schema that breaks this.`;
+These never happen within a type: a field disappears, or is missing where it was required; a field changes its meaning or type;
+\`outcome\` or another enumeration gets a new value; a text changes its format. Such a change is a new type, for example
+\`account.updated.v2\`. Its messages have ids of their own and are sent beside the old ones until no subscriber reads those any
+more. \`npm run docs\` refuses to write a schema that breaks this.`;
 
 function attributesTable(): string {
   const rows = Object.entries<Schema>(attributes.properties).map(([name, property]) => [
@@ -77,11 +77,7 @@ function attributesTable(): string {
   ]);
   return table(
     ["field", "meaning"],
-    [
-      ...rows,
-      ["`type`", "What happened: see below."],
-      ["`data`", "Ids and what is known, by type: see below."],
-    ],
+    [...rows, ["`type`", "The kind of event: see below."], ["`data`", "Ids and state, by type: see below."]],
   );
 }
 

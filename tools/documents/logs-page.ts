@@ -19,8 +19,8 @@ export function logsPage(): string {
     following,
     traces,
     "## The codes",
-    "What to do is a command of `npx income-events`, or a setting ([settings.md](settings.md)). What raises an alarm has an entry " +
-      "in the [runbook](../operate/runbook.md).",
+    "The remedy is a command of `npx income-events`, or a setting ([settings.md](settings.md)). Each alarm has an entry in the " +
+      "[runbook](../operate/runbook.md).",
     ...(["ERROR", "WARN"] as const).flatMap((level) => [
       `### ${level}`,
       table(
@@ -47,32 +47,33 @@ Each line that a function logs is one JSON object:
 \`\`\`
 
 \`timestamp\`, \`level\` and \`code\` are always there. \`function\` is its entry file below \`functions/\`, \`requestId\` Lambda's id of
-the invocation. What else a line may hold is an allow-list: ids, counts and reasons, never a body, a token or personal data.
+the invocation. An allow-list limits the other fields: ids, counts and reasons, never a body, a token or personal data.
 
-What a function throws, Lambda's runtime writes as one JSON object, too: \`timestamp\`, \`level\` ERROR, \`requestId\` and
-\`message\` with the error. Of Lambda's own lines only those about failures are kept, unless \`logs.invocations\` is true.
-Why so: [ADR 45](../adr/0045-logs-and-traces.md).`;
+Lambda's runtime writes an error that a function throws as one JSON object, too: \`timestamp\`, \`level\` ERROR, \`requestId\` and
+\`message\`. Lambda's other lines are dropped, unless they are about failures or \`logs.invocations\` is true. The reasons are in
+[ADR 45](../adr/0045-logs-and-traces.md).`;
 
 const following = `## Follow one event
 
-All that follows from one webhook has one correlation id: **the id of its event**, a digest of what was sent. So each copy that the
-provider sends again has the same. It is in the envelope in the queue, on the stored event, in the tasks and the data that
-it leads to, in the line of each function on the way, and in the messages to subscribers as \`correlationid\`
-([events.md](../guide/events.md)): its own, whose \`id\` it is as well, and those of answers and data that came because of it.
+Everything that follows from one webhook has one correlation id: **the id of its event**, a digest of its content. Each copy that
+the provider sends again has the same. The id is in the envelope in the queue, on the stored event, in its tasks and data, in the
+line of each function in the data flow, and in the messages to subscribers as \`correlationid\`
+([events.md](../guide/events.md)): the event's own message, whose \`id\` it is as well, and those of the answers and data that
+came because of it.
 
 | cause | correlation id |
 |---|---|
 | a webhook | the event's id, also in \`events list\`, \`events show\`, \`dlq show\` |
-| an answer of the provider, and data | that of the event that led to the call. Where one call serves several events it is the first one's; the others' tasks are logged as \`TASK_VOID\` |
-| what reconciliation found | the id of the event that it makes of it, the same for the same gap; of data that it has read again \`reconciliation.<begin of the run>\`, as in \`RECONCILED\` |
-| \`replay\` | as when it was told first; \`replayid\` says which replay |
-| \`repair\` | as when it was done first |
-| \`erase\` | \`correlationId\` of the command with \`--json\`; of an erasure that a deletion or a late arrival led to, that event's |
-| a redrive of dead letters | as before |
+| an answer of the provider, and data | that of the event that led to the call; if one call serves several events, the first one's (the others' tasks are logged as \`TASK_VOID\`) |
+| reconciliation | the id of the event that it makes, the same for the same gap; for data that it reads again \`reconciliation.<begin of the run>\`, as in \`RECONCILED\` |
+| \`replay\` | the original one; \`replayid\` names the replay |
+| \`repair\` | the original one |
+| \`erase\` | \`correlationId\` of the command with \`--json\`; for an erasure after a deletion or late data, that event's |
+| a redrive of dead letters | the original one |
 | a refused webhook, the token's refresh, a registration | none: \`requestId\` alone |
 
-It is absent in what was written before there was one. In AWS, CloudWatch Logs Insights finds it in all log groups at once
-(the relay tells several in one line, so the text is searched, not a field):
+Data of earlier releases may lack it. In AWS, CloudWatch Logs Insights finds it in all log groups at once (the relay writes several
+in one line, so search the text, not a field):
 
 \`\`\`
 fields @timestamp, level, code, function, requestId, reason
@@ -94,11 +95,11 @@ grep -h o3EN73myQKUP-MTtWRdsl6x-F8jygvstM-z3GQ0gb34 .local/logs/*.log | sort
 
 const traces = `## Traces
 
-With the setting \`tracing\` on \`service\` AWS X-Ray samples invocations of all functions, by default the first of each second and 5 % of the
-rest, and shows how long each took. Off, which is the default, it costs nothing. Each role gets \`xray:PutTraceSegments\` and
+With the setting \`tracing\` on \`service\`, AWS X-Ray samples invocations of all functions, by default the first of each second and
+5 % of the rest, and shows how long each took. It is off by default and costs nothing then. Each role gets \`xray:PutTraceSegments\` and
 \`xray:PutTelemetryRecords\`, which know no resource, and nothing else.
 
-One trace does not cover the whole way, because AWS does not carry it so:
+One trace does not cover the whole data flow, because AWS does not carry it:
 
 | from | to | is the trace carried on? |
 |---|---|---|
@@ -109,8 +110,8 @@ One trace does not cover the whole way, because AWS does not carry it so:
 | fetch | relay | no, as from store to relay |
 
 The calls that a function makes are no subsegments: that takes an SDK of X-Ray, which is in maintenance, or OpenTelemetry in each
-function ([ADR 45](../adr/0045-logs-and-traces.md)). Across the stream it is the correlation id that holds: \`requestId\` in its lines leads to
-the traces. Nothing is traced on this machine: that the two permissions suffice could not be tried here.`;
+function ([ADR 45](../adr/0045-logs-and-traces.md)). Across the stream use the correlation id: \`requestId\` in its lines leads to the traces.
+Nothing is traced on this machine, so it could not be tested that the two permissions suffice.`;
 
 function functionsOf(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(", ");

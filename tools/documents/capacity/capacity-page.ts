@@ -43,15 +43,15 @@ export function capacityPage(): string {
 }
 
 function opening(): string {
-  return `# How much it carries
+  return `# Capacity
 
 <!-- Written by \`npm run docs\`: change proof/capacity/, tools/documents/capacity/ or the counts of docs/evidence/cost.md. -->
 
 What one event asks of AWS and of the provider was counted ([cost.md](cost.md)): ${about(perEvent.deliveries)} deliveries, ${about(perEvent.writeUnits)} write units, ${about(perEvent.readUnits)} read units,
-${about(perEvent.tasks)} calls to the provider. Here that meets the quotas of an account, looked up on ${date}, and the settings' defaults. A
-function's time is processor time as counted, and waits as assumed there (${assumptions.awsMillis} ms for AWS, ${assumptions.providerMillis} ms for the provider).
+${about(perEvent.tasks)} calls to the provider. This page compares that with the quotas of an account, looked up on ${date}, and the settings' defaults. A function's
+time is its counted processor time, and waits as assumed there (${assumptions.awsMillis} ms for AWS, ${assumptions.providerMillis} ms for the provider).
 
-\`npm run capacity -- --help\` tells of other rates, bursts, outages and stages.`;
+\`npm run capacity -- --help\` explains other rates, bursts, outages and stages.`;
 }
 
 function atAMillion(): string {
@@ -59,12 +59,12 @@ function atAMillion(): string {
   const names = limits
     .filter(({ by, eventsPerSecond }) => (by === "fixed" || by === "our design") && eventsPerSecond < most)
     .map(({ name, eventsPerSecond }) => `- ${name}: at ${about(eventsPerSecond, 2)} events a second`);
-  return `${about(most)} events a second are out of reach by raising alone: nobody raises what is fixed, or of our design, and ends before:
+  return `${about(most)} events a second can't be reached by raising quotas alone. These limits are fixed or part of our design, and are reached before:
 
 ${names.join("\n")}
 
-Beyond these it would take several stacks with the users dealt out between them, and a provider that answers
-${about(perEvent.tasks * most * 60, 2)} calls a minute. ${about(10_000)} a second are a matter of quotas, settings and the changes named below.`;
+Higher rates need several stacks with the users divided among them, and a provider that answers
+${about(perEvent.tasks * most * 60, 2)} calls a minute. ${about(10_000)} a second need only quotas, settings and the changes named below.`;
 }
 
 function limitNotes(): string {
@@ -72,7 +72,7 @@ function limitNotes(): string {
 than they would need; in an account with ${about(quotas.newAccountConcurrency.value)} the pollers leave the receivers little of it, whose callers are then sent away
 for a while: reserve some for them (\`functions.receive.reservedConcurrency\`), as soon as the account has more.
 
-What ends does not lose: API Gateway answers 429 and the provider sends again for three days; queues keep 14 days, the
+A limit that is reached loses nothing: API Gateway answers 429 and the provider sends again for three days; queues keep 14 days, the
 stream 24 hours, beyond which the relay gives up into its bucket at 20 hours. Never the first to end: SQS's requests, which have no quota for standard queues;
 ${quotas.inFlight.name.toLowerCase().replace("sqs", "SQS")} (${about(quotas.inFlight.value, 6)}), see the stories below; ${quotas.secretReads.name} (${about(quotas.secretReads.value, 6)}), as each environment reads once a minute;
 ${quotas.scalingPerTenSeconds.name} (${about(quotas.scalingPerTenSeconds.value, 6)}), which is ${about((quotas.scalingPerTenSeconds.value / perEvent.seconds.receive) * 10, 2)} deliveries a second more every ten seconds.`;
@@ -83,8 +83,8 @@ of users and accounts spread by nature: at any rate a single one has few events.
 
 function burstNotes(): string {
   const { summary, limitPerMinute } = stories().burst;
-  return `Storing is not what a burst holds up: the queue's event source has ${about(summary.mostStoreBatches)} batches at once at most. What the throttle refuses, the
-provider sends again (the model: five minutes later); the data then waits for the provider's rate of ${about(limitPerMinute)} calls a minute.
+  return `A burst does not hold up storing: the queue's event source has ${about(summary.mostStoreBatches)} batches at once at most. The provider sends webhooks
+that the throttle refuses again (in the model five minutes later); the data then waits for the provider's rate of ${about(limitPerMinute)} calls a minute.
 Waiting tasks come back within a minute and are mostly refused again, which costs receipts: each is a tenth of three
 requests to SQS and of an invocation.`;
 }

@@ -26,16 +26,16 @@ export function costPage(): string {
     table(["US$ per million events", ...shown.map((side) => headings[side])], billRows(), 1),
     "![US$ for a million events, by line, of ours, the typical design, Powertools and the floor](cost.svg)",
     lineNotes(),
-    "## How they come",
+    "## By load",
     table(["a million events", ...shown.map((side) => headings[side])], loadRows(), 1),
     loadNotes,
     "## A month without events",
     idleTable(),
     idleNotes(),
-    "## What stays",
+    "## Storage",
     table(["US$ a month, after each million events", "ours", headings.plain], storageRows(), 1),
     storageNotes(),
-    "## A month in all",
+    "## A whole month",
     table(["events in a month", "ours", headings.plain], monthRows(), 1),
     notInIt(),
     again,
@@ -45,7 +45,7 @@ export function costPage(): string {
 function opening(): string {
   const { usual } = counts.loads;
   const ratio = totalOf(billFor("ours")) / totalOf(billFor("plain"));
-  return `# What it costs
+  return `# Cost
 
 <!-- Written by \`npm run docs\`: change tools/documents/cost/, proof/bench/prices.json or proof/cost/. -->
 
@@ -58,8 +58,8 @@ duplicates, the same for all sides, each on its own engines (\`proof/cost/counts
 An event here is a distinct one: of ten, one registers a user, two create and connect an account, seven tell of data that
 is then fetched. The **typical design** is P2 of [the benchmark](../../proof/bench/README.md): API Gateway, a queue for each kind,
 functions with the SDK's document client, one item at a time. It does less: no order of states, no coalescing, no rate, no
-breaker, no reconciliation, no erasure, no alarms. P1 is the same with Powertools, the floor only what nobody can do
-without.`;
+breaker, no reconciliation, no erasure, no alarms. P1 is the same with Powertools. The floor makes only the calls that every
+design needs.`;
 }
 
 function lineNotes(): string {
@@ -100,10 +100,10 @@ expire after ${retention.eventsDays} days (\`retention.eventsDays\`), logs after
 }
 
 function notInIt(): string {
-  return `## Not in it
+  return `## Not included
 
 - First calls: a new environment is billed for its start, some hundred milliseconds, and starts are rare under load.
-- What fails: a retry costs what its step costs, a dead letter three requests. While the provider is down a task is
+- Failures: a retry costs as much as its step, a dead letter three requests. While the provider is down a task is
   received and sent again every few minutes ([outages](../operate/outages.md), [capacity](capacity.md)).
 - Reconciliation, erasures, replays, exports, the operator's commands: they go by users, not by events.
 - Tracing (US$ ${dollars(prices.trace * 1_000_000)} a million traces), a key of your own (US$ ${dollars(prices.keyMonth)} a month and ${dollars(prices.keyRequest * 1_000_000)} a million requests,
