@@ -13,11 +13,32 @@ const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(textOf("package.json")));
 
+/** What a link to a part of a page may name: headings as GitHub makes links of them, and anchors of its own. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const text = textOf(page).replaceAll(/^```[\s\S]*?^```$/gm, "");
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+  return new Set([...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = ""]) => id)]);
+}
+
 describe("the documents", () => {
   it.each(pages)("link only to files that exist: %s", (page) => {
     const links = [...textOf(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, link = ""]) => link);
     const local = links.filter((link) => !/^[a-z]+:/.test(link));
     expect(local.filter((link) => !existsSync(join(root, dirname(page), link)))).toEqual([]);
+  });
+
+  it.each(pages)("link only to headings that exist: %s", (page) => {
+    const links = [...textOf(page).matchAll(/\]\((?![a-z]+:)([^)#\s]*)#([^)\s]+)\)/g)];
+    const missing = links.filter(([, file = "", anchor = ""]) => {
+      const target = file === "" ? page : join(dirname(page), file);
+      return target.endsWith(".md") && !anchorsOf(target).has(anchor);
+    });
+    expect(missing.map(([link]) => link)).toEqual([]);
   });
 
   it.each(pages)("name only scripts that exist: %s", (page) => {
