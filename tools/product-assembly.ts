@@ -49,8 +49,7 @@ export async function synthesizeProduct(stage = "local", changes: object = {}): 
   const settings = join(directory, "settings.json");
   await writeFile(settings, JSON.stringify({ ...Object(known), ...changes }));
   // The template is the same without CDK's checks, which `npm run check` runs.
-  const unchecked = { [VALIDATE_AGAINST_DEFAULT_RULES]: false };
-  const context = { stage, settings, ...unchecked };
+  const context = { stage, settings };
   await synthesize({ outdir: directory, context, builtinCloudFormationValidation: false });
   return productAssembly(directory);
 }
