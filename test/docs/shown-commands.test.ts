@@ -97,7 +97,7 @@ const needsAws = [
 const outputHelper = /^output\(\) \{ .* \}$/;
 
 const shown = shownCommands();
-const leaves = createProgram().commands.flatMap((group) =>
+const leaves = (await createProgram()).commands.flatMap((group) =>
   group.commands.length === 0
     ? [{ words: group.name(), command: group }]
     : group.commands.map((command) => ({ words: `${group.name()} ${command.name()}`, command })),
