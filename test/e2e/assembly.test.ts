@@ -13,7 +13,7 @@ describe("what is synthesized is what runs", () => {
   beforeAll(async () => {
     product = await synthesizeProduct();
   });
-  afterAll(() => product[Symbol.asyncDispose]());
+  afterAll(() => product?.[Symbol.asyncDispose]());
 
   const runOnce = async (assembly: ProductAssembly) => {
     await using program = runProgram("packages/local-stack/start.ts", [

@@ -68,7 +68,7 @@ describe("with AWS_ENDPOINT_URL set", () => {
   });
   afterAll(async () => {
     server.close();
-    await product[Symbol.asyncDispose]();
+    await product?.[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
   });
   beforeEach(() => services.clear());

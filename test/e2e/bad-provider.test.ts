@@ -106,7 +106,7 @@ describe("a read that the provider answers badly", () => {
   afterAll(async () => {
     await system.close();
     await elsewhere.close();
-    await product[Symbol.asyncDispose]();
+    await product?.[Symbol.asyncDispose]();
   });
 
   it.each<[Case, readonly number[]]>([

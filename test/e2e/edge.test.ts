@@ -54,7 +54,7 @@ beforeAll(async () => {
   product = await startProduct("local", settings);
   ({ stack } = product.system);
 });
-afterAll(() => product[Symbol.asyncDispose]());
+afterAll(() => product?.[Symbol.asyncDispose]());
 
 async function send(kind: string, secret: string, body: unknown): Promise<number> {
   const answer = await fetch(`${outputOf(stack, "WebhooksUrl")}/${kind}`, {

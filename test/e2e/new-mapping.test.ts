@@ -47,7 +47,7 @@ describe("a new mapping that is deployed with messages in flight", () => {
     ]);
   });
   afterAll(async () => {
-    await product[Symbol.asyncDispose]();
+    await product?.[Symbol.asyncDispose]();
     await changed[Symbol.asyncDispose]();
   });
 

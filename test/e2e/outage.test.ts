@@ -18,7 +18,7 @@ describe("a bad day of the provider", () => {
   beforeAll(async () => {
     product = await startProduct("compressed", { divideDurationsBy }, { delivery: { firstRetryMs: 200 } });
   });
-  afterAll(() => product[Symbol.asyncDispose]());
+  afterAll(() => product?.[Symbol.asyncDispose]());
 
   const limitPerMinute = settings.provider.requestsPerMinute;
   const suffer = (outage: Pick<Outage, "hours" | "tasks" | "fault">) =>

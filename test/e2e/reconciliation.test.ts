@@ -27,7 +27,7 @@ describe("reconciliation on the running system", () => {
     ({ system } = product);
   });
   afterAll(async () => {
-    await product[Symbol.asyncDispose]();
+    await product?.[Symbol.asyncDispose]();
   });
 
   const tick = () => {

@@ -27,7 +27,7 @@ describe("the relay, switched off for a while", () => {
       { streamRetentionSeconds: retentionSeconds, onAnswered: traffic.observe },
     );
   });
-  afterAll(() => operated[Symbol.asyncDispose]());
+  afterAll(() => operated?.[Symbol.asyncDispose]());
 
   const output = (name: string) => outputOf(operated.system.stack, name);
   const settled = () => settle(operated.system);

@@ -25,7 +25,7 @@ describe("the synthesized stack and the provider", () => {
     ({ system } = product);
   });
   afterAll(async () => {
-    await product[Symbol.asyncDispose]();
+    await product?.[Symbol.asyncDispose]();
   });
 
   const settled = () => settle(system);

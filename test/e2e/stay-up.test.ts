@@ -37,7 +37,7 @@ describe("npm start", () => {
     directory = await mkdtemp(join(tmpdir(), "stay-up-"));
   });
   afterAll(async () => {
-    await product[Symbol.asyncDispose]();
+    await product?.[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
   });
 

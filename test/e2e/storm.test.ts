@@ -20,7 +20,7 @@ describe("a storm of 429s", () => {
     const changes = { provider: { ...provider, requestsPerMinute } };
     product = await startProduct("local", changes, { retryAfter: "alternating" });
   });
-  afterAll(() => product[Symbol.asyncDispose]());
+  afterAll(() => product?.[Symbol.asyncDispose]());
 
   it("never drives calls above the setting in any minute, and every task gets done", async () => {
     const { system } = product;

@@ -7,7 +7,7 @@ declare module "vitest" {
 }
 
 /**
- * The cases of a test whose file runs in both tiers (`inBothTiers` in tiers.ts).
+ * The cases of a test whose file runs in both tiers.
  * @param quick guard the behaviour in `npm test`
  * @param rest are too many or too slow for that: `npm run test:proof` runs them
  */

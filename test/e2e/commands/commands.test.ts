@@ -21,7 +21,7 @@ describe("commands, against the running stack", () => {
     ({ system } = operated);
   });
   afterAll(async () => {
-    await operated[Symbol.asyncDispose]();
+    await operated?.[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
   });
 

@@ -36,7 +36,7 @@ describe("dead letters, from the command line", () => {
   });
   afterAll(async () => {
     for (const client of [sqs, s3]) client.destroy();
-    await operated[Symbol.asyncDispose]();
+    await operated?.[Symbol.asyncDispose]();
   });
 
   const output = (name: string) => outputOf(operated.system.stack, name);

@@ -32,7 +32,7 @@ describe("erase, against the running stack", () => {
   });
   afterAll(async () => {
     clients[Symbol.dispose]();
-    await operated[Symbol.asyncDispose]();
+    await operated?.[Symbol.asyncDispose]();
   });
 
   const output = (name: string) => outputOf(operated.system.stack, name);

@@ -66,7 +66,7 @@ describe("looking up, on the running stack", () => {
     tellEndpoint();
     await settle(system);
   });
-  afterAll(() => operated[Symbol.asyncDispose]());
+  afterAll(() => operated?.[Symbol.asyncDispose]());
 
   /** An event that tells no user: it lies with the account. @returns its id */
   const tellEndpoint = (facts: object = {}, isId = (_: string) => true) => {

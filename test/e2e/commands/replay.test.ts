@@ -53,7 +53,7 @@ describe("repair and replay, on the running stack", () => {
   });
   afterAll(async () => {
     for (const client of [s3, sqs]) client.destroy();
-    await operated[Symbol.asyncDispose]();
+    await operated?.[Symbol.asyncDispose]();
   });
 
   const output = (name: string) => outputOf(system.stack, name);

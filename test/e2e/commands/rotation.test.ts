@@ -14,7 +14,7 @@ describe("a rotation of the webhook secret, by the command line against the runn
     operated = await startOperatedStage("rotation", changes, { delivery: { firstRetryMs: 200 } });
     ({ system } = operated);
   });
-  afterAll(() => operated[Symbol.asyncDispose]());
+  afterAll(() => operated?.[Symbol.asyncDispose]());
 
   const secretArn = () => outputOf(system.stack, "WebhookSecretArn");
   const registered = () =>

@@ -43,7 +43,7 @@ describe("npm run smoke", () => {
   afterAll(async () => {
     endAnnouncement();
     await system.close();
-    await product[Symbol.asyncDispose]();
+    await product?.[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
   });
 

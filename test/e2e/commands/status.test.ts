@@ -43,7 +43,7 @@ describe("looking after a stage", () => {
     sqs.destroy();
     s3.destroy();
     secrets.destroy();
-    await operated[Symbol.asyncDispose]();
+    await operated?.[Symbol.asyncDispose]();
     await rm(directory, { recursive: true });
   });
 

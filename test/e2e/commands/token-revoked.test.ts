@@ -12,7 +12,7 @@ describe("the token of a running system", () => {
     const sandbox = { delivery: { firstRetryMs: 200 }, tokenLifetimeSeconds: 7_200, refreshEndsToken: true };
     product = await startProduct("local", {}, sandbox);
   });
-  afterAll(() => product[Symbol.asyncDispose]());
+  afterAll(() => product?.[Symbol.asyncDispose]());
 
   it("that is revoked lets tasks wait, asks for one refresh, and is healed by an operator's new one", async () => {
     const { system } = product;

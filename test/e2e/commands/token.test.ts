@@ -23,7 +23,7 @@ describe("the token of a running system", () => {
   });
   afterAll(async () => {
     secrets.destroy();
-    await product[Symbol.asyncDispose]();
+    await product?.[Symbol.asyncDispose]();
   });
 
   const secretId = () => outputOf(system.stack, "TokenSecretArn");

@@ -1,4 +1,4 @@
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const repository = join(import.meta.dirname, "../../..");
@@ -37,20 +37,21 @@ const impure = [
   "test/packages/local-stack/scenario/snapshot.test.ts",
 ];
 
-/** Real minutes: too long for every change. */
-const long = ["test/e2e/{alarms,chaos,outage,releases,storm}.test.ts"];
+/** Real minutes, or hundreds of programs: too long for every change. */
+const long = [
+  "test/e2e/{alarms,chaos,outage,releases,storm}.test.ts",
+  "test/e2e/commands/token-revoked.test.ts",
+  "test/proof/fuzz/**/*.test.ts",
+  "test/proof/bench/comparison.test.ts",
+  "test/proof/{records,soak}.test.ts",
+  "test/tools/check.test.ts",
+];
 
 /**
- * Files whose cases are divided between the tiers: by engine (`describeOnTables`: behaviour of code that uses tables runs
- * on the fast one in `npm test`, on the others in `npm run test:proof`), or by `shareOfTier`.
+ * What divides the cases of a file between `npm test` and `npm run test:proof`: by engine (code that uses tables must
+ * behave the same on each), or by how many cases are enough for every change.
  */
-const inBothTiers = [
-  "test/e2e/{assembly,once}.test.ts",
-  "test/functions/**/*.test.ts",
-  "test/cli/smoke/stored.test.ts",
-  "test/packages/subscriber/memory.test.ts",
-  "test/proof/{bench/signed-http,chaos/controls,chaos/play-fault}.test.ts",
-];
+const dividing = /\b(describeOnTables|shareOfTier)\(/;
 
 /** Files relative to the repository. @throws where a pattern names no file any more */
 function filesOf(patterns: readonly string[]): readonly string[] {
@@ -69,9 +70,7 @@ export function testsByTier(): Readonly<Record<Tier, string[]>> {
     files.filter((file) => !others.includes(file)).sort();
   const unit = without(filesOf(pure), filesOf(impure));
   const proof = filesOf(long);
-  return {
-    unit,
-    integration: without(filesOf(["test/**/*.test.ts"]), [...unit, ...proof]),
-    proof: without([...proof, ...filesOf(inBothTiers)], unit),
-  };
+  const integration = without(filesOf(["test/**/*.test.ts"]), [...unit, ...proof]);
+  const isDivided = (file: string) => dividing.test(readFileSync(join(repository, file), "utf8"));
+  return { unit, integration, proof: [...proof, ...integration.filter(isDivided)] };
 }
