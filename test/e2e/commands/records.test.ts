@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type LookedUpStage, leavesOf, startLookedUpStage } from "../../support/looked-up-stage.ts";
+
+const record = z.object({
+  subject: z.string(),
+  state: z.unknown(),
+  accounts: z.array(z.unknown()),
+  dataSets: z.array(z.looseObject({ endpoint: z.string(), bytes: z.number().optional() })),
+  data: z.array(z.looseObject({ endpoint: z.string(), data: z.unknown() })).optional(),
+});
+
+describe("records show", () => {
+  let stage: LookedUpStage;
+  let user: string;
+  let account: string;
+  let company: string;
+  beforeAll(async () => {
+    stage = await startLookedUpStage();
+    ({ user, account, company } = stage);
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  const show = async (kind: string, id: string, ...flags: string[]) => {
+    const result = await stage.run(["records", "show", kind, id, "--json", ...flags]);
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+    return { ...record.parse(result.json()), stdout: result.stdout };
+  };
+  const itemsOf = async (pk: string, begins: string) =>
+    (await stage.items()).filter((each) => each.pk === pk && each.sk.startsWith(begins));
+
+  it("shows an account's state and data sets as they stand in the table", async () => {
+    const [stateItem] = await itemsOf(`ACCOUNT#${account}`, "STATE");
+    const { state, dataSets, data } = await show("account", account);
+    expect(stateItem?.state).toMatchObject(withoutLatest(state));
+    expect(state).toMatchObject({ userId: user, connected: true });
+    expect(data).toBeUndefined();
+    const sets = await itemsOf(`ACCOUNT#${account}`, "DATA#");
+    expect(sets.length).toBeGreaterThan(3);
+    expect(
+      sets.map(({ data: set }) => pick(set, ["endpoint", "range", "wanted", "done", "fetchedAt"])),
+    ).toEqual(dataSets.map((set) => pick(set, ["endpoint", "range", "wanted", "done", "fetchedAt"])));
+    const contents = await itemsOf(`ACCOUNT#${account}`, "CONTENT#");
+    const sizes = contents.flatMap(({ content }) =>
+      typeof content === "string" ? [Buffer.byteLength(content)] : [],
+    );
+    expect(dataSets.flatMap(({ bytes }) => bytes ?? [])).toEqual(sizes);
+  });
+
+  it("shows a user with its accounts, and a company account", async () => {
+    const { state, accounts } = await show("user", user);
+    expect(state).toMatchObject({ version: expect.any(Number), deleted: false });
+    expect(accounts).toEqual([{ id: account, state: expect.objectContaining({ connected: true }) }]);
+    expect((await show("company-account", company)).subject).toBe(`company-account/${company}`);
+  });
+
+  it("masks data: names and types stay, values don't, until they are revealed", async () => {
+    const contents = (await itemsOf(`ACCOUNT#${account}`, "CONTENT#profile")).flatMap(
+      ({ content }) => content ?? [],
+    );
+    const truth = contents.map((content) => JSON.parse(String(content)));
+    expect(truth.length).toBeGreaterThan(0);
+    const masked = await show("account", account, "--data", "profile");
+    const values = leavesOf(truth).filter((leaf) => leaf !== null && leaf !== account && leaf !== user);
+    expect(values.length).toBeGreaterThan(2);
+    for (const leaf of leavesOf(masked.data?.map(({ data }) => data))) expect(values).not.toContain(leaf);
+    expect(namesOf(masked.data?.map(({ data }) => data))).toEqual(namesOf(truth));
+
+    const revealed = await show("account", account, "--data", "profile", "--reveal");
+    expect(revealed.data?.map(({ data }) => data)).toEqual(truth);
+    const all = await show("account", account, "--reveal");
+    expect(new Set(all.data?.map(({ endpoint }) => endpoint))).toEqual(
+      new Set(all.dataSets.map(({ endpoint }) => endpoint)),
+    );
+  });
+
+  it("prints tables for people", async () => {
+    const { stdout } = await stage.run(["records", "show", "account", account, "--data", "profile"]);
+    expect(stdout).toMatch(new RegExp(`^account/${account}\nversion \\d+, connected, user ${user}`));
+    expect(stdout).toMatch(/\nENDPOINT +DATES +WANTED +DONE +FETCHED +BYTES +DIGEST\n/);
+    expect(stdout).toContain('"(text)"');
+  });
+
+  it.each([
+    [["account", "nobody"], "nothing is known of account/nobody"],
+    [["person", "x"], "<kind>"],
+    [["user", ""], "<id> is empty"],
+  ])("refuses %s", async (args, reason) => {
+    const result = await stage.run(["records", "show", ...args]);
+    expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(reason) });
+  });
+
+  it("refuses an endpoint that is not there, naming those that are", async () => {
+    const result = await stage.run(["records", "show", "account", account, "--data", "incme"]);
+    expect(result).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/--data incme: .*it has: .*income/),
+    });
+  });
+});
+
+function namesOf(value: unknown): readonly string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => [name, ...namesOf(member)]);
+}
+
+function pick(value: unknown, names: readonly string[]): object {
+  const fields = z.record(z.string(), z.unknown()).parse(value);
+  return Object.fromEntries(names.map((name) => [name, fields[name]]));
+}
+
+function withoutLatest(state: unknown): object {
+  const { latest: _, ...rest } = z.looseObject({ latest: z.unknown() }).parse(state);
+  return rest;
+}

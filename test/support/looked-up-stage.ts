@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { z } from "zod";
+import { identify } from "../../domain/event/identify.ts";
+import { type OperatedStage, startOperatedStage } from "./operated-stage.ts";
+import { settle } from "./settle.ts";
+
+const item = z.looseObject({ pk: z.string(), sk: z.string() });
+const eventItem = z.looseObject({
+  pk: z.string(),
+  event: z.looseObject({ id: z.string(), type: z.string(), receivedAt: z.string() }),
+  receipts: z.number(),
+  body: z.unknown(),
+});
+
+const subscribers = [
+  { name: "everything" },
+  { name: "accounts", types: ["account.*"] },
+  { name: "local", types: ["user.*"] },
+];
+
+/** A running stage in which two users have an account each, and one a company account; all is fetched. */
+export type LookedUpStage = OperatedStage & {
+  /** The first user, its account and its company account. */
+  readonly user: string;
+  readonly account: string;
+  readonly company: string;
+  /** The second user. */
+  readonly other: string;
+  /** Fires an event that tells no user: it lies with the account. @returns its id */
+  tellEndpoint(facts?: object, isId?: (id: string) => boolean): string;
+  /** What lies in the table, read with the SDK. */
+  items(): Promise<readonly z.output<typeof item>[]>;
+  storedEvents(): Promise<readonly z.output<typeof eventItem>[]>;
+};
+
+export async function startLookedUpStage(): Promise<LookedUpStage> {
+  const operated = await startOperatedStage(
+    "looking-up",
+    { subscribers, functions: {} },
+    { delivery: { firstRetryMs: 200 } },
+  );
+  const { system } = operated;
+  const { users, accounts, companyAccounts } = await system.sandbox.createUsers(2, { companyAccounts: 1 });
+  const [[user = "", other = ""], [account = ""], [company = ""]] = [users, accounts, companyAccounts];
+  const tellEndpoint: LookedUpStage["tellEndpoint"] = (facts = {}, isId = (_: string) => true) => {
+    for (;;) {
+      const ids = { event: "update_endpoint", request_id: randomUUID(), account_id: account };
+      const body = JSON.stringify({ ...ids, endpoint: "income", data_available: true, ...facts });
+      const id = identify("endpoints", Buffer.from(body));
+      if (!isId(id)) continue;
+      system.sandbox.fireEvent("endpoints", body);
+      return id;
+    }
+  };
+  const items = async () => {
+    const client = new DynamoDBClient(system.access);
+    const found: Record<string, unknown>[] = [];
+    const scan = { TableName: outputOf(system.stack, "TableName"), ConsistentRead: true };
+    for await (const { Items = [] } of paginateScan({ client }, scan))
+      found.push(...Items.map((each) => unmarshall(each)));
+    client.destroy();
+    return found.map((each) => item.parse(each));
+  };
+  await settle(system);
+  tellEndpoint();
+  await settle(system);
+  return {
+    ...operated,
+    ...{ user, account, company, other, tellEndpoint, items },
+    storedEvents: async () =>
+      (await items()).filter(({ sk }) => sk.startsWith("EVENT#")).map((each) => eventItem.parse(each)),
+  };
+}
+
+/** Every value that has no members, at whatever depth. */
+export function leavesOf(value: unknown): readonly unknown[] {
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(leavesOf) : [value];
+}
