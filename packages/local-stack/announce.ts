@@ -1,5 +1,6 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import type { LocalStack } from "./stack.ts";
 
 /** Where commands look for systems that stay up on this machine. Tests name a directory of their own. */
@@ -28,4 +29,35 @@ export function announce(stack: LocalStack): () => void {
   writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   renameSync(draft, file);
   return () => rmSync(file, { force: true });
+}
+
+const announced = z.object({ pid: z.number(), stack: z.string(), endpoint: z.string() });
+
+/** A system that stays up on this machine. */
+export type RunningSystem = z.output<typeof announced>;
+
+/** Those that run now: one that was killed could not take its file away. */
+export function findRunningSystems(): readonly RunningSystem[] {
+  return globSync("*.json", { cwd: runningSystemsDirectory }).flatMap((name) => {
+    const system = readAnnounced(join(runningSystemsDirectory, name));
+    return system !== undefined && isAlive(system.pid) ? [system] : [];
+  });
+}
+
+/** Undefined where it ends at this moment, and has taken its file away. */
+function readAnnounced(file: string): RunningSystem | undefined {
+  try {
+    return announced.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,12 +1,32 @@
-/** A start that failed, in words that say what to do. */
-export function explain(error: unknown): string {
+import type { RunningSystem } from "./announce.ts";
+
+/**
+ * A start that failed, in words that say what to do.
+ * @param running systems that stay up on this machine
+ */
+export function explain(error: unknown, running: readonly RunningSystem[] = []): string {
   if (!(error instanceof Error)) return String(error);
   const code = "code" in error ? error.code : undefined;
   if (code === "EADDRINUSE" || /^Port \d+ is in use/.test(error.message)) {
-    return `${error.message}\nEnd the program that uses it, or choose others with --api-port, --aws-port and --sandbox-port.`;
+    return [error.message, ...portsRemedy(running)].join("\n");
   }
   if (code === "ENOSPC") {
     return `The disk is full (${error.message}).\nFree some space where the temporary directory and the JSON file are.`;
   }
   return error.message;
+}
+
+function portsRemedy(running: readonly RunningSystem[]): readonly string[] {
+  if (running.length === 0) {
+    return ["End the program that uses it, or choose others with --api-port, --aws-port and --sandbox-port."];
+  }
+  const systems = running.map(
+    ({ stack, pid, endpoint }) => `  ${stack}: process ${pid}, AWS endpoint ${endpoint}`,
+  );
+  return [
+    "On this machine run already:",
+    ...systems,
+    "Use what runs, end it (Ctrl-C where it was started), or start another one beside it, on free ports:",
+    "  npm start -- --api-port 0 --aws-port 0 --sandbox-port 0",
+  ];
 }

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { addressesOf, printableAddresses } from "./addresses.ts";
-import { announce } from "./announce.ts";
+import { announce, findRunningSystems } from "./announce.ts";
 import { explain } from "./explain.ts";
 import { parseOptions, type StartOptions } from "./options.ts";
 import { count, printable, printableDeadLetters } from "./scenario/report.ts";
@@ -98,6 +98,6 @@ async function writeJson(file: string, content: object): Promise<void> {
 try {
   process.exitCode = await main();
 } catch (error) {
-  process.stderr.write(`\n${explain(error)}\n`);
+  process.stderr.write(`\n${explain(error, findRunningSystems())}\n`);
   process.exitCode = 1;
 }

@@ -130,6 +130,19 @@ describe("npm start", () => {
     },
   );
 
+  it("says what runs already, and how to start beside it", async () => {
+    await using first = start(...freePorts);
+    await first.printed("Ctrl-C ends it.");
+    const port = /Sandbox +http:\/\/127\.0\.0\.1:(\d+)/.exec(first.output())?.[1] ?? "";
+    await using second = start("--api-port", "0", "--aws-port", "0", "--sandbox-port", port);
+
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toContain(`income-events-local: process ${first.pid}, AWS endpoint http://`);
+    expect(second.output()).toContain("npm start -- --api-port 0 --aws-port 0 --sandbox-port 0");
+    await using third = start(...freePorts);
+    await third.printed("Ctrl-C ends it.");
+  });
+
   it("says that the disk is full, and leaves nothing running", async () => {
     // The device that is always full.
     await using program = start("--json", "/dev/full", ...freePorts);
