@@ -16,7 +16,7 @@ export class Erasure extends Construct {
 
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
-    const visibilityTimeout = visibilityFor(settings.functions.erase.timeoutSeconds);
+    const visibilityTimeout = visibilityFor(settings.functions.erase.timeoutSeconds, settings);
     this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout });
     const encryptionKey = dataKeyOf(this, settings);
     // A trap: with another key no tombstone and no entry of the log is found again. It is never rotated.

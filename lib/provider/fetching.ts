@@ -32,7 +32,7 @@ export class Fetching extends Construct {
   constructor(scope: Construct, id: string, props: FetchingProps) {
     super(scope, id);
     const { settings } = props;
-    const visibilityTimeout = visibilityFor(settings.functions.fetch.timeoutSeconds);
+    const visibilityTimeout = visibilityFor(settings.functions.fetch.timeoutSeconds, settings);
     this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout });
     this.fetch = this.#addFunction(props);
     this.down = new ProviderAlarm(this, "Alarms", this.fetch, settings).down;

@@ -30,8 +30,9 @@ export class WebhookKind extends Construct {
 
   constructor(scope: Construct, id: string, props: WebhookKindProps) {
     super(scope, id);
-    const visibilityTimeout = visibilityFor(props.settings.functions.store.timeoutSeconds);
-    this.work = new WorkQueue(this, "Work", { settings: props.settings, visibilityTimeout });
+    const { settings } = props;
+    const visibilityTimeout = visibilityFor(settings.functions.store.timeoutSeconds, settings);
+    this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout });
     this.receive = this.#addReceiver(props);
     this.#addRoutes(props, this.receive);
     this.store = this.#addConsumer(props);

@@ -58,10 +58,9 @@ function encryptionOf(scope: Construct, settings: Settings): sqs.QueueProps {
 }
 
 /**
- * How long a message stays hidden from others while a function works on it: six times the function's timeout
- * and the batching window, so that throttled retries of the batch fit (AWS Lambda developer guide, "Using
- * Lambda with Amazon SQS").
+ * How long a message stays hidden from others while a function works on it: in production six times the function's
+ * timeout, so that throttled retries of the batch fit (AWS Lambda developer guide, "Using Lambda with Amazon SQS").
  */
-export function visibilityFor(functionTimeoutInSeconds: number, batchingWindowInSeconds = 0): Duration {
-  return Duration.seconds(6 * functionTimeoutInSeconds + batchingWindowInSeconds);
+export function visibilityFor(functionTimeoutInSeconds: number, { queues }: Settings): Duration {
+  return Duration.seconds(queues.visibilityMultiple * functionTimeoutInSeconds);
 }

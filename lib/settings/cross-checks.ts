@@ -26,6 +26,12 @@ export const secretStaysBehind = {
 /** What must hold between settings of different parts. */
 export const crossChecks: readonly CrossCheck[] = [
   {
+    reads: ["production", "queues"],
+    holds: ({ production, queues }) => !production || queues.visibilityMultiple === 6,
+    path: ["queues", "visibilityMultiple"],
+    error: "leaves throttled batches too little time, which a production stage can't afford; leave it out",
+  },
+  {
     reads: ["production", "divideDurationsBy"],
     holds: ({ production, divideDurationsBy }) => !production || divideDurationsBy === 1,
     path: ["divideDurationsBy"],

@@ -144,6 +144,10 @@ export const stageSchema = section({
     onDeletion: flag().default(false),
   }).prefault({}),
   functions,
+  queues: section({
+    /** So many times as long as its function's time-out a message is hidden while the function works on it. */
+    visibilityMultiple: wholeNumber(2, 6).default(6),
+  }).prefault({}),
   /** The quota of the account and region: Lambda's "Concurrent executions". A new account has 10. */
   accountConcurrency: wholeNumber(1, 1_000_000).default(10),
   encryption: encryptionSchema,

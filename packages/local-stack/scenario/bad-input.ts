@@ -70,7 +70,13 @@ export async function sendAdversity(
     { kind, body: Buffer.from('{"action":') },
     json(kind, { action: "no_such_event", event: "no_such_event" }),
   ]);
-  for (const webhook of [...good, ...poison]) await accept(post, { ...webhook, headers: secret });
+  // Those of a kind one after another: what an account is told of has an order.
+  const once = Map.groupBy([...good, ...poison], ({ kind }) => kind).values();
+  await Promise.all(
+    [...once].map(async (webhooks) => {
+      for (const webhook of webhooks) await accept(post, { ...webhook, headers: secret });
+    }),
+  );
   await Promise.all([...good, ...good].map((webhook) => accept(post, { ...webhook, headers: secret })));
   await sendWrongSecrets(post, secret);
   return { good, poison };

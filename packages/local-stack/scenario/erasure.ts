@@ -5,7 +5,6 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "../outputs.ts";
 import type { System } from "../system.ts";
 import { settle } from "../wait-until-idle.ts";
-import { archiveLetters } from "./archive-dead-letters.ts";
 import { poster, sendLargeOf } from "./bad-input.ts";
 import { findWrongChanges, putGivenUpChanges } from "./erasable-changes.ts";
 import { findWrongLetters, putLetters } from "./erasable-dead-letters.ts";
@@ -13,23 +12,35 @@ import { findWrongLetters, putLetters } from "./erasable-dead-letters.ts";
 /** A user of whom nothing may be left. */
 export type Erased = { readonly userId: string; readonly accountIds: readonly string[] };
 
+/** Lets a user connect an account who is to be erased later. */
+export async function createErasable({ sandbox }: Pick<System, "sandbox">): Promise<Erased> {
+  const { users, accounts } = await sandbox.createUsers(1, { pictures: 1 });
+  return { userId: users[0] ?? "", accountIds: accounts };
+}
+
+/** Sends large bodies that name the user, one of which ends as a dead letter. @param secret headers of webhooks */
+export async function sendLargeBodiesOf(
+  { userId }: Erased,
+  { stack }: Pick<System, "stack">,
+  secret: Readonly<Record<string, string>>,
+): Promise<void> {
+  await sendLargeOf(poster(outputOf(stack, "WebhooksUrl")), { ...secret }, userId);
+}
+
 /**
- * Lets one more user connect an account, with large bodies and dead letters in queue and archive, has the user erased,
- * and lets the provider tell more of it afterwards.
+ * Has a user erased of whom there are large bodies and dead letters in queue and archive, and lets the provider tell
+ * more of it afterwards.
+ * @param erased of whom large bodies were sent before, and archived
  * @param secret headers of webhooks @param patience milliseconds that the queues may take to empty
  */
 export async function eraseUser(
   { sandbox, stack, access }: System,
+  erased: Erased,
   secret: Readonly<Record<string, string>>,
   patience: number,
-): Promise<Erased> {
-  const { users, accounts } = await sandbox.createUsers(1, { pictures: 1 });
-  const [userId = ""] = users;
-  const post = poster(outputOf(stack, "WebhooksUrl"));
-  await sendLargeOf(post, { ...secret }, userId);
-  await settle({ sandbox, stack }, patience);
-  await archiveLetters(stack, access, patience);
-  await sendLargeOf(post, { ...secret }, userId);
+): Promise<void> {
+  const { userId } = erased;
+  await sendLargeBodiesOf(erased, { stack }, secret);
   await settle({ sandbox, stack }, patience);
   const sqs = new SQSClient(access);
   const s3 = new S3Client({ ...access, forcePathStyle: true });
@@ -44,7 +55,6 @@ export async function eraseUser(
   await settle({ sandbox, stack }, patience);
   sandbox.deleteUser(userId);
   await settle({ sandbox, stack }, patience);
-  return { userId, accountIds: accounts };
 }
 
 /** Asks for a user's erasure as the operator's command does. */

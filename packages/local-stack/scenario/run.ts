@@ -8,7 +8,7 @@ import { settle } from "../wait-until-idle.ts";
 import { archiveLetters, readArchive } from "./archive-dead-letters.ts";
 import { type Account, poster, sendAdversity } from "./bad-input.ts";
 import { type Found, findLosses } from "./compare.ts";
-import { eraseUser, findRemainsOf } from "./erasure.ts";
+import { createErasable, type Erased, eraseUser, findRemainsOf, sendLargeBodiesOf } from "./erasure.ts";
 import { type Expectation, identityOf } from "./expectation.ts";
 import { type Kills, killEachOnce } from "./kills.ts";
 import { refuseEachOnce } from "./parking.ts";
@@ -68,11 +68,11 @@ export async function runScenario(
   );
   const watch = watchForProblems(stack, patience);
   try {
-    const poison = await watch.during(play(system, kills, load));
-    // Before the user who is erased: nothing of that one is expected.
-    const expected = expectationOf(sandbox, traffic, new Set([...poison, ...Object.values(unreadableTasks)]));
-    progress("Erasing one more user, of whom the provider then tells more");
-    const erased = await watch.during(eraseUser(system, secret, patience));
+    const { poison, erased } = await watch.during(play(system, kills, load));
+    const deadLetters = new Set([...poison, ...Object.values(unreadableTasks)]);
+    const expected = withoutErased(expectationOf(sandbox, traffic, deadLetters), traffic, erased);
+    progress("Erasing a user, of whom the provider then tells more");
+    await watch.during(eraseUser(system, erased, secret, patience));
     kills.stop();
     progress("Archiving again, where no letter is near its end");
     await invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]);
@@ -95,12 +95,18 @@ export async function runScenario(
   }
 }
 
-/** @returns the ids of bodies that can't become events */
+type Played = {
+  /** The ids of bodies that can't become events. */
+  readonly poison: ReadonlySet<string>;
+  /** Who is to be erased. */
+  readonly erased: Erased;
+};
+
 async function play(
   { sandbox, stack, access }: System,
   kills: Kills,
   { secret, users, progress }: ScenarioLoad,
-): Promise<ReadonlySet<string>> {
+): Promise<Played> {
   // First, so that whichever run of reconciliation is the day's first one finds them.
   await sandbox.createUsers(Math.min(users, mostUntoldUsers), { drop: true });
   progress(`Connecting the accounts of ${users} users, while functions are killed and the provider fails`);
@@ -112,6 +118,7 @@ async function play(
     // Data that is too large for an item.
     pictures: 1,
   });
+  const erased = await createErasable({ sandbox });
   await invokeUntilHealed(stack, kills, ["RefreshFunctionName", "RegisterFunctionName"]);
   for (const [queue, task] of Object.entries(unreadableTasks)) {
     await sendTask(access, outputOf(stack, queue), task);
@@ -126,6 +133,9 @@ async function play(
     { ...secret },
     { users: told.users, accounts: accounts.filter(isTold), companyAccounts },
   );
+  await sendLargeBodiesOf(erased, { stack }, secret);
+  // An ordinary run, which may be killed: what it has hidden then comes back while others are waited for.
+  await invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]);
 
   progress("Waiting until every queue is empty and the stream is read");
   await settle({ sandbox, stack }, patience);
@@ -133,10 +143,22 @@ async function play(
   await invokeUntilHealed(stack, kills, ["ReconcileFunctionName"]);
   await settle({ sandbox, stack }, patience);
   progress("Archiving the dead letters");
-  // First an ordinary run, which may be killed.
-  await invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]);
   await archiveLetters(stack, access, patience);
-  return new Set(sent.poison.map(identityOf));
+  return { poison: new Set(sent.poison.map(identityOf)), erased };
+}
+
+/** Nothing is expected of the user who is erased in the end. */
+function withoutErased(expected: Expectation, traffic: Traffic, { userId, accountIds }: Erased): Expectation {
+  const own = new Set([userId, ...accountIds]);
+  const accounts = [...expected.accounts].filter(([id]) => !own.has(id));
+  const data = [...expected.data].filter(([name]) => !accountIds.some((id) => name.startsWith(`${id}/`)));
+  return {
+    ...expected,
+    events: expected.events.difference(traffic.naming([...own])),
+    users: expected.users.difference(own),
+    accounts: new Map(accounts),
+    data: new Map(data),
+  };
 }
 
 /** A killed scheduled function is invoked again by its schedule; here the schedule does not wait. */
