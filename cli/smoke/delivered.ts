@@ -1,15 +1,14 @@
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import { type FoundMessage, searchQueue } from "../../adapters/sqs/queue-search.ts";
 import { kinds } from "../../domain/event/events.ts";
-import type { Message } from "../../domain/message/message-schemas.ts";
-import { readMessage } from "../../domain/message/read-message.ts";
 import { wants } from "../../domain/message/subscribers.ts";
 import { type Check, checkOf } from "./checks.ts";
+import { readPromised } from "./contract.ts";
 import type { PlannedEvent } from "./plan.ts";
 import type { SubscriberChoice } from "./subscribers.ts";
 
 type ReadSubscriber = SubscriberChoice["read"][number];
-type Received = Message | { readonly problem: string };
+type Received = ReturnType<typeof readPromised>;
 
 /** Checks that a subscriber gets the message of each event that its filter takes, and no other of the run. */
 export async function checkDelivered(
@@ -43,17 +42,7 @@ export async function checkDelivered(
   return [...ofKinds, checkOf(`subscriber ${name}: gets no other message of the run`, strangers, "none")];
 }
 
-function read({ body }: FoundMessage): Received {
-  const read = readMessage(body);
-  switch (read.as) {
-    case "message":
-      return read.message;
-    case "unknown":
-      return { problem: `${read.message.type} is no type of a message` };
-    case "unreadable":
-      return { problem: read.reason };
-  }
-}
+const read = ({ body }: FoundMessage): Received => readPromised(body);
 
 function problemOf({ subject, type }: PlannedEvent, received: readonly Received[]): readonly string[] {
   const ids = received.flatMap((each) =>

@@ -190,3 +190,27 @@ export type DataOf<Type extends MessageType> = TypeOf<(typeof contract)[Type]["d
  * unordered: `id` is the same each time, and of two messages of a `subject` the higher `sequence` is the newer.
  */
 export type Message = MessageOf<MessageType>;
+
+/** All types of messages, in the order of the contract. */
+export const messageTypes = typesOf(contract);
+
+function typesOf<T extends object>(types: T): readonly Extract<keyof T, string>[] {
+  const isType = (name: string): name is Extract<keyof T, string> => name in types;
+  return Object.keys(types).filter(isType);
+}
+
+/** The schema of a whole message of a type, attributes and data. */
+export function messageSchema(type: MessageType) {
+  const { data, sentWhen } = contract[type];
+  return {
+    title: type,
+    description: sentWhen,
+    type: "object",
+    properties: {
+      ...attributes.properties,
+      type: { type: "string", const: type, description: "What happened." },
+      data,
+    },
+    required: [...attributes.required, "type", "data"],
+  } as const satisfies ObjectSchema & { title: string; description: string };
+}

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { faultFlagForm, parseFaultFlag } from "./api/fault-flag.ts";
 import { createFaults, type Fault, faultEffects } from "./api/faults.ts";
 import { type RetryAfterForm, retryAfterForms } from "./api/retry-after.ts";
 import type { Branding } from "./connect/branding.ts";
-import { faultFlagForm, parseFaultFlag } from "./fault-flag.ts";
 import { type SandboxOptions, startSandbox } from "./server.ts";
 
 type Flags = {

@@ -1,10 +1,9 @@
-import { type Fields, isFields } from "../core/parse.ts";
-import type { ObjectSchema, Schema, TextSchema, TypeOf } from "./json-schema.ts";
-import { attributes, contract, type Message } from "./message-schemas.ts";
-import type { MessageType } from "./message-types.ts";
+import { attributes, checks } from "./checks.ts";
+import type { Attributes, Message, MessageType } from "./contract.ts";
+import type { ObjectSchema, Schema, TextSchema } from "./schema.ts";
 
 /** A message of a type that this release does not know: a later one sends it. */
-export type UnknownMessage = TypeOf<typeof attributes> & { readonly type: string; readonly data?: unknown };
+export type UnknownMessage = Attributes & { readonly type: string; readonly data?: unknown };
 
 export type ReadMessage =
   | { readonly as: "message"; readonly message: Message }
@@ -26,6 +25,12 @@ export function readMessage(text: string): ReadMessage {
   return { as: "unreadable", reason: "type: expected a text" };
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -44,13 +49,13 @@ function isUnknownMessage(value: Fields): value is Fields & UnknownMessage {
 }
 
 function isMessageType(type: unknown): type is MessageType {
-  return typeof type === "string" && Object.hasOwn(contract, type);
+  return typeof type === "string" && Object.hasOwn(checks, type);
 }
 
 function problemOfMessage(value: Fields): string | undefined {
   const problem = problemOf(attributes, value);
   if (problem !== undefined || !isMessageType(value.type)) return problem;
-  return problemOf(contract[value.type].data, value.data, "data");
+  return problemOf(checks[value.type].data, value.data, "data");
 }
 
 /** What a value breaks of a schema, by the field's name. */

@@ -1,6 +1,7 @@
-import { contract, type Message } from "../../domain/message/message-schemas.ts";
-import { type ReadMessage, readMessage, type UnknownMessage } from "../../domain/message/read-message.ts";
+import { checks } from "./checks.ts";
+import type { Message } from "./contract.ts";
 import type { Memory } from "./memory.ts";
+import { type ReadMessage, readMessage, type UnknownMessage } from "./read-message.ts";
 import { turns } from "./turns.ts";
 
 export type ReaderOptions = {
@@ -90,7 +91,7 @@ function workOf(read: Exclude<ReadMessage, { as: "unreadable" }>, options: Reade
 
 /** Messages of one series replace each other. */
 function seriesOf({ type, subject }: Message): string {
-  return contract[type].newestOf === "subject" ? subject : `${subject} ${type}`;
+  return checks[type].newestOf === "subject" ? subject : `${subject} ${type}`;
 }
 
 async function settle({ id, series, sequence, ...work }: Work, memory: Memory): Promise<Result> {

@@ -7,11 +7,11 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Fields, fieldsOf } from "../../domain/core/parse.ts";
-import { readMessage } from "../../domain/message/read-message.ts";
+import { messageSchema, messageTypes } from "../../domain/message/message-schemas.ts";
+import { readMessage } from "../../packages/subscriber/read-message.ts";
 import { documents } from "../../tools/documents/documents.ts";
 import { exampleOf, examples } from "../../tools/documents/examples.ts";
 import { incompatibilities } from "../../tools/documents/incompatibilities.ts";
-import { messageSchema, messageTypes } from "../../tools/documents/message-schema.ts";
 import { brokenPromises, staleDocuments, writeDocuments } from "../../tools/documents/write.ts";
 
 const repository = join(import.meta.dirname, "..", "..");

@@ -1,9 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import type { Schema } from "../../domain/message/json-schema.ts";
-import type { Message } from "../../domain/message/message-schemas.ts";
-import { readMessage } from "../../domain/message/read-message.ts";
-import { messageSchema, messageTypes } from "../../tools/documents/message-schema.ts";
+import { type Message, messageSchema, messageTypes } from "../../domain/message/message-schemas.ts";
+import { readMessage } from "../../packages/subscriber/read-message.ts";
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false });
 formats.default(ajv);

@@ -1,5 +1,5 @@
+import { messageSchema, messageTypes } from "../../domain/message/message-schemas.ts";
 import { exampleOf } from "./examples.ts";
-import { messageSchema, messageTypes } from "./message-schema.ts";
 
 /** The AsyncAPI 3 document of a subscriber's queue. */
 export function asyncApi(): string {

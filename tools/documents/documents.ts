@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { messageTypes } from "../../domain/message/message-schemas.ts";
 import { documentOf, drawingOf } from "../../proof/bench/report/write-document.ts";
 import { promisesPage } from "../../proof/records/counts.ts";
 import { alarmsPage } from "./alarms-page.ts";
@@ -9,7 +10,8 @@ import { costChart } from "./cost/cost-chart.ts";
 import { costPage } from "./cost/cost-page.ts";
 import { eventsPage } from "./events-page.ts";
 import { logsPage } from "./logs-page.ts";
-import { messageTypes, schemaFile } from "./message-schema.ts";
+import { schemaFile } from "./message-schema.ts";
+import { subscriberChecks, subscriberContract } from "./subscriber-contract.ts";
 
 const bench = join(import.meta.dirname, "../../proof/bench");
 
@@ -30,6 +32,8 @@ export const documents: readonly Document[] = [
   { file: "docs/evidence/capacity.md", text: capacityPage },
   { file: "docs/evidence/capacity-burst.svg", text: burstChart },
   { file: "docs/evidence/capacity-outage.svg", text: outageChart },
+  { file: "packages/subscriber/contract.ts", text: subscriberContract },
+  { file: "packages/subscriber/checks.ts", text: subscriberChecks },
   ...messageTypes.map((type) => ({
     file: `docs/reference/schemas/${type}.json`,
     text: () => schemaFile(type),

@@ -1,9 +1,8 @@
 import type { ObjectSchema, Schema } from "../../domain/message/json-schema.ts";
-import { attributes, contract } from "../../domain/message/message-schemas.ts";
+import { attributes, contract, messageTypes } from "../../domain/message/message-schemas.ts";
 import type { MessageType } from "../../domain/message/message-types.ts";
 import { exampleOf } from "./examples.ts";
 import { table } from "./markdown.ts";
-import { messageTypes } from "./message-schema.ts";
 
 /** The page for people who write subscribers. */
 export function eventsPage(): string {

@@ -1,4 +1,4 @@
-import { type Fault, faultEffects } from "./api/faults.ts";
+import { type Fault, faultEffects } from "./faults.ts";
 
 /** How a fault is written on the command line. */
 export const faultFlagForm = "status or effect[:count or share%][:path]";

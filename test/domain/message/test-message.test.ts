@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { readMessage } from "../../../domain/message/read-message.ts";
 import { testMessage } from "../../../domain/message/test-message.ts";
+import { readMessage } from "../../../packages/subscriber/read-message.ts";
 
 const at = new Date("2026-11-21T12:00:00Z");
 const message = testMessage("7b1c", "risk-team", "/income-events/prod", at);

@@ -59,7 +59,7 @@ describe("the bundle of each function", () => {
 
   it.each([...bundles])("holds nothing of the stack, its schema or the local runner: %s", (_, { inputs }) => {
     const foreign =
-      /^domain\/(message-schemas|read-message)\.ts|node_modules\/(aws-cdk-lib|constructs|zod|esbuild|fauxqs)\/|^(lib|local|sandbox|test)\//;
+      /^domain\/message\/message-schemas\.ts|node_modules\/(aws-cdk-lib|constructs|zod|esbuild|fauxqs)\/|^(lib|packages|proof|tools|test)\//;
     expect(inputs.filter((input) => foreign.test(input))).toEqual([]);
   });
 

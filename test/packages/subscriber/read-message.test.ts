@@ -1,5 +1,18 @@
-import { describe, expect, it } from "vitest";
-import { readMessage } from "../../../domain/message/read-message.ts";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+import fc from "fast-check";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import * as domain from "../../../domain/message/message-schemas.ts";
+import type { MessageType as DomainType } from "../../../domain/message/message-types.ts";
+import { attributes, checks } from "../../../packages/subscriber/checks.ts";
+import type { DataOf, Message, MessageOf, MessageType } from "../../../packages/subscriber/contract.ts";
+import { readMessage } from "../../../packages/subscriber/read-message.ts";
+import { stories } from "../../domain/message/stories.ts";
+
+const { messageSchema, messageTypes } = domain;
+const ajv = new Ajv2020({ strict: true, strictRequired: false });
+formats.default(ajv);
+const schemas = new Map(messageTypes.map((type) => [type, ajv.compile(messageSchema(type))]));
 
 const message = {
   specversion: "1.0",
@@ -71,4 +84,80 @@ describe("a text that is no message of the contract is unreadable", () => {
       });
     }
   });
+});
+
+describe("reading a message", () => {
+  const text = fc.constantFrom("", "a", "1.0", "2026-01-01T00:00:00.000Z", "00000000000000000001", "stale");
+  const anything = fc.oneof(
+    text,
+    fc.boolean(),
+    fc.nat(3),
+    fc.constant(null),
+    fc.constant({}),
+    fc.constant([]),
+  );
+  type Edit = {
+    readonly of: "message" | "data";
+    readonly at: number;
+    readonly put: unknown;
+    readonly add: string | undefined;
+  };
+  const edit: fc.Arbitrary<Edit> = fc.record({
+    of: fc.constantFrom("message", "data"),
+    at: fc.nat(20),
+    put: fc.option(anything, { nil: undefined }),
+    add: fc.constantFrom(undefined, undefined, "unheardOf", "companyAccountId"),
+  });
+
+  function edited(message: Message, { of, at, put, add }: Edit): { readonly [name: string]: unknown } {
+    const change = (fields: object) => {
+      const names = Object.keys(fields);
+      const name = add ?? names[at % names.length] ?? "";
+      return { ...fields, [name]: put };
+    };
+    return of === "message" ? change(message) : { ...message, data: change(message.data) };
+  }
+
+  const oneMessage = stories
+    .filter(({ length }) => length > 0)
+    .chain((messages) => fc.constantFrom(...messages));
+
+  it("takes what the schema of its type takes, and names the field where it does not", () => {
+    fc.assert(
+      fc.property(oneMessage, edit, (message, change) => {
+        const text = JSON.stringify(edited(message, change));
+        const value = JSON.parse(text);
+        const read = readMessage(text);
+        const schema = messageTypes.find((type) => type === value.type);
+        if (schema === undefined) expect(read.as).not.toBe("message");
+        else expect(read.as).toBe(schemas.get(schema)?.(value) === true ? "message" : "unreadable");
+        if (read.as === "message") expect(read.message).toEqual(value);
+        if (read.as === "unreadable") expect(read.reason).toMatch(/^[a-zA-Z., ]+: (is missing|expected .+)$/);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+describe("the package's own copy of the contract", () => {
+  it("has the types that the pipeline sends", () => {
+    expectTypeOf<MessageType>().toEqualTypeOf<DomainType>();
+    expectTypeOf<Message>().branded.toEqualTypeOf<domain.Message>();
+    expectTypeOf<MessageOf<"data.updated">>().branded.toEqualTypeOf<domain.MessageOf<"data.updated">>();
+    expectTypeOf<DataOf<"account.connected">>().toEqualTypeOf<domain.DataOf<"account.connected">>();
+    expectTypeOf<DataOf<"user.erased">>().not.toEqualTypeOf<domain.DataOf<"account.erased">>();
+  });
+
+  it("has the schemas and the order of each type, without what only people read", () => {
+    expect(Object.keys(checks)).toEqual([...messageTypes]);
+    expect(attributes).toEqual(withoutDescriptions(domain.attributes));
+    for (const type of messageTypes) {
+      const { data, newestOf } = domain.contract[type];
+      expect(checks[type], type).toEqual({ data: withoutDescriptions(data), newestOf });
+    }
+  });
+
+  function withoutDescriptions(schema: object): unknown {
+    return JSON.parse(JSON.stringify(schema, (name, value) => (name === "description" ? undefined : value)));
+  }
 });
