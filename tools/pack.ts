@@ -1,20 +1,45 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { fieldsOf } from "../domain/core/parse.ts";
 
-// Packs the subscriber's package: JavaScript and types, since Node strips no types below node_modules.
+// Packs workspaces as JavaScript and types, since Node strips no types below node_modules: all that are named, or all.
 const repository = join(import.meta.dirname, "..");
-const { values } = parseArgs({ options: { to: { type: "string", default: join(repository, ".local") } } });
-const staging = join(values.to, "subscriber");
-const source = join(repository, "subscriber");
-
-rmSync(staging, { recursive: true, force: true });
-mkdirSync(staging, { recursive: true });
-const tsc = join(repository, "node_modules", ".bin", "tsc");
-execFileSync(tsc, ["-p", source, "--outDir", join(staging, "dist")], { stdio: "inherit" });
-for (const file of ["package.json", "README.md"]) cpSync(join(source, file), join(staging, file));
-cpSync(join(repository, "LICENSE"), join(staging, "LICENSE"));
-execFileSync("npm", ["pack", staging, "--pack-destination", values.to], {
-  stdio: ["ignore", "inherit", "ignore"],
+const { values, positionals } = parseArgs({
+  options: { to: { type: "string", default: join(repository, ".local/packages") } },
+  allowPositionals: true,
 });
+const packages = positionals.length > 0 ? positionals : ["subscriber", "sandbox", "local-stack"];
+for (const name of packages) pack(join(repository, "packages", name), join(values.to, name), values.to);
+
+/** @param staging is made anew: what the file holds, which can be run from there too */
+function pack(source: string, staging: string, to: string): void {
+  rmSync(staging, { recursive: true, force: true });
+  mkdirSync(staging, { recursive: true });
+  const tsc = join(repository, "node_modules/.bin/tsc");
+  execFileSync(tsc, ["-p", source, "--outDir", join(staging, "dist")], { stdio: "inherit" });
+  cpSync(join(source, "README.md"), join(staging, "README.md"));
+  cpSync(join(repository, "LICENSE"), join(staging, "LICENSE"));
+  writeFileSync(
+    join(staging, "package.json"),
+    packedManifest(readFileSync(join(source, "package.json"), "utf8")),
+  );
+  const stdio = ["ignore", "inherit", "ignore"] as const;
+  execFileSync("npm", ["pack", staging, "--pack-destination", to], { stdio: [...stdio] });
+}
+
+/** The workspace exports its sources; the package what was compiled of them. */
+function packedManifest(text: string): string {
+  const {
+    private: _private,
+    scripts: _scripts,
+    exports,
+    ...kept
+  } = fieldsOf(JSON.parse(text), "package.json");
+  const compiled = Object.entries(fieldsOf(exports, "exports")).map(([name, target]) => {
+    const file = String(target).replace(/^\.\/(.*)\.ts$/, "./dist/$1");
+    return [name, { types: `${file}.d.ts`, default: `${file}.js` }];
+  });
+  return `${JSON.stringify({ ...kept, exports: Object.fromEntries(compiled) }, undefined, 2)}\n`;
+}

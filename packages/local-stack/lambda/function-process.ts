@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { FunctionPlan } from "../assembly/plan.ts";
 import type { FunctionError, Held, Invocation, ProcessMessage, RunnerMessage, Usage } from "./protocol.ts";
@@ -26,7 +26,7 @@ export type FunctionProcess = {
 const importingSeconds = 10;
 /** The type of Lambda's error for what did not end in its time. */
 export const timedOutType = "Sandbox.Timedout";
-const bootstrap = join(import.meta.dirname, "bootstrap.ts");
+const bootstrap = join(import.meta.dirname, `bootstrap${extname(import.meta.filename)}`);
 
 /** Ended with the runner, also where a handler never gives way to the news that the channel is closed. */
 const living = new Set<ChildProcess>();

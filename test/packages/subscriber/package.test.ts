@@ -44,7 +44,7 @@ describe("the subscriber's package, installed from its file into a fresh folder"
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "income-events-subscriber-"));
-    await run(process.execPath, [join(repository, "tools/pack-subscriber.ts"), "--to", folder]);
+    await run(process.execPath, [join(repository, "tools/pack.ts"), "subscriber", "--to", folder]);
     const project = join(folder, "project");
     mkdirSync(project);
     writeFileSync(join(project, "package.json"), '{"type":"module"}');
@@ -74,12 +74,12 @@ describe("the subscriber's package, installed from its file into a fresh folder"
 
   it("brings nothing but itself", () => {
     const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
-    expect(Object.keys(lock.packages)).toEqual(["", "node_modules/income-events-subscriber"]);
+    expect(Object.keys(lock.packages)).toEqual(["", "node_modules/@income-events/subscriber"]);
   });
 
   it("types messages by their type, for strict programs, its own declarations checked too", async () => {
     const program = `
-      import { createReader, inMemory, lambdaHandler, type Memory, type MessageOf } from "income-events-subscriber";
+      import { createReader, inMemory, lambdaHandler, type Memory, type MessageOf } from "@income-events/subscriber";
       const digestOf = ({ data }: MessageOf<"data.updated">): string | undefined => data.content;
       const memory: Memory = inMemory();
       const read = createReader({
@@ -174,7 +174,7 @@ describe("the guide of the package", () => {
   it("shows the memory in DynamoDB that is tested", () => {
     const example = textOf("packages/subscriber/examples/dynamodb-memory.ts").replace(
       "../index.ts",
-      "income-events-subscriber",
+      "@income-events/subscriber",
     );
     expect(blocksOf(guide, "ts")).toEqual([example]);
   });
