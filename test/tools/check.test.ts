@@ -5,20 +5,21 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { parts } from "../../tools/check/parts.ts";
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");
 const left = new Set(["node_modules", ".git", ".local", "cdk.out", "coverage"]);
 
-/** What `npm run check` refuses: a mistake, planted by a replacement in a file, and the step that finds it. */
+/** What `npm run check` refuses: a mistake, planted by a replacement in a file, and the part that finds it. */
 const planted = [
   {
     mistake: "an import upward",
     file: "domain/event/identify.ts",
     find: "import {",
-    put: 'import "../adapters/keys.ts";\nimport {',
+    put: 'import "../../adapters/dynamodb/keys.ts";\nimport {',
     step: "lint",
-    says: /domain\/identify\.ts/,
+    says: /domain\/event\/identify\.ts/,
   },
   {
     mistake: 'Resource: "*"',
@@ -57,7 +58,7 @@ const planted = [
     file: "domain/message/message-schemas.ts",
     find: "{ ...known, reconciled }",
     put: "{ connected, userId, reconciled }",
-    step: "docs:check",
+    step: "docs",
     says: /account\.created: data\.datasourceId: is gone[\s\S]*make a new type instead/,
   },
   {
@@ -65,8 +66,56 @@ const planted = [
     file: "domain/message/message-schemas.ts",
     find: "A user was created.",
     put: "A user came.",
-    step: "docs:check",
+    step: "docs",
     says: /docs\/guide\/events\.md: is stale; run npm run docs/,
+  },
+  {
+    mistake: "a type that does not fit",
+    file: "domain/event/events.ts",
+    find: 'export const kinds = ["users",',
+    put: 'export const kinds = [5, "users",',
+    step: "types",
+    says: /TS\d+: /,
+  },
+  {
+    mistake: "an export that nothing uses",
+    file: "domain/event/identify.ts",
+    find: "import {",
+    put: "export const unused = 1;\nimport {",
+    step: "dead-code",
+    says: /unused\s+domain\/event\/identify\.ts/,
+  },
+  {
+    mistake: "a package that a workspace uses and does not declare",
+    file: "packages/sandbox/package.json",
+    find: '    "undici": "8.12.4"\n',
+    put: '    "zod": "4.6.7"\n',
+    step: "dead-code",
+    says: /undici\s+packages\/sandbox/,
+  },
+  {
+    mistake: "a licence that nobody allowed",
+    file: "tools/licences/main.ts",
+    find: '  "MIT",\n',
+    put: "",
+    step: "licences",
+    says: /its licence is MIT; choose another package/,
+  },
+  {
+    mistake: "a copy of the contract in the subscriber's package that is not what the code says",
+    file: "packages/subscriber/contract.ts",
+    find: "readonly userId: string;",
+    put: "readonly userId?: string;",
+    step: "docs",
+    says: /packages\/subscriber\/contract\.ts: is stale; run npm run docs/,
+  },
+  {
+    mistake: "a statement of the provider's interface that no row speaks of",
+    file: "docs/reference/sandbox-conformance.md",
+    find: /^\|.*\.test\.ts.*\n/m,
+    put: "",
+    step: "conformance",
+    says: /[1-9]\d* problems/,
   },
 ] as const;
 
@@ -83,24 +132,41 @@ describe("npm run check", () => {
   });
   afterEach(() => rmSync(copy, { recursive: true, force: true }));
 
-  const step = (name: string) =>
-    run("npm", ["run", name], { cwd: copy, env: { ...process.env, FORCE_COLOR: "0" } });
+  const run = (...words: readonly string[]) =>
+    execute("npm", ["run", "check", "--", ...words], {
+      cwd: copy,
+      env: { ...process.env, FORCE_COLOR: "0" },
+    }).then(
+      ({ stdout }) => ({ code: 0, stdout }),
+      (error: unknown) => z.object({ code: z.number(), stdout: z.string() }).parse(error),
+    );
 
-  it.each(planted)("fails on $mistake, in its step $step", async (plant) => {
-    const { check } = z
-      .object({ scripts: z.record(z.string(), z.string()) })
-      .parse(JSON.parse(readFileSync(join(repository, "package.json"), "utf8"))).scripts;
-    expect(check?.split(" && ")).toContain(`npm run ${plant.step}`);
+  it.each(planted)("fails on $mistake, in its part $step", async ({ step, says, ...plant }) => {
     const file = join(copy, plant.file);
     const before = readFileSync(file, "utf8");
     const after = before.replace(plant.find, plant.put);
     expect(after).not.toBe(before);
     writeFileSync(file, after);
-    const failed = await step(plant.step).then(
-      () => undefined,
-      (error: unknown) => z.object({ stdout: z.string(), stderr: z.string() }).parse(error),
-    );
-    expect(failed, "the step passed").toBeDefined();
-    expect(`${failed?.stdout}${failed?.stderr}`).toMatch(plant.says);
+    const { code, stdout } = await run(step);
+    expect(stdout).toMatch(says);
+    expect(stdout).toMatch(new RegExp(`^FAILED ${step}: .+; again: npm run check -- ${step}$`, "m"));
+    expect(stdout).toMatch(/check: 0 of 1 parts passed in [\d.]+ s\n$/);
+    expect(code).toBe(1);
+  });
+
+  it("runs the parts that it is asked for, and says how long each took", async () => {
+    const { code, stdout } = await run("licences", "lockfile");
+    expect(stdout).toMatch(/^ok {5}licences \([\d.]+ s\)$/m);
+    expect(stdout).toMatch(/check: 2 of 2 parts passed in [\d.]+ s\n$/);
+    expect(code).toBe(0);
+  });
+
+  it("has each of these parts, and says so where it is asked for another", async () => {
+    const names = parts.map(({ name }) => name);
+    expect([...new Set([...planted.map(({ step }) => step), "layout"])].sort()).toEqual(names.sort());
+    const { code, stdout } = await run("nonsense");
+    for (const name of names) expect(stdout).toContain(name);
+    expect(stdout).toContain("There is no part nonsense.");
+    expect(code).toBe(2);
   });
 });
