@@ -1,5 +1,5 @@
 /**
- * Lets the condition of each alarm happen on the local stack, and shows the values that raise it: `npm run alarms`. Exits 1
+ * Lets the condition of each alarm happen on the local stack, and shows the values that raise it: `npm run proof -- alarms`. Exits 1
  * where an alarm is not raised, was on before its turn, or is raised by no trip.
  */
 
@@ -16,9 +16,9 @@ What would take hours is lived through in seconds (proof/alarms/settings.ts); al
 from these by themselves. About two minutes.
 
 Examples:
-  npm run alarms
-  npm run alarms -- --quick                     without those that take a minute of silence or of failing
-  npm run alarms -- --only provider-down events-late`;
+  npm run proof -- alarms
+  npm run proof -- alarms --quick                     without those that take a minute of silence or of failing
+  npm run proof -- alarms --only provider-down events-late`;
 
 type Options = {
   readonly quick?: boolean;
@@ -31,7 +31,7 @@ const {
   quick = false,
   only,
   engine,
-} = new Command("npm run alarms --")
+} = new Command("npm run proof -- alarms")
   .description("Trips each alarm's condition on the local stack and shows the metric values that raise it.")
   .option("--quick", "leave out those that have to be lived through for more than a minute")
   .addOption(new Option("--only <entries...>", "entries of the runbook").choices(entries))

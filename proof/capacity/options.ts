@@ -12,15 +12,15 @@ export type CapacityFlags = {
 
 const examples = `
 Examples:
-  npm run capacity -- --rate 20                                  what ends first at 20 events a second
-  npm run capacity -- --rate 2 --burst 50 --burst-minutes 30     fifty times as many for half an hour
-  npm run capacity -- --rate 5 --outage-hours 24 --svg out.svg   the provider is down for a day, with a chart
-  npm run capacity -- --rate 5 --stage local                     with the settings of stages/local.json
+  npm run proof -- capacity --rate 20                                  what ends first at 20 events a second
+  npm run proof -- capacity --rate 2 --burst 50 --burst-minutes 30     fifty times as many for half an hour
+  npm run proof -- capacity --rate 5 --outage-hours 24 --svg out.svg   the provider is down for a day, with a chart
+  npm run proof -- capacity --rate 5 --stage local                     with the settings of stages/local.json
 Nothing is run: it is a model, see docs/evidence/capacity.md.`;
 
 /** Reads the command line. Prints help, or what is wrong with it, and exits. */
 export function parseCapacityFlags(args: readonly string[]): CapacityFlags {
-  return new Command("npm run capacity --")
+  return new Command("npm run proof -- capacity")
     .description(
       "Tells which limit ends first at a rate of events, and how a burst or an outage of the provider goes.",
     )

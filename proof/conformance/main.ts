@@ -30,8 +30,8 @@ async function runTests(): Promise<readonly TestResult[]> {
     const vitest = await startVitest("test", [], {
       config: false,
       watch: false,
-      include: ["test/sandbox/**/*.test.ts"],
-      exclude: ["test/sandbox/**/*-browser.test.ts"],
+      include: ["test/packages/sandbox/**/*.test.ts"],
+      exclude: ["test/packages/sandbox/**/*-browser.test.ts"],
       testTimeout: 20_000,
       reporters: [["json", { outputFile }]],
     });

@@ -71,7 +71,7 @@ export type LoadName = keyof Counts["loads"];
 
 export const countsFile = join(import.meta.dirname, "counts.json");
 
-/** @throws where the file is not what `npm run docs:counts` writes */
+/** @throws where the file is not what `npm run proof -- cost` writes */
 export function readCounts(): Counts {
   return schema.parse(JSON.parse(readFileSync(countsFile, "utf8")));
 }

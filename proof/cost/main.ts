@@ -13,7 +13,7 @@ import { countTicks } from "./count-ticks.ts";
 import { type Counts, countsFile, type LoadName } from "./counts.ts";
 import { loadNames, loads } from "./loads.ts";
 
-new Command("npm run docs:counts")
+new Command("npm run proof -- cost")
   .description(
     "Counts requests, capacity and time of the documented loads, and writes proof/cost/counts.json.",
   )
@@ -21,7 +21,7 @@ new Command("npm run docs:counts")
     "after",
     `
 Examples:
-  npm run docs:counts && npm run docs    after a change of what functions call, write or log; some minutes`,
+  npm run proof -- cost && npm run docs    after a change of what functions call, write or log; some minutes`,
   )
   .parse();
 

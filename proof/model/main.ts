@@ -3,7 +3,7 @@
 import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
 import { Command } from "commander";
 import fc from "fast-check";
-import { recordCounts } from "../records/counts.ts";
+import { recordCounts, typedCommand } from "../records/counts.ts";
 import { histories, live } from "./commands.ts";
 import { stories, strikeEachStep } from "./faults.ts";
 import { raceEachWay, races } from "./races.ts";
@@ -14,9 +14,9 @@ every promise of docs/evidence/promises.md: in random histories, with a fault at
 of races. A history that breaks one is told with the seed and the path that bring it back.
 
 Examples:
-  npm run model                            1,000 histories, one fault at each step, races with 2 switches
-  npm run model -- --runs 20000 --seed 7   more histories, which are the same for the same seed
-  npm run model -- --faults 2 --switches 3 two faults at once, at every two steps; more interleavings: hours`;
+  npm run proof -- model                         1,000 histories, one fault at each step, races with 2 switches
+  npm run proof -- model --runs 20000 --seed 7   more histories, which are the same for the same seed
+  npm run proof -- model --faults 2 --switches 3 two faults at once, at every two steps; more interleavings: hours`;
 
 type Options = {
   readonly runs: number;
@@ -26,7 +26,7 @@ type Options = {
   readonly record?: boolean;
 };
 
-const { runs, seed, faults, switches, record } = new Command("npm run model --")
+const { runs, seed, faults, switches, record } = new Command("npm run proof -- model")
   .description("Tries to break the promises of the protocol in a model of it.")
   .option("--runs <number>", "random histories", wholeNumber(0), 1_000)
   .option("--seed <number>", "of the histories", wholeNumber(0), Date.now() % 1_000_000)
@@ -78,6 +78,8 @@ const lived = await attempt("histories", async () => {
 
 const line = `model: histories ${lived ?? 0} seed ${seed} struck ${struck} interleavings ${interleavings} broken ${broken}`;
 process.stdout.write(`${line}\n`);
-const command = `npm run model -- --runs ${runs} --seed ${seed} --faults ${faults} --switches ${switches}`;
+const flags = { runs, seed, faults, switches };
+const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
+const command = typedCommand("model", words);
 if (record === true && broken === 0) recordCounts("model", command, line);
 process.exitCode = broken === 0 ? 0 : 1;

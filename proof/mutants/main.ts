@@ -14,11 +14,11 @@ every expression of a folder; its score is the share that some test notices. Not
 Interrupted (Ctrl-C), it tells the score so far, and goes on from there the next time.
 
 Examples:
-  npm run mutants                                     all: hours
-  npm run mutants -- --only protocol                  the protocol's alone
-  npm run mutants -- --only domain --mutate domain/state/state.ts   one file, in minutes
-  npm run mutants -- --only functions --share 0.1     a sample of a tenth of the lines
-  npm run mutants -- --only domain --static           also what is evaluated once, when a file is loaded: much slower`;
+  npm run proof -- mutants                                  all: hours
+  npm run proof -- mutants --only protocol                  the protocol's alone
+  npm run proof -- mutants --only domain --mutate domain/state/state.ts   one file, in minutes
+  npm run proof -- mutants --only functions --share 0.1     a sample of a tenth of the lines
+  npm run proof -- mutants --only domain --static           also what is evaluated once, when a file is loaded: much slower`;
 
 type Options = {
   readonly only: readonly string[];
@@ -28,7 +28,7 @@ type Options = {
   readonly record?: boolean;
 };
 
-const options = new Command("npm run mutants --")
+const options = new Command("npm run proof -- mutants")
   .description("Changes the code on purpose, and counts how much of that the tests notice.")
   .option("--only <part>", `${names.join(", ")}; may be given again`, oneMore, [])
   .option("--mutate <files>", "for Stryker: only files of this pattern")

@@ -33,11 +33,11 @@ const examples = `
 A run of the scenario for each: hours for all roles.
 
 Examples:
-  npm run permissions:sweep
-  npm run permissions:sweep -- Fetch Refresh    only roles whose names begin so
-  npm run permissions:sweep -- --from 94        goes on where an earlier run ended`;
+  npm run proof -- permissions
+  npm run proof -- permissions Fetch Refresh    only roles whose names begin so
+  npm run proof -- permissions --from 94        goes on where an earlier run ended`;
 
-const command = new Command("npm run permissions:sweep --")
+const command = new Command("npm run proof -- permissions")
   .description("Takes each permission of each role away, and expects the scenario to fail by its name.")
   .argument("[roles...]", "beginnings of roles' names; none: all roles")
   .option(

@@ -2,6 +2,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "no
 import { cpus } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fieldsOf, textOf } from "../../domain/core/parse.ts";
+import { commandOf } from "../catalogue.ts";
 
 /** The last run of a suite: what was typed, when, on which machine, and its last line. */
 export type Counts = {
@@ -33,10 +34,10 @@ export function recordCounts(suite: string, command: string, line: string, to = 
   writeFileSync(file, `${JSON.stringify(counts, null, 2)}\n`);
 }
 
-/** What was typed to run a script of package.json, but for the wish to write it down. */
-export function typedCommand(script: string, words: readonly string[] = process.argv.slice(2)): string {
+/** What was typed to run a proof, but for the wish to write it down. */
+export function typedCommand(proof: string, words: readonly string[] = process.argv.slice(2)): string {
   const kept = words.filter((word) => word !== "--record");
-  return [`npm run ${script}`, ...(kept.length === 0 ? [] : ["--", ...kept])].join(" ");
+  return [commandOf(proof), ...kept].join(" ").replace(/ --$/, "");
 }
 
 /** The page of promises, with the counts as they were written down last. */

@@ -1,5 +1,5 @@
 /**
- * Drills a restore on this machine's engines: `npm run restore-drill`. Exits 1 where anything is not as it was, or where
+ * Drills a restore on this machine's engines: `npm run proof -- restore-drill`. Exits 1 where anything is not as it was, or where
  * an erased user is back. See docs/operate/restore.md.
  */
 import { startSystem } from "@income-events/local-stack/system.ts";

@@ -12,7 +12,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Command } from "commander";
 import { z } from "zod";
 
-const options = new Command("sandbox-load")
+const options = new Command("npm run proof -- sandbox-load")
   .description("Measures the sandbox under load.")
   .option("--users <number>", "users, each with an account", Number, 10_000)
   .option("--per-second <number>", "endpoint events in a second, once the users are made", Number, 3000)

@@ -16,9 +16,9 @@ each leg: what was interrupted goes on with the same command.`;
 
 const examples = `
 Examples:
-  npm run soak                                          a million events, a hundred thousand of them end to end
-  npm run soak -- --events 20000 --end-to-end 2000
-  npm run soak -- --anew                                forgets how far it has come`;
+  npm run proof -- soak                                       a million events, a hundred thousand of them end to end
+  npm run proof -- soak --events 20000 --end-to-end 2000
+  npm run proof -- soak --anew                                forgets how far it has come`;
 
 type Flags = {
   readonly events: number;
@@ -30,7 +30,7 @@ type Flags = {
   readonly record?: boolean;
 };
 
-const flags = new Command("npm run soak --")
+const flags = new Command("npm run proof -- soak")
   .description(description)
   .option("--events <count>", "in all", wholeNumber(1), 1_000_000)
   .option("--end-to-end <count>", "of them, end to end", wholeNumber(1), 100_000)

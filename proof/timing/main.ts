@@ -18,14 +18,14 @@ difference is seen; where it is not, the measurement says nothing.`;
 
 const examples = `
 Examples:
-  npm run timing
-  npm run timing -- --samples 5000000    on a machine that does nothing else`;
+  npm run proof -- timing
+  npm run proof -- timing --samples 5000000    on a machine that does nothing else`;
 
 /** What dudect takes for a sure sign. */
 const sure = 10;
 const clear = 4.5;
 
-const { samples } = new Command("npm run timing --")
+const { samples } = new Command("npm run proof -- timing")
   .description(description)
   .option("--samples <count>", "of each comparison", wholeNumber(1_000), 500_000)
   .addHelpText("after", examples)

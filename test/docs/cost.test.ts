@@ -61,7 +61,7 @@ describe("the bill of a month without events", () => {
   it("knows every schedule of the template by a counted run", () => {
     const [rule] = resources.filter(({ type }) => type === "AWS::Events::Rule");
     expect(lineOf(/^Schedules/).count).toBeGreaterThan(lineOf(/^Schedules/, rule ? without(rule) : []).count);
-    expect(() => idleOf(resources, [], prices)).toThrow("was never counted; run npm run docs:counts");
+    expect(() => idleOf(resources, [], prices)).toThrow("was never counted; run npm run proof -- cost");
   });
 
   it("polls each queue with an event source without end", () => {

@@ -68,7 +68,7 @@ describe("the page of promises", () => {
 
   it("has the command as it was typed, without the wish to write it down", () => {
     expect(typedCommand("chaos", ["--seeds", "1..20", "--record"])).toBe("npm run chaos -- --seeds 1..20");
-    expect(typedCommand("fuzz", ["--record"])).toBe("npm run fuzz");
+    expect(typedCommand("fuzz", ["--record"])).toBe("npm run proof -- fuzz");
   });
 
   it("is not written where it has no place for them", () => {

@@ -18,7 +18,7 @@ const replacingProperties: Readonly<Record<string, readonly string[]>> = {
 const file = join(import.meta.dirname, "baseline-production.json");
 const howToAccept =
   "A resource that holds data would be replaced, dropped or left behind. If that is meant, run " +
-  "`ACCEPT_BASELINE=1 npm run baseline`, commit the file, and say in docs/adr/ what becomes of the data.";
+  "`ACCEPT_BASELINE=1 npm run check -- baseline`, commit the file, and say in docs/adr/ what becomes of the data.";
 
 function heldFast({ Type, Properties }: Resource): object {
   const names = replacingProperties[Type] ?? [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runProgram } from "../support/program.ts";
 
-describe("npm run capacity", () => {
+describe("npm run proof -- capacity", () => {
   const run = async (...args: string[]) => {
     await using program = runProgram("proof/capacity/main.ts", args);
     return { code: await program.ended, output: program.output() };

@@ -23,7 +23,7 @@ const ofBatches = (used: Used) => ({
 
 describe("the counts that the documents are made of", () => {
   it.each(["ours", "plain"] as const)(
-    "are what %s uses today; else: npm run docs:counts && npm run docs",
+    "are what %s uses today; else: npm run proof -- cost && npm run docs",
     async (side) => {
       const recorded = readCounts().loads.usual.sides[side];
       const { used } = await countSide(side, ["usual"], () => undefined);

@@ -64,7 +64,7 @@ describe("the registry's answer", () => {
   });
 });
 
-describe("npm run advisories", () => {
+describe("npm run proof -- advisories", () => {
   let directory: string;
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), "advisories-"));

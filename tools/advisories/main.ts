@@ -17,10 +17,10 @@ this repository, which name their date and are few; or, with --database, into a 
 
 const examples = `
 Examples:
-  npm run advisories
-  npm run advisories -- --database osv-npm    offline, with all that OSV knew when it was fetched`;
+  npm run proof -- advisories
+  npm run proof -- advisories --database osv-npm    offline, with all that OSV knew when it was fetched`;
 
-const { database } = new Command("npm run advisories --")
+const { database } = new Command("npm run proof -- advisories")
   .description(description)
   .option("--database <folder>", "advisories in OSV's format, a file of JSON each")
   .addHelpText("after", examples)

@@ -2,13 +2,18 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { brokenPromises, staleDocuments, writeDocuments } from "./write.ts";
 
-// Writes the documents that are made of the code; with --check it only tells which are stale.
-const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
+// Writes the documents that are made of the code; with --check it only says which are stale, and with --operating it
+// runs the operator's commands on a system of its own and writes the page that shows them.
+const { values } = parseArgs({
+  options: { check: { type: "boolean", default: false }, operating: { type: "boolean", default: false } },
+});
 const root = join(import.meta.dirname, "../..");
 const say = (lines: readonly string[]) => process.stdout.write(lines.map((line) => `${line}\n`).join(""));
 
 const broken = brokenPromises(root);
-if (broken.length > 0) {
+if (values.operating) {
+  await import("../operating/main.ts");
+} else if (broken.length > 0) {
   say(broken);
   say(["Subscribers rely on these: make a new type instead, see docs/adr/0034-the-type-is-the-version.md."]);
   process.exitCode = 1;

@@ -4,7 +4,7 @@ import type { Recorded } from "./transcript.ts";
 const head = [
   "# The ten most common tasks",
   "",
-  "Each task as a terminal showed it. `npm run docs:operating` made this page: it starts the system of `npm start` with",
+  "Each task as a terminal showed it. `npm run docs -- --operating` made this page: it starts the system of `npm start` with",
   "three sample users of the sandbox, runs each command, and records the output. For a stage in AWS add",
   "`--outputs outputs.json`. Every command has `--help` with examples.",
   "",

@@ -14,13 +14,13 @@ const examples = `
 A target's promise is in proof/fuzz/targets/. What breaks one is written into .local/findings/.
 
 Examples:
-  npm run fuzz                                          a million inputs, shared among all targets
-  npm run fuzz -- --inputs 50000 --target settings      one target
-  npm run fuzz -- --target webhook --input .local/findings/webhook-crash-0a1b    what was found, once more`;
+  npm run proof -- fuzz                                       a million inputs, shared among all targets
+  npm run proof -- fuzz --inputs 50000 --target settings      one target
+  npm run proof -- fuzz --target webhook --input .local/findings/webhook-crash-0a1b    what was found, once more`;
 
 /** Parses the command line; a wrong one ends the process with what to write instead. */
 export function parseFuzzFlags(args: readonly string[]): FuzzFlags {
-  return new Command("npm run fuzz --")
+  return new Command("npm run proof -- fuzz")
     .description("Gives what takes bytes from outside inputs that a coverage-guided fuzzer makes.")
     .addOption(
       new Option("--inputs <count>", "how many in all, shared among the targets")

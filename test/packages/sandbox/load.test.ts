@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 
-/** The measurement of `npm run sandbox:load`, with fewer users and events. */
+/** The measurement of `npm run proof -- sandbox-load`, with fewer users and events. */
 async function measure(...limits: readonly string[]) {
   const load = ["--users", "300", "--per-second", "1000", "--seconds", "1", "--end-seconds", "240"];
   const child = spawn(process.execPath, ["proof/sandbox-load/main.ts", ...load, ...limits], {

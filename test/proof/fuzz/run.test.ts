@@ -14,7 +14,7 @@ const fuzz = (...args: readonly string[]) => run(process.execPath, [program, ...
 /** Each target's campaign is a process of its own, which takes a while to start on a busy machine. */
 const campaignsOfAll = { timeout: 1_200_000 };
 
-describe("npm run fuzz", () => {
+describe("npm run proof -- fuzz", () => {
   let directory: string;
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), "fuzz-run-"));

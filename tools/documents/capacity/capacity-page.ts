@@ -51,7 +51,7 @@ What one event asks of AWS and of the provider was counted ([cost.md](cost.md)):
 ${about(perEvent.tasks)} calls to the provider. This page compares that with the quotas of an account, looked up on ${date}, and the settings' defaults. A function's
 time is its counted processor time, and waits as assumed there (${assumptions.awsMillis} ms for AWS, ${assumptions.providerMillis} ms for the provider).
 
-\`npm run capacity -- --help\` explains other rates, bursts, outages and stages.`;
+\`npm run proof -- capacity --help\` explains other rates, bursts, outages and stages.`;
 }
 
 function atAMillion(): string {

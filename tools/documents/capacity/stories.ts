@@ -4,7 +4,7 @@ import { readQuotas } from "../../../proof/capacity/quotas.ts";
 import { type Stage, type Told, tellBurst, tellOutage } from "../../../proof/capacity/stories.ts";
 import { documentedSettings } from "../stage-settings.ts";
 
-/** What the page tells; `npm run capacity` tells others. */
+/** What the page tells; `npm run proof -- capacity` tells others. */
 export const burst = { rate: 5, factor: 100, minutes: 10 } as const;
 export const outage = { rate: 5, hours: 6 } as const;
 

@@ -115,7 +115,7 @@ function notInIt(): string {
 const again = `## Counting again
 
 \`\`\`sh
-npm run docs:counts && npm run docs
+npm run proof -- cost && npm run docs
 \`\`\`
 
 counts all sides on this machine again and writes this page anew; \`npm test\` counts a part of it (\`test/proof/records.test.ts\`)

@@ -30,7 +30,7 @@ export function idleOf(
   const schedules = scheduledIn(resources);
   const runs = schedules.map(({ functionId, timesAMonth }) => {
     const tick = ticks.find((each) => each.function === nameOfResource(functionId));
-    if (tick === undefined) throw new Error(`${functionId} was never counted; run npm run docs:counts`);
+    if (tick === undefined) throw new Error(`${functionId} was never counted; run npm run proof -- cost`);
     return { timesAMonth, price: priceOf(tick, prices) };
   });
   return [

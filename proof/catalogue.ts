@@ -1,0 +1,131 @@
+/** A program that tries to break the pipeline, or measures it. */
+export type Proof = {
+  readonly name: string;
+  /** One sentence. */
+  readonly shows: string;
+  /** On two cores, with the program's defaults. */
+  readonly takes: string;
+  /** Below the repository. */
+  readonly program: string;
+  /** Whether it has an npm script of its own name, too. */
+  readonly isScript?: true;
+};
+
+/** All of them, by name. */
+export const proofs: readonly Proof[] = [
+  {
+    name: "advisories",
+    shows: "No locked package has a known vulnerability that is not judged. It asks a registry.",
+    takes: "seconds",
+    program: "tools/advisories/main.ts",
+  },
+  {
+    name: "alarms",
+    shows: "The condition of each alarm raises that alarm.",
+    takes: "2 minutes",
+    program: "proof/alarms/main.ts",
+  },
+  {
+    name: "bench",
+    shows: "Processor time, requests, bundles and prices, beside three other implementations.",
+    takes: "an hour; 5 minutes with --quick",
+    program: "proof/bench/main.ts",
+    isScript: true,
+  },
+  {
+    name: "capacity",
+    shows:
+      "Which quota of AWS ends first at a rate of events, and how a burst or an outage goes, in a model.",
+    takes: "seconds",
+    program: "proof/capacity/main.ts",
+  },
+  {
+    name: "chaos",
+    shows: "No event is lost or doubled under random faults of AWS, the provider and the functions.",
+    takes: "5 minutes",
+    program: "proof/chaos/main.ts",
+    isScript: true,
+  },
+  {
+    name: "conformance",
+    shows: "The sandbox keeps each statement of the income-data service's interface.",
+    takes: "a minute",
+    program: "proof/conformance/main.ts",
+  },
+  {
+    name: "cost",
+    shows: "What events and an idle stack use; writes the counts that docs/evidence/cost.md is made of.",
+    takes: "10 minutes",
+    program: "proof/cost/main.ts",
+  },
+  {
+    name: "fuzz",
+    shows: "No input from outside crashes, hangs or loses anything: a million inputs.",
+    takes: "an hour",
+    program: "proof/fuzz/main.ts",
+  },
+  {
+    name: "model",
+    shows: "The protocol keeps its promises in random histories, with a fault at each step, and in races.",
+    takes: "10 minutes",
+    program: "proof/model/main.ts",
+  },
+  {
+    name: "mutants",
+    shows: "The tests notice deliberate mistakes in the code.",
+    takes: "hours; 20 minutes with --only protocol",
+    program: "proof/mutants/main.ts",
+  },
+  {
+    name: "outage",
+    shows: "Nothing is lost while the provider is down for a day, and the backlog is worked off at its rate.",
+    takes: "10 minutes",
+    program: "proof/outage/main.ts",
+    isScript: true,
+  },
+  {
+    name: "permissions",
+    shows: "Each action of each role is needed.",
+    takes: "hours",
+    program: "proof/permissions/main.ts",
+  },
+  {
+    name: "restore-drill",
+    shows: "A backup comes back whole, and who was erased stays erased.",
+    takes: "a minute",
+    program: "proof/restore-drill/main.ts",
+  },
+  {
+    name: "sandbox-load",
+    shows: "The sandbox keeps its limits of memory and time under 10,000 users and 102,000 deliveries.",
+    takes: "2 minutes",
+    program: "proof/sandbox-load/main.ts",
+  },
+  {
+    name: "soak",
+    shows: "A million events pass, and neither memory nor queues grow.",
+    takes: "hours, in as many runs as you like",
+    program: "proof/soak/main.ts",
+  },
+  {
+    name: "timing",
+    shows: "The time of comparing a secret does not tell how much of it was right.",
+    takes: "a minute",
+    program: "proof/timing/main.ts",
+  },
+];
+
+/** What is typed to run a proof, before its flags: `npm run chaos --`, `npm run proof -- fuzz`. */
+export function commandOf(name: string): string {
+  const isScript = proofs.some((proof) => proof.name === name && proof.isScript === true);
+  return isScript ? `npm run ${name} --` : `npm run proof -- ${name}`;
+}
+
+/** The list that `npm run proof -- --list` prints. */
+export function listText(): string {
+  const width = Math.max(...proofs.map(({ name }) => name.length));
+  const lines = proofs.map(
+    ({ name, shows, takes }) => `  ${name.padEnd(width)}  ${shows}\n  ${" ".repeat(width)}  Takes ${takes}.`,
+  );
+  return `npm run proof -- <name> [flags]    \`--help\` after a name lists its flags\n\n${lines.join("\n")}\n`;
+}
