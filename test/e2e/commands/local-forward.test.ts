@@ -4,9 +4,9 @@ import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type LookedUpStage, startLookedUpStage } from "../../support/looked-up-stage.ts";
 import { runProgram } from "../../support/program.ts";
 import { settle } from "../../support/settle.ts";
+import { type LookedUpStage, startLookedUpStage } from "./looked-up-stage.ts";
 
 describe("local forward", () => {
   let stage: LookedUpStage;

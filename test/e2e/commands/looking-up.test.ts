@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { identify } from "../../../domain/event/identify.ts";
-import { type LookedUpStage, leavesOf, startLookedUpStage } from "../../support/looked-up-stage.ts";
 import { runProgram } from "../../support/program.ts";
 import { settle } from "../../support/settle.ts";
+import { type LookedUpStage, leavesOf, startLookedUpStage } from "./looked-up-stage.ts";
 
 const listed = z.object({
   events: z.array(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type LookedUpStage, leavesOf, startLookedUpStage } from "../../support/looked-up-stage.ts";
+import { type LookedUpStage, leavesOf, startLookedUpStage } from "./looked-up-stage.ts";
 
 const record = z.object({
   subject: z.string(),

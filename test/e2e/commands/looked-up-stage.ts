@@ -3,9 +3,9 @@ import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
-import { identify } from "../../domain/event/identify.ts";
-import { type OperatedStage, startOperatedStage } from "./operated-stage.ts";
-import { settle } from "./settle.ts";
+import { identify } from "../../../domain/event/identify.ts";
+import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
+import { settle } from "../../support/settle.ts";
 
 const item = z.looseObject({ pk: z.string(), sk: z.string() });
 const eventItem = z.looseObject({

@@ -1,0 +1,69 @@
+import { DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
+import { type RunningProduct, startProduct } from "../support/running-product.ts";
+import { settle } from "../support/settle.ts";
+
+/** The synthesized stack beside a provider, looked at by account. */
+export type AccountStage = RunningProduct & {
+  settled(): Promise<void>;
+  /** A new account, all of whose data is fetched. @returns its id */
+  connectedAccount(): Promise<string>;
+  stateOf(accountId: string): Promise<unknown>;
+  /** The account's items of a sort key's beginning. */
+  itemsOf(accountId: string, sortKey: string): Promise<readonly Record<string, unknown>[]>;
+  /** The provider's count of the calls of an account since a moment, `GET income` or `GET` for its state. */
+  callsOf(accountId: string, since?: number): readonly string[];
+  callsSoFar(): number;
+};
+
+export async function startAccountStage(): Promise<AccountStage> {
+  const product = await startProduct("local", {}, { delivery: { firstRetryMs: 200 } });
+  const { system } = product;
+  const settled = () => settle(system);
+  return {
+    ...product,
+    settled,
+    connectedAccount: async () => {
+      const { accounts } = await system.sandbox.createUsers(1);
+      await settled();
+      return accounts[0] ?? "";
+    },
+    stateOf: async (accountId) =>
+      (await readTable(system.access, outputOf(system.stack, "TableName"))).accounts.get(accountId),
+    itemsOf: async (accountId, sortKey) => {
+      const client = new DynamoDBClient(system.access);
+      const pages = paginateQuery(
+        { client },
+        {
+          TableName: outputOf(system.stack, "TableName"),
+          KeyConditionExpression: "pk = :pk AND begins_with(sk, :sk)",
+          ExpressionAttributeValues: marshall({ ":pk": `ACCOUNT#${accountId}`, ":sk": sortKey }),
+        },
+      );
+      const items: Record<string, unknown>[] = [];
+      for await (const { Items = [] } of pages) items.push(...Items.map((item) => unmarshall(item)));
+      client.destroy();
+      return items;
+    },
+    callsOf: (accountId, since = 0) =>
+      system.sandbox
+        .calls()
+        .slice(since)
+        .filter(({ path }) => path.includes(accountId))
+        .map(({ method, path }) => `${method} ${path.split(accountId)[1]?.slice(1) ?? ""}`.trim()),
+    callsSoFar: () => system.sandbox.calls().length,
+  };
+}
+
+/** Tells that there is data of an account. */
+export function endpointEvent(accountId: string) {
+  return {
+    event: "update_endpoint",
+    request_id: crypto.randomUUID(),
+    account_id: accountId,
+    endpoint: "income",
+    data_available: true,
+  };
+}
