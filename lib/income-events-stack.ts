@@ -17,7 +17,7 @@ import { Reconciliation } from "./provider/reconciliation.ts";
 import { TokenRefresh } from "./provider/token-refresh.ts";
 import { WebhookRegistration } from "./provider/webhook-registration.ts";
 import { ReceivingAlarms } from "./receiving/receiving-alarms.ts";
-import { WebhookKind } from "./receiving/webhook-kind.ts";
+import { WebhookKind } from "./receiving/webhook-endpoint.ts";
 import { WebhooksDomain } from "./receiving/webhooks-domain.ts";
 import { WebhooksStage } from "./receiving/webhooks-stage.ts";
 import { workQueuesByName } from "./receiving/work-queues.ts";

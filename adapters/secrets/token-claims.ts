@@ -1,5 +1,5 @@
 import { decodeJwt } from "jose";
-import type { TokenLife } from "../../domain/fetch/token-life.ts";
+import type { TokenLife } from "../../domain/fetch/token-lifetime.ts";
 
 /** Reads a JWT's claims without judging its signature, which is the provider's business. */
 export function readTokenLife(token: string): TokenLife {

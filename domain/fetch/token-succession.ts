@@ -1,4 +1,4 @@
-import { compareAge, type TokenLife } from "./token-life.ts";
+import { compareAge, type TokenLife } from "./token-lifetime.ts";
 
 /** A version of the token secret; without a token it is the placeholder that the deployment made. */
 export type TokenVersion = {

@@ -7,12 +7,12 @@ import {
   writeEraseTask,
 } from "../../domain/recovery/erasure.ts";
 import { deadLetterPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
+import { tell } from "./announce-erasures.ts";
 import { removeDeadLetters } from "./dead-letters.ts";
 import type { EraserDependencies, StepDependencies } from "./dependencies.ts";
 import { removeGivenUpChanges } from "./given-up-changes.ts";
 import { markErased } from "./mark-erased.ts";
 import { removeRecords } from "./records.ts";
-import { tell } from "./tell.ts";
 
 /** What Lambda says of an invocation. */
 type Invocation = Pick<Context, "getRemainingTimeInMillis">;

@@ -8,7 +8,7 @@ import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Gate } from "../runtime/provider-calls.ts";
-import type { VerdictSettings } from "./verdict.ts";
+import type { VerdictSettings } from "./retry-decision.ts";
 
 export type FetcherDependencies = {
   readonly revisions: Revisions;

@@ -2,7 +2,7 @@ import { present } from "../../domain/core/parse.ts";
 import { writeTask } from "../../domain/fetch/tasks.ts";
 import { deadLetter, type Settle } from "../runtime/sqs-batch.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
-import { type Verdict, verdictOn } from "./verdict.ts";
+import { type Verdict, verdictOn } from "./retry-decision.ts";
 
 type Of<Do extends Verdict["do"]> = Extract<Verdict, { do: Do }>;
 

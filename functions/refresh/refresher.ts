@@ -10,7 +10,7 @@ import {
   type RefreshSettings,
   remainingInSeconds,
   type TokenLife,
-} from "../../domain/fetch/token-life.ts";
+} from "../../domain/fetch/token-lifetime.ts";
 import { succeeds, type TokenVersion } from "../../domain/fetch/token-succession.ts";
 import type { Log, LogCode } from "../runtime/log.ts";
 import { isTaken, refreshedToken } from "./ask-provider.ts";

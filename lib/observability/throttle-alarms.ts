@@ -2,7 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { Construct } from "constructs";
 import type { Fetching } from "../provider/fetching.ts";
-import type { WebhookKind } from "../receiving/webhook-kind.ts";
+import type { WebhookKind } from "../receiving/webhook-endpoint.ts";
 import type { Relay } from "../relay/relay.ts";
 import type { EventTable } from "../storage/event-table.ts";
 import { Alarm } from "./alarm.ts";

@@ -10,7 +10,7 @@ import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-fu
 import { Alarm } from "../observability/alarm.ts";
 import { tailOf } from "../observability/alarm-metrics.ts";
 import { metricOfLog } from "../observability/log-metric.ts";
-import type { WebhookKind } from "../receiving/webhook-kind.ts";
+import type { WebhookKind } from "../receiving/webhook-endpoint.ts";
 import { every, inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";

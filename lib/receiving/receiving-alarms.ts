@@ -8,7 +8,7 @@ import { deadLetters, greatestOf, oldestMessage, sumOf, tailOf } from "../observ
 import { sameMetric } from "../observability/log-metric.ts";
 import { inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
-import type { WebhookKind } from "./webhook-kind.ts";
+import type { WebhookKind } from "./webhook-endpoint.ts";
 import type { WebhooksStage } from "./webhooks-stage.ts";
 
 export type ReceivingAlarmsProps = {

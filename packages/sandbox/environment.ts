@@ -16,12 +16,12 @@ import { createSender } from "./delivery/send.ts";
 import type { DeliveryOptions, Environment, EnvironmentOptions } from "./environment/contract.ts";
 import { bodyOf, deliveryControls, type Tell, worldControls } from "./environment/controls.ts";
 import type { EnvironmentName } from "./environment-name.ts";
+import { createWorld } from "./provider-model.ts";
 import { createShapes } from "./shapes.ts";
 import type { Store } from "./store.ts";
 import { createTokens } from "./tokens.ts";
 import { updatePeriodically } from "./updates.ts";
 import { createWebhookRegistry, type WebhookRegistry } from "./webhooks.ts";
-import { createWorld } from "./world.ts";
 
 export type {
   CreateAccountOptions,

@@ -1,5 +1,5 @@
 import type { Clock } from "./clock.ts";
-import type { World } from "./world.ts";
+import type { World } from "./provider-model.ts";
 
 export type Load = {
   readonly perSecond: number;

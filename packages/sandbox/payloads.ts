@@ -1,5 +1,5 @@
 import type { Account, User } from "./accounts.ts";
-import { formatMoment } from "./moments.ts";
+import { formatMoment } from "./timestamps.ts";
 
 /**
  * Payloads of events, which the specification does not show: their shapes are those of a public provider of the same

@@ -1,5 +1,5 @@
 import type { EndpointName } from "./endpoint-names.ts";
-import type { World } from "./world.ts";
+import type { World } from "./provider-model.ts";
 
 /** What exists in the service at one moment. */
 export type Snapshot = {

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 import type { EndpointName } from "./endpoint-names.ts";
-import type { World } from "./world.ts";
+import type { World } from "./provider-model.ts";
 
 /** What goes on while a person works; a profile or a vehicle stays as it is. */
 const livingEndpoints: ReadonlySet<EndpointName> = new Set([

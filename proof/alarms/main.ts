@@ -6,10 +6,10 @@
 import { dynamoDbEngines } from "@income-events/local-stack/engines/dynamodb.ts";
 import type { StartOptions } from "@income-events/local-stack/options.ts";
 import { Command, Option } from "commander";
+import { startWorld } from "./alarm-stack.ts";
 import { outcomeText } from "./report.ts";
 import { tripAll, untripped } from "./run.ts";
 import { trips } from "./scenarios.ts";
-import { startWorld } from "./world.ts";
 
 const examples = `
 What would take hours is lived through in seconds (proof/alarms/settings.ts); all limits but the two settings follow

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
+import { makeToken, type World } from "./alarm-stack.ts";
 import { endpoint } from "./receiving-scenarios.ts";
 import { nothingToEnd, type Trip, times } from "./scenario.ts";
-import { makeToken, type World } from "./world.ts";
 
 const refresh = ({ functionOf }: World, event: object = { now: true }) =>
   functionOf(/^RefreshToken/).invoke(JSON.stringify(event));

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { AlarmPlan } from "@income-events/local-stack/assembly/plan.ts";
+import type { World } from "./alarm-stack.ts";
 import type { Trip } from "./scenario.ts";
-import type { World } from "./world.ts";
 
 /** What came of a trip. */
 export type Outcome = {

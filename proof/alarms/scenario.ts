@@ -1,4 +1,4 @@
-import type { World } from "./world.ts";
+import type { World } from "./alarm-stack.ts";
 
 /** How a condition is made that raises an alarm. */
 export type Trip = {

@@ -7,8 +7,8 @@ import type { IConstruct } from "constructs";
 import { type Bundle, bundle, writeBundle } from "../../lib/function/bundle.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
 import { loadSettings } from "../../lib/settings/settings.ts";
+import { type Part, parts, type Side } from "./implementations.ts";
 import { scratchDirectory } from "./scratch.ts";
-import { type Part, parts, type Side } from "./sides.ts";
 
 const repository = join(import.meta.dirname, "../..");
 

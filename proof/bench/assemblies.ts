@@ -1,5 +1,5 @@
 import { type AssembleOptions, type Assembly, assemble } from "./assemble.ts";
-import type { Side } from "./sides.ts";
+import type { Side } from "./implementations.ts";
 
 /** Synthesized stacks, each made when it is first asked for, and kept until the end: several rows use the same. */
 export type Assemblies = Disposable & {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { type Part, parts } from "./implementations.ts";
 import type { Spending } from "./measure/spending.ts";
-import { type Part, parts } from "./sides.ts";
 
 /** The project's one price file: US dollars for one of each; a month for what only lies or stands there. */
 const priceFile = z.object({

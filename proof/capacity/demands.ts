@@ -1,9 +1,9 @@
 import { billedSeconds } from "../../tools/documents/cost/bill.ts";
-import type { parts } from "../bench/sides.ts";
+import type { parts } from "../bench/implementations.ts";
 import { workload } from "../bench/workload.ts";
 import { assumptions } from "../cost/assumptions.ts";
 import { readCounts } from "../cost/counts.ts";
-import type { PerEvent } from "./stories.ts";
+import type { PerEvent } from "./simulations.ts";
 
 /** What an event asks of the services, of the counts in proof/cost/counts.json. */
 export type Demands = PerEvent & {

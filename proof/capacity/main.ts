@@ -2,14 +2,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadSettings } from "../../lib/settings/settings.ts";
-import { documentedCapacity } from "../../tools/documents/capacity/stories.ts";
+import { documentedCapacity } from "../../tools/documents/capacity/simulations.ts";
 import { about } from "../../tools/documents/markdown.ts";
 import { demands } from "./demands.ts";
+import { tellSummary } from "./describe-summary.ts";
 import { type Limit, limitsOf } from "./limits.ts";
 import { type CapacityFlags, parseCapacityFlags } from "./options.ts";
-import { type Stage, type Told, tellBurst, tellOutage } from "./stories.ts";
-import { storyChart } from "./story-chart.ts";
-import { tellSummary } from "./tell-summary.ts";
+import { storyChart } from "./simulation-chart.ts";
+import { type Stage, type Told, tellBurst, tellOutage } from "./simulations.ts";
 
 const print = (text = "") => void process.stdout.write(`${text}\n`);
 

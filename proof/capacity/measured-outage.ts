@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { loadSettings } from "../../lib/settings/settings.ts";
-import { runStory } from "./run-story.ts";
 import { scenarioOf } from "./scenario.ts";
+import { runStory } from "./summarize.ts";
 
 const root = join(import.meta.dirname, "../..");
 

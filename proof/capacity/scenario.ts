@@ -23,7 +23,7 @@ export type Story = {
 /** Functions of one kind that the account's quota leaves room for beside the others; see `quotas.json`. */
 export type Room = { readonly concurrency: number; readonly shareOfBusiestRoute: number };
 
-/** Longer than this is sent again, not hidden, and a message is hidden so often in a row: functions/fetch/verdict.ts. */
+/** Longer than this is sent again, not hidden, and a message is hidden so often in a row: functions/fetch/retry-decision.ts. */
 const hiding = { longestHiddenSeconds: 60, hiddenInARow: 2 };
 /** The specification says that the provider tries again, not when. */
 const providerRetrySeconds = 300;

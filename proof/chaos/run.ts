@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb.ts";
+import { judgeRun } from "./audit/assess-run.ts";
 import { account } from "./audit/audit-events.ts";
 import { gatherEvidence } from "./audit/gather-evidence.ts";
-import { judgeRun } from "./audit/judge-run.ts";
 import { reportLine, type Tally } from "./audit/report-line.ts";
 import { crashFunctions } from "./crashes/crash-points.ts";
 import { injectFaults } from "./faults/inject-faults.ts";

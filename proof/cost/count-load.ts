@@ -1,6 +1,6 @@
 import { paginateScan } from "@aws-sdk/client-dynamodb";
 import { drive, type SpentByPart } from "../bench/drive/drive.ts";
-import type { RunningSide } from "../bench/drive/running-side.ts";
+import type { RunningSide } from "../bench/drive/running-implementation.ts";
 import type { BenchProvider } from "../bench/provider.ts";
 import type { Webhook } from "../bench/workload.ts";
 import type { Used } from "./counts.ts";

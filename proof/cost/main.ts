@@ -5,10 +5,10 @@
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { Command } from "commander";
+import { type Side, sides } from "../bench/implementations.ts";
 import { documentOf } from "../bench/provider.ts";
-import { type Side, sides } from "../bench/sides.ts";
 import { workload } from "../bench/workload.ts";
-import { countSide, type SideCounts } from "./count-side.ts";
+import { countSide, type SideCounts } from "./count-implementation.ts";
 import { countTicks } from "./count-ticks.ts";
 import { type Counts, countsFile, type LoadName } from "./counts.ts";
 import { loadNames, loads } from "./loads.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RunningSide } from "../bench/drive/running-side.ts";
-import { type Part, parts } from "../bench/sides.ts";
+import type { RunningSide } from "../bench/drive/running-implementation.ts";
+import { type Part, parts } from "../bench/implementations.ts";
 
 /** How often the functions of each part began to wait for AWS; calls that one waits for at the same time are one. */
 export type Waits = () => Readonly<Record<Part, number>>;

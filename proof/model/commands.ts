@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { type Fault, faults } from "./processes.ts";
 import { expectAlways, expectAtRest } from "./promises.ts";
 import { accountIds, Provider, type Thing, things } from "./provider.ts";
-import { settle } from "./settle.ts";
+import { World, workQueues } from "./simulation.ts";
 import type { TableMutation } from "./table.ts";
-import { World, workQueues } from "./world.ts";
+import { settle } from "./wait-until-idle.ts";
 
 /** The provider is the model: what the pipeline must come to. */
 type Command = fc.AsyncCommand<Provider, World>;

@@ -1,4 +1,4 @@
-import type { World } from "./world.ts";
+import type { World } from "./simulation.ts";
 
 export const isReceiving = (what: string) => what === "deliver" || what.startsWith("receive");
 /** All but the provider's calls: they wait. */

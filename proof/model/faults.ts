@@ -1,8 +1,8 @@
 import { type Choose, everyChoice } from "./choices.ts";
 import { expectAlways, expectAtRest } from "./promises.ts";
 import { accountIds, Provider, type Thing } from "./provider.ts";
-import { settle } from "./settle.ts";
-import { World } from "./world.ts";
+import { World } from "./simulation.ts";
+import { settle } from "./wait-until-idle.ts";
 
 const [first, second] = accountIds;
 type Story = readonly (readonly (readonly [string, Thing, boolean])[])[];

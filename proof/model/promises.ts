@@ -4,7 +4,7 @@ import { z } from "zod";
 import { readEnvelope } from "../../domain/event/envelope.ts";
 import { identify } from "../../domain/event/identify.ts";
 import { accountIds, endpoint, userId, type Webhook } from "./provider.ts";
-import type { World } from "./world.ts";
+import type { World } from "./simulation.ts";
 
 const message = z.object({ id: z.string(), subject: z.string(), sequence: z.string() });
 

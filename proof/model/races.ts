@@ -3,9 +3,9 @@ import { type Choose, everyChoice } from "./choices.ts";
 import { drive, isBeforeFetch, isReceiving } from "./drive.ts";
 import { expectAlways, expectAtRest } from "./promises.ts";
 import { accountIds, Provider } from "./provider.ts";
-import { settle } from "./settle.ts";
+import { type WorkQueue, World } from "./simulation.ts";
 import type { TableMutation } from "./table.ts";
-import { type WorkQueue, World } from "./world.ts";
+import { settle } from "./wait-until-idle.ts";
 
 const [account] = accountIds;
 

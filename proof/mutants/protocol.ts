@@ -217,10 +217,10 @@ export const protocolMutants: readonly ProtocolMutant[] = [
   {
     name: "count waiting for a token as an outage",
     breaks: "No token is lost",
-    file: "functions/fetch/verdict.ts",
+    file: "functions/fetch/retry-decision.ts",
     code: 'if (waitsFor === "permit") return rest;',
     instead: "",
-    tests: ["test/functions/fetch/verdict.test.ts"],
+    tests: ["test/functions/fetch/retry-decision.test.ts"],
   },
   {
     name: "promote a token before its proof",

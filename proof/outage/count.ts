@@ -3,8 +3,8 @@ import { readDeadLetters, readTable } from "@income-events/local-stack/scenario/
 import type { System } from "@income-events/local-stack/system.ts";
 import type { Call } from "@income-events/sandbox/api/call-log.ts";
 import { z } from "zod";
+import { judgeTasks } from "./assess-tasks.ts";
 import { mostInAnyMinute } from "./busiest-minute.ts";
-import { judgeTasks } from "./judge-tasks.ts";
 import { type Fetched, servedData } from "./make-tasks.ts";
 
 /** What an outage comes to; counted in the engines and at the provider, never by the callers. */

@@ -6,7 +6,7 @@ import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { drain } from "@income-events/local-stack/scenario/snapshot.ts";
 import { invoke, type System } from "@income-events/local-stack/system.ts";
 import { settle } from "@income-events/local-stack/wait-until-idle.ts";
-import { problemsOf } from "./judge.ts";
+import { problemsOf } from "./assess.ts";
 import { createTable, emptyTable, type Item, readItems } from "./tables.ts";
 
 const commands = join(import.meta.dirname, "../../cli/main.ts");

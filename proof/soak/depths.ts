@@ -1,5 +1,5 @@
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
-import type { RunningSide } from "../bench/drive/running-side.ts";
+import type { RunningSide } from "../bench/drive/running-implementation.ts";
 
 const depths = [
   "ApproximateNumberOfMessages",

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { drive } from "../bench/drive/drive.ts";
-import { type RunningSide, webhookSecret } from "../bench/drive/running-side.ts";
+import { type RunningSide, webhookSecret } from "../bench/drive/running-implementation.ts";
 import type { Delivery, Leg } from "./expected.ts";
 import { type Outcome, type Witness, witnessOf } from "./observer.ts";
 

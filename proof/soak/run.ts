@@ -1,4 +1,4 @@
-import { startSide } from "../bench/drive/running-side.ts";
+import { startSide } from "../bench/drive/running-implementation.ts";
 import { startProvider } from "../bench/provider.ts";
 import { depthOf } from "./depths.ts";
 import { endToEnd, throughFunctions, type Way } from "./drivers.ts";

@@ -7,7 +7,7 @@ import { keyAnalyses } from "../../proof/capacity/keys.ts";
 import { limitsOf } from "../../proof/capacity/limits.ts";
 import { measuredOutage, modelledOutage } from "../../proof/capacity/measured-outage.ts";
 import { readQuotas } from "../../proof/capacity/quotas.ts";
-import { type Stage, tellBurst, tellOutage } from "../../proof/capacity/stories.ts";
+import { type Stage, tellBurst, tellOutage } from "../../proof/capacity/simulations.ts";
 import { documentedSettings } from "../../tools/documents/stage-settings.ts";
 
 const settings = documentedSettings();

@@ -3,7 +3,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { settle } from "../support/settle.ts";
+import { settle } from "../support/wait-until-idle.ts";
 
 /** The synthesized stack beside a provider, looked at by account. */
 export type AccountStage = RunningProduct & {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startWorld, type World } from "../../proof/alarms/alarm-stack.ts";
 import { type Outcome, tripAll, untripped } from "../../proof/alarms/run.ts";
 import { trips } from "../../proof/alarms/scenarios.ts";
-import { startWorld, type World } from "../../proof/alarms/world.ts";
 
 describe("each alarm of the synthesized stack, on this machine", () => {
   let world: World;

@@ -12,7 +12,7 @@ import type { System } from "@income-events/local-stack/system.ts";
 import type { Fault } from "@income-events/sandbox/api/faults.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { settle } from "../support/settle.ts";
+import { settle } from "../support/wait-until-idle.ts";
 
 /** What goes wrong with one read each, and of which endpoint; income comes in two pages. */
 const cases = {

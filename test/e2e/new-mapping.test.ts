@@ -12,8 +12,8 @@ import { sendFollowed } from "../support/followed-webhook.ts";
 import { synthesizeProduct } from "../support/product.ts";
 import { enableRelay } from "../support/relay-source.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { settle } from "../support/settle.ts";
 import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
+import { settle } from "../support/wait-until-idle.ts";
 
 // A consumer that is held up must not end by its time.
 const settings = { startEndpoints: ["profile"], functions: { store: { timeoutSeconds: 120 } } };

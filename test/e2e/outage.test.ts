@@ -7,7 +7,7 @@ import { countTasks } from "../../proof/outage/count.ts";
 import { dealTasks, tellOfData } from "../../proof/outage/make-tasks.ts";
 import { type Outage, runOutage } from "../../proof/outage/run.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { settle } from "../support/settle.ts";
+import { settle } from "../support/wait-until-idle.ts";
 
 /** A day in 24 seconds. The whole, `npm run outage`, is the same with 10,000 tasks and a day in five minutes. */
 const divideDurationsBy = 3_600;

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { eventually } from "../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { settle } from "../support/settle.ts";
 import { readMessages } from "../support/subscriber-messages.ts";
+import { settle } from "../support/wait-until-idle.ts";
 
 const logLine = z.object({ code: z.string() }).loose();
 

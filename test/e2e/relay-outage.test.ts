@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
 import { enableRelay } from "../support/relay-source.ts";
-import { settle } from "../support/settle.ts";
 import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
+import { settle } from "../support/wait-until-idle.ts";
 
 /** The stream's 24 hours; the outage is longer than that. */
 const retentionSeconds = 20;

@@ -17,8 +17,8 @@ import { fastEngine } from "../support/engines.ts";
 import { previousRelease, synthesizeCommit } from "../support/previous-release.ts";
 import { synthesizeProduct } from "../support/product.ts";
 import { bringLoad, invokeScheduled, sendWrittenToday } from "../support/release-load.ts";
-import { settle } from "../support/settle.ts";
 import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
+import { settle } from "../support/wait-until-idle.ts";
 
 /** An update of all functions, and its rollback. */
 const phases = ["before", "both", "after", "both", "before"] as const;

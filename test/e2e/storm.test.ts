@@ -5,7 +5,7 @@ import { loadSettings } from "../../lib/settings/settings.ts";
 import { countCalls, countTasks } from "../../proof/outage/count.ts";
 import { accountsNeeded, dealTasks, tellOfData } from "../../proof/outage/make-tasks.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { settle } from "../support/settle.ts";
+import { settle } from "../support/wait-until-idle.ts";
 
 /** Calls a minute. Tasks that wait for it come back over a minute, so that only more of them than it allows strain it. */
 const requestsPerMinute = 60;

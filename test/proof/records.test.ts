@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parts } from "../../proof/bench/sides.ts";
-import { countSide } from "../../proof/cost/count-side.ts";
+import { parts } from "../../proof/bench/implementations.ts";
+import { countSide } from "../../proof/cost/count-implementation.ts";
 import { readCounts, type Used } from "../../proof/cost/counts.ts";
 
 /** What follows from the events alone; a task that comes a moment later or earlier may cost a call more or less. */

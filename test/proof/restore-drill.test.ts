@@ -1,6 +1,6 @@
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { describe, expect, it } from "vitest";
-import { type Found, problemsOf } from "../../proof/restore-drill/judge.ts";
+import { type Found, problemsOf } from "../../proof/restore-drill/assess.ts";
 
 const state = { pk: "USER#stays", sk: "STATE", version: 3 };
 const event = { pk: "USER#stays", sk: "EVENT#e", event: { id: "e", type: "user.created" }, receipts: 2 };

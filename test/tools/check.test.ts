@@ -23,7 +23,7 @@ const planted = [
   },
   {
     mistake: 'Resource: "*"',
-    file: "lib/receiving/webhook-kind.ts",
+    file: "lib/receiving/webhook-endpoint.ts",
     find: "[overflow.bodies]",
     put: '["*"]',
     step: "synth",

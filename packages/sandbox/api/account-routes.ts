@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { Account } from "../accounts.ts";
 import { type EndpointName, isEndpointName } from "../endpoint-names.ts";
-import { formatMoment } from "../moments.ts";
+import type { World } from "../provider-model.ts";
 import type { Shapes } from "../shapes.ts";
-import type { World } from "../world.ts";
+import { formatMoment } from "../timestamps.ts";
 import { type DaysQuery, daysOf, daysProperties } from "./days.ts";
 import { ApiError, notFound } from "./errors.ts";
 import { isPaged, listAnswer, type PageQuery, pagedQuerySchema, pageOf, pageQuerySchema } from "./paging.ts";

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { connectionFlow, type FlowDependencies } from "../connect/routes.ts";
+import type { World } from "../provider-model.ts";
 import type { Shapes } from "../shapes.ts";
 import type { WebhookRegistry } from "../webhooks.ts";
-import type { World } from "../world.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { type GuardDependencies, guardApi } from "./guard.ts";
 import { createHttpApp } from "./http-app.ts";

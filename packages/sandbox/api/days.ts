@@ -1,5 +1,5 @@
 import type { Days } from "../data/data-sets.ts";
-import { formatDate } from "../moments.ts";
+import { formatDate } from "../timestamps.ts";
 import { ApiError } from "./errors.ts";
 
 /** Data can be asked for by its first day, its last, or both. */

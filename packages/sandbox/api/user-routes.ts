@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { User } from "../accounts.ts";
-import { formatMoment } from "../moments.ts";
+import type { World } from "../provider-model.ts";
 import type { Shapes } from "../shapes.ts";
-import type { World } from "../world.ts";
+import { formatMoment } from "../timestamps.ts";
 import { notFound } from "./errors.ts";
 import { listAnswer, type PageQuery, pageQuerySchema } from "./paging.ts";
 import { answers, pathSchema, userSchema, usersSchema } from "./schemas.ts";

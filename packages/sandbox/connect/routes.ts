@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { User } from "../accounts.ts";
 import { ApiError, notFound } from "../api/errors.ts";
 import type { Datasource } from "../datasources.ts";
-import type { Registration, World } from "../world.ts";
+import type { Registration, World } from "../provider-model.ts";
 import type { Analytics } from "./analytics.ts";
 import { type Branding, type Look, lookOf } from "./branding.ts";
 import type { Credentials } from "./credentials.ts";

@@ -2,8 +2,8 @@ import type { Account } from "../accounts.ts";
 import type { Clock } from "../clock.ts";
 import type { Datasource } from "../datasources.ts";
 import type { EnvironmentName } from "../environment-name.ts";
+import type { World } from "../provider-model.ts";
 import { countUnderWay } from "../under-way.ts";
-import type { World } from "../world.ts";
 import type { Analytics } from "./analytics.ts";
 import { type Credentials, signIn } from "./credentials.ts";
 

@@ -1,7 +1,7 @@
 import { createCipheriv, createHash } from "node:crypto";
 import type { DataVersion } from "../accounts.ts";
 import type { EndpointName } from "../endpoint-names.ts";
-import { formatDate, formatMoment } from "../moments.ts";
+import { formatDate, formatMoment } from "../timestamps.ts";
 import { type PayPeriod, payPeriods, sum } from "./ledger.ts";
 import { random } from "./random.ts";
 

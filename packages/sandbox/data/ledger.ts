@@ -1,4 +1,4 @@
-import { formatDate, formatMoment } from "../moments.ts";
+import { formatDate, formatMoment } from "../timestamps.ts";
 import { random } from "./random.ts";
 
 /** One job done for a platform. Amounts are in cents. */

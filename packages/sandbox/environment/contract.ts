@@ -10,11 +10,11 @@ import type { Attempt } from "../delivery/engine.ts";
 import type { Delivery, DeliveryQuery } from "../delivery/queue.ts";
 import type { EndpointName } from "../endpoint-names.ts";
 import type { Load } from "../load.ts";
+import type { SubmitOptions } from "../provider-model.ts";
 import type { ShapedThing } from "../shapes.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { TokenEnd } from "../tokens.ts";
 import type { Webhook, WebhookKind } from "../webhooks.ts";
-import type { SubmitOptions } from "../world.ts";
 
 export type DeliveryOptions = {
   /** Of the system's time; default 10 s. */

@@ -3,9 +3,9 @@ import type { Clock } from "../clock.ts";
 import type { DeliveryEngine } from "../delivery/engine.ts";
 import { type EndpointName, isEndpointName } from "../endpoint-names.ts";
 import { type Load, runLoad } from "../load.ts";
+import type { World } from "../provider-model.ts";
 import { takeSnapshot } from "../snapshot.ts";
 import type { WebhookKind } from "../webhooks.ts";
-import type { World } from "../world.ts";
 import type {
   CreateAccountOptions,
   CreatedUsers,

@@ -7,7 +7,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { billedRequests } from "../measure/billed-requests.ts";
 import { queueEvent, readBatchAnswer } from "./invocations.ts";
-import type { RunningSide } from "./running-side.ts";
+import type { RunningSide } from "./running-implementation.ts";
 
 /** As the stack's event sources are set. */
 const batchSize = 10;

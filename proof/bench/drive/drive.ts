@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalFunction } from "@income-events/local-stack/stack.ts";
 import type { Kind } from "../../../domain/event/events.ts";
 import { pascalCase } from "../../../lib/names.ts";
-import type { Part } from "../sides.ts";
+import type { Part } from "../implementations.ts";
 import type { Webhook } from "../workload.ts";
 import { depthOf, drainBatch, type Hidden } from "./drain-queue.ts";
 import { httpEvent } from "./invocations.ts";
 import { createInvoker, type Invoker, type SpentByPart } from "./invoke.ts";
 import { relayChanges } from "./relay-changes.ts";
-import { type RunningSide, webhookSecret } from "./running-side.ts";
+import { type RunningSide, webhookSecret } from "./running-implementation.ts";
 import { pollMs, type Step, workOff, workSideBySide } from "./work-off.ts";
 
 export type { SpentByPart };

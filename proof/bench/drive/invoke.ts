@@ -1,6 +1,6 @@
 import type { Usage } from "@income-events/local-stack/lambda/protocol.ts";
 import type { LocalFunction } from "@income-events/local-stack/stack.ts";
-import type { Part, Side } from "../sides.ts";
+import type { Part, Side } from "../implementations.ts";
 
 /** What the functions of one part of the way spent. */
 export type Spent = {

@@ -1,5 +1,5 @@
 import type { LocalFunction } from "@income-events/local-stack/stack.ts";
-import type { Part } from "../sides.ts";
+import type { Part } from "../implementations.ts";
 
 /** Which part of the way a function is; undefined where it is none. */
 export function partOf({ logicalId }: Pick<LocalFunction, "logicalId">): Part | undefined {

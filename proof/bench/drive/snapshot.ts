@@ -3,7 +3,7 @@ import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/clien
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
-import type { RunningSide } from "./running-side.ts";
+import type { RunningSide } from "./running-implementation.ts";
 
 /** What a side has in the end, in words that all sides share; each list is sorted. */
 export type Census = {

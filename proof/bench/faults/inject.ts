@@ -1,6 +1,6 @@
 import { partOf } from "../drive/parts.ts";
-import type { RunningSide } from "../drive/running-side.ts";
-import type { Part } from "../sides.ts";
+import type { RunningSide } from "../drive/running-implementation.ts";
+import type { Part } from "../implementations.ts";
 import { type Fault, faultAt } from "./schedule.ts";
 
 /** Faults that a side gets until they are taken away. */

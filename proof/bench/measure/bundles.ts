@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { bundle, writeBundle } from "../../../lib/function/bundle.ts";
 import type { Assemblies } from "../assemblies.ts";
+import type { Part, Side } from "../implementations.ts";
 import { scratchDirectory } from "../scratch.ts";
-import type { Part, Side } from "../sides.ts";
 
 const repository = join(import.meta.dirname, "../../..");
 

@@ -1,8 +1,8 @@
 import { drive } from "../drive/drive.ts";
 import { type Injected, injectFaults } from "../faults/inject.ts";
-import { titles } from "../sides.ts";
+import { titles } from "../implementations.ts";
 import type { Webhook } from "../workload.ts";
-import type { RunningSides } from "./running-sides.ts";
+import type { RunningSides } from "./running-implementations.ts";
 
 /**
  * Lets all sides take a load while their calls fail and their functions are killed, by the same schedule. What it costs

@@ -3,7 +3,7 @@ import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/clien
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
 import { identify } from "../../../domain/event/identify.ts";
-import { type RunningSide, webhookSecret } from "../drive/running-side.ts";
+import { type RunningSide, webhookSecret } from "../drive/running-implementation.ts";
 import type { Webhook } from "../workload.ts";
 
 /** When each event was sent to the webhooks' API and when its message was read from the subscriber's queue, in ms. */

@@ -1,6 +1,6 @@
-import { type Side, titles } from "../sides.ts";
+import { type Side, titles } from "../implementations.ts";
 import { type Webhook, workload } from "../workload.ts";
-import type { RunningSides } from "./running-sides.ts";
+import type { RunningSides } from "./running-implementations.ts";
 import { type Spending, spendingOf } from "./spending.ts";
 
 /** What each side spent in each round. */

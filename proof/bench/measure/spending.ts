@@ -1,5 +1,5 @@
 import { type DriveOptions, drive, type SpentByPart } from "../drive/drive.ts";
-import type { RunningSide } from "../drive/running-side.ts";
+import type { RunningSide } from "../drive/running-implementation.ts";
 import type { Webhook } from "../workload.ts";
 
 /** What a side used for a load, counted at the gateway and inside the functions' processes. */

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { webhookSecret } from "../drive/running-side.ts";
+import { webhookSecret } from "../drive/running-implementation.ts";
 import { scratchDirectory } from "../scratch.ts";
 
 /** Answers over TLS what AWS answers to the first calls of a function, at once: what is measured is the caller. */

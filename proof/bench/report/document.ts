@@ -1,4 +1,4 @@
-import { sides, titles } from "../sides.ts";
+import { sides, titles } from "../implementations.ts";
 import { shownRatio } from "./lines.ts";
 import type { Origin, Results } from "./results.ts";
 import type { Shortfalls } from "./shortfalls.ts";

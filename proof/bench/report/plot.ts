@@ -1,5 +1,5 @@
+import { type Side, sides, titles } from "../implementations.ts";
 import type { Row } from "../rows/row.ts";
-import { type Side, sides, titles } from "../sides.ts";
 import { shownRatio } from "./lines.ts";
 
 const [width, rowHeight, top, bottom] = [900, 22, 74, 44];

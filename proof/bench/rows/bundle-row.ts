@@ -1,6 +1,6 @@
+import { parts } from "../implementations.ts";
 import { bundleDirectory, gzipBytes } from "../measure/bundles.ts";
 import type { Context } from "../measurement.ts";
-import { parts } from "../sides.ts";
 import { pairedRow, type Row } from "./row.ts";
 
 /** The size of all files of the functions that are measured, minified and compressed, as a deployment sends them. */

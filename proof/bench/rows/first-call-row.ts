@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { httpEvent } from "../drive/invocations.ts";
-import { webhookSecret } from "../drive/running-side.ts";
+import { webhookSecret } from "../drive/running-implementation.ts";
 import { bundleDirectory } from "../measure/bundles.ts";
 import { runFresh } from "../measure/fresh-process.ts";
 import { startTlsStandIn } from "../measure/tls-stand-in.ts";

@@ -1,9 +1,9 @@
 import { quantile } from "simple-statistics";
-import { type RunningSide, startSide } from "../drive/running-side.ts";
+import { type RunningSide, startSide } from "../drive/running-implementation.ts";
+import { titles } from "../implementations.ts";
 import { asFastAsPossible, evenly, flowThrough } from "../measure/flow.ts";
 import type { Context } from "../measurement.ts";
 import { startProvider } from "../provider.ts";
-import { titles } from "../sides.ts";
 import { workload } from "../workload.ts";
 import { absoluteRow, pairedRow, type Row } from "./row.ts";
 

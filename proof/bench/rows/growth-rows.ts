@@ -1,11 +1,11 @@
 import { linearRegression } from "simple-statistics";
-import { startSide } from "../drive/running-side.ts";
+import { startSide } from "../drive/running-implementation.ts";
 import { countEvents } from "../drive/snapshot.ts";
+import { parts } from "../implementations.ts";
 import { type Spending, spendingOf } from "../measure/spending.ts";
 import type { Context } from "../measurement.ts";
 import { billOf, totalOf } from "../price.ts";
 import { startProvider } from "../provider.ts";
-import { parts } from "../sides.ts";
 import { usersOf, workload } from "../workload.ts";
 import { absoluteRow, type Row } from "./row.ts";
 import { largestProcess } from "./spending-rows.ts";

@@ -1,8 +1,8 @@
+import { type Side, sides } from "../implementations.ts";
 import type { Measured } from "../measure/rounds.ts";
 import type { Spending } from "../measure/spending.ts";
 import type { Estimate } from "../measure/statistics.ts";
 import { type Bill, type BillOptions, billOf, totalOf } from "../price.ts";
-import { type Side, sides } from "../sides.ts";
 import { pairedRow, type Row } from "./row.ts";
 
 type PriceOptions = BillOptions & {

@@ -1,4 +1,4 @@
-import { startSide } from "../drive/running-side.ts";
+import { startSide } from "../drive/running-implementation.ts";
 import { asFastAsPossible, flowThrough } from "../measure/flow.ts";
 import type { Context } from "../measurement.ts";
 import { type FaultAt, startProvider } from "../provider.ts";

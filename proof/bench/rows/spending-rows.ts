@@ -1,12 +1,12 @@
 import { requireSame } from "../drive/compare.ts";
 import { expectationOf } from "../drive/expectation.ts";
 import { takeCensus } from "../drive/snapshot.ts";
+import { type Peer, parts, titles } from "../implementations.ts";
 import { takeUnderFaults } from "../measure/faulty-load.ts";
 import { type Measured, measureRounds } from "../measure/rounds.ts";
-import { type RunningSides, startSides } from "../measure/running-sides.ts";
+import { type RunningSides, startSides } from "../measure/running-implementations.ts";
 import { type Spending, spendingOf } from "../measure/spending.ts";
 import type { Context } from "../measurement.ts";
-import { type Peer, parts, titles } from "../sides.ts";
 import { type Webhook, workload } from "../workload.ts";
 import { priceRow } from "./price-row.ts";
 import { absoluteRow, type Goal, pairedRow, type Row } from "./row.ts";

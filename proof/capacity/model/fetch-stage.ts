@@ -6,7 +6,7 @@ export type FetchSettings = SourceSettings & {
   /** Of a batch that makes no call. */
   readonly secondsWithoutCall: number;
   readonly inFlightLimit: number;
-  /** The longest that a task is hidden, and how often in a row; beyond it is sent again: see functions/fetch/verdict.ts. */
+  /** The longest that a task is hidden, and how often in a row; beyond it is sent again: see functions/fetch/retry-decision.ts. */
   readonly longestHiddenSeconds: number;
   readonly hiddenInARow: number;
   /** The longest delay of a message that is sent again. */

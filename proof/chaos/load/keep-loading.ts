@@ -4,7 +4,7 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { askForErasure } from "@income-events/local-stack/scenario/erasure.ts";
 import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
 import type { ChaosSystem } from "../system.ts";
-import { bringRound } from "./bring-round.ts";
+import { bringRound } from "./send-round.ts";
 
 export type Load = {
   /** Resolves when so many rounds more were brought, or it is over. */

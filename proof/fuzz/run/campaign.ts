@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Target } from "../target.ts";
+import { type Finding, findingOf } from "./assess.ts";
 import { bundleTarget } from "./bundle-target.ts";
 import { lastLines, readReports } from "./follow.ts";
-import { type Finding, findingOf } from "./judge.ts";
 import { type Report, reportDescriptor } from "./watch.ts";
 
 export type Campaign = {

@@ -1,5 +1,5 @@
+import type { Finding } from "./assess.ts";
 import type { CampaignResult } from "./campaign.ts";
-import type { Finding } from "./judge.ts";
 
 /** A target's result, as a line for people. */
 export function lineOf({ name, inputs, corpus, growthBytes, residentBytes, found }: CampaignResult): string {

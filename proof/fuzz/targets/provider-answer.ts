@@ -11,8 +11,8 @@ import { providerLists } from "../../../functions/reconcile/provider-lists.ts";
 import { refreshedToken } from "../../../functions/refresh/ask-provider.ts";
 import { registeredUrl } from "../../../functions/register/registered-url.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
+import { bucketInMemory } from "../fakes/memory.ts";
 import { EventLost, must, type Target } from "../target.ts";
-import { bucketInMemory } from "../worlds/memory.ts";
 import { failsAsSaidLater } from "./failing.ts";
 import { choosing, chosenBy } from "./split.ts";
 

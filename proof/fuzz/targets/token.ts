@@ -1,6 +1,6 @@
 import { isJwt, readClaims, readTokenLife } from "../../../adapters/secrets/token-claims.ts";
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
-import { compareAge, isRefreshDue, isShortLived } from "../../../domain/fetch/token-life.ts";
+import { compareAge, isRefreshDue, isShortLived } from "../../../domain/fetch/token-lifetime.ts";
 import { succeeds } from "../../../domain/fetch/token-succession.ts";
 import { must, type Target } from "../target.ts";
 import { failsAsSaid } from "./failing.ts";

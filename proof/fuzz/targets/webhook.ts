@@ -9,8 +9,8 @@ import { receiver } from "../../../functions/receive/receiver.ts";
 import { consumer } from "../../../functions/store/consumer.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { context, httpEvent, sqsEvent } from "../../support/invocations.ts";
+import { bucketInMemory, queuesInMemory } from "../fakes/memory.ts";
 import { EventLost, must, type Target } from "../target.ts";
-import { bucketInMemory, queuesInMemory } from "../worlds/memory.ts";
 import { choosing, chosenBy, splitAtEmptyLine } from "./split.ts";
 
 const secret = "the-secret";

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { messageOfDataSet, messageOfState } from "../../../domain/message/message.ts";
 import { retellData } from "../../../domain/state/replay-message.ts";
-import { history, play } from "../support/small-history.ts";
-import { SmallWorld, type Truth } from "../support/small-world.ts";
+import { history, play } from "../support/history.ts";
+import { SmallWorld, type Truth } from "../support/pipeline-simulation.ts";
 
 const isLive = (truth: Truth | undefined) => truth?.connected === true && !truth.deleted;
 

@@ -6,8 +6,8 @@ import type { Message } from "../../../domain/message/message-schemas.ts";
 import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import type { ReplaySelection } from "../../../domain/state/replay.ts";
 import { minute } from "../../domain/samples.ts";
-import { history, play } from "../support/small-history.ts";
-import { SmallWorld } from "../support/small-world.ts";
+import { history, play } from "../support/history.ts";
+import { SmallWorld } from "../support/pipeline-simulation.ts";
 
 const source = "urn:test";
 const queue = (name: string, types?: readonly string[]) => ({

@@ -10,7 +10,7 @@ import {
 import type { MessageType } from "../../../domain/message/message-types.ts";
 import type { Outcome } from "../../../domain/state/last-change.ts";
 import { contractMessage } from "../../support/contract-message.ts";
-import { stories } from "./stories.ts";
+import { stories } from "./message-histories.ts";
 
 describe("the contract with subscribers", () => {
   it("has the types of messages, as types and as schemas", () => {

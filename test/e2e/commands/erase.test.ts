@@ -10,7 +10,7 @@ import { operatorClients } from "../../packages/local-stack/stack/operator-clien
 import { eventually } from "../../support/eventually.ts";
 import { linesWith } from "../../support/followed-webhook.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
-import { settle } from "../../support/settle.ts";
+import { settle } from "../../support/wait-until-idle.ts";
 
 /** A step that ran out of its time would count what it removed anew; others may write for as long as they live. */
 const functions = {

@@ -5,7 +5,7 @@ import { subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { runProgram } from "../../support/program.ts";
-import { settle } from "../../support/settle.ts";
+import { settle } from "../../support/wait-until-idle.ts";
 import { type LookedUpStage, startLookedUpStage } from "./looked-up-stage.ts";
 
 describe("local forward", () => {

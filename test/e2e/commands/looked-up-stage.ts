@@ -5,7 +5,7 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
 import { identify } from "../../../domain/event/identify.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
-import { settle } from "../../support/settle.ts";
+import { settle } from "../../support/wait-until-idle.ts";
 
 const item = z.looseObject({ pk: z.string(), sk: z.string() });
 const eventItem = z.looseObject({

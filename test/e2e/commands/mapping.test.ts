@@ -12,7 +12,7 @@ import { type InventedProvider, inventedProviders } from "../../cli/mapping/prov
 import { runInProcess } from "../../support/in-process.ts";
 import { webhookSecretOf } from "../../support/operator.ts";
 import { type RunningProduct, startProduct } from "../../support/running-product.ts";
-import { settle } from "../../support/settle.ts";
+import { settle } from "../../support/wait-until-idle.ts";
 
 const storedEvent = z.object({ event: z.looseObject({ id: z.string() }), receipts: z.number() });
 const trials = z.object({

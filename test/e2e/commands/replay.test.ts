@@ -11,7 +11,7 @@ import { createReader, inMemory } from "../../../packages/subscriber/index.ts";
 import { eventOf } from "../../domain/samples.ts";
 import { startCommand } from "../../support/command-line.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
-import { settle } from "../../support/settle.ts";
+import { settle } from "../../support/wait-until-idle.ts";
 
 const stage = "replay";
 const message = z.looseObject({

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { ReadingWorld } from "../support/reading-simulation.ts";
 import type { Call, Mutation } from "../support/reading-table.ts";
-import { ReadingWorld } from "../support/reading-world.ts";
 
 /**
  * Calls that an interleaving does not need. A call covers the events that were counted when its task looked at the

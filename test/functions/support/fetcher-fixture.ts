@@ -25,7 +25,7 @@ import { readTaskText, type Task, writeTask } from "../../../domain/fetch/tasks.
 import type { State } from "../../../domain/state/state.ts";
 import type { FetcherDependencies } from "../../../functions/fetch/dependencies.ts";
 import { fetcher } from "../../../functions/fetch/fetcher.ts";
-import type { VerdictSettings } from "../../../functions/fetch/verdict.ts";
+import type { VerdictSettings } from "../../../functions/fetch/retry-decision.ts";
 import { startTestSystem, type TestBucket, type TestSystem, type TestTable } from "../../support/engines.ts";
 import { deliver, keptLog, type LogEntry, type Receives } from "./lambda.ts";
 

@@ -7,7 +7,7 @@ import type { MessageType as DomainType } from "../../../domain/message/message-
 import { attributes, checks } from "../../../packages/subscriber/checks.ts";
 import type { DataOf, Message, MessageOf, MessageType } from "../../../packages/subscriber/contract.ts";
 import { readMessage } from "../../../packages/subscriber/read-message.ts";
-import { stories } from "../../domain/message/stories.ts";
+import { stories } from "../../domain/message/message-histories.ts";
 
 const { messageSchema, messageTypes } = domain;
 const ajv = new Ajv2020({ strict: true, strictRequired: false });

@@ -4,7 +4,7 @@ import { contract, type Message } from "../../../domain/message/message-schemas.
 import { inMemory, type Memory } from "../../../packages/subscriber/memory.ts";
 import { createReader, type ReaderOptions } from "../../../packages/subscriber/reader.ts";
 import { exampleOf, examples } from "../../../tools/documents/examples.ts";
-import { stories } from "../../domain/message/stories.ts";
+import { stories } from "../../domain/message/message-histories.ts";
 
 const text = (message: object) => JSON.stringify(message);
 const [created, connected] = [exampleOf("account.created"), exampleOf("account.connected")];

@@ -3,7 +3,7 @@ import { createAssemblies } from "../../../proof/bench/assemblies.ts";
 import { differences } from "../../../proof/bench/drive/compare.ts";
 import { drive } from "../../../proof/bench/drive/drive.ts";
 import { expectationOf } from "../../../proof/bench/drive/expectation.ts";
-import { startSides } from "../../../proof/bench/measure/running-sides.ts";
+import { startSides } from "../../../proof/bench/measure/running-implementations.ts";
 import { requireNothingLost } from "../../../proof/bench/rows/spending-rows.ts";
 import { workload } from "../../../proof/bench/workload.ts";
 

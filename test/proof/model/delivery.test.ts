@@ -9,8 +9,8 @@ import {
   Provider,
   type Webhook,
 } from "../../../proof/model/provider.ts";
-import { settle } from "../../../proof/model/settle.ts";
-import { World } from "../../../proof/model/world.ts";
+import { World } from "../../../proof/model/simulation.ts";
+import { settle } from "../../../proof/model/wait-until-idle.ts";
 
 const hour = 3_600;
 const [account] = accountIds;

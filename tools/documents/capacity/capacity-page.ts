@@ -1,4 +1,4 @@
-import { tellSummary } from "../../../proof/capacity/tell-summary.ts";
+import { tellSummary } from "../../../proof/capacity/describe-summary.ts";
 import { assumptions } from "../../../proof/cost/assumptions.ts";
 import { about, table } from "../markdown.ts";
 import {
@@ -12,7 +12,7 @@ import {
   rates,
   ratesTable,
 } from "./capacity-tables.ts";
-import { burst, outage, stories } from "./stories.ts";
+import { burst, outage, stories } from "./simulations.ts";
 
 /** The page for who plans. */
 export function capacityPage(): string {

@@ -1,5 +1,5 @@
-import { storyChart } from "../../../proof/capacity/story-chart.ts";
-import { burst, outage, stories } from "./stories.ts";
+import { storyChart } from "../../../proof/capacity/simulation-chart.ts";
+import { burst, outage, stories } from "./simulations.ts";
 
 export function burstChart(): string {
   const title = `${burst.factor} times ${burst.rate} events a second for ${burst.minutes} minutes`;

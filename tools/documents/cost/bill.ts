@@ -1,5 +1,5 @@
+import { parts, type Side } from "../../../proof/bench/implementations.ts";
 import type { Prices } from "../../../proof/bench/price.ts";
-import { parts, type Side } from "../../../proof/bench/sides.ts";
 import { assumptions } from "../../../proof/cost/assumptions.ts";
 import type { CountedLoad, Counts, Used } from "../../../proof/cost/counts.ts";
 

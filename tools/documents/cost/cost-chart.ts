@@ -1,4 +1,4 @@
-import type { Side } from "../../../proof/bench/sides.ts";
+import type { Side } from "../../../proof/bench/implementations.ts";
 import { legend, svgOf } from "../chart.ts";
 import { billFor } from "./cost-tables.ts";
 

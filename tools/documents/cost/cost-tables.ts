@@ -1,5 +1,5 @@
+import { type Side, titles } from "../../../proof/bench/implementations.ts";
 import { readPrices } from "../../../proof/bench/price.ts";
-import { type Side, titles } from "../../../proof/bench/sides.ts";
 import { type LoadName, readCounts } from "../../../proof/cost/counts.ts";
 import { about, dollars, table } from "../markdown.ts";
 import { documentedStage } from "../stage-template.ts";

@@ -1,7 +1,7 @@
 import { demands } from "../../../proof/capacity/demands.ts";
 import { measuredOutage, modelledOutage, type Outage } from "../../../proof/capacity/measured-outage.ts";
 import { readQuotas } from "../../../proof/capacity/quotas.ts";
-import { type Stage, type Told, tellBurst, tellOutage } from "../../../proof/capacity/stories.ts";
+import { type Stage, type Told, tellBurst, tellOutage } from "../../../proof/capacity/simulations.ts";
 import { documentedSettings } from "../stage-settings.ts";
 
 /** What the page tells; `npm run proof -- capacity` tells others. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeTasks } from "../../../proof/outage/judge-tasks.ts";
+import { judgeTasks } from "../../../proof/outage/assess-tasks.ts";
 
 const served = new Map<string, unknown>([
   ["a/income", { revision: 2, data: [{ id: "1" }] }],

@@ -1,4 +1,4 @@
-import type { Told } from "./stories.ts";
+import type { Told } from "./simulations.ts";
 
 /** What a story came to: figure and value, for a table. */
 export function tellSummary({

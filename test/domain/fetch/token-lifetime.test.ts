@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compareAge, isNearEnd, isRefreshDue, isShortLived } from "../../../domain/fetch/token-life.ts";
+import { compareAge, isNearEnd, isRefreshDue, isShortLived } from "../../../domain/fetch/token-lifetime.ts";
 import { succeeds } from "../../../domain/fetch/token-succession.ts";
 
 const settings = { marginFraction: 0.5, refreshEveryMinutes: 15 };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { EventType } from "../../../domain/event/events.ts";
 import { eventOf, minute } from "../../domain/samples.ts";
-import type { SmallWorld, Truth } from "./small-world.ts";
+import type { SmallWorld, Truth } from "./pipeline-simulation.ts";
 
 type Step = {
   readonly account: number;

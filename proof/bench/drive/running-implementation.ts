@@ -10,8 +10,8 @@ import { type LocalFunction, type LocalStack, startStack } from "@income-events/
 import { z } from "zod";
 import { assemble } from "../assemble.ts";
 import type { Assemblies } from "../assemblies.ts";
+import type { Part, Side } from "../implementations.ts";
 import type { BenchProvider } from "../provider.ts";
-import type { Part, Side } from "../sides.ts";
 import { countRequests } from "./count-requests.ts";
 import { type ChangeReader, readChanges } from "./read-changes.ts";
 

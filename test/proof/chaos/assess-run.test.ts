@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { judgeRun } from "../../../proof/chaos/audit/assess-run.ts";
 import { account } from "../../../proof/chaos/audit/audit-events.ts";
-import { judgeRun } from "../../../proof/chaos/audit/judge-run.ts";
 import { faultClasses } from "../../../proof/chaos/faults/fault-classes.ts";
 import { injectFaults } from "../../../proof/chaos/faults/inject-faults.ts";
 

@@ -1,6 +1,6 @@
 import { legend, palette, svgOf } from "../../tools/documents/chart.ts";
-import type { Sample } from "./run-story.ts";
-import type { Told } from "./stories.ts";
+import type { Told } from "./simulations.ts";
+import type { Sample } from "./summarize.ts";
 
 type Line = { readonly name: string; readonly of: (sample: Sample) => number; readonly color: number };
 type Panel = { readonly title: string; readonly lines: readonly Line[] };

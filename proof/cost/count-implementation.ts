@@ -1,6 +1,6 @@
-import { type RunningSide, startSide } from "../bench/drive/running-side.ts";
+import { type RunningSide, startSide } from "../bench/drive/running-implementation.ts";
+import type { Side } from "../bench/implementations.ts";
 import { type Answers, startProvider } from "../bench/provider.ts";
-import type { Side } from "../bench/sides.ts";
 import { workload } from "../bench/workload.ts";
 import { countLoad } from "./count-load.ts";
 import type { LoadName, Used } from "./counts.ts";

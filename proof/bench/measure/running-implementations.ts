@@ -1,7 +1,7 @@
 import type { Assemblies } from "../assemblies.ts";
-import { type RunningSide, startSide } from "../drive/running-side.ts";
+import { type RunningSide, startSide } from "../drive/running-implementation.ts";
+import { type Side, sides, titles } from "../implementations.ts";
 import { type BenchProvider, startProvider } from "../provider.ts";
-import { type Side, sides, titles } from "../sides.ts";
 
 /** A side and the provider that it alone calls. */
 export type Contender = { readonly running: RunningSide; readonly provider: BenchProvider };

@@ -1,4 +1,4 @@
-import { type World, workQueues } from "./world.ts";
+import { type World, workQueues } from "./simulation.ts";
 
 const mostSteps = 20_000;
 const refreshEverySeconds = 900;

@@ -9,7 +9,7 @@ import {
   waiting,
 } from "../../../domain/core/failures.ts";
 import { readTask, readTaskText, type Task, writeTask } from "../../../domain/fetch/tasks.ts";
-import { type VerdictSettings, verdictOn } from "../../../functions/fetch/verdict.ts";
+import { type VerdictSettings, verdictOn } from "../../../functions/fetch/retry-decision.ts";
 import { sqsEvent } from "../support/lambda.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");

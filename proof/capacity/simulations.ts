@@ -1,6 +1,6 @@
 import type { Settings } from "../../lib/settings/settings.ts";
-import { runStory } from "./run-story.ts";
 import { type Durations, scenarioOf } from "./scenario.ts";
+import { runStory } from "./summarize.ts";
 
 /** How many deliveries, calls and batches an event makes, and how long functions take; measured, see `demands.ts`. */
 export type PerEvent = {
