@@ -1,7 +1,7 @@
 import { CfnCondition, CfnParameter, Fn, RemovalPolicies, RemovalPolicy, Stack } from "aws-cdk-lib";
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Construct } from "constructs";
-import { kinds } from "../domain/event/events.ts";
+import { webhookKinds } from "../domain/event/events.ts";
 import { messageSource } from "../domain/message/message-types.ts";
 import { acknowledge, acknowledgements } from "./acknowledgements.ts";
 import { Eraser } from "./erasure/eraser.ts";
@@ -17,7 +17,7 @@ import { Reconciliation } from "./provider/reconciliation.ts";
 import { TokenRefresh } from "./provider/token-refresh.ts";
 import { WebhookRegistration } from "./provider/webhook-registration.ts";
 import { ReceivingAlarms } from "./receiving/receiving-alarms.ts";
-import { WebhookKind } from "./receiving/webhook-endpoint.ts";
+import { WebhookEndpoint } from "./receiving/webhook-endpoint.ts";
 import { WebhooksDomain } from "./receiving/webhooks-domain.ts";
 import { WebhooksStage } from "./receiving/webhooks-stage.ts";
 import { workQueuesByName } from "./receiving/work-queues.ts";
@@ -26,7 +26,7 @@ import { Subscribers } from "./relay/subscribers.ts";
 import { baseUrlForm, baseUrlPattern } from "./settings/provider-schema.ts";
 import type { Settings } from "./settings/settings.ts";
 import { selectedBaseUrl } from "./settings/settings-schema.ts";
-import { LetterArchive } from "./storage/dead-letter-archive.ts";
+import { DeadLetterArchive } from "./storage/dead-letter-archive.ts";
 import { dataKeyOf } from "./storage/encryption.ts";
 import { EventTable } from "./storage/event-table.ts";
 import { OverflowStorage } from "./storage/overflow-storage.ts";
@@ -78,9 +78,9 @@ export class IncomeEventsStack extends Stack {
     const domain = customDomain && new WebhooksDomain(this, "Domain", { api, apiStage, ...customDomain });
     const webhooksUrl = `${domain?.origin ?? api.apiEndpoint}/webhooks`;
     const receiving = new Map(
-      kinds.map((kind) => {
+      webhookKinds.map((kind) => {
         const props = { kind, settings, defaults, api, secret, overflow, table };
-        return [kind, new WebhookKind(this, pascalCase(kind), props)] as const;
+        return [kind, new WebhookEndpoint(this, pascalCase(kind), props)] as const;
       }),
     );
     const receipts = new ReceivingAlarms(this, "Receiving", { settings, api, apiStage, receiving });
@@ -100,7 +100,7 @@ export class IncomeEventsStack extends Stack {
     const reconciliation = new Reconciliation(this, "Reconcile", { ...calling, receiving });
 
     const works = workQueuesByName(receiving, fetching, subscribers);
-    const archive = new LetterArchive(this, "Archive", {
+    const archive = new DeadLetterArchive(this, "Archive", {
       settings,
       defaults,
       works: new Map([...works, ["erase", erasure.work]]),
@@ -110,7 +110,7 @@ export class IncomeEventsStack extends Stack {
 
     const throttles = new ThrottleAlarms(this, "Throttles", { receiving, fetching, relay, table });
     const topic = new AlarmTopic(this, "Alarms", settings);
-    topic.hearsOf(this);
+    topic.addAlarmActions(this);
     if (settings.dashboard ?? settings.production) {
       const shown = { api, apiStage, receiving, receipts, relay, fetching, refresh, subscribers, erasure };
       new Dashboard(this, "Dashboard", { ...shown, reconciliation, throttles });

@@ -1,5 +1,5 @@
 import { CfnOutput, type Stack } from "aws-cdk-lib";
-import type { Kind } from "../domain/event/events.ts";
+import type { WebhookKind } from "../domain/event/events.ts";
 import type { Erasure } from "./erasure/erasure.ts";
 import { pascalCase } from "./names.ts";
 import type { AlarmTopic } from "./observability/alarm-topic.ts";
@@ -7,13 +7,13 @@ import type { Fetching } from "./provider/fetching.ts";
 import type { Reconciliation } from "./provider/reconciliation.ts";
 import type { TokenRefresh } from "./provider/token-refresh.ts";
 import type { WebhookRegistration } from "./provider/webhook-registration.ts";
-import type { WebhookKind } from "./receiving/webhook-endpoint.ts";
+import type { WebhookEndpoint } from "./receiving/webhook-endpoint.ts";
 import type { WebhooksDomain } from "./receiving/webhooks-domain.ts";
 import type { WorkQueue } from "./receiving/work-queue.ts";
 import type { Relay } from "./relay/relay.ts";
 import type { Subscribers } from "./relay/subscribers.ts";
 import { type Settings, settingsDigest } from "./settings/settings.ts";
-import type { LetterArchive } from "./storage/dead-letter-archive.ts";
+import type { DeadLetterArchive } from "./storage/dead-letter-archive.ts";
 import type { EventTable } from "./storage/event-table.ts";
 import { keyPolicyStatements } from "./storage/key-policy.ts";
 import type { OverflowStorage } from "./storage/overflow-storage.ts";
@@ -24,7 +24,7 @@ type OutputParts = {
   readonly webhooksUrl: string;
   /** Undefined where the webhooks come to the API's own address. */
   readonly domain: WebhooksDomain | undefined;
-  readonly receiving: ReadonlyMap<Kind, WebhookKind>;
+  readonly receiving: ReadonlyMap<WebhookKind, WebhookEndpoint>;
   readonly fetching: Fetching;
   readonly subscribers: Subscribers;
   readonly table: EventTable;
@@ -37,7 +37,7 @@ type OutputParts = {
   /** Undefined where another stage registers. */
   readonly registration: WebhookRegistration | undefined;
   readonly reconciliation: Reconciliation;
-  readonly archive: LetterArchive;
+  readonly archive: DeadLetterArchive;
   readonly topic: AlarmTopic;
 };
 

@@ -3,18 +3,18 @@ import { isFields } from "../../domain/core/parse.ts";
 
 /** The time by AWS's clock, as an answer of it tells to the second. @returns undefined where it tells none */
 export async function awsTime(client: SQSClient, queueUrl: string): Promise<Date | undefined> {
-  let told: string | undefined;
+  let lastDate: string | undefined;
   const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ["QueueArn"] });
   command.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
       const headers = isFields(result.response) ? result.response.headers : undefined;
-      if (isFields(headers) && typeof headers.date === "string") told = headers.date;
+      if (isFields(headers) && typeof headers.date === "string") lastDate = headers.date;
       return result;
     },
     { step: "deserialize", priority: "low" },
   );
   await client.send(command);
-  const time = new Date(told ?? Number.NaN);
+  const time = new Date(lastDate ?? Number.NaN);
   return Number.isNaN(time.getTime()) ? undefined : time;
 }

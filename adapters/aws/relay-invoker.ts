@@ -7,8 +7,8 @@ import { type StreamRecord, writeChange } from "../streams/change-stream.ts";
 import { invokeFunction } from "./function-invoker.ts";
 
 /** A record that the relay can't relay, with the reason where it told one. */
-export type Unrelayed = { readonly record: StreamRecord; readonly reason: string };
-export type RelayAgain = (records: readonly StreamRecord[]) => Promise<readonly Unrelayed[]>;
+export type FailedRecord = { readonly record: StreamRecord; readonly reason: string };
+export type RelayRecords = (records: readonly StreamRecord[]) => Promise<readonly FailedRecord[]>;
 
 /** Few enough for the function's time even where each takes a write, and for the 6 MB of an invocation. */
 const batchLimits = {
@@ -16,29 +16,30 @@ const batchLimits = {
   maxBytes: 4_000_000,
   bytesOf: (record: StreamRecord) => Buffer.byteLength(JSON.stringify(record)),
 };
-const mostTries = 2;
+const maxAttempts = 2;
 /** So many records in a row, from the first on, are no poison: the relay itself fails. */
-const mostInVain = 5;
+const maxFailuresInARow = 5;
 
 /**
  * Has the relay's own function relay records, in order, as Lambda does with those of a stream. One that fails twice
  * is told and left behind.
  * @throws permanent failure with the relay's reason where nothing at all can be relayed
  */
-export function relayInvoker(client: LambdaClient, functionName: string): RelayAgain {
+export function relayInvoker(client: LambdaClient, functionName: string): RelayRecords {
   let isProven = false;
-  let inVain = 0;
+  let failuresInARow = 0;
   const invoke = async (records: readonly StreamRecord[]): Promise<Outcome> => {
     const outcome = await invokeOnce(client, functionName, records);
     isProven ||= outcome.kind === "relayed" || (outcome.kind === "failed" && outcome.at > 0);
     return outcome;
   };
-  const giveUp = (record: StreamRecord, reason: string): Unrelayed => {
-    inVain += 1;
-    if (!isProven && inVain === mostInVain) throw permanent(`the relay relays nothing: ${reason}`);
+  const giveUp = (record: StreamRecord, reason: string): FailedRecord => {
+    failuresInARow += 1;
+    if (!isProven && failuresInARow === maxFailuresInARow)
+      throw permanent(`the relay relays nothing: ${reason}`);
     return { record, reason };
   };
-  const relay = async (records: readonly StreamRecord[], tries = 1): Promise<readonly Unrelayed[]> => {
+  const relay = async (records: readonly StreamRecord[], attempts = 1): Promise<readonly FailedRecord[]> => {
     if (records.length === 0) return [];
     const outcome = await invoke(records);
     if (outcome.kind === "relayed") return [];
@@ -49,13 +50,13 @@ export function relayInvoker(client: LambdaClient, functionName: string): RelayA
     const at = outcome.kind === "failed" ? outcome.at : 0;
     if (at > 0) return relay(records.slice(at), 2);
     const [first, ...others] = records;
-    if (first === undefined || tries < mostTries) return relay(records, tries + 1);
+    if (first === undefined || attempts < maxAttempts) return relay(records, attempts + 1);
     return [giveUp(first, outcome.reason), ...(await relay(others))];
   };
   return async (records) => {
-    const unrelayed: Unrelayed[] = [];
-    for (const batch of batchesOf(records, batchLimits)) unrelayed.push(...(await relay(batch)));
-    return unrelayed;
+    const failed: FailedRecord[] = [];
+    for (const batch of batchesOf(records, batchLimits)) failed.push(...(await relay(batch)));
+    return failed;
   };
 }
 
@@ -93,7 +94,7 @@ export type Underived = { readonly change: Change; readonly reason: string };
 export type RelayChanges = (changes: readonly Change[]) => Promise<readonly Underived[]>;
 
 /** Has the relay relay changes that no stream tells of. Their numbers, which its log names, count from 1. */
-export function changeRelay(relay: RelayAgain): RelayChanges {
+export function changeRelay(relay: RelayRecords): RelayChanges {
   let count = 0;
   return async (changes) => {
     const records = changes.map((change) => {

@@ -15,7 +15,7 @@ const connection: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether an error of AWS passes by itself: AWS asks to go slower, has a trouble of its own, or is out of reach. */
-export function isPassing(error: unknown): error is Error {
+export function isTransient(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   if (throttled.has(error.name) || error.name === "TimeoutError") return true;
   if ("code" in error && typeof error.code === "string" && connection.has(error.code)) return true;

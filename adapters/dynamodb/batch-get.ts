@@ -7,9 +7,9 @@ import type { Key } from "./keys.ts";
 export type Item = Record<string, AttributeValue>;
 
 /** DynamoDB: keys of one request. */
-const mostKeys = 100;
+const maxKeys = 100;
 /** What DynamoDB left out of an answer is asked for again so often. */
-const mostTries = 4;
+const maxAttempts = 4;
 
 /**
  * Reads items consistently, in as few requests as the limits allow. Those that are not there are not in the answer.
@@ -24,7 +24,7 @@ export async function batchGet(
   attribute?: string,
 ): Promise<readonly Item[]> {
   const found: Item[] = [];
-  for (const batch of batchesOf(keys, { maxItems: mostKeys })) {
+  for (const batch of batchesOf(keys, { maxItems: maxKeys })) {
     found.push(...(await readSome(client, tableName, batch, attribute)));
   }
   return found;
@@ -39,7 +39,7 @@ async function readSome(
   const found: Item[] = [];
   let left = keys.map(({ pk, sk }) => marshall({ pk, sk }));
   for (let tries = 0; left.length > 0; tries += 1) {
-    if (tries === mostTries) throw retryable("DynamoDB does not answer for every item", 1);
+    if (tries === maxAttempts) throw retryable("DynamoDB does not answer for every item", 1);
     const projection = attribute === undefined ? {} : { ProjectionExpression: attribute };
     const request = { Keys: left, ConsistentRead: true, ...projection };
     const { Responses = {}, UnprocessedKeys = {} } = await client.send(

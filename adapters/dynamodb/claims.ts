@@ -24,15 +24,15 @@ const isFree = "attribute_not_exists(#noted) OR #noted < :noted OR (#noted = :no
 const isStillMine = "#noted = :noted AND #until = :until";
 const secondsPerDay = 86_400;
 
-/** @param lifeInSeconds how long a claim holds: no claimant's process lives longer */
+/** @param lifetimeInSeconds how long a claim holds: no claimant's process lives longer */
 export function dataClaims(
   client: DynamoDBClient,
   tableName: string,
-  lifeInSeconds: number,
+  lifetimeInSeconds: number,
   now: () => Date,
 ): ClaimData {
   return async (subject, name, noted, lookedAt) => {
-    const until = now().getTime() + lifeInSeconds * 1000;
+    const until = now().getTime() + lifetimeInSeconds * 1000;
     const item = { TableName: tableName, Key: marshall(claimKey(subject, name)) };
     const claimed = await conflictOf(
       client.send(

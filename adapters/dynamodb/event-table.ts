@@ -1,7 +1,7 @@
 import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import type { Body } from "../../domain/event/envelope.ts";
-import { type IncomeEvent, isWeak } from "../../domain/event/events.ts";
+import { type IncomeEvent, isUnordered } from "../../domain/event/events.ts";
 import { ownerOf } from "../../domain/event/subjects.ts";
 import { itemVersion } from "./items.ts";
 import { eventKey } from "./keys.ts";
@@ -50,7 +50,7 @@ export function eventTable(
           {
             ":event": event,
             ":body": body,
-            ":weak": isWeak(event),
+            ":weak": isUnordered(event),
             ":expires": receivedAt + Math.round(retentionInDays * secondsPerDay),
             ":version": itemVersion,
             ":one": 1,

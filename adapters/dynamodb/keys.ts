@@ -27,12 +27,12 @@ export const linkPrefix = "ACCOUNT#";
 /** What the sort keys of contents begin with; the data's name follows. */
 export const contentPrefix = "CONTENT#";
 
-export function dataSetKey(subject: Subject, name: DataName): Key {
+export function documentKey(subject: Subject, name: DataName): Key {
   return { pk: partitionOf(subject), sk: `${dataSetPrefix}${nameOfData(name, "#")}` };
 }
 
 /** What the keys of all data sets of a subject begin with. */
-export function dataSetsOf(subject: Subject): Key {
+export function documentsOf(subject: Subject): Key {
   return { pk: partitionOf(subject), sk: "DATA#" };
 }
 

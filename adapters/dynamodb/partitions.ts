@@ -2,7 +2,7 @@ import { type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { type Fields, textOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { type DataSet, parseDataSet } from "../../domain/fetch/document.ts";
+import { type DocumentRecord, parseDocumentRecord } from "../../domain/fetch/document.ts";
 import { readItem } from "./items.ts";
 import { dataSetPrefix, linkPrefix, partitionOf } from "./keys.ts";
 
@@ -10,7 +10,7 @@ import { dataSetPrefix, linkPrefix, partitionOf } from "./keys.ts";
 export type Partitions = {
   /** Ids of the accounts that are joined to a user. */
   readonly accountsOf: (userId: string) => Promise<readonly string[]>;
-  readonly dataSetsOf: (subject: Subject) => Promise<readonly DataSet[]>;
+  readonly documentsOf: (subject: Subject) => Promise<readonly DocumentRecord[]>;
 };
 
 export function partitions(client: DynamoDBClient, tableName: string): Partitions {
@@ -31,9 +31,9 @@ export function partitions(client: DynamoDBClient, tableName: string): Partition
       const links = await read({ kind: "user", id: userId }, linkPrefix);
       return links.map((link) => textOf(link, "sk").slice(linkPrefix.length));
     },
-    dataSetsOf: async (subject) => {
+    documentsOf: async (subject) => {
       const items = await read(subject, dataSetPrefix);
-      return items.map((item) => parseDataSet(item.data));
+      return items.map((item) => parseDocumentRecord(item.data));
     },
   };
 }

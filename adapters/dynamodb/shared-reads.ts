@@ -7,12 +7,12 @@ import type { Key } from "./keys.ts";
 /** Reads one item consistently; undefined where there is none. */
 export type ReadKey = (key: Key) => Promise<Fields | undefined>;
 
-type Lot = { readonly keys: Map<string, Key>; readonly items: Promise<ReadonlyMap<string, Item>> };
+type Batch = { readonly keys: Map<string, Key>; readonly items: Promise<ReadonlyMap<string, Item>> };
 
 /** Those who ask at the same time share one request, and its failure. */
 export function sharedReads(client: DynamoDBClient, tableName: string): ReadKey {
-  let open: Lot | undefined;
-  const openLot = (): Lot => {
+  let open: Batch | undefined;
+  const openBatch = (): Batch => {
     const keys = new Map<string, Key>();
     const items = new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
       // Whoever asks from now on must not get what was read before.
@@ -23,7 +23,7 @@ export function sharedReads(client: DynamoDBClient, tableName: string): ReadKey 
     return { keys, items };
   };
   return async (key) => {
-    open ??= openLot();
+    open ??= openBatch();
     const { keys, items } = open;
     keys.set(nameOf(key), key);
     const item = (await items).get(nameOf(key));

@@ -3,12 +3,12 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { retryable } from "../../domain/core/failures.ts";
 import type { Fields } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { type DataSet, parseDataSet } from "../../domain/fetch/document.ts";
+import { type DocumentRecord, parseDocumentRecord } from "../../domain/fetch/document.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
 import { isWritten } from "./conditional-write.ts";
 import { itemVersion, readItem } from "./items.ts";
-import { dataSetKey, dataSetsOf, type Key, stateKey } from "./keys.ts";
+import { documentKey, documentsOf, type Key, stateKey } from "./keys.ts";
 import { nameOf, sharedReads } from "./shared-reads.ts";
 
 /** Gives the next revision of what is known, or undefined where nothing changes. */
@@ -20,11 +20,11 @@ export type Change<T> = (known: T | undefined) => T | undefined;
  */
 export type Revise = {
   readonly state: (subject: Subject, change: Change<State>, known?: State) => Promise<void>;
-  readonly dataSet: (
+  readonly document: (
     subject: Subject,
     name: DataName,
-    change: Change<DataSet>,
-    known?: DataSet,
+    change: Change<DocumentRecord>,
+    known?: DocumentRecord,
   ) => Promise<void>;
 };
 
@@ -32,25 +32,25 @@ export type Revise = {
 export type RecordName = { readonly subject: Subject; readonly name?: DataName };
 
 /** Reads and revises records. */
-export type Revisions = Revise & {
+export type VersionedRecords = Revise & {
   /**
    * Reads records with one request, to be revised soon and one after the other: each revision is tried over what was
    * read, or was written here since. What can't be read ahead is read in its turn.
    */
   readonly readAhead: (records: readonly RecordName[]) => Promise<Revise>;
   readonly loadState: (subject: Subject) => Promise<State | undefined>;
-  readonly loadDataSet: (subject: Subject, name: DataName) => Promise<DataSet | undefined>;
+  readonly loadDocument: (subject: Subject, name: DataName) => Promise<DocumentRecord | undefined>;
   /** All that is known of a subject's data, each range by itself. */
-  readonly loadDataSets: (subject: Subject) => Promise<readonly DataSet[]>;
+  readonly loadDocuments: (subject: Subject) => Promise<readonly DocumentRecord[]>;
 };
 
 /** Writers of one record are few (its events, its fetch): a loser reads again, and rarely loses twice. */
-const mostTries = 8;
+const maxAttempts = 8;
 
 /** Where a record's item holds it, and how it is read. */
 type Kind<T> = { readonly attribute: string; readonly parse: (value: unknown) => T };
 const states: Kind<State> = { attribute: "state", parse: parseState };
-const dataSets: Kind<DataSet> = { attribute: "data", parse: parseDataSet };
+const documents: Kind<DocumentRecord> = { attribute: "data", parse: parseDocumentRecord };
 
 const isAbsent = { ConditionExpression: "attribute_not_exists(pk)" };
 const isStill = (version: number) => ({
@@ -59,7 +59,7 @@ const isStill = (version: number) => ({
   ExpressionAttributeValues: marshall({ ":before": version }),
 });
 
-export function revisions(client: DynamoDBClient, tableName: string): Revisions {
+export function versionedRecords(client: DynamoDBClient, tableName: string): VersionedRecords {
   const read = sharedReads(client, tableName);
 
   const save = async (key: Key, attribute: string, next: { version: number }): Promise<boolean> => {
@@ -89,7 +89,7 @@ export function revisions(client: DynamoDBClient, tableName: string): Revisions 
         return item === undefined ? undefined : parse(item[attribute]);
       };
       let known = given ?? (await load());
-      for (let tries = 0; tries < mostTries; tries += 1) {
+      for (let tries = 0; tries < maxAttempts; tries += 1) {
         const next = change(known);
         if (next === undefined) return;
         if (await save(key, attribute, next)) {
@@ -104,7 +104,8 @@ export function revisions(client: DynamoDBClient, tableName: string): Revisions 
     };
     return {
       state: (subject, change, known) => revise(stateKey(subject), states, change, known),
-      dataSet: (subject, name, change, known) => revise(dataSetKey(subject, name), dataSets, change, known),
+      document: (subject, name, change, known) =>
+        revise(documentKey(subject, name), documents, change, known),
     };
   };
 
@@ -112,32 +113,32 @@ export function revisions(client: DynamoDBClient, tableName: string): Revisions 
     const item = await read(stateKey(subject));
     return item === undefined ? undefined : parseState(item.state);
   };
-  const loadDataSet = async (subject: Subject, name: DataName) => {
-    const item = await read(dataSetKey(subject, name));
-    return item === undefined ? undefined : parseDataSet(item.data);
+  const loadDocument = async (subject: Subject, name: DataName) => {
+    const item = await read(documentKey(subject, name));
+    return item === undefined ? undefined : parseDocumentRecord(item.data);
   };
-  const loadDataSets = async (subject: Subject) => {
-    const { pk, sk } = dataSetsOf(subject);
+  const loadDocuments = async (subject: Subject) => {
+    const { pk, sk } = documentsOf(subject);
     const query = {
       TableName: tableName,
       KeyConditionExpression: "pk = :pk AND begins_with(sk, :sk)",
       ExpressionAttributeValues: marshall({ ":pk": pk, ":sk": sk }),
       ConsistentRead: true,
     };
-    const found: DataSet[] = [];
+    const found: DocumentRecord[] = [];
     for await (const { Items = [] } of paginateQuery({ client }, query)) {
-      found.push(...Items.map((item) => parseDataSet(readItem(item).data)));
+      found.push(...Items.map((item) => parseDocumentRecord(readItem(item).data)));
     }
     return found;
   };
   return {
     loadState,
-    loadDataSet,
-    loadDataSets,
+    loadDocument,
+    loadDocuments,
     readAhead: async (records) => {
       const ahead = new Map<string, Fields | undefined>();
       const keys = records.map(({ subject, name }) =>
-        name === undefined ? stateKey(subject) : dataSetKey(subject, name),
+        name === undefined ? stateKey(subject) : documentKey(subject, name),
       );
       const reads = keys.map(async (key) => void ahead.set(nameOf(key), await read(key)));
       await Promise.allSettled(reads);

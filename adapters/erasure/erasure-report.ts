@@ -23,13 +23,13 @@ export type ErasureReport = {
 
 export type KeepReport = (task: EraseTask, isDone: boolean) => Promise<void>;
 
-const lifeInSeconds = 86_400;
+const lifetimeInSeconds = 86_400;
 
 export function keepReport(client: DynamoDBClient, tableName: string, now: () => Date): KeepReport {
   return async ({ id, next, erased, removed, incomplete }, isDone) => {
     if (id === undefined) return;
     const report = { step: next, isDone, subjects: erased.length, removed, incomplete };
-    const expiresAt = Math.ceil(now().getTime() / 1000) + lifeInSeconds;
+    const expiresAt = Math.ceil(now().getTime() / 1000) + lifetimeInSeconds;
     const item = { ...erasureReportKey(id), schemaVersion: itemVersion, expiresAt, ...report };
     await client.send(new PutItemCommand({ TableName: tableName, Item: marshall(item) }));
   };

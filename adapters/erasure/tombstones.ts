@@ -13,7 +13,7 @@ import type { DigestOf } from "./subject-digest.ts";
  */
 export type Tombstone = {
   readonly erasedAt: string;
-  readonly isTold: boolean;
+  readonly isAnnounced: boolean;
   readonly correlationId?: string;
 };
 
@@ -36,16 +36,16 @@ export type Tombstones = {
   /** Places one with the erasure's correlation id, or lets one that is there live on with its own. */
   readonly place: (digest: string, correlationId: string | undefined) => Promise<Tombstone>;
   /** Subscribers know. */
-  readonly markTold: (digest: string) => Promise<void>;
+  readonly markAnnounced: (digest: string) => Promise<void>;
 };
 
 const secondsPerDay = 86_400;
 
-/** @param lifeInDays how long a copy of what was erased can turn up */
+/** @param lifetimeInDays how long a copy of what was erased can turn up */
 export function tombstones(
   client: DynamoDBClient,
   tableName: string,
-  lifeInDays: number,
+  lifetimeInDays: number,
   now: () => Date,
 ): Tombstones {
   return {
@@ -66,7 +66,7 @@ export function tombstones(
           ExpressionAttributeValues: marshall({
             ...(noted && { ":correlation": correlationId }),
             ":now": now().toISOString(),
-            ":expires": Math.ceil(now().getTime() / 1000 + lifeInDays * secondsPerDay),
+            ":expires": Math.ceil(now().getTime() / 1000 + lifetimeInDays * secondsPerDay),
             ":version": itemVersion,
           }),
           ReturnValues: "ALL_NEW",
@@ -75,11 +75,11 @@ export function tombstones(
       const item = unmarshall(Attributes);
       return {
         erasedAt: textOf(item, "erasedAt"),
-        isTold: item.isTold === true,
+        isAnnounced: item.isTold === true,
         ...present({ correlationId: optionalText(item, "correlationId") }),
       };
     },
-    markTold: async (digest) => {
+    markAnnounced: async (digest) => {
       await client.send(
         new UpdateItemCommand({
           TableName: tableName,

@@ -1,5 +1,5 @@
 import { FailureError } from "../../domain/core/failures.ts";
-import type { Sign } from "../../domain/fetch/breaker.ts";
+import type { CallResult } from "../../domain/fetch/breaker.ts";
 import type { CallWithToken } from "./provider-api.ts";
 import type { Permit } from "./rate-limiter.ts";
 import type { SharedBreaker } from "./shared-breaker.ts";
@@ -21,14 +21,14 @@ export function guardedCall(
       await report("alive");
       return answer;
     } catch (error) {
-      await report(signOf(error));
+      await report(callResultOf(error));
       throw error;
     }
   };
 }
 
 /** Whoever refuses a call, for its token or for good, is alive; a failure that may pass says that it is not well. */
-function signOf(error: unknown): Sign {
+function callResultOf(error: unknown): CallResult {
   const failure = error instanceof FailureError ? error.failure : undefined;
   if (failure?.kind !== "retryable") return "alive";
   return { pauseInSeconds: failure.delayInSeconds };

@@ -75,7 +75,7 @@ export function providerApi(
     // Any other status speaks for itself, whatever page comes with it.
     await discard(response);
     if (statusCode < 400) throw redirected(statusCode, headers.location, baseUrl);
-    return judgeStatus(statusCode, headers["retry-after"], now());
+    return failureOfStatus(statusCode, headers["retry-after"], now());
   };
 }
 
@@ -111,7 +111,7 @@ function redirected(status: number, location: string | undefined, baseUrl: strin
   );
 }
 
-function judgeStatus(status: number, retryAfter: string | undefined, now: Date): ApiAnswer {
+function failureOfStatus(status: number, retryAfter: string | undefined, now: Date): ApiAnswer {
   if (status === 401) throw new Unauthorized();
   if (status === 404 || status === 410) return { found: false };
   if (status === 408 || status === 425 || status === 429 || status >= 500) {

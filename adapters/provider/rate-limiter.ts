@@ -11,7 +11,7 @@ import { callWindowKey } from "../dynamodb/keys.ts";
 /** Resolves where a call may be made at once; else throws a retryable failure with the time to wait. */
 export type Permit = () => Promise<void>;
 
-export type CallWindow = {
+export type RateLimiter = {
   readonly permit: Permit;
   /** Throws the same where this environment knows already that the window is used up; asks nobody. */
   readonly gate: () => void;
@@ -23,7 +23,7 @@ const keptForInSeconds = 3600;
 /** The callers of a batch come one after the other, each with its claim: so long the first waits for the others. */
 const gatheredForInMillis = 10;
 /** A lease that is late once is nearly always in time in the next window: who waited instead would wait a minute. */
-const mostLeases = 3;
+const maxLeases = 3;
 
 type Table = { readonly client: DynamoDBClient; readonly tableName: string };
 type Leased = { readonly window: number; readonly usable: number };
@@ -34,7 +34,7 @@ type Caller = { readonly go: () => void; readonly refuse: (error: unknown) => vo
  * The calls that an environment wants at about the same time are leased as one lot from the window's counter.
  * @param gathered resolves when a lot is leased that was begun
  */
-export function callWindow(
+export function rateLimiter(
   client: DynamoDBClient,
   tableName: string,
   requestsPerMinute: number,
@@ -42,7 +42,7 @@ export function callWindow(
     now,
     gathered = () => sleep(gatheredForInMillis),
   }: { readonly now: () => Date; readonly gathered?: () => Promise<unknown> },
-): CallWindow {
+): RateLimiter {
   const { windowInSeconds, callsPerWindow } = windowsOf(requestsPerMinute);
   const length = windowInSeconds * 1000;
   const windowNow = () => Math.floor(now().getTime() / length);
@@ -55,10 +55,10 @@ export function callWindow(
     return waiting("the provider's rate is used up", Math.max(0, secondsLeft), spreadInSeconds);
   };
 
-  const leaseLot = async (lot: readonly Caller[]): Promise<void> => {
-    const { window, usable } = await leaseInTime(lot.length);
-    for (const { go } of lot.slice(0, usable)) go();
-    const refused = lot.slice(usable);
+  const leaseBatch = async (permits: readonly Caller[]): Promise<void> => {
+    const { window, usable } = await leaseInTime(permits.length);
+    for (const { go } of permits.slice(0, usable)) go();
+    const refused = permits.slice(usable);
     if (refused.length === 0) return;
     usedUp = window;
     const failure = failureUntilEndOf(window);
@@ -66,7 +66,7 @@ export function callWindow(
   };
 
   // A lease that came too late is lost: calls of one window that leave in the next would be too many there.
-  const leaseInTime = async (wanted: number, tries = mostLeases): Promise<Leased> => {
+  const leaseInTime = async (wanted: number, tries = maxLeases): Promise<Leased> => {
     const window = windowNow();
     const granted = await lease({ client, tableName }, Math.round(window * length), wanted, callsPerWindow);
     if (windowNow() === window) return { window, usable: granted };
@@ -75,9 +75,9 @@ export function callWindow(
 
   const leaseForAll = async () => {
     while (callers.length > 0) {
-      const lot = callers.splice(0);
-      await leaseLot(lot).catch((error: unknown) => {
-        for (const { refuse } of lot) refuse(error);
+      const permits = callers.splice(0);
+      await leaseBatch(permits).catch((error: unknown) => {
+        for (const { refuse } of permits) refuse(error);
       });
     }
     isLeasing = false;
@@ -102,9 +102,9 @@ export function callWindow(
  * @returns how many
  */
 async function lease(table: Table, begin: number, wanted: number, callsPerWindow: number): Promise<number> {
-  const lot = Math.min(wanted, callsPerWindow);
-  const used = await take(table, begin, lot, callsPerWindow);
-  if (used === undefined) return lot;
+  const permits = Math.min(wanted, callsPerWindow);
+  const used = await take(table, begin, permits, callsPerWindow);
+  if (used === undefined) return permits;
   const rest = callsPerWindow - used;
   // What others left; if they take that too meanwhile, there is nothing left.
   return rest > 0 && (await take(table, begin, rest, callsPerWindow)) === undefined ? rest : 0;
@@ -114,7 +114,7 @@ async function lease(table: Table, begin: number, wanted: number, callsPerWindow
 async function take(
   { client, tableName }: Table,
   begin: number,
-  lot: number,
+  permits: number,
   callsPerWindow: number,
 ): Promise<number | undefined> {
   const full = await conflictOf(
@@ -126,8 +126,8 @@ async function take(
         ConditionExpression: "attribute_not_exists(#used) OR #used <= :most",
         ExpressionAttributeNames: { "#used": "used", "#expires": "expiresAt" },
         ExpressionAttributeValues: marshall({
-          ":lot": lot,
-          ":most": callsPerWindow - lot,
+          ":lot": permits,
+          ":most": callsPerWindow - permits,
           ":expires": Math.ceil(begin / 1000) + keptForInSeconds,
           ":version": itemVersion,
         }),

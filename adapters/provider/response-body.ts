@@ -4,7 +4,7 @@ import { endAfter } from "../aws/end-after.ts";
 import { timedOut } from "./http-request.ts";
 
 /** What is read of an error's page, so that its connection can be used again; more is not worth the time. */
-const mostOfErrorPage = { bytes: 65_536, milliseconds: 1_000 } as const;
+const maxOfErrorPage = { bytes: 65_536, milliseconds: 1_000 } as const;
 
 export type BodyLimits = {
   readonly maxBytes: number;
@@ -48,12 +48,12 @@ function chunksOf(body: IncomingMessage): AsyncIterable<Uint8Array> {
 
 /** Reads a body that nobody wants to its end, if that is near; else the connection is cut. */
 export async function discard(body: IncomingMessage): Promise<void> {
-  const deadline = endAfter(mostOfErrorPage.milliseconds, () => cut(body));
+  const deadline = endAfter(maxOfErrorPage.milliseconds, () => cut(body));
   try {
     let bytes = 0;
     for await (const chunk of chunksOf(body)) {
       bytes += chunk.byteLength;
-      if (bytes > mostOfErrorPage.bytes) break;
+      if (bytes > maxOfErrorPage.bytes) break;
     }
   } catch {
     // It broke off, and nobody wants it.

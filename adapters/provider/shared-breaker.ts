@@ -5,10 +5,10 @@ import { numberOf } from "../../domain/core/parse.ts";
 import {
   type Breaker,
   type BreakerSettings,
+  type CallResult,
   closed,
   paused,
   reopened,
-  type Sign,
   spreadInSeconds,
 } from "../../domain/fetch/breaker.ts";
 import { isWritten } from "../dynamodb/conditional-write.ts";
@@ -16,7 +16,7 @@ import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { breakerKey } from "../dynamodb/keys.ts";
 
 /** Is told what the call that was admitted found. Never throws: what it could not write ends by itself. */
-export type Report = (sign: Sign) => Promise<void>;
+export type Report = (result: CallResult) => Promise<void>;
 
 export type SharedBreaker = {
   /** Admits a call, or throws a retryable failure with the time until the provider is tried again. */
@@ -32,7 +32,7 @@ export type BreakerDependencies = {
   readonly now: () => Date;
   readonly random: () => number;
   /** Is told by whoever turns it, so once over all callers: each time the provider is found down, and that it is back. */
-  readonly onTurn: (turn: "down" | "back") => void;
+  readonly onStateChange: (state: "down" | "back") => void;
 };
 
 /** How long a caller trusts what it has read: another may have turned the breaker since. */
@@ -46,7 +46,7 @@ const trustedForInSeconds = 5;
 export function sharedBreaker(
   client: DynamoDBClient,
   tableName: string,
-  { settings, longestCallInSeconds, now, random, onTurn }: BreakerDependencies,
+  { settings, longestCallInSeconds, now, random, onStateChange }: BreakerDependencies,
 ): SharedBreaker {
   const trust = Math.min(trustedForInSeconds, settings.baseSeconds) * 1000;
   let known: { readonly breaker: Breaker; readonly until: number } | undefined;
@@ -68,7 +68,7 @@ export function sharedBreaker(
     return loading;
   };
   /** @returns whether it was still as it was seen */
-  const turn = async (seen: Breaker, next: Breaker): Promise<boolean> => {
+  const write = async (seen: Breaker, next: Breaker): Promise<boolean> => {
     const isWritten = await replace(client, tableName, seen, next);
     if (isWritten) keep(next);
     else known = undefined;
@@ -79,26 +79,26 @@ export function sharedBreaker(
     failuresInARow += 1;
     if (pauseInSeconds > 0) {
       const next = paused(seen, now(), pauseInSeconds, settings);
-      if (isProbe || next.openUntil > seen.openUntil) await turn(seen, next);
+      if (isProbe || next.openUntil > seen.openUntil) await write(seen, next);
     } else if (isProbe || (seen.openUntil === 0 && failuresInARow >= settings.failures)) {
       failuresInARow = 0;
-      const isTurned = await turn(seen, reopened(seen, now(), settings, random()));
-      if (isTurned) onTurn("down");
+      const isChanged = await write(seen, reopened(seen, now(), settings, random()));
+      if (isChanged) onStateChange("down");
     }
   };
-  const alive = async (probe: Breaker | undefined) => {
+  const healthy = async (probe: Breaker | undefined) => {
     failuresInARow = 0;
     if (probe === undefined) return;
-    const isTurned = await turn(probe, closed);
-    if (isTurned && probe.opened > 0) onTurn("back");
+    const isChanged = await write(probe, closed);
+    if (isChanged && probe.opened > 0) onStateChange("back");
   };
   const reporter = (probe?: Breaker): Report => {
-    const write = async (sign: Sign) => {
-      if (sign === "alive") await alive(probe);
-      else await failed(probe ?? (await current()), probe !== undefined, sign.pauseInSeconds);
+    const write = async (result: CallResult) => {
+      if (result === "alive") await healthy(probe);
+      else await failed(probe ?? (await current()), probe !== undefined, result.pauseInSeconds);
     };
     // A probe's lease ends with its time, and the next failure opens it as well: the call's own result counts more.
-    return (sign) => write(sign).catch(() => undefined);
+    return (result) => write(result).catch(() => undefined);
   };
 
   const currentUnlessOpen = async (): Promise<Breaker> => {
@@ -117,7 +117,7 @@ export function sharedBreaker(
         if (breaker.openUntil === 0) return reporter();
         const until = now().getTime() + Math.ceil(longestCallInSeconds * 1000);
         const probe = { ...breaker, openUntil: until };
-        if (await turn(breaker, probe)) return reporter(probe);
+        if (await write(breaker, probe)) return reporter(probe);
       }
     },
   };

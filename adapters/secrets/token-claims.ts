@@ -1,8 +1,8 @@
 import { decodeJwt } from "jose";
-import type { TokenLife } from "../../domain/fetch/token-lifetime.ts";
+import type { TokenLifetime } from "../../domain/fetch/token-lifetime.ts";
 
 /** Reads a JWT's claims without judging its signature, which is the provider's business. */
-export function readTokenLife(token: string): TokenLife {
+export function readTokenLifetime(token: string): TokenLifetime {
   try {
     const { iat, exp } = decodeJwt(token);
     return {

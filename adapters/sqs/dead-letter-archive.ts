@@ -9,27 +9,32 @@ import {
 import { batchesOf } from "../../domain/core/batches.ts";
 import { fieldsOf, numberOf, optionalText, parseJson, present, textOf } from "../../domain/core/parse.ts";
 import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
-import type { DeadLetter, LetterPlace } from "../../domain/recovery/dead-letter.ts";
+import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 
 /** Keeps dead letters that would have expired, an object each: `letters/<queue>/<day of sending>/<message id>.json`. */
-export type LetterArchive = {
+export type DeadLetterArchive = {
   /** Writes a letter; once more, it replaces the same object. `queue` is the name that commands give it. */
-  readonly put: (queue: string, letter: DeadLetter) => Promise<void>;
-  readonly place: (queue: string) => LetterPlace;
+  readonly put: (queue: string, deadLetter: DeadLetter) => Promise<void>;
+  readonly place: (queue: string) => DeadLetterPlace;
   readonly count: (queue: string) => Promise<number>;
 };
 
-const lotSize = 10;
+const batchSize = 10;
 
 /** The version of archived letters that this release writes. */
-const letterVersion = 1;
+const deadLetterVersion = 1;
 
-export function letterArchive(client: S3Client, Bucket: string): LetterArchive {
+export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterArchive {
   return {
-    put: async (queue, letter) => {
-      const Body = JSON.stringify({ schemaVersion: letterVersion, queue, ...letter });
+    put: async (queue, deadLetter) => {
+      const Body = JSON.stringify({ schemaVersion: deadLetterVersion, queue, ...deadLetter });
       await client.send(
-        new PutObjectCommand({ Bucket, Key: keyOf(queue, letter), Body, ContentType: "application/json" }),
+        new PutObjectCommand({
+          Bucket,
+          Key: keyOf(queue, deadLetter),
+          Body,
+          ContentType: "application/json",
+        }),
       );
     },
     count: async (queue) => {
@@ -40,12 +45,14 @@ export function letterArchive(client: S3Client, Bucket: string): LetterArchive {
     place: (queue) => async (look) => {
       let notTaken = 0;
       for await (const keys of listKeys(client, Bucket, queue)) {
-        for (const batch of batchesOf(keys, { maxItems: lotSize })) {
-          const read = await Promise.all(batch.map((Key) => readLetter(client, Bucket, Key)));
-          const letters = read.filter((letter) => letter !== undefined);
-          const { done, isEnough } = await look(letters);
+        for (const batch of batchesOf(keys, { maxItems: batchSize })) {
+          const read = await Promise.all(batch.map((Key) => readDeadLetter(client, Bucket, Key)));
+          const deadLetters = read.filter((deadLetter) => deadLetter !== undefined);
+          const { done, isEnough } = await look(deadLetters);
           const deleted = await Promise.allSettled(
-            done.map((letter) => client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(queue, letter) }))),
+            done.map((deadLetter) =>
+              client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(queue, deadLetter) })),
+            ),
           );
           notTaken += deleted.filter(({ status }) => status === "rejected").length;
           if (isEnough) return { notTaken };
@@ -74,10 +81,14 @@ async function* listKeys(client: S3Client, Bucket: string, queue: string): Async
 }
 
 /** @returns undefined where another reader took it meanwhile */
-async function readLetter(client: S3Client, Bucket: string, Key: string): Promise<DeadLetter | undefined> {
+async function readDeadLetter(
+  client: S3Client,
+  Bucket: string,
+  Key: string,
+): Promise<DeadLetter | undefined> {
   try {
     const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
-    return parseLetter(parseJson((await Body?.transformToString()) ?? "", Key), Key);
+    return parseDeadLetter(parseJson((await Body?.transformToString()) ?? "", Key), Key);
   } catch (error) {
     if (error instanceof NoSuchKey) return undefined;
     throw error;
@@ -85,9 +96,9 @@ async function readLetter(client: S3Client, Bucket: string, Key: string): Promis
 }
 
 /** @throws permanent failure naming the field; a retryable one where it is of a later release */
-function parseLetter(value: unknown, key: string): DeadLetter {
+function parseDeadLetter(value: unknown, key: string): DeadLetter {
   const fields = fieldsOf(value, key);
-  checkSchemaVersion(fields.schemaVersion, letterVersion);
+  checkSchemaVersion(fields.schemaVersion, deadLetterVersion);
   return {
     messageId: textOf(fields, "messageId"),
     sentAt: new Date(textOf(fields, "sentAt")),

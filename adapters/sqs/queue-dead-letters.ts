@@ -1,7 +1,7 @@
 import type { Message, SQSClient } from "@aws-sdk/client-sqs";
 import { present } from "../../domain/core/parse.ts";
-import type { DeadLetter, LetterPlace } from "../../domain/recovery/dead-letter.ts";
-import { deleteAll, receiveLot, releaseAll } from "./queue-messages.ts";
+import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
+import { deleteAll, receiveBatch, releaseAll } from "./queue-messages.ts";
 
 /** A long poll asks all of a queue's servers: a short one may find nothing where there is something. */
 const pollInSeconds = 1;
@@ -11,7 +11,11 @@ const pollInSeconds = 1;
  * however it ends; their receive counts rise by one.
  * @param hiddenSeconds asked at each receive: after that time what a killed reading has hidden comes back by itself
  */
-export function queueLetters(client: SQSClient, queueUrl: string, hiddenSeconds: () => number): LetterPlace {
+export function queueDeadLetters(
+  client: SQSClient,
+  queueUrl: string,
+  hiddenSeconds: () => number,
+): DeadLetterPlace {
   return async (look) => {
     // Without their bodies: there may be many.
     const staying = new Map<string, Pick<Message, "ReceiptHandle">>();
@@ -28,16 +32,16 @@ export function queueLetters(client: SQSClient, queueUrl: string, hiddenSeconds:
     try {
       // In a long reading what was hidden first comes round again; after a whole round there is nothing else.
       for (let againInRow = 0; againInRow <= staying.size; ) {
-        const lot = await receiveLot(client, queueUrl, { poll: pollInSeconds, hidden: hiddenSeconds() });
-        if (lot.length === 0) break;
+        const batch = await receiveBatch(client, queueUrl, { poll: pollInSeconds, hidden: hiddenSeconds() });
+        if (batch.length === 0) break;
         const isNew = (message: Message) => !staying.has(idOf(message)) && !taken.has(idOf(message));
-        const unseen = lot.filter(isNew);
-        for (const message of lot) staying.set(idOf(message), { ReceiptHandle: message.ReceiptHandle });
+        const unseen = batch.filter(isNew);
+        for (const message of batch) staying.set(idOf(message), { ReceiptHandle: message.ReceiptHandle });
         // A standard queue may show a message again that was deleted.
-        await take(lot.filter((message) => taken.has(idOf(message))));
-        againInRow = unseen.length === 0 ? againInRow + lot.length : 0;
+        await take(batch.filter((message) => taken.has(idOf(message))));
+        againInRow = unseen.length === 0 ? againInRow + batch.length : 0;
         if (unseen.length === 0) continue;
-        const { done, isEnough } = await look(unseen.map(letterOf));
+        const { done, isEnough } = await look(unseen.map(deadLetterOf));
         const ids = new Set(done.map(({ messageId }) => messageId));
         await take(unseen.filter((message) => ids.has(idOf(message))));
         if (isEnough) break;
@@ -53,7 +57,7 @@ function idOf({ MessageId = "" }: Message): string {
   return MessageId;
 }
 
-function letterOf(message: Message): DeadLetter {
+function deadLetterOf(message: Message): DeadLetter {
   const { Body: body = "", Attributes = {}, MessageAttributes = {} } = message;
   return {
     messageId: idOf(message),

@@ -11,7 +11,7 @@ import { batchesOf } from "../../domain/core/batches.ts";
 const batchSize = 10;
 
 /** Receives up to ten messages, with all of their attributes, and hides them. Times are in seconds. */
-export async function receiveLot(
+export async function receiveBatch(
   client: SQSClient,
   queueUrl: string,
   { poll, hidden }: { readonly poll: number; readonly hidden: number },

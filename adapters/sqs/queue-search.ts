@@ -1,5 +1,5 @@
 import type { Message, SQSClient } from "@aws-sdk/client-sqs";
-import { deleteAll, receiveLot, releaseAll } from "./queue-messages.ts";
+import { deleteAll, receiveBatch, releaseAll } from "./queue-messages.ts";
 
 /** A message that was searched for; `reason` is what dead letters carry. */
 export type FoundMessage = { readonly body: string; readonly reason: string | undefined };
@@ -33,7 +33,7 @@ export async function searchQueue(client: SQSClient, search: QueueSearch): Promi
   const held: Message[] = [];
   let otherCount = 0;
   const take = async (poll: number) => {
-    const messages = await receiveLot(client, queueUrl, { poll, hidden: seconds + spareSeconds });
+    const messages = await receiveBatch(client, queueUrl, { poll, hidden: seconds + spareSeconds });
     const wanted = messages.filter(({ Body = "" }) => isWanted(Body));
     const rest = messages.filter((message) => !wanted.includes(message));
     found.push(...wanted.map(({ Body = "", MessageAttributes }) => foundOf(Body, MessageAttributes)));

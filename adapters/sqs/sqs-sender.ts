@@ -22,18 +22,18 @@ export type Send = (
   messages: readonly Outgoing[],
 ) => Promise<readonly (Failure | undefined)[]>;
 
-const mostBytes = 1_048_576;
+const maxBytes = 1_048_576;
 const attributeAllowance = 1_024;
 /** SQS: ten messages and 1 MiB a request, attributes included. */
 const batchLimits = {
   maxItems: 10,
-  maxBytes: mostBytes,
+  maxBytes: maxBytes,
   bytesOf: ({ body }: Outgoing) => Buffer.byteLength(body) + attributeAllowance,
 };
 
 /** Whether a message's attributes have room beside its body. */
 export function hasRoomForAttributes(body: string): boolean {
-  return Buffer.byteLength(body) <= mostBytes - attributeAllowance;
+  return Buffer.byteLength(body) <= maxBytes - attributeAllowance;
 }
 
 export function sqsSender(client: SQSClient): Send {
@@ -46,8 +46,8 @@ export function sqsSender(client: SQSClient): Send {
 /** Messages of one request by the id that each has in it. */
 type Batch = ReadonlyMap<string, Outgoing>;
 
-/** Why a message was not taken; `isPassing` where the fault is SQS's own, and of this message alone. */
-type Refusal = { readonly failure: Failure; readonly isPassing: boolean };
+/** Why a message was not taken; `isTransient` where the fault is SQS's own, and of this message alone. */
+type Refusal = { readonly failure: Failure; readonly isTransient: boolean };
 
 /** The SDK sends a request that fails again. What SQS fails to take of one, by its own fault, is sent again here, once. */
 async function sendBatch(
@@ -57,9 +57,9 @@ async function sendBatch(
 ): Promise<readonly (Failure | undefined)[]> {
   const batch: Batch = new Map(messages.map((message, index) => [String(index), message]));
   const refused = await requestBatch(client, queueUrl, batch);
-  const passing = new Map([...batch].filter(([id]) => refused.get(id)?.isPassing));
-  const again = passing.size === 0 ? undefined : await requestBatch(client, queueUrl, passing);
-  const refusalOf = (id: string) => (again !== undefined && passing.has(id) ? again : refused).get(id);
+  const transient = new Map([...batch].filter(([id]) => refused.get(id)?.isTransient));
+  const again = transient.size === 0 ? undefined : await requestBatch(client, queueUrl, transient);
+  const refusalOf = (id: string) => (again !== undefined && transient.has(id) ? again : refused).get(id);
   return [...batch.keys()].map((id) => refusalOf(id)?.failure);
 }
 
@@ -73,14 +73,14 @@ async function requestBatch(
     const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
     return new Map(Failed.map(({ Id = "", ...entry }) => [Id, refusalOfEntry(entry)]));
   } catch (error) {
-    const refusal = { failure: failureOf(error), isPassing: false };
+    const refusal = { failure: failureOf(error), isTransient: false };
     return new Map([...batch.keys()].map((id) => [id, refusal]));
   }
 }
 
 function refusalOfEntry({ Code = "unknown", SenderFault }: Omit<BatchResultErrorEntry, "Id">): Refusal {
   const failure: Failure = { kind: "retryable", reason: `SQS: ${Code}`, delayInSeconds: 0 };
-  return { failure, isPassing: SenderFault === false };
+  return { failure, isTransient: SenderFault === false };
 }
 
 function entryOf(Id: string, message: Outgoing) {
@@ -97,7 +97,7 @@ const dataType = "String";
 const longestReason = 256;
 
 function attributesOf({ body, reason, returns }: Outgoing) {
-  let room = mostBytes - Buffer.byteLength(body);
+  let room = maxBytes - Buffer.byteLength(body);
   const fitting = Object.entries({ returns, reason: reason?.slice(0, longestReason) }).flatMap(
     ([name, value]) => {
       const bytes = Buffer.byteLength(name + dataType + (value ?? ""));

@@ -2,13 +2,13 @@ import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent } from "../../domain/core/failures.ts";
 import { type Fields, numberOf, textOf } from "../../domain/core/parse.ts";
-import { isWeak, parseEvent } from "../../domain/event/events.ts";
+import { isUnordered, parseEvent } from "../../domain/event/events.ts";
 import { ownerOf } from "../../domain/event/subjects.ts";
-import { parseDataSet } from "../../domain/fetch/document.ts";
+import { parseDocumentRecord } from "../../domain/fetch/document.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { parseState } from "../../domain/state/state.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
-import { dataSetKey, eventKey, stateKey } from "../dynamodb/keys.ts";
+import { documentKey, eventKey, stateKey } from "../dynamodb/keys.ts";
 
 /** A record of the table's stream, as Lambda hands it over; the types of `@types/aws-lambda` claim more. */
 export type StreamRecord = {
@@ -46,7 +46,11 @@ export function changeOf(before: Fields | undefined, after: Fields): Change {
     return { of: "state", before: before && parseState(before.state), after: parseState(after.state) };
   }
   if (sortKey.startsWith("DATA#")) {
-    return { of: "data", before: before && parseDataSet(before.data), after: parseDataSet(after.data) };
+    return {
+      of: "data",
+      before: before && parseDocumentRecord(before.data),
+      after: parseDocumentRecord(after.data),
+    };
   }
   throw permanent("sk: the stream's filter should have left this record out");
 }
@@ -73,7 +77,10 @@ function imagesOf(change: Change): readonly [before: Fields | undefined, after: 
   switch (change.of) {
     case "event": {
       const { event, receipts } = change;
-      return [undefined, { ...eventKey(ownerOf(event), event.id), event, receipts, weak: isWeak(event) }];
+      return [
+        undefined,
+        { ...eventKey(ownerOf(event), event.id), event, receipts, weak: isUnordered(event) },
+      ];
     }
     case "state": {
       const { before, after } = change;
@@ -82,7 +89,7 @@ function imagesOf(change: Change): readonly [before: Fields | undefined, after: 
     }
     case "data": {
       const { before, after } = change;
-      const key = dataSetKey(after.subject, after);
+      const key = documentKey(after.subject, after);
       return [before && { ...key, data: before }, { ...key, data: after }];
     }
   }

@@ -1,5 +1,5 @@
 import type { _Record, DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
-import { isPassing } from "../aws/transient-errors.ts";
+import { isTransient } from "../aws/transient-errors.ts";
 import { type StreamShards, streamShards } from "./stream-shards.ts";
 
 export type Following = {
@@ -9,7 +9,7 @@ export type Following = {
   /** From here on nothing is missed. */
   readonly onReady: () => void;
   /** AWS asks to go slower, or is out of reach: it goes on by itself. */
-  readonly onTrouble: (reason: string) => void;
+  readonly onError: (reason: string) => void;
 };
 
 const secondsBetweenReads = 1;
@@ -51,14 +51,14 @@ async function* follow(shards: StreamShards, following: Following): AsyncGenerat
 }
 
 /** Runs an operation until it succeeds, as long as its troubles pass by themselves. */
-function persistently({ signal, wait, onTrouble }: Omit<Following, "onReady">) {
+function persistently({ signal, wait, onError }: Omit<Following, "onReady">) {
   return async <T>(operation: () => Promise<T>): Promise<T> => {
     for (let tries = 0; ; tries += 1) {
       try {
         return await operation();
       } catch (error) {
-        if (signal.aborted || !isPassing(error)) throw error;
-        onTrouble(error.name);
+        if (signal.aborted || !isTransient(error)) throw error;
+        onError(error.name);
         await wait(Math.min(longestBackOffInSeconds, 2 ** tries));
       }
     }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { letterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
+import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
 import { queueDepth } from "../../adapters/sqs/queue-depth.ts";
 import { endOf } from "../../domain/recovery/dead-letter.ts";
 import { addCommand, type Operation } from "../core/command.ts";
@@ -10,8 +10,8 @@ import { summarize } from "../dead-letters/summary.ts";
 import { type WorkQueue, workQueues } from "../status/work-queues.ts";
 
 /** Of a queue with more letters than this only so many are looked at. */
-const mostRead = 1_000;
-const mostReasons = 3;
+const maxRead = 1_000;
+const maxReasons = 3;
 
 export function addDlqList(group: Command): void {
   addCommand(
@@ -41,9 +41,9 @@ async function list(operation: Operation): Promise<void> {
     archived,
     reasonsText(reasons),
   ]);
-  const partly = queues.filter(({ read }) => read >= mostRead).map(({ queue }) => queue);
+  const partly = queues.filter(({ read }) => read >= maxRead).map(({ queue }) => queue);
   if (partly.length > 0)
-    terminal.progress(`Of ${partly.join(", ")} the ages and reasons are those of ${mostRead} letters only.`);
+    terminal.progress(`Of ${partly.join(", ")} the ages and reasons are those of ${maxRead} letters only.`);
   terminal.result(
     { stage: deployment.stage, queues },
     tableText(["QUEUE", "LETTERS", "OLDEST", "FIRST ENDS", "ARCHIVED", "REASONS"], rows),
@@ -53,7 +53,7 @@ async function list(operation: Operation): Promise<void> {
 async function describe(operation: Operation, work: WorkQueue) {
   const { deployment, clients } = operation;
   const depth = await queueDepth(clients.sqs, work.deadLetterQueueUrl);
-  const { read, oldest, reasons } = await summarize(deadLettersOf(operation, work), mostRead);
+  const { read, oldest, reasons } = await summarize(deadLettersOf(operation, work), maxRead);
   return {
     queue: work.name,
     // What SQS counts can be behind what was just seen.
@@ -66,7 +66,7 @@ async function describe(operation: Operation, work: WorkQueue) {
       endsAt: endOf({ sentAt: oldest }, depth.retentionSeconds).toISOString(),
     }),
     reasons,
-    archived: await letterArchive(clients.s3, deployment.output("ArchiveBucketName")).count(work.name),
+    archived: await deadLetterArchive(clients.s3, deployment.output("ArchiveBucketName")).count(work.name),
   };
 }
 
@@ -74,7 +74,7 @@ function reasonsText(
   reasons: readonly { readonly reason: string; readonly count: number }[],
 ): string | undefined {
   if (reasons.length === 0) return undefined;
-  const told = reasons.slice(0, mostReasons).map(({ reason, count }) => `${reason} (${count})`);
-  const rest = reasons.length - told.length;
-  return [...told, ...(rest > 0 ? [`${rest} more`] : [])].join("; ");
+  const reported = reasons.slice(0, maxReasons).map(({ reason, count }) => `${reason} (${count})`);
+  const rest = reasons.length - reported.length;
+  return [...reported, ...(rest > 0 ? [`${rest} more`] : [])].join("; ");
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addCommand, type Operation } from "../core/command.ts";
-import { lettersText } from "../dead-letters/count.ts";
-import { findLetters, purgeLetters } from "../dead-letters/purge.ts";
+import { deadLettersText } from "../dead-letters/count.ts";
+import { findDeadLetters, purgeDeadLetters } from "../dead-letters/purge.ts";
 import { deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
 import { addSelection, checkSelection, isSelected, type Selection } from "../dead-letters/selection.ts";
 import type { WorkQueue } from "../status/work-queues.ts";
@@ -28,19 +28,19 @@ async function purge(operation: Operation, selection: Selection, name = ""): Pro
   checkSelection(selection);
   const queue = namedQueue(operation, name);
   const place = deadLettersOf(operation, queue);
-  const ids = await findLetters(place, (letter) => isSelected(letter, selection));
+  const ids = await findDeadLetters(place, (deadLetter) => isSelected(deadLetter, selection));
   if (ids.size > 0) await terminal.confirm(consequence(queue, ids.size));
-  const purged = ids.size === 0 ? 0 : await purgeLetters(place, ids);
+  const purged = ids.size === 0 ? 0 : await purgeDeadLetters(place, ids);
   const gone = ids.size - purged;
   terminal.result(
     { stage: deployment.stage, queue: name, purged, notFound: gone },
-    `Deleted ${lettersText(purged)} of ${name}.` +
+    `Deleted ${deadLettersText(purged)} of ${name}.` +
       (gone === 0 ? "" : ` Not there any more, or in the hands of another reader: ${gone}.`),
   );
 }
 
 function consequence(queue: WorkQueue, count: number): string {
-  return `This deletes ${lettersText(count)} of ${queue.name} for good, before any archive. ${lossOf(queue)}`;
+  return `This deletes ${deadLettersText(count)} of ${queue.name} for good, before any archive. ${lossOf(queue)}`;
 }
 
 function lossOf({ name }: WorkQueue): string {

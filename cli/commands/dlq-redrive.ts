@@ -5,16 +5,16 @@ import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { countFlag } from "../core/flags.ts";
-import { lettersText } from "../dead-letters/count.ts";
+import { deadLettersText } from "../dead-letters/count.ts";
 import { preparing } from "../dead-letters/prepare.ts";
-import { archivedLettersOf, deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
+import { archivedDeadLettersOf, deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
 import { type Redriven, redrive } from "../dead-letters/redrive.ts";
 import { addSelection, checkSelection, isSelected, type Selection } from "../dead-letters/selection.ts";
 
 type Flags = Selection & { readonly limit?: string; readonly archive?: boolean };
 
 /** Between two lines of progress. */
-const lettersPerLine = 500;
+const deadLettersPerLine = 500;
 
 export function addDlqRedrive(group: Command): void {
   const command = addCommand<Flags>(
@@ -46,8 +46,8 @@ async function redriveQueue(operation: Operation, flags: Flags, name = ""): Prom
     ? { inFlight: 0 }
     : await queueDepth(clients.sqs, queue.deadLetterQueueUrl);
   const result = await redrive({
-    place: fromArchive ? archivedLettersOf(operation, queue) : deadLettersOf(operation, queue),
-    isWanted: (letter) => isSelected(letter, flags),
+    place: fromArchive ? archivedDeadLettersOf(operation, queue) : deadLettersOf(operation, queue),
+    isWanted: (deadLetter) => isSelected(deadLetter, flags),
     send: sqsSender(clients.sqs),
     queueUrl: queue.queueUrl,
     prepare: preparing(name),
@@ -63,15 +63,15 @@ async function redriveQueue(operation: Operation, flags: Flags, name = ""): Prom
   if (first === undefined) return;
   throw new CommandError(
     "failed",
-    `Not sent: ${lettersText(result.failed.length)} (${first.reason}). They lie where they did: run the command again.`,
+    `Not sent: ${deadLettersText(result.failed.length)} (${first.reason}). They lie where they did: run the command again.`,
   );
 }
 
 function progressOf({ progress }: Operation["terminal"]): (redriven: number) => void {
-  let told = 0;
+  let reported = 0;
   return (redriven) => {
-    if (redriven < told + lettersPerLine) return;
-    told = redriven;
+    if (redriven < reported + deadLettersPerLine) return;
+    reported = redriven;
     progress(`Redriven: ${redriven}`);
   };
 }
@@ -82,7 +82,7 @@ function textOf(queue: string, { redriven, left, again, failed, twice }: Redrive
     ...(failed.length > 0 ? [`could not be sent: ${failed.length}`] : []),
   ];
   return [
-    `Sent ${lettersText(redriven)} to the queue of ${queue}. Seen and left: ${left}` +
+    `Sent ${deadLettersText(redriven)} to the queue of ${queue}. Seen and left: ${left}` +
       (ofThose.length === 0 ? "." : ` (${ofThose.join(", ")}).`),
     ...(twice > 0 ? [`Sent, but not taken away: ${twice}. They will come twice.`] : []),
     ...(inFlight > 0

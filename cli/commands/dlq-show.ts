@@ -2,15 +2,15 @@ import type { Command } from "commander";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { queueDepth } from "../../adapters/sqs/queue-depth.ts";
 import { type DeadLetter, endOf } from "../../domain/recovery/dead-letter.ts";
-import { contentOfLetter } from "../../domain/recovery/dead-letter-content.ts";
-import { readReturns } from "../../domain/recovery/redrive-count.ts";
+import { contentOfDeadLetter } from "../../domain/recovery/dead-letter-content.ts";
+import { readRedriveCount } from "../../domain/recovery/redrive-count.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { countFlag } from "../core/flags.ts";
 import { oneLine, printableJson } from "../core/printable.ts";
 import { shownJson } from "../core/shown-json.ts";
 import { fromNow } from "../core/spans.ts";
-import { letterText } from "../dead-letters/dead-letter-text.ts";
-import { archivedLettersOf, deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
+import { deadLetterText } from "../dead-letters/dead-letter-text.ts";
+import { archivedDeadLettersOf, deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
 import {
   addSelection,
   checkSelection,
@@ -47,19 +47,21 @@ async function show(operation: Operation, flags: Flags, name = ""): Promise<void
   checkSelection(flags);
   const queue = namedQueue(operation, name);
   const { retentionSeconds } = await queueDepth(clients.sqs, queue.deadLetterQueueUrl);
-  const letters: DeadLetter[] = [];
+  const deadLetters: DeadLetter[] = [];
   const place =
-    flags.archive === true ? archivedLettersOf(operation, queue) : deadLettersOf(operation, queue);
+    flags.archive === true ? archivedDeadLettersOf(operation, queue) : deadLettersOf(operation, queue);
   await place(async (seen) => {
-    letters.push(...seen.filter((letter) => isSelected(letter, flags)).slice(0, limit - letters.length));
-    return { done: [], isEnough: letters.length === limit };
+    deadLetters.push(
+      ...seen.filter((deadLetter) => isSelected(deadLetter, flags)).slice(0, limit - deadLetters.length),
+    );
+    return { done: [], isEnough: deadLetters.length === limit };
   });
   const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);
   const described = await Promise.all(
-    letters.map(async (letter) => ({
-      ...describe(letter, await letterText(letter, overflow), flags.reveal ?? false),
+    deadLetters.map(async (deadLetter) => ({
+      ...describe(deadLetter, await deadLetterText(deadLetter, overflow), flags.reveal ?? false),
       // The archive keeps a letter on.
-      ...(flags.archive !== true && { endsAt: endOf(letter, retentionSeconds).toISOString() }),
+      ...(flags.archive !== true && { endsAt: endOf(deadLetter, retentionSeconds).toISOString() }),
     })),
   );
   const now = new Date();
@@ -67,30 +69,30 @@ async function show(operation: Operation, flags: Flags, name = ""): Promise<void
     { stage: deployment.stage, queue: name, letters: described },
     described.length === 0
       ? "There is no such letter."
-      : described.map((letter) => textOf(letter, now)).join("\n\n"),
+      : described.map((deadLetter) => textOf(deadLetter, now)).join("\n\n"),
   );
 }
 
-function describe(letter: DeadLetter, text: string, reveal: boolean) {
-  const { messageId, sentAt, receives, returns } = letter;
-  const { what, id, attempts } = contentOfLetter(letter.body);
+function describe(deadLetter: DeadLetter, text: string, reveal: boolean) {
+  const { messageId, sentAt, receives, returns } = deadLetter;
+  const { what, id, attempts } = contentOfDeadLetter(deadLetter.body);
   return {
     messageId,
     what,
     ...(id !== undefined && { id }),
     ...(attempts !== undefined && { attempts }),
-    reason: reasonOf(letter),
+    reason: reasonOf(deadLetter),
     sentAt: sentAt.toISOString(),
     receives,
-    returns: readReturns(returns).count,
+    returns: readRedriveCount(returns).count,
     payload: shownJson(text, { reveal, ids: [id] }),
   };
 }
 
 type Described = ReturnType<typeof describe> & { readonly endsAt?: string };
 
-function textOf(letter: Described, now: Date): string {
-  const { messageId, what, id, attempts, reason, sentAt, endsAt, receives, returns, payload } = letter;
+function textOf(deadLetter: Described, now: Date): string {
+  const { messageId, what, id, attempts, reason, sentAt, endsAt, receives, returns, payload } = deadLetter;
   const facts = [
     `sent ${fromNow(new Date(sentAt), now)}`,
     ...(endsAt === undefined ? [] : [`ends ${fromNow(new Date(endsAt), now)}`]),

@@ -29,7 +29,7 @@ async function doctor({ deployment, clients, terminal }: Operation, flags: Flags
   const diagnosis = await examine({ deployment, clients, now: new Date() }, flags.settings);
   const findings = diagnosis.findings.map((finding) => ({
     ...finding,
-    mend: forDeployment(finding.mend, flags),
+    fix: forDeployment(finding.fix, flags),
   }));
   terminal.result({ stage, ...diagnosis, findings }, textOf(stage, findings, diagnosis));
   if (findings.length === 0) return;
@@ -38,20 +38,20 @@ async function doctor({ deployment, clients, terminal }: Operation, flags: Flags
 }
 
 /** A command of ours as it is to be typed for the same deployment. */
-function forDeployment(mend: string, { stage, outputs }: DeploymentOptions): string {
+function forDeployment(fix: string, { stage, outputs }: DeploymentOptions): string {
   const flags = [
     ...(stage === undefined ? [] : [`--stage ${stage}`]),
     ...(outputs === undefined ? [] : [`--outputs ${outputs}`]),
   ].join(" ");
-  if (flags === "") return mend;
-  return mend.replace(/npx income-events [^<]*[^< ]/, (command) => `${command} ${flags}`);
+  if (flags === "") return fix;
+  return fix.replace(/npx income-events [^<]*[^< ]/, (command) => `${command} ${flags}`);
 }
 
 function textOf(stage: string, findings: readonly Finding[], { checked }: Diagnosis): string {
-  const lines = findings.flatMap(({ what, why, mend }, index) => {
+  const lines = findings.flatMap(({ what, why, fix }, index) => {
     const number = `${index + 1}. `;
     const indent = " ".repeat(number.length);
-    return [`${number}${what}`, `${indent}${why}`, `${indent}Mend it: ${mend}`, ""];
+    return [`${number}${what}`, `${indent}${why}`, `${indent}Mend it: ${fix}`, ""];
   });
   const all = `Checked: ${checked.join(", ")}.`;
   return findings.length === 0

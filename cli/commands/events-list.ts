@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { present } from "../../domain/core/parse.ts";
 import { eventStates } from "../../domain/event/event-progress.ts";
-import { eventTypes, kinds } from "../../domain/event/events.ts";
+import { eventTypes, webhookKinds } from "../../domain/event/events.ts";
 import { nameOf, subjectOf } from "../../domain/event/subjects.ts";
 import { wants } from "../../domain/message/subscribers.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { choiceFlag, countFlag, momentFlag, type SubjectFlags, subjectFlag } from "../core/flags.ts";
+import { choiceFlag, countFlag, type SubjectFlags, subjectFlag, timestampFlag } from "../core/flags.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { type EventQuery, type ListedEvent, listEvents } from "../events/event-list.ts";
@@ -39,7 +39,7 @@ export function addEventsList(group: Command): void {
     .option("--user <id>", "those of a user, and of its accounts")
     .option("--account <id>", "those of an account")
     .option("--company-account <id>", "those of a company account")
-    .option("--kind <kind>", `those that came by one webhook: ${kinds.join(", ")}`)
+    .option("--kind <kind>", `those that came by one webhook: ${webhookKinds.join(", ")}`)
     .option("--type <type>", "those of a type, or of all types that begin so: account.*")
     .option("--since <time>", "those received since: a date, a date-time, or how long ago (90m, 24h, 7d)")
     .option("--until <time>", "those received before")
@@ -68,10 +68,10 @@ function parseQuery(flags: Flags, now: Date): EventQuery {
     );
   }
   const filter = present<EventQuery["filter"]>({
-    kind: choiceFlag("--kind", flags.kind, kinds),
+    kind: choiceFlag("--kind", flags.kind, webhookKinds),
     type,
-    since: momentFlag("--since", flags.since, now),
-    until: momentFlag("--until", flags.until, now),
+    since: timestampFlag("--since", flags.since, now),
+    until: timestampFlag("--until", flags.until, now),
   });
   return present<EventQuery>({
     subject: subjectFlag(flags),

@@ -10,10 +10,14 @@ import { oneLine, printableJson } from "../core/printable.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { shownJson } from "../core/shown-json.ts";
 import { tableText } from "../core/table.ts";
-import { letterPortsFor, lettersOfEvent, lettersOfUnstored } from "../events/event-dead-letters.ts";
+import {
+  deadLetterPortsFor,
+  deadLettersOfEvent,
+  deadLettersOfUnstored,
+} from "../events/event-dead-letters.ts";
 import { checkEventId, findEvent, noSuchEvent } from "../events/event-find.ts";
 import { lookupPorts, recordsOf } from "../events/event-lookup.ts";
-import { type Step, wayOf } from "../events/event-timeline.ts";
+import { eventTimeline, type Step } from "../events/event-timeline.ts";
 import { subscriberQueues } from "../status/work-queues.ts";
 
 type Flags = SubjectFlags & { readonly reveal?: boolean };
@@ -53,22 +57,28 @@ async function show(operation: Operation, { reveal = false, ...flags }: Flags, i
   const { event, receipts } = stored;
   const [details, records, letters] = await Promise.all([
     ports.stored.detailsOf(event),
-    recordsOf(subjectOf(event), ports.revisions),
-    lettersOfEvent(event, letterPortsFor(operation, event)),
+    recordsOf(subjectOf(event), ports.versionedRecords),
+    deadLettersOfEvent(event, deadLetterPortsFor(operation, event)),
   ]);
-  const way = wayOf(stored, details, records, { subscribers: subscriberQueues(deployment), letters });
+  const timeline = eventTimeline(stored, details, records, {
+    subscribers: subscriberQueues(deployment),
+    letters,
+  });
   const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);
   const body = details && (await shownBody(event, details.body, overflow, reveal));
-  terminal.result({ stage: deployment.stage, event, receipts, way, body }, textOf(event, way, body, reveal));
+  terminal.result(
+    { stage: deployment.stage, event, receipts, way: timeline, body },
+    textOf(event, timeline, body, reveal),
+  );
 }
 
 /** An event that could not be stored has no subject yet: nobody knows whose it is. */
 async function showUnstored(operation: Operation, id: string, subject: Subject | undefined): Promise<void> {
-  const letters = await lettersOfUnstored(id, letterPortsFor(operation, undefined));
-  if (letters.length === 0) throw noSuchEvent(id, subject);
-  const rows = letters.map(({ queue, sentAt, reason, id: whole }) => [queue, sentAt, reason, whole]);
+  const deadLetters = await deadLettersOfUnstored(id, deadLetterPortsFor(operation, undefined));
+  if (deadLetters.length === 0) throw noSuchEvent(id, subject);
+  const rows = deadLetters.map(({ queue, sentAt, reason, id: whole }) => [queue, sentAt, reason, whole]);
   operation.terminal.result(
-    { stage: operation.deployment.stage, event: null, letters },
+    { stage: operation.deployment.stage, event: null, letters: deadLetters },
     `It is not stored, but among the dead letters (dlq show):\n\n${tableText(["QUEUE", "SENT", "REASON", "ID"], rows)}`,
   );
 }
@@ -85,8 +95,8 @@ async function shownBody(
   return shownJson(await bodyText(body, overflow), { reveal, ids });
 }
 
-function textOf(event: IncomeEvent, way: readonly Step[], body: unknown, reveal: boolean): string {
-  const steps = way.map(({ step, done, detail }) => [
+function textOf(event: IncomeEvent, timeline: readonly Step[], body: unknown, reveal: boolean): string {
+  const steps = timeline.map(({ step, done, detail }) => [
     step,
     done === undefined ? "?" : done ? "yes" : "no",
     detail,

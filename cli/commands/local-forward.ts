@@ -58,7 +58,7 @@ async function run({ deployment, clients, terminal }: Operation, flags: Flags): 
     post: postTo(target, timeoutInSeconds, signal),
     signal,
     wait: (seconds) => waitUnlessAborted(seconds, signal),
-    tell: terminal.progress,
+    report: terminal.progress,
   });
   terminal.result(
     { stage: deployment.stage, subscriber: name, ...result },

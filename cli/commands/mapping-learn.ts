@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
-import { kinds } from "../../domain/event/events.ts";
+import { webhookKinds } from "../../domain/event/events.ts";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { oneLine } from "../core/printable.ts";
@@ -31,7 +31,7 @@ export function addMappingLearn(group: Command): void {
     },
     learnFolder,
   )
-    .option("--kind <kind>", `the samples are all of one of ${kinds.join(", ")}`)
+    .option("--kind <kind>", `the samples are all of one of ${webhookKinds.join(", ")}`)
     .option("--write <file>", "puts the mapping into a file of settings; the rest of the file stays");
 }
 

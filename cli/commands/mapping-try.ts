@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
-import { isKind, type Kind, kinds } from "../../domain/event/events.ts";
+import { isWebhookKind, type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { Terminal } from "../core/terminal.ts";
@@ -35,7 +35,7 @@ export function addMappingTry(group: Command): void {
     },
     tryFile,
   )
-    .option("--kind <kind>", `one of ${kinds.join(", ")}; without it all are tried`)
+    .option("--kind <kind>", `one of ${webhookKinds.join(", ")}; without it all are tried`)
     .option("--stage <name>", "the stage whose settings are taken", "dev")
     .option("--settings <file>", "settings of a file in place of a stage's")
     .option("--header <line>", 'a header of the webhook as "name: value"; once for each', collect, []);
@@ -49,7 +49,7 @@ async function tryFile(terminal: Terminal, flags: Flags, file = ""): Promise<voi
   const chosen = parseKind(flags.kind);
   const mapping = readStageMapping(flags.stage, flags.settings);
   const sample = await readSample(terminal, file, flags.header);
-  const trials = (chosen === undefined ? kinds : [chosen]).map((kind) =>
+  const trials = (chosen === undefined ? webhookKinds : [chosen]).map((kind) =>
     tryMapping(kind, mapping[kind], sample, jmespathSearch),
   );
   const mapped = trials.filter((trial) => trial.mapped);
@@ -69,7 +69,7 @@ async function readSample(terminal: Terminal, file: string, lines: readonly stri
 }
 
 /** @throws CommandError naming the kinds */
-export function parseKind(name: string | undefined): Kind | undefined {
-  if (name === undefined || isKind(name)) return name;
-  throw new CommandError("usage", `--kind ${name} is none; write one of ${kinds.join(", ")}.`);
+export function parseKind(name: string | undefined): WebhookKind | undefined {
+  if (name === undefined || isWebhookKind(name)) return name;
+  throw new CommandError("usage", `--kind ${name} is none; write one of ${webhookKinds.join(", ")}.`);
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { changeRelay, type RelayAgain, relayInvoker } from "../../adapters/aws/relay-invoker.ts";
+import { changeRelay, type RelayRecords, relayInvoker } from "../../adapters/aws/relay-invoker.ts";
 import { tableSize } from "../../adapters/dynamodb/table-size.ts";
-import { revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { failedBatches } from "../../adapters/streams/failed-batches.ts";
 import { storedChanges } from "../../adapters/streams/stored-changes.ts";
 import { addCommand, type Operation } from "../core/command.ts";
@@ -49,7 +49,7 @@ async function run(operation: Operation, flags: Flags): Promise<void> {
   const scope = repairScope(flags, new Date());
   const { deployment, clients, terminal } = operation;
   const { dryRun = false } = flags;
-  const nothing: RelayAgain = async () => [];
+  const nothing: RelayRecords = async () => [];
   const relay = dryRun ? nothing : relayInvoker(clients.lambda, deployment.output("RelayFunctionName"));
   const failures = flags.failures === true ? await repairBucket(operation, relay, dryRun) : undefined;
   const table = scope && (await repairTable(operation, relay, scope));
@@ -59,7 +59,7 @@ async function run(operation: Operation, flags: Flags): Promise<void> {
   throw new CommandError("failed", "Not all could be repaired: see above. Mend why, then run it again.");
 }
 
-function repairBucket({ deployment, clients, terminal }: Operation, relay: RelayAgain, dryRun: boolean) {
+function repairBucket({ deployment, clients, terminal }: Operation, relay: RelayRecords, dryRun: boolean) {
   const batches = failedBatches(clients.s3, deployment.output("FailuresBucketName"));
   const onBatch = milestones(100, (count) => terminal.progress(`${count} batches are done.`));
   return repairFailures(batches, relay, dryRun, onBatch);
@@ -67,7 +67,7 @@ function repairBucket({ deployment, clients, terminal }: Operation, relay: Relay
 
 async function repairTable(
   { deployment, clients: { dynamodb }, terminal }: Operation,
-  relay: RelayAgain,
+  relay: RelayRecords,
   { subject, period }: RepairScope,
 ): Promise<Repaired> {
   const table = deployment.output("TableName");
@@ -79,5 +79,8 @@ async function repairTable(
     onPage = scanProgress(size, terminal);
   }
   const pages = subject === undefined ? stored.all() : stored.of(subject);
-  return repair({ pages, revisions: revisions(dynamodb, table), relay: changeRelay(relay), onPage }, period);
+  return repair(
+    { pages, versionedRecords: versionedRecords(dynamodb, table), relay: changeRelay(relay), onPage },
+    period,
+  );
 }

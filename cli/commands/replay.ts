@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { type ReplayCheckpoint, replayRuns } from "../../adapters/dynamodb/replay-runs.ts";
 import { tableSize } from "../../adapters/dynamodb/table-size.ts";
-import { revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { storedChanges } from "../../adapters/streams/stored-changes.ts";
 import { messageSource } from "../../domain/message/message-types.ts";
@@ -119,7 +119,7 @@ function send(
   const subscribers = subscriberQueues(deployment).filter(({ name }) => start.subscribers.includes(name));
   return replay(start, subscribers, {
     stored: storedChanges(clients.dynamodb, table),
-    revisions: revisions(clients.dynamodb, table),
+    versionedRecords: versionedRecords(clients.dynamodb, table),
     deliver: checkpoint === undefined ? none : deliver,
     save: async (step) => {
       if (checkpoint === undefined) return step;

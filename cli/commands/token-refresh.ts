@@ -3,7 +3,7 @@ import { invokeFunction } from "../../adapters/aws/function-invoker.ts";
 import { parseRefreshOutcome, type RefreshOutcome } from "../../domain/fetch/refresh-outcomes.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { lifeText } from "../status/status-text.ts";
+import { lifetimeText } from "../status/status-text.ts";
 import { tokenStatus } from "../status/token-status.ts";
 
 type Flags = { readonly now?: boolean };
@@ -33,7 +33,7 @@ async function refresh({ deployment, clients, terminal }: Operation, { now = fal
   const expiresAt = token.isSet ? token.expiresAt : undefined;
   terminal.result(
     { stage, outcome, ...(expiresAt !== undefined && { expiresAt }) },
-    `${words.text} It ${lifeText(expiresAt, new Date())}.`,
+    `${words.text} It ${lifetimeText(expiresAt, new Date())}.`,
   );
 }
 

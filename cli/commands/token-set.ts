@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { isJwt, readTokenLife } from "../../adapters/secrets/token-claims.ts";
+import { isJwt, readTokenLifetime } from "../../adapters/secrets/token-claims.ts";
 import { setToken } from "../../adapters/secrets/token-secret.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
@@ -50,7 +50,7 @@ function check(token: string, any: boolean, now: Date): string | undefined {
   if (!any && !isJwt(token)) {
     throw new CommandError("usage", "This is no JWT. Where the provider's tokens are none, add --any.");
   }
-  const { expiresAt = Number.NaN } = readTokenLife(token);
+  const { expiresAt = Number.NaN } = readTokenLifetime(token);
   const end = new Date(expiresAt * 1000);
   // Also where it tells a time that no calendar has.
   if (Number.isNaN(end.getTime())) return undefined;

@@ -34,13 +34,13 @@ function rowsOf(
   { issuedAt, expiresAt, storedAt, storedBy, refusal, claims }: Extract<TokenStatus, { isSet: true }>,
   now: Date,
 ): readonly (readonly string[])[] {
-  const moment = (time: string | undefined) =>
+  const timestamp = (time: string | undefined) =>
     time === undefined ? "it does not tell" : `${time} (${fromNow(new Date(time), now)})`;
   const by = storedBy === "refresh" ? "a refresh" : "an operator";
   return [
-    ["issued", moment(issuedAt)],
-    ["ends", moment(expiresAt)],
-    ["stored", `${moment(storedAt)} by ${by}`],
+    ["issued", timestamp(issuedAt)],
+    ["ends", timestamp(expiresAt)],
+    ["stored", `${timestamp(storedAt)} by ${by}`],
     ["refused", refusal === "none" ? "no" : refusalText(refusal)],
     ...Object.entries(claims ?? {}).map(([name, value]) => [`claim ${name}`, JSON.stringify(value) ?? ""]),
   ];

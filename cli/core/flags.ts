@@ -1,4 +1,4 @@
-import { parseMoment } from "../../domain/core/timestamps.ts";
+import { parseTimestamp } from "../../domain/core/timestamps.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { CommandError } from "./command-error.ts";
 
@@ -31,14 +31,14 @@ const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 
  * @returns ISO 8601 in UTC with milliseconds, which compares as text; undefined where the flag is not given
  * @throws CommandError naming the flag
  */
-export function momentFlag(flag: string, text: string | undefined, now: Date): string | undefined {
+export function timestampFlag(flag: string, text: string | undefined, now: Date): string | undefined {
   if (text === undefined) return undefined;
   const [, count = "", unit = ""] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const seconds = Number(count) * (secondsOf[unit] ?? Number.NaN);
   const ago = new Date(now.getTime() - seconds * 1000);
   if (!Number.isNaN(ago.getTime())) return ago.toISOString();
-  const moment = parseMoment(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text} 00:00:00` : text);
-  if (moment !== undefined) return moment;
+  const timestamp = parseTimestamp(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text} 00:00:00` : text);
+  if (timestamp !== undefined) return timestamp;
   throw new CommandError(
     "usage",
     `${flag} ${JSON.stringify(text)} is no time. Write a date (2026-03-01), a date-time (2026-03-01T12:00:00Z) or how long ago (90m, 24h, 7d).`,

@@ -1,10 +1,10 @@
 /** Tells a growing count each time that it passes another multiple of `step`. */
-export function milestones(step: number, tell: (count: number) => void): (count: number) => void {
+export function milestones(step: number, report: (count: number) => void): (count: number) => void {
   let passed = 0;
   return (count) => {
     const now = Math.floor(count / step);
     if (now <= passed) return;
     passed = now;
-    tell(count);
+    report(count);
   };
 }

@@ -30,11 +30,11 @@ export async function agreeOnScan(
   terminal: Pick<Terminal, "progress" | "confirm">,
 ): Promise<void> {
   const cost = scanCost(size);
-  const told =
+  const reported =
     `This reads the whole table: about ${count.format(size.items)} items, ${megabytes.format(size.bytes / 1_000_000)}, ` +
     `${count.format(cost.readUnits)} read units, ${priceOf(cost.dollars)} at the price of November 2024 in us-east-1.`;
-  if (cost.dollars >= dollarsToAskFrom) await terminal.confirm(told);
-  else terminal.progress(told);
+  if (cost.dollars >= dollarsToAskFrom) await terminal.confirm(reported);
+  else terminal.progress(reported);
 }
 
 function priceOf(price: number): string {

@@ -15,7 +15,7 @@ export function spanText(seconds: number): string {
 }
 
 /** How long ago a moment was, or how far ahead it is: `3d 4h ago`, `in 12m`. */
-export function fromNow(moment: Date, now: Date): string {
-  const seconds = (moment.getTime() - now.getTime()) / 1000;
+export function fromNow(timestamp: Date, now: Date): string {
+  const seconds = (timestamp.getTime() - now.getTime()) / 1000;
   return seconds > 0 ? `in ${spanText(seconds)}` : `${spanText(-seconds)} ago`;
 }

@@ -1,4 +1,4 @@
-import { anew, readTaskText, writeTask } from "../../domain/fetch/tasks.ts";
+import { readTaskText, resetAttempts, writeTask } from "../../domain/fetch/tasks.ts";
 
 /**
  * What is sent in the place of a letter of a queue. A task counts its failed attempts, and since when it fails, in
@@ -8,7 +8,7 @@ export function preparing(queue: string): (body: string) => string {
   if (queue !== "fetch") return (body) => body;
   return (body) => {
     try {
-      return writeTask(anew(readTaskText(body)));
+      return writeTask(resetAttempts(readTaskText(body)));
     } catch {
       // What is no task of ours is for the function to judge.
       return body;

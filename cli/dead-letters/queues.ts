@@ -1,6 +1,6 @@
-import { letterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
-import { queueLetters } from "../../adapters/sqs/queue-dead-letters.ts";
-import type { LetterPlace } from "../../domain/recovery/dead-letter.ts";
+import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
+import { queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
+import type { DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 import type { Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { type WorkQueue, workQueues } from "../status/work-queues.ts";
@@ -17,10 +17,13 @@ export function namedQueue({ deployment }: Operation, name: string): WorkQueue {
   throw new CommandError("usage", `There is no queue ${JSON.stringify(name)}. Name one of: ${names}.`);
 }
 
-export function deadLettersOf({ clients }: Operation, { deadLetterQueueUrl }: WorkQueue): LetterPlace {
-  return queueLetters(clients.sqs, deadLetterQueueUrl, () => hiddenInSeconds);
+export function deadLettersOf({ clients }: Operation, { deadLetterQueueUrl }: WorkQueue): DeadLetterPlace {
+  return queueDeadLetters(clients.sqs, deadLetterQueueUrl, () => hiddenInSeconds);
 }
 
-export function archivedLettersOf({ clients, deployment }: Operation, { name }: WorkQueue): LetterPlace {
-  return letterArchive(clients.s3, deployment.output("ArchiveBucketName")).place(name);
+export function archivedDeadLettersOf(
+  { clients, deployment }: Operation,
+  { name }: WorkQueue,
+): DeadLetterPlace {
+  return deadLetterArchive(clients.s3, deployment.output("ArchiveBucketName")).place(name);
 }

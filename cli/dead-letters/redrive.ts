@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { hasRoomForAttributes, type Send } from "../../adapters/sqs/sqs-sender.ts";
-import type { DeadLetter, LetterPlace } from "../../domain/recovery/dead-letter.ts";
-import { nextReturns, readReturns } from "../../domain/recovery/redrive-count.ts";
+import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
+import { nextRedriveCount, readRedriveCount } from "../../domain/recovery/redrive-count.ts";
 
 export type RedrivePorts = {
-  readonly place: LetterPlace;
-  readonly isWanted: (letter: DeadLetter) => boolean;
+  readonly place: DeadLetterPlace;
+  readonly isWanted: (deadLetter: DeadLetter) => boolean;
   readonly send: Send;
   /** The queue that the letters came from. */
   readonly queueUrl: string;
@@ -38,15 +38,15 @@ export async function redrive(ports: RedrivePorts): Promise<Redriven> {
   const failed: { messageId: string; reason: string }[] = [];
   const unmarked = new Set<string>();
   const seen = { redriven: 0, left: 0, again: 0 };
-  const isAgain = (letter: DeadLetter) =>
-    readReturns(letter.returns).run === run || unmarked.has(digestOf(letter.body));
-  const { notTaken } = await place(async (letters) => {
-    const again = letters.filter(isAgain);
-    const wanted = letters.filter((letter) => !again.includes(letter) && isWanted(letter));
+  const isAgain = (deadLetter: DeadLetter) =>
+    readRedriveCount(deadLetter.returns).run === run || unmarked.has(digestOf(deadLetter.body));
+  const { notTaken } = await place(async (deadLetters) => {
+    const again = deadLetters.filter(isAgain);
+    const wanted = deadLetters.filter((deadLetter) => !again.includes(deadLetter) && isWanted(deadLetter));
     const chosen = wanted.slice(0, limit - seen.redriven - failed.length);
     const outgoing = chosen.map(({ body, returns }) => ({
       body: prepare(body),
-      returns: nextReturns(returns, run),
+      returns: nextRedriveCount(returns, run),
     }));
     // Without the run's name such a letter is known by its body alone.
     for (const { body } of outgoing) if (!hasRoomForAttributes(body)) unmarked.add(digestOf(body));
@@ -57,7 +57,7 @@ export async function redrive(ports: RedrivePorts): Promise<Redriven> {
       if (failure !== undefined) failed.push({ messageId, reason: failure.reason });
     }
     seen.redriven += done.length;
-    seen.left += letters.length - done.length;
+    seen.left += deadLetters.length - done.length;
     seen.again += again.length;
     onProgress(seen.redriven);
     return { done, isEnough: seen.redriven + failed.length >= limit };

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { DeadLetter } from "../../domain/recovery/dead-letter.ts";
-import { contentOfLetter } from "../../domain/recovery/dead-letter-content.ts";
+import { contentOfDeadLetter } from "../../domain/recovery/dead-letter-content.ts";
 import { CommandError } from "../core/command-error.ts";
 
 /** Which letters a command is about: all, or those that both flags fit. */
@@ -20,9 +20,9 @@ export function checkSelection(selection: Selection): void {
   }
 }
 
-export function isSelected(letter: DeadLetter, { reason, id }: Selection): boolean {
-  if (reason !== undefined && !reasonOf(letter).includes(reason)) return false;
-  return id === undefined || id === letter.messageId || id === contentOfLetter(letter.body).id;
+export function isSelected(deadLetter: DeadLetter, { reason, id }: Selection): boolean {
+  if (reason !== undefined && !reasonOf(deadLetter).includes(reason)) return false;
+  return id === undefined || id === deadLetter.messageId || id === contentOfDeadLetter(deadLetter.body).id;
 }
 
 /** Why a letter lies there, in words. */

@@ -1,4 +1,4 @@
-import type { LetterPlace } from "../../domain/recovery/dead-letter.ts";
+import type { DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 import { reasonOf } from "./selection.ts";
 
 export type Summary = {
@@ -10,17 +10,17 @@ export type Summary = {
 };
 
 /** Looks at the letters of a place, at about `most` of them, and leaves them there. */
-export async function summarize(place: LetterPlace, most: number): Promise<Summary> {
+export async function summarize(place: DeadLetterPlace, most: number): Promise<Summary> {
   const counts = new Map<string, number>();
   let read = 0;
   let oldest: Date | undefined;
-  await place(async (letters) => {
-    for (const letter of letters) {
-      const reason = reasonOf(letter);
+  await place(async (deadLetters) => {
+    for (const deadLetter of deadLetters) {
+      const reason = reasonOf(deadLetter);
       counts.set(reason, (counts.get(reason) ?? 0) + 1);
-      if (oldest === undefined || letter.sentAt < oldest) oldest = letter.sentAt;
+      if (oldest === undefined || deadLetter.sentAt < oldest) oldest = deadLetter.sentAt;
     }
-    read += letters.length;
+    read += deadLetters.length;
     return { done: [], isEnough: read >= most };
   });
   const reasons = [...counts].map(([reason, count]) => ({ reason, count }));

@@ -7,28 +7,28 @@ export const alarmCheck: Check = {
   name: "alarms",
   examine: async ({ deployment, clients, now }) => {
     const alarms = await stackAlarms(clients.cloudWatch, deployment.stack);
-    const on = alarms.flatMap((alarm) => judgeAlarm(alarm, now));
+    const on = alarms.flatMap((alarm) => checkAlarm(alarm, now));
     // What runs on this machine tells its terminal.
     const isInAws = deployment.client.endpoint === undefined;
-    return isInAws ? [...judgeTelling(alarms, deployment.stage), ...on] : on;
+    return isInAws ? [...checkActions(alarms, deployment.stage), ...on] : on;
   },
 };
 
 /** Alarms that tell nobody are seen by those only who look. */
-export function judgeTelling(alarms: readonly StackAlarm[], stage: string): readonly Finding[] {
+export function checkActions(alarms: readonly StackAlarm[], stage: string): readonly Finding[] {
   const silent = alarms.filter(({ isTold }) => !isTold);
   if (silent.length === 0) return [];
   return [
     {
       what: `${silent.length} of ${alarms.length} alarms tell nobody.`,
       why: "What goes wrong is seen by those only who look. The settings alarms.emails and alarms.topicArn say who is told.",
-      mend: deployAgain(stage),
+      fix: deployAgain(stage),
     },
   ];
 }
 
 /** An alarm's description says what it means, and ends with what to type. */
-export function judgeAlarm({ name, description, isOn, since }: StackAlarm, now: Date): readonly Finding[] {
+export function checkAlarm({ name, description, isOn, since }: StackAlarm, now: Date): readonly Finding[] {
   if (!isOn) return [];
   const text = oneLine(description);
   const [, command = `see ${name} in CloudWatch`] = /: ((?:npx|aws) .+)$/.exec(text) ?? [];
@@ -36,7 +36,7 @@ export function judgeAlarm({ name, description, isOn, since }: StackAlarm, now: 
     {
       what: `The alarm ${name} is on${since === undefined ? "" : `, since ${fromNow(since, now)}`}.`,
       why: text,
-      mend: command,
+      fix: command,
     },
   ];
 }

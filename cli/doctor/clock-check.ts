@@ -10,11 +10,11 @@ export const clockCheck: Check = {
   name: "this machine's clock",
   examine: async ({ deployment, clients }) => {
     const time = await awsTime(clients.sqs, workQueue(deployment, "users").queueUrl);
-    return time === undefined ? [] : judgeClock(time, new Date());
+    return time === undefined ? [] : checkClockSkew(time, new Date());
   },
 };
 
-export function judgeClock(aws: Date, own: Date): readonly Finding[] {
+export function checkClockSkew(aws: Date, own: Date): readonly Finding[] {
   const seconds = (own.getTime() - aws.getTime()) / 1000;
   if (Math.abs(seconds) <= toleratedInSeconds) return [];
   const off = `${spanText(Math.abs(seconds))} ${seconds > 0 ? "ahead of" : "behind"}`;
@@ -22,7 +22,7 @@ export function judgeClock(aws: Date, own: Date): readonly Finding[] {
     {
       what: `The clock of this machine is ${off} AWS's.`,
       why: "Ages and ends are shown wrong, and from five minutes on AWS refuses calls.",
-      mend: "sudo timedatectl set-ntp true",
+      fix: "sudo timedatectl set-ntp true",
     },
   ];
 }

@@ -65,7 +65,7 @@ async function outcomeOf(look: () => Promise<readonly Finding[]>, stage: string)
     if (!isMissing && !isGone(error)) throw error;
     const what = error instanceof Error ? error.message : String(error);
     const why = "The outputs are not those of the last deployment, or a part of the stage was removed.";
-    return { lacks: error, finding: { what, why, mend: deployAgain(stage) } };
+    return { lacks: error, finding: { what, why, fix: deployAgain(stage) } };
   }
 }
 

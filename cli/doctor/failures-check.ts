@@ -13,5 +13,5 @@ export const failuresCheck: Check = {
 const givenUp: Finding = {
   what: "The relay gave up on changes of the table; they wait in the failures bucket.",
   why: "What follows from them has not happened: states, fetches, messages to subscribers.",
-  mend: "npx income-events repair --failures",
+  fix: "npx income-events repair --failures",
 };

@@ -7,7 +7,7 @@ export type Finding = {
   /** Why it matters. */
   readonly why: string;
   /** The command that mends it, or shows how. */
-  readonly mend: string;
+  readonly fix: string;
 };
 
 export type Examination = {

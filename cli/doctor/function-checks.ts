@@ -21,7 +21,7 @@ export const functionCheck: Check = {
   examine: async ({ deployment, clients }) => {
     const names = functionOutputs.flatMap((output) => deployment.optionalOutput(output) ?? []);
     const found = names.map(async (FunctionName) =>
-      judgeFunction(
+      checkFunction(
         FunctionName,
         await clients.lambda.send(new GetFunctionConfigurationCommand({ FunctionName })),
         deployment.stage,
@@ -37,14 +37,14 @@ type FunctionState = Pick<
 >;
 
 /** One that is `Pending` or `Inactive` comes to work by itself. */
-export function judgeFunction(
+export function checkFunction(
   name: string,
   { State, StateReason, LastUpdateStatus, LastUpdateStatusReason }: FunctionState,
   stage: string,
 ): readonly Finding[] {
   const why = "It does not work as it is deployed.";
   const broken = (reason = "no reason is told") => [
-    { what: `The function ${name} has failed: ${oneLine(reason)}.`, why, mend: deployAgain(stage) },
+    { what: `The function ${name} has failed: ${oneLine(reason)}.`, why, fix: deployAgain(stage) },
   ];
   if (State === "Failed") return broken(StateReason);
   return LastUpdateStatus === "Failed" ? broken(LastUpdateStatusReason) : [];
@@ -56,16 +56,16 @@ export const eventSourceCheck: Check = {
     const { stage, client } = deployment;
     const queues = ownQueues.map(async (name) => {
       const found = await eventSources(lambda, { EventSourceArn: workQueueArn(deployment, name) });
-      return judgeSources(`the queue ${name}`, found, stage, client.region);
+      return checkEventSources(`the queue ${name}`, found, stage, client.region);
     });
     const relay = eventSources(lambda, { FunctionName: deployment.output("RelayFunctionName") }).then(
-      (found) => judgeSources("the table's stream", found, stage, client.region),
+      (found) => checkEventSources("the table's stream", found, stage, client.region),
     );
     return (await Promise.all([...queues, relay])).flat();
   },
 };
 
-export function judgeSources(
+export function checkEventSources(
   what: string,
   sources: readonly EventSource[],
   stage: string,
@@ -73,13 +73,13 @@ export function judgeSources(
 ): readonly Finding[] {
   const why = "What comes there waits and is not worked on.";
   if (sources.length === 0) {
-    return [{ what: `No function is called for ${what}.`, why, mend: deployAgain(stage) }];
+    return [{ what: `No function is called for ${what}.`, why, fix: deployAgain(stage) }];
   }
   return sources
     .filter(({ state }) => state === "Disabled" || state === "Disabling")
     .map(({ id }) => ({
       what: `The event source of ${what} is disabled.`,
       why,
-      mend: `aws lambda update-event-source-mapping --region ${region} --uuid ${id} --enabled`,
+      fix: `aws lambda update-event-source-mapping --region ${region} --uuid ${id} --enabled`,
     }));
 }

@@ -7,10 +7,10 @@ import type { Check, Finding } from "./finding.ts";
 export const deadLetterCheck: Check = {
   name: "dead letters",
   examine: async ({ deployment, clients, now }) =>
-    (await queueStatuses(workQueues(deployment), clients, () => now)).flatMap(judgeDeadLetters),
+    (await queueStatuses(workQueues(deployment), clients, () => now)).flatMap(checkDeadLetterCount),
 };
 
-export function judgeDeadLetters({
+export function checkDeadLetterCount({
   name,
   deadLetters,
   oldestDeadLetterSeconds,
@@ -22,7 +22,7 @@ export function judgeDeadLetters({
     {
       what: `${name} has ${deadLetters} dead ${deadLetters === 1 ? "letter" : "letters"}${age}.`,
       why: "Each is something received that could not be done. It waits for a person, and not for ever.",
-      mend: `npx income-events dlq show ${name}`,
+      fix: `npx income-events dlq show ${name}`,
     },
   ];
 }
@@ -36,7 +36,7 @@ export const readerCheck: Check = {
       queueMetrics(clients.cloudWatch, () => now).asked(subscribers.map(({ queueUrl }) => queueUrl)),
     ]);
     return statuses.flatMap((status, index) =>
-      judgeReader(status, asked.has(subscribers[index]?.queueUrl ?? "")),
+      checkReader(status, asked.has(subscribers[index]?.queueUrl ?? "")),
     );
   },
 };
@@ -45,18 +45,18 @@ export const readerCheck: Check = {
 const longestSilenceInSeconds = 3_600;
 
 /** @param isRead whether somebody asked for messages within the last hour */
-export function judgeReader(
+export function checkReader(
   { name, waiting, oldestSeconds = 0, retentionSeconds }: QueueStatus,
   isRead: boolean,
 ): readonly Finding[] {
   const behind = `${waiting} messages wait, the oldest for ${spanText(oldestSeconds)}`;
-  const mend = `start the reader of ${name}, and see how it catches up: npx income-events subscribers list`;
+  const fix = `start the reader of ${name}, and see how it catches up: npx income-events subscribers list`;
   const why = `What waits for ${spanText(retentionSeconds)} is deleted, and ${name} never gets it.`;
   if (waiting > 0 && !isRead && oldestSeconds >= longestSilenceInSeconds) {
-    return [{ what: `Nobody reads the queue of ${name}: ${behind}.`, why, mend }];
+    return [{ what: `Nobody reads the queue of ${name}: ${behind}.`, why, fix }];
   }
   if (waiting > 0 && oldestSeconds > retentionSeconds / 2) {
-    return [{ what: `The reader of ${name} is far behind: ${behind}.`, why, mend }];
+    return [{ what: `The reader of ${name} is far behind: ${behind}.`, why, fix }];
   }
   return [];
 }

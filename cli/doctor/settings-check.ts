@@ -26,7 +26,7 @@ export function examineSettings(
     {
       what: `The stage ${stage} is deployed with other settings than ${file}, or with those of another release.`,
       why: "What was changed there since has no effect.",
-      mend: deployAgain(stage),
+      fix: deployAgain(stage),
     },
   ];
 }

@@ -16,7 +16,7 @@ export const webhookSecretCheck: Check = {
 const emptySecret: Finding = {
   what: "The webhook secret is empty.",
   why: "Every webhook is refused with 503. The provider tries each again for some days, then it is lost.",
-  mend: "npx income-events secret rotate",
+  fix: "npx income-events secret rotate",
 };
 
 export const registrationCheck: Check = {
@@ -24,18 +24,18 @@ export const registrationCheck: Check = {
   examine: async ({ deployment, clients }) => {
     const status = await registrationStatus(deployment, clients);
     return [
-      ...judgeRegistrations(status),
-      ...judgeAddress(status, deployment.output("WebhooksUrl"), deployment.stage),
+      ...checkRegistrations(status),
+      ...checkAddress(status, deployment.output("WebhooksUrl"), deployment.stage),
     ];
   },
 };
 
-export function judgeRegistrations(status: RegistrationStatus): readonly Finding[] {
+export function checkRegistrations(status: RegistrationStatus): readonly Finding[] {
   if ("isLeftToAnother" in status) return [];
   if ("unknown" in status) {
     const why = "Whether webhooks come here is not known.";
     const what = `The provider can't be asked where webhooks go: ${oneLine(status.unknown)}.`;
-    return [{ what, why, mend: "npx income-events webhooks list" }];
+    return [{ what, why, fix: "npx income-events webhooks list" }];
   }
   return status.webhooks.flatMap((webhook) => {
     const finding = findingOf(webhook);
@@ -44,7 +44,7 @@ export function judgeRegistrations(status: RegistrationStatus): readonly Finding
 }
 
 /** The function that registers knows the address from its deployment, a person from the outputs. */
-export function judgeAddress(
+export function checkAddress(
   status: RegistrationStatus,
   webhooksUrl: string,
   stage: string,
@@ -54,7 +54,7 @@ export function judgeAddress(
   if (other === undefined) return [];
   const what = `The stage registers ${other.deployed}, and the outputs tell ${webhookUrlOf(webhooksUrl, other.kind)}.`;
   const why = "The outputs are not those of the last deployment: commands may work on what is not in use.";
-  return [{ what, why, mend: deployAgain(stage) }];
+  return [{ what, why, fix: deployAgain(stage) }];
 }
 
 function findingOf(webhook: Registration): Finding | undefined {
@@ -66,11 +66,11 @@ function findingOf(webhook: Registration): Finding | undefined {
     case "untold":
       return undefined;
     case "none":
-      return { what: `No webhook of ${kind} is registered.`, why, mend: register };
+      return { what: `No webhook of ${kind} is registered.`, why, fix: register };
     case "elsewhere": {
       const isOwn = URL.parse(webhook.url)?.origin === URL.parse(webhook.deployed)?.origin;
       const what = `The webhooks of ${kind} go to ${oneLine(webhook.url)}, and not to ${webhook.deployed}.`;
-      return { what, why, mend: isOwn ? register : `${register} --take-over` };
+      return { what, why, fix: isOwn ? register : `${register} --take-over` };
     }
   }
 }

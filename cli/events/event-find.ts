@@ -52,13 +52,13 @@ export function noSuchEvent(begins: string, subject: Subject | undefined): Comma
   );
 }
 
-const mostNamed = 5;
+const maxNamed = 5;
 
 function ambiguous(begins: string, events: readonly StoredEvent[]): string {
   const lines = events
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map(({ event }) => `  ${event.id}  ${event.type} of ${nameOf(ownerOf(event))}`);
-  const more = events.length > mostNamed ? [`  and ${events.length - mostNamed} more`] : [];
+  const more = events.length > maxNamed ? [`  and ${events.length - maxNamed} more`] : [];
   return [
     `<id> ${begins} names ${events.length} events. Give more of it, or whose it is (--user):`,
     ...lines,

@@ -22,20 +22,20 @@ export type TailRecord = StreamRecord & {
 
 /** @returns undefined for changes that tell no event's way: data's own items, links, claims, what expires */
 export function happeningOf(record: TailRecord, now: Date): Happening | undefined {
-  if (record.dynamodb?.NewImage === undefined || !isTold(record.dynamodb.NewImage)) return undefined;
+  if (record.dynamodb?.NewImage === undefined || !isShown(record.dynamodb.NewImage)) return undefined;
   const at = (record.dynamodb.ApproximateCreationDateTime ?? now).toISOString();
-  const told = tell(readChange(record));
-  return told && { at, ...told };
+  const happening = describe(readChange(record));
+  return happening && { at, ...happening };
 }
 
-function isTold({ sk }: Readonly<Record<string, unknown>>): boolean {
+function isShown({ sk }: Readonly<Record<string, unknown>>): boolean {
   const key = typeof sk === "object" && sk !== null && "S" in sk ? String(sk.S) : "";
   return key === "STATE" || key.startsWith("EVENT#") || key.startsWith("DATA#");
 }
 
-type Told = Omit<Happening, "at">;
+type HappeningFields = Omit<Happening, "at">;
 
-function tell(change: Change): Told | undefined {
+function describe(change: Change): HappeningFields | undefined {
   switch (change.of) {
     case "event":
       return ofEvent(change.receipts === 1 ? "received" : `received ${change.receipts} times`, change.event);
@@ -56,7 +56,7 @@ function ofRecord(
   before: number | undefined,
   { version, latest }: Extract<Change, { of: "state" | "data" }>["after"],
   subject: string,
-): Told | undefined {
+): HappeningFields | undefined {
   if (before === version) return undefined;
   switch (latest.cause) {
     case "event":
@@ -68,7 +68,7 @@ function ofRecord(
   }
 }
 
-function ofEvent(what: string, event: IncomeEvent): Told {
+function ofEvent(what: string, event: IncomeEvent): HappeningFields {
   return { what, subject: nameOf(subjectOf(event)), type: event.type, id: event.id };
 }
 

@@ -1,22 +1,22 @@
 import type { EventDetails, StoredEvent } from "../../adapters/dynamodb/stored-events.ts";
-import { dataSetOf, progressOf, type SubjectRecords } from "../../domain/event/event-progress.ts";
+import { documentOf, progressOf, type SubjectRecords } from "../../domain/event/event-progress.ts";
 import { type IncomeEvent, subjectKindOf } from "../../domain/event/events.ts";
 import { nameOf, ownerOf, subjectOf } from "../../domain/event/subjects.ts";
 import { type Subscriber, wants } from "../../domain/message/subscribers.ts";
-import type { EventLetter } from "./event-dead-letters.ts";
+import type { EventDeadLetter } from "./event-dead-letters.ts";
 
 /** One step of an event's way; `done` is absent where it can't be told any more. */
 export type Step = { readonly step: string; readonly done?: boolean; readonly detail: string };
 
 /** The way of a stored event through the pipeline, as far as its records tell. */
-export function wayOf(
+export function eventTimeline(
   stored: StoredEvent,
   details: EventDetails | undefined,
   records: SubjectRecords,
   {
     subscribers,
     letters,
-  }: { readonly subscribers: readonly Subscriber[]; readonly letters: readonly EventLetter[] },
+  }: { readonly subscribers: readonly Subscriber[]; readonly letters: readonly EventDeadLetter[] },
 ): readonly Step[] {
   const { event } = stored;
   const until = details === undefined ? "" : `, kept until ${details.keptUntil.toISOString()}`;
@@ -25,11 +25,11 @@ export function wayOf(
     { step: "stored", done: true, detail: `with ${nameOf(ownerOf(event))}${until}` },
     ...stepsOfSubject(event, records),
     publishedStep(event, records, subscribers),
-    ...letters.map(letterStep),
+    ...letters.map(deadLetterStep),
   ];
 }
 
-function letterStep({ queue, what, reason = "no reason was given", sentAt }: EventLetter): Step {
+function deadLetterStep({ queue, what, reason = "no reason was given", sentAt }: EventDeadLetter): Step {
   return { step: "dead letter", done: false, detail: `of ${queue}: ${what} of ${sentAt}, ${reason}` };
 }
 
@@ -39,16 +39,16 @@ function receivedDetail({ event, receipts }: StoredEvent): string {
 }
 
 function stepsOfSubject(event: IncomeEvent, records: SubjectRecords): readonly Step[] {
-  const judged = judgedStep(event, records);
-  if (subjectKindOf(event.type) === "endpoint") return [judged, fetchedStep(event, records)];
-  if (progressOf(event, records).state !== "asking") return [judged];
+  const processed = processedStep(event, records);
+  if (subjectKindOf(event.type) === "endpoint") return [processed, fetchedStep(event, records)];
+  if (progressOf(event, records).state !== "asking") return [processed];
   return [
-    judged,
+    processed,
     { step: "asked", done: false, detail: "it contradicts what was known: the provider is asked" },
   ];
 }
 
-function judgedStep(event: IncomeEvent, records: SubjectRecords): Step {
+function processedStep(event: IncomeEvent, records: SubjectRecords): Step {
   const { state, outcome, version } = progressOf(event, records);
   const name = nameOf(subjectOf(event));
   if (state === "stored") {
@@ -69,9 +69,9 @@ function fetchedStep(event: IncomeEvent, records: SubjectRecords): Step {
   if (event.dataAvailable === false) {
     return { step: "fetched", done: true, detail: "it said that there is nothing to read yet" };
   }
-  const dataSet = dataSetOf(event, records.dataSets);
-  if (dataSet === undefined) return { step: "fetched", done: false, detail: "not wanted yet" };
-  const { wanted, done, fetchedAt = "never", content } = dataSet;
+  const document = documentOf(event, records.documents);
+  if (document === undefined) return { step: "fetched", done: false, detail: "not wanted yet" };
+  const { wanted, done, fetchedAt = "never", content } = document;
   const brought = done === 0 ? "" : content === undefined ? ", the provider has none" : `, digest ${content}`;
   return {
     step: "fetched",

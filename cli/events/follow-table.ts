@@ -19,7 +19,7 @@ export async function* followTable(
     signal,
     wait: (seconds) => waitUnlessAborted(seconds, signal),
     onReady: () => terminal.progress(`Following ${what}. Ctrl-C ends it.`),
-    onTrouble: (reason) => terminal.progress(`${reason}: it goes on by itself.`),
+    onError: (reason) => terminal.progress(`${reason}: it goes on by itself.`),
   });
   for await (const some of records) yield* some;
 }

@@ -1,7 +1,7 @@
 import type { Message, SQSClient } from "@aws-sdk/client-sqs";
-import { isPassing } from "../../adapters/aws/transient-errors.ts";
+import { isTransient } from "../../adapters/aws/transient-errors.ts";
 import { messageVisibility } from "../../adapters/sqs/message-visibility.ts";
-import { deleteAll, receiveLot, releaseAll } from "../../adapters/sqs/queue-messages.ts";
+import { deleteAll, receiveBatch, releaseAll } from "../../adapters/sqs/queue-messages.ts";
 import { describeMessage } from "./describe-message.ts";
 import type { Post, Posted } from "./target.ts";
 
@@ -12,7 +12,7 @@ export type ForwardPorts = {
   /** Ends it. */
   readonly signal: AbortSignal;
   readonly wait: (seconds: number) => Promise<void>;
-  readonly tell: (text: string) => void;
+  readonly report: (text: string) => void;
 };
 
 export type Forwarded = { readonly forwarded: number; readonly refused: number };
@@ -31,17 +31,17 @@ const longestReturnInSeconds = 300;
  * dead letters. At the end what is held is released.
  */
 export async function forward(ports: ForwardPorts): Promise<Forwarded> {
-  const { sqs, queueUrl, signal, wait, tell } = ports;
+  const { sqs, queueUrl, signal, wait, report } = ports;
   let [forwarded, refused] = [0, 0];
   while (!signal.aborted) {
     try {
-      const lot = await receiveLot(sqs, queueUrl, { poll: pollInSeconds, hidden: hiddenInSeconds });
-      const count = await forwardLot(lot, ports);
+      const batch = await receiveBatch(sqs, queueUrl, { poll: pollInSeconds, hidden: hiddenInSeconds });
+      const count = await forwardBatch(batch, ports);
       forwarded += count.forwarded;
       refused += count.refused;
     } catch (error) {
-      if (!isPassing(error)) throw error;
-      tell(`${error.name}: it goes on by itself.`);
+      if (!isTransient(error)) throw error;
+      report(`${error.name}: it goes on by itself.`);
       await wait(longestWaitInSeconds);
     }
   }
@@ -49,10 +49,10 @@ export async function forward(ports: ForwardPorts): Promise<Forwarded> {
 }
 
 /** Tries until each is accepted or refused; only what nobody answered is tried again here. */
-async function forwardLot(lot: readonly Message[], ports: ForwardPorts): Promise<Forwarded> {
-  const { sqs, queueUrl, post, signal, wait, tell } = ports;
+async function forwardBatch(batch: readonly Message[], ports: ForwardPorts): Promise<Forwarded> {
+  const { sqs, queueUrl, post, signal, wait, report } = ports;
   let [forwarded, refused] = [0, 0];
-  let held = lot;
+  let held = batch;
   try {
     for (let tries = 0; held.length > 0 && !signal.aborted; tries += 1) {
       const posted = await Promise.all(held.map(({ Body = "" }) => post(Body)));
@@ -66,7 +66,7 @@ async function forwardLot(lot: readonly Message[], ports: ForwardPorts): Promise
       // What an end interrupts was not refused.
       if (signal.aborted) break;
       for (const { message, posted: result } of outcomes) {
-        if (result !== undefined && result.outcome !== "unreachable") tell(lineOf(message, result));
+        if (result !== undefined && result.outcome !== "unreachable") report(lineOf(message, result));
       }
       const returning = of("refused");
       held = held.filter((message) => !returning.includes(message));
@@ -75,7 +75,9 @@ async function forwardLot(lot: readonly Message[], ports: ForwardPorts): Promise
       if (held.length === 0) break;
       const [first] = posted.filter((each) => each.outcome === "unreachable");
       if (tries === 0 && first?.outcome === "unreachable") {
-        tell(`Nobody answers there (${first.reason}). ${held.length} messages are held until somebody does.`);
+        report(
+          `Nobody answers there (${first.reason}). ${held.length} messages are held until somebody does.`,
+        );
       }
       await hold(ports, held);
       await wait(Math.min(longestWaitInSeconds, 2 ** tries));

@@ -1,4 +1,4 @@
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import type { MappingSource } from "../../domain/event/mapping-source.ts";
 import { meaningOf } from "./event-names.ts";
 import { fits, isEventIdByForm, isUuid } from "./forms.ts";
@@ -41,19 +41,19 @@ export function columnsOf(samples: readonly ReadSample[]): readonly Column[] {
 
 /** Every place that a field may be at, the likeliest first; places that are alike in the order of their names. */
 export function candidatesFor(
-  kind: Kind,
+  kind: WebhookKind,
   field: LearnedField,
   columns: readonly Column[],
 ): readonly Candidate[] {
   return columns
     .flatMap((column) => {
-      const candidate = judge(kind, field, column);
+      const candidate = rate(kind, field, column);
       return candidate === undefined ? [] : [candidate];
     })
     .sort((one, other) => other.points - one.points || compare(kind, field, one.column, other.column));
 }
 
-function judge(kind: Kind, field: LearnedField, column: Column): Candidate | undefined {
+function rate(kind: WebhookKind, field: LearnedField, column: Column): Candidate | undefined {
   const values = [...column.values.values()];
   if (!values.every((value) => fits(field, value))) return undefined;
   const name = namePoints(kind, field, column.words);
@@ -75,7 +75,7 @@ function confidenceOf(name: number, points: number): Confidence {
 }
 
 /** Where no name helps, only what every event must have is looked for by its values. */
-function isFoundByValues(kind: Kind, field: LearnedField, points: number): boolean {
+function isFoundByValues(kind: WebhookKind, field: LearnedField, points: number): boolean {
   return field === "type" ? points >= 3 : field === ownIds[kind] && points >= 2;
 }
 
@@ -83,7 +83,7 @@ type Evidence = { readonly points: number; readonly because: readonly string[] }
 
 /** What the values say; undefined where they speak against the field. */
 function evidenceOf(
-  kind: Kind,
+  kind: WebhookKind,
   field: LearnedField,
   values: readonly Place["value"][],
 ): Evidence | undefined {
@@ -129,7 +129,7 @@ function hasDigit(value: Place["value"]): boolean {
 }
 
 /** What covers more samples first. Of bare ids the inner one is the subject's, the outer one the event's. */
-function compare(kind: Kind, field: LearnedField, one: Column, other: Column): number {
+function compare(kind: WebhookKind, field: LearnedField, one: Column, other: Column): number {
   const depth = one.words.length - other.words.length;
   const isBareId = field === ownIds[kind] && namePoints(kind, field, one.words) === 1;
   return (

@@ -2,7 +2,7 @@ import type { MappingSource } from "../../domain/event/mapping-source.ts";
 import type { Candidate } from "./candidates.ts";
 import type { LearnedField } from "./names.ts";
 
-const mostAlternatives = 3;
+const maxAlternatives = 3;
 
 /**
  * The best candidate; where samples lack it, the next ones on bodies that have what is missing.
@@ -19,7 +19,7 @@ export function cover(
   if (typeof best.column.source !== "string") return chosen;
   for (const next of rest) {
     const covered = new Set(chosen.flatMap(({ column }) => [...column.values.keys()]));
-    if (covered.size === samples || chosen.length === mostAlternatives) break;
+    if (covered.size === samples || chosen.length === maxAlternatives) break;
     const { source, values } = next.column;
     const isNew = [...values.keys()].every((sample) => !covered.has(sample));
     if (typeof source === "string" && isNew && next.confidence !== "low") chosen.push(next);

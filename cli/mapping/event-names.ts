@@ -1,4 +1,4 @@
-import { type EventType, isEventType, type Kind } from "../../domain/event/events.ts";
+import { type EventType, isEventType, type WebhookKind } from "../../domain/event/events.ts";
 import { wordsOf } from "./words.ts";
 
 /** What providers call a change, by ours. */
@@ -51,7 +51,7 @@ const subjects = {
 } as const;
 
 /** What an event's name means for a kind, by the last word that is a verb; undefined where it means nothing known. */
-export function meaningOf(kind: Kind, name: string): EventType | undefined {
+export function meaningOf(kind: WebhookKind, name: string): EventType | undefined {
   const verb = wordsOf(name)
     .map((word) => verbOf(kind, word))
     .findLast((found) => found !== undefined);
@@ -60,7 +60,7 @@ export function meaningOf(kind: Kind, name: string): EventType | undefined {
   return isEventType(type) ? type : undefined;
 }
 
-function verbOf(kind: Kind, word: string): Verb | undefined {
+function verbOf(kind: WebhookKind, word: string): Verb | undefined {
   if (kind === "endpoints" && dataVerbs.includes(word)) return "updated";
   const known = Object.entries(verbs).find(([, words]) => words.some((one) => one === word))?.[0];
   return isVerb(known) ? known : undefined;

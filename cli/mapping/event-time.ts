@@ -1,4 +1,4 @@
-import { parseMoment, parseUnixTime } from "../../domain/core/timestamps.ts";
+import { parseTimestamp, parseUnixTime } from "../../domain/core/timestamps.ts";
 import type { Candidate, Column } from "./candidates.ts";
 import { textOfSource } from "./cover.ts";
 
@@ -10,25 +10,27 @@ export function doubtOfTime(
   { column, confidence }: Candidate,
   subject: readonly Column[],
 ): string | undefined {
-  const several = [...momentsBySubject(column, subject).values()].filter((moments) => moments.length > 1);
+  const several = [...timestampsBySubject(column, subject).values()].filter(
+    (timestamps) => timestamps.length > 1,
+  );
   const where = textOfSource(column.source);
-  if (several.length > 0 && several.every((moments) => new Set(moments).size === 1)) {
+  if (several.length > 0 && several.every((timestamps) => new Set(timestamps).size === 1)) {
     return `${where} was not taken for the event's time: it is the same in all events of a subject, as a record's is.`;
   }
   if (confidence !== "low" || several.length > 0) return undefined;
   return `${where} may be the event's time or the record's, and was not taken: add samples of one subject to tell.`;
 }
 
-function momentsBySubject(
+function timestampsBySubject(
   column: Column,
   subject: readonly Column[],
 ): ReadonlyMap<unknown, readonly string[]> {
-  const moments = new Map<unknown, string[]>();
+  const timestamps = new Map<unknown, string[]>();
   for (const [sample, value] of column.values) {
     const whose = subject.map(({ values }) => values.get(sample)).find((id) => id !== undefined);
-    const moment = parseUnixTime(value) ?? parseMoment(String(value));
-    if (whose !== undefined && moment !== undefined)
-      moments.set(whose, [...(moments.get(whose) ?? []), moment]);
+    const timestamp = parseUnixTime(value) ?? parseTimestamp(String(value));
+    if (whose !== undefined && timestamp !== undefined)
+      timestamps.set(whose, [...(timestamps.get(whose) ?? []), timestamp]);
   }
-  return moments;
+  return timestamps;
 }

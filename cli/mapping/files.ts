@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Kind, kinds } from "../../domain/event/events.ts";
+import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { CommandError } from "../core/command-error.ts";
 import { distinct, parseSample, type Sample } from "./sample.ts";
 
@@ -19,8 +19,8 @@ export function readSampleFile(file: string): Sample {
  */
 export function readSampleFolder(
   directory: string,
-  kind: Kind | undefined,
-): ReadonlyMap<Kind, readonly Sample[]> {
+  kind: WebhookKind | undefined,
+): ReadonlyMap<WebhookKind, readonly Sample[]> {
   const found = kind === undefined ? foldersOfKinds(directory) : [{ kind, folder: directory }];
   const samples = found.map(({ kind: of, folder }) => [of, distinct(samplesIn(folder))] as const);
   const filled = samples.filter(([, list]) => list.length > 0);
@@ -28,20 +28,22 @@ export function readSampleFolder(
   throw new CommandError(
     "usage",
     `${directory} has no samples. Put a webhook's body in each file, named .json, or its headers, an empty line and the\n` +
-      `body in a file named .http; in folders named ${kinds.join(", ")}, or in one folder with --kind.`,
+      `body in a file named .http; in folders named ${webhookKinds.join(", ")}, or in one folder with --kind.`,
   );
 }
 
-function foldersOfKinds(directory: string): readonly { readonly kind: Kind; readonly folder: string }[] {
+function foldersOfKinds(
+  directory: string,
+): readonly { readonly kind: WebhookKind; readonly folder: string }[] {
   const loose = samplesIn(directory).length;
   if (loose > 0) {
     throw new CommandError(
       "usage",
-      `${directory} has ${loose} samples of no kind. Move them into folders named ${kinds.join(", ")}, or add --kind.`,
+      `${directory} has ${loose} samples of no kind. Move them into folders named ${webhookKinds.join(", ")}, or add --kind.`,
     );
   }
   const names = list(directory);
-  return kinds
+  return webhookKinds
     .filter((kind) => names.includes(kind))
     .map((kind) => ({ kind, folder: join(directory, kind) }));
 }

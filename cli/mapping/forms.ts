@@ -1,4 +1,4 @@
-import { parseMoment, parseUnixTime } from "../../domain/core/timestamps.ts";
+import { parseTimestamp, parseUnixTime } from "../../domain/core/timestamps.ts";
 import type { LearnedField } from "./names.ts";
 import type { Place } from "./places.ts";
 
@@ -40,7 +40,7 @@ export function isEventIdByForm(value: Value): boolean {
 
 function isTime(value: Value): boolean {
   return (
-    parseUnixTime(value) !== undefined || (typeof value === "string" && parseMoment(value) !== undefined)
+    parseUnixTime(value) !== undefined || (typeof value === "string" && parseTimestamp(value) !== undefined)
   );
 }
 

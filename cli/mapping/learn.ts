@@ -1,4 +1,4 @@
-import type { EventType, Kind } from "../../domain/event/events.ts";
+import type { EventType, WebhookKind } from "../../domain/event/events.ts";
 import type { MappedField } from "../../domain/event/mapping.ts";
 import type { MappingSource } from "../../domain/event/mapping-source.ts";
 import { type Candidate, type Column, type Confidence, candidatesFor, columnsOf } from "./candidates.ts";
@@ -19,7 +19,7 @@ export type Finding = {
 
 /** A kind's mapping as its samples suggest it, in the form of the settings. */
 export type Lesson = {
-  readonly kind: Kind;
+  readonly kind: WebhookKind;
   readonly mapping: Readonly<Partial<Record<LearnedField, MappingSource>>> & {
     readonly types?: Readonly<Record<string, EventType>>;
     readonly ids?: "any";
@@ -30,7 +30,7 @@ export type Lesson = {
 };
 
 /** What else an event of a kind can tell, beside its type and whom it speaks of. */
-const furtherFields: Readonly<Record<Kind, readonly MappedField[]>> = {
+const furtherFields: Readonly<Record<WebhookKind, readonly MappedField[]>> = {
   users: ["eventId", "time"],
   accounts: ["userId", "datasourceId", "eventId", "time", "connected"],
   endpoints: [
@@ -49,7 +49,7 @@ const furtherFields: Readonly<Record<Kind, readonly MappedField[]>> = {
 const idFields: readonly LearnedField[] = ["userId", "accountId", "companyAccountId"];
 
 /** Proposes a kind's mapping. The same samples in the same order give the same. */
-export function learn(kind: Kind, samples: readonly ReadSample[]): Lesson {
+export function learn(kind: WebhookKind, samples: readonly ReadSample[]): Lesson {
   const columns = columnsOf(samples);
   const found = new Map<LearnedField, readonly Column[]>();
   const findings: Finding[] = [];
@@ -109,7 +109,7 @@ function findingOf(
 }
 
 function typesOf(
-  kind: Kind,
+  kind: WebhookKind,
   columns: readonly Column[],
   notes: string[],
 ): Readonly<Record<string, EventType>> {

@@ -1,4 +1,4 @@
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import { type MappedField, mappedFields } from "../../domain/event/mapping.ts";
 
 export type LearnedField = "type" | MappedField;
@@ -81,10 +81,10 @@ export const ownIds = {
   accounts: "accountId",
   endpoints: "accountId",
   "company-accounts": "companyAccountId",
-} as const satisfies Record<Kind, MappedField>;
+} as const satisfies Record<WebhookKind, MappedField>;
 
 /** How well the words on the way to a value name a field: 0 not at all, 3 plainly. */
-export function namePoints(kind: Kind, field: LearnedField, words: readonly string[]): number {
+export function namePoints(kind: WebhookKind, field: LearnedField, words: readonly string[]): number {
   const name = words.join(" ");
   const best = pointsOf(field, name);
   if (best > 0 || field !== ownIds[kind]) return best;

@@ -17,7 +17,7 @@ export type Place = {
 };
 
 const deepest = 8;
-const mostPlaces = 2_000;
+const maxPlaces = 2_000;
 const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 // Others could not be written into an expression, or are names that every object has.
 const usableName = /^[\p{L}\p{N}_.:@$/ -]{1,100}$/u;
@@ -40,7 +40,7 @@ function inHeaders(headers: MappedHeaders): readonly Place[] {
 function inBody(body: unknown): readonly Place[] {
   const found: Place[] = [];
   const walk = (value: unknown, expression: string, words: readonly string[], depth: number): void => {
-    if (found.length >= mostPlaces || depth > deepest) return;
+    if (found.length >= maxPlaces || depth > deepest) return;
     if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
       if (expression !== "") found.push({ source: expression, words, value });
     } else if (Array.isArray(value)) {

@@ -1,4 +1,4 @@
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
 import { candidatesFor, columnsOf } from "./candidates.ts";
 import { textOfSource } from "./cover.ts";
@@ -9,7 +9,7 @@ import type { ReadSample } from "./sample.ts";
 
 /** What to do about a reason for which a sample was not mapped. Reasons begin with the field that they are about. */
 export function remedyFor(
-  { kind, mapping }: { readonly kind: Kind; readonly mapping: KindMapping },
+  { kind, mapping }: { readonly kind: WebhookKind; readonly mapping: KindMapping },
   reason: string,
   fields: readonly FieldTrial[],
   sample: ReadSample,

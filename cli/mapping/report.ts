@@ -19,12 +19,12 @@ export function trialText(trial: Trial): string {
 function outcomeText(trial: Trial): string {
   if (!trial.mapped) return `No event of ${trial.kind}: ${trial.reason}.\n${oneLine(trial.remedy)}`;
   const facts = Object.entries(trial.event).map(([name, value]) => [name, String(value)]);
-  const weak =
+  const unordered =
     "It has neither an id of its own nor a time, so its bytes may truly come again: what it claims is asked for.";
   return [
     `An event of ${trial.kind}, with the identity ${trial.id}:`,
     tableText(["", ""], facts).trim(),
-    ...(trial.isWeak ? [weak] : []),
+    ...(trial.isUnordered ? [unordered] : []),
   ].join("\n");
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import { inspectPayload } from "../../domain/event/payload.ts";
 import { CommandError } from "../core/command-error.ts";
 
@@ -41,7 +41,7 @@ export function parseHeaders(lines: readonly string[], where: string): Sample["h
 }
 
 /** @returns the parsed sample, or why its body is refused before it is mapped */
-export function readSample(kind: Kind, sample: Sample): ReadSample | { readonly refused: string } {
+export function readSample(kind: WebhookKind, sample: Sample): ReadSample | { readonly refused: string } {
   const payload = inspectPayload(kind, sample.bytes, sample.headers);
   if (!payload.ok) return { refused: payload.error };
   return { sample, body: JSON.parse(Buffer.from(payload.bytes).toString("utf8")) };

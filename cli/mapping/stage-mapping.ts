@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
 import { parseMappingPart, SettingsError } from "../../lib/settings/settings.ts";
 import { CommandError } from "../core/command-error.ts";
 
 const stages = join(import.meta.dirname, "../../stages");
 
-export type StageMapping = Readonly<Record<Kind, KindMapping>>;
+export type StageMapping = Readonly<Record<WebhookKind, KindMapping>>;
 
 /** The mapping of a stage, or of a file of settings, as a deployment would have it. @throws CommandError */
 export function readStageMapping(stage: string, settings: string | undefined): StageMapping {

@@ -1,5 +1,5 @@
 import { FailureError, failureOf } from "../../domain/core/failures.ts";
-import { type EventFacts, isWeak, type Kind } from "../../domain/event/events.ts";
+import { type EventAttributes, isUnordered, type WebhookKind } from "../../domain/event/events.ts";
 import { identify } from "../../domain/event/identify.ts";
 import {
   factAt,
@@ -17,13 +17,18 @@ import { remedyFor } from "./remedy.ts";
 import { readSample, type Sample } from "./sample.ts";
 
 /** What a webhook of a kind becomes, or why nothing. */
-export type Trial = { readonly kind: Kind; readonly fields: readonly FieldTrial[] } & (
-  | { readonly mapped: true; readonly id: string; readonly event: EventFacts; readonly isWeak: boolean }
+export type Trial = { readonly kind: WebhookKind; readonly fields: readonly FieldTrial[] } & (
+  | {
+      readonly mapped: true;
+      readonly id: string;
+      readonly event: EventAttributes;
+      readonly isUnordered: boolean;
+    }
   | { readonly mapped: false; readonly reason: string; readonly remedy: string }
 );
 
 /** Maps a sample as receiver and consumer of its kind do. It never throws, whatever the sample holds. */
-export function tryMapping(kind: Kind, mapping: KindMapping, sample: Sample, search: Search): Trial {
+export function tryMapping(kind: WebhookKind, mapping: KindMapping, sample: Sample, search: Search): Trial {
   const headers = pickHeaders(headersOf(mapping), sample.headers);
   const read = readSample(kind, { ...sample, headers });
   if ("refused" in read) {
@@ -53,7 +58,7 @@ export function tryMapping(kind: Kind, mapping: KindMapping, sample: Sample, sea
     return { kind, mapped: false, fields, reason: event.fault, remedy };
   }
   const id = identify(kind, sample.bytes, headers);
-  return { kind, mapped: true, fields, id, event: event.value, isWeak: isWeak(event.value) };
+  return { kind, mapped: true, fields, id, event: event.value, isUnordered: isUnordered(event.value) };
 }
 
 function attempt<T>(action: () => T): { readonly value: T } | { readonly fault: string } {

@@ -1,11 +1,11 @@
-import type { Revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 
 /** What is known of subjects, read once for each. */
-export type KnownRecords = Pick<Revisions, "loadState" | "loadDataSets">;
+export type KnownRecords = Pick<VersionedRecords, "loadState" | "loadDocuments">;
 
-export function knownRecords({ loadState, loadDataSets }: KnownRecords): KnownRecords {
-  return { loadState: bySubject(loadState), loadDataSets: bySubject(loadDataSets) };
+export function knownRecords({ loadState, loadDocuments }: KnownRecords): KnownRecords {
+  return { loadState: bySubject(loadState), loadDocuments: bySubject(loadDocuments) };
 }
 
 function bySubject<T>(load: (subject: Subject) => Promise<T>): (subject: Subject) => Promise<T> {

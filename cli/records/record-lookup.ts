@@ -2,14 +2,14 @@ import type { ContentSize, ContentSizes } from "../../adapters/dynamodb/content-
 import type { ReadContent } from "../../adapters/dynamodb/document-store.ts";
 import { present } from "../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
-import type { DataSet } from "../../domain/fetch/document.ts";
+import type { DocumentRecord } from "../../domain/fetch/document.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
 import type { State } from "../../domain/state/state.ts";
 import { CommandError } from "../core/command-error.ts";
 import { shownJson } from "../core/shown-json.ts";
 import { type LookupPorts, recordsOf } from "../events/event-lookup.ts";
 
-export type RecordPorts = Pick<LookupPorts, "partitions" | "revisions"> & {
+export type RecordPorts = Pick<LookupPorts, "partitions" | "versionedRecords"> & {
   readonly sizesOf: (subject: Subject) => Promise<ContentSizes>;
   readonly readContent: ReadContent;
 };
@@ -21,30 +21,30 @@ export type SubjectRecord = {
   readonly state?: State;
   /** Of a user. */
   readonly accounts: readonly LinkedAccount[];
-  readonly dataSets: readonly SizedDataSet[];
+  readonly documents: readonly SizedDocument[];
 };
 export type LinkedAccount = { readonly id: string; readonly state?: State };
-export type SizedDataSet = DataSet & { readonly size?: ContentSize };
+export type SizedDocument = DocumentRecord & { readonly size?: ContentSize };
 
 /** Data as it can be printed; null where the provider has none. */
 export type ShownData = DataName & { readonly data: unknown };
 
 /** @throws CommandError where nothing is known */
 export async function loadRecord(subject: Subject, ports: RecordPorts): Promise<SubjectRecord> {
-  const { partitions, revisions } = ports;
-  const [{ state, dataSets }, ids, sizes] = await Promise.all([
-    recordsOf(subject, revisions),
+  const { partitions, versionedRecords } = ports;
+  const [{ state, documents }, ids, sizes] = await Promise.all([
+    recordsOf(subject, versionedRecords),
     subject.kind === "user" ? partitions.accountsOf(subject.id) : [],
     ports.sizesOf(subject),
   ]);
-  if (state === undefined && dataSets.length + ids.length === 0) throw nothingKnown(subject);
+  if (state === undefined && documents.length + ids.length === 0) throw nothingKnown(subject);
   const accounts = await Promise.all(
     ids.map(async (id) =>
-      present<LinkedAccount>({ id, state: await revisions.loadState({ kind: "account", id }) }),
+      present<LinkedAccount>({ id, state: await versionedRecords.loadState({ kind: "account", id }) }),
     ),
   );
-  const sized = dataSets.map((dataSet) => ({ ...dataSet, ...present({ size: sizes(dataSet) }) }));
-  return { subject, ...present({ state }), accounts, dataSets: sized };
+  const sized = documents.map((document) => ({ ...document, ...present({ size: sizes(document) }) }));
+  return { subject, ...present({ state }), accounts, documents: sized };
 }
 
 /**
@@ -52,13 +52,13 @@ export async function loadRecord(subject: Subject, ports: RecordPorts): Promise<
  * @throws CommandError where there is no such endpoint
  */
 export async function loadData(
-  { subject, state, dataSets }: SubjectRecord,
+  { subject, state, documents }: SubjectRecord,
   endpoint: string | undefined,
   reveal: boolean,
   { readContent }: Pick<RecordPorts, "readContent">,
 ): Promise<readonly ShownData[]> {
-  const wanted = dataSets.filter((dataSet) => endpoint === undefined || dataSet.endpoint === endpoint);
-  if (endpoint !== undefined && wanted.length === 0) throw noSuchData(subject, endpoint, dataSets);
+  const wanted = documents.filter((document) => endpoint === undefined || document.endpoint === endpoint);
+  if (endpoint !== undefined && wanted.length === 0) throw noSuchData(subject, endpoint, documents);
   const ids = [subject.id, state?.userId, state?.datasourceId];
   const shown: ShownData[] = [];
   // One after the other: each may be large.
@@ -78,8 +78,8 @@ function nothingKnown(subject: Subject): CommandError {
   );
 }
 
-function noSuchData(subject: Subject, endpoint: string, dataSets: readonly DataSet[]): CommandError {
-  const known = [...new Set(dataSets.map((dataSet) => dataSet.endpoint))].join(", ") || "none";
+function noSuchData(subject: Subject, endpoint: string, documents: readonly DocumentRecord[]): CommandError {
+  const known = [...new Set(documents.map((document) => document.endpoint))].join(", ") || "none";
   return new CommandError(
     "usage",
     `--data ${endpoint}: ${nameOf(subject)} has no such data; it has: ${known}.`,

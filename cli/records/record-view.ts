@@ -1,14 +1,14 @@
 import { present } from "../../domain/core/parse.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
 import { nameOfData } from "../../domain/fetch/document-name.ts";
-import type { Latest } from "../../domain/state/last-change.ts";
+import type { LastChange } from "../../domain/state/last-change.ts";
 import type { State } from "../../domain/state/state.ts";
 import { oneLine, printableJson } from "../core/printable.ts";
 import { tableText } from "../core/table.ts";
-import type { LinkedAccount, ShownData, SizedDataSet, SubjectRecord } from "./record-lookup.ts";
+import type { LinkedAccount, ShownData, SizedDocument, SubjectRecord } from "./record-lookup.ts";
 
 /** A record for programs, without what only the pipeline needs. */
-export function recordData({ subject, state, accounts, dataSets }: SubjectRecord): object {
+export function recordData({ subject, state, accounts, documents: dataSets }: SubjectRecord): object {
   return {
     subject: nameOf(subject),
     state: state === undefined ? null : stateData(state),
@@ -26,17 +26,17 @@ export function recordData({ subject, state, accounts, dataSets }: SubjectRecord
         fetchedAt,
         digest: content,
         ...size,
-        latest: latestData(latest),
+        latest: lastChangeOfDocument(latest),
       }),
     ),
   };
 }
 
 function stateData({ subject: _, judged: __, latest, ...state }: State): object {
-  return { ...state, latest: latestData(latest) };
+  return { ...state, latest: lastChangeOfDocument(latest) };
 }
 
-function latestData(latest: Latest): object {
+function lastChangeOfDocument(latest: LastChange): object {
   return latest.cause === "event"
     ? { cause: "event", id: latest.event.id, type: latest.event.type, outcome: latest.outcome }
     : latest;
@@ -44,7 +44,7 @@ function latestData(latest: Latest): object {
 
 /** A record for people. */
 export function recordText(
-  { subject, state, accounts, dataSets }: SubjectRecord,
+  { subject, state, accounts, documents: dataSets }: SubjectRecord,
   data: readonly ShownData[],
 ): string {
   const parts = [
@@ -80,10 +80,10 @@ function stateText({
     ...(userId === undefined ? [] : [`user ${userId}`]),
     ...(datasourceId === undefined ? [] : [`source ${datasourceId}`]),
   ];
-  return oneLine(`${facts.join(", ")}; latest: ${latestText(latest)}`);
+  return oneLine(`${facts.join(", ")}; latest: ${lastChangeText(latest)}`);
 }
 
-function latestText(latest: Latest): string {
+function lastChangeText(latest: LastChange): string {
   switch (latest.cause) {
     case "event":
       return `${latest.event.type} ${latest.outcome}, event ${latest.event.id}`;
@@ -103,7 +103,7 @@ function accountRow({ id, state }: LinkedAccount) {
 
 const dataHead = ["ENDPOINT", "DATES", "WANTED", "DONE", "FETCHED", "BYTES", "DIGEST"];
 
-function dataRow({ endpoint, range, wanted, done, fetchedAt, size, content }: SizedDataSet) {
+function dataRow({ endpoint, range, wanted, done, fetchedAt, size, content }: SizedDocument) {
   const dates = range && `${range.start}..${range.end}`;
   const bytes = size && (size.compressed ? `${size.bytes} compressed` : String(size.bytes));
   return [endpoint, dates, wanted, done, fetchedAt, bytes, content];

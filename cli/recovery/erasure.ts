@@ -48,14 +48,14 @@ async function follow(
   id: string,
   { readReport, sleep, terminal }: Omit<ErasurePorts, "send" | "queueUrl">,
 ): Promise<ErasureReport> {
-  let told = "";
+  let reported = "";
   for (let idle = 0; idle < patience; idle += 1) {
     const report = await readReport(id);
     if (report?.isDone) return report;
     const now = report === undefined ? "" : progressText(report);
-    if (now !== told) {
+    if (now !== reported) {
       terminal.progress(now);
-      told = now;
+      reported = now;
       idle = 0;
     }
     await sleep(pauseInMs);

@@ -1,4 +1,4 @@
-import type { RelayAgain } from "../../adapters/aws/relay-invoker.ts";
+import type { RelayRecords } from "../../adapters/aws/relay-invoker.ts";
 import type { FailedBatch } from "../../adapters/streams/failed-batches.ts";
 import { failureOf } from "../../domain/core/failures.ts";
 
@@ -14,7 +14,7 @@ export type RepairedFailures = {
 /** Relays what the relay gave up on. A batch that can't be relayed whole stays, and is relayed whole the next time. */
 export async function repairFailures(
   batches: AsyncIterable<FailedBatch>,
-  relay: RelayAgain,
+  relay: RelayRecords,
   dryRun: boolean,
   onBatch: (batches: number) => void,
 ): Promise<RepairedFailures> {

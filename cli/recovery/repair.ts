@@ -7,18 +7,18 @@ import {
   type Known,
   needsRepair,
   type Period,
-  repairsOfDataSet,
+  repairsOfDocument,
   repairsOfEvent,
   repairsOfState,
 } from "../../domain/recovery/repair.ts";
 import type { Change } from "../../domain/state/change.ts";
-import { markOf, momentOf } from "../../domain/state/last-change.ts";
+import { changedAt, receiptKey } from "../../domain/state/last-change.ts";
 import type { State } from "../../domain/state/state.ts";
 import { type KnownRecords, knownRecords } from "../records/known-records.ts";
 
 export type RepairPorts = {
   readonly pages: AsyncIterable<StoredPage>;
-  readonly revisions: KnownRecords;
+  readonly versionedRecords: KnownRecords;
   readonly relay: RelayChanges;
   /** Told after each page how many items were read so far, and how many of them were repaired. */
   readonly onPage: (examined: number, repaired: number) => void;
@@ -43,7 +43,7 @@ export async function repair(ports: RepairPorts, period: Period): Promise<Repair
   for await (const page of ports.pages) {
     const wanted = page.found.map(({ change }) => change).filter((change) => needsRepair(change, period));
     for (const { of } of wanted) repaired[countOf[of]] += 1;
-    failed.push(...(await ports.relay(await repairsOf(wanted, period, ports.revisions))));
+    failed.push(...(await ports.relay(await repairsOf(wanted, period, ports.versionedRecords))));
     unreadable.push(...page.unreadable);
     examined += page.examined;
     ports.onPage(examined, repaired.events + repaired.states + repaired.dataSets);
@@ -57,9 +57,9 @@ const countOf = { event: "events", state: "states", data: "dataSets" } as const;
 async function repairsOf(
   changes: readonly Change[],
   period: Period,
-  revisions: KnownRecords,
+  versionedRecords: KnownRecords,
 ): Promise<readonly Change[]> {
-  const records = knownRecords(revisions);
+  const records = knownRecords(versionedRecords);
   const lists = changes.map(async (change) => {
     switch (change.of) {
       case "event":
@@ -67,7 +67,7 @@ async function repairsOf(
       case "state":
         return repairsOfState(change.after, await isFetched(change.after, records));
       case "data":
-        return repairsOfDataSet(change.after);
+        return repairsOfDocument(change.after);
     }
   });
   return (await Promise.all(lists)).flat();
@@ -75,25 +75,25 @@ async function repairsOf(
 
 async function knownOf(
   event: IncomeEvent,
-  { loadState, loadDataSets }: KnownRecords,
+  { loadState, loadDocuments }: KnownRecords,
 ): Promise<Known | undefined> {
   const subject = subjectOf(event);
   if (subjectKindOf(event.type) !== "endpoint") {
     const state = await loadState(subject);
     return state && { of: "state", state };
   }
-  const dataSets = await loadDataSets(subject);
+  const dataSets = await loadDocuments(subject);
   // Which range of dates it is of is the relay's to tell: only what has judged it is known to be.
-  const dataSet = dataSets.find(({ judged }) => judged.includes(markOf(event, 1)));
-  return dataSet && { of: "data", dataSet };
+  const document = dataSets.find(({ judged }) => judged.includes(receiptKey(event, 1)));
+  return document && { of: "data", document };
 }
 
 /** Whether there is nothing to start: the state is not connected, or its data was fetched since. */
 async function isFetched(
   { subject, connected, deleted, latest }: State,
-  { loadDataSets }: KnownRecords,
+  { loadDocuments }: KnownRecords,
 ): Promise<boolean> {
   if (connected !== true || deleted) return true;
-  const since = momentOf(latest) ?? "";
-  return (await loadDataSets(subject)).some(({ fetchedAt = "" }) => fetchedAt > since);
+  const since = changedAt(latest) ?? "";
+  return (await loadDocuments(subject)).some(({ fetchedAt = "" }) => fetchedAt > since);
 }

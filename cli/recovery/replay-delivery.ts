@@ -11,7 +11,7 @@ export type Deliver = (subscriber: SubscriberQueue, messages: readonly Message[]
 
 /** As many as one request takes. */
 const batchSize = 10;
-const mostTries = 3;
+const maxAttempts = 3;
 
 export function replayDelivery(
   send: Send,
@@ -30,7 +30,7 @@ export function replayDelivery(
     );
     const failed = messages.filter((_, index) => results[index] !== undefined);
     if (failed.length === 0) return;
-    if (tries === mostTries) {
+    if (tries === maxAttempts) {
       const reason = results.find((failure) => failure !== undefined)?.reason;
       throw new CommandError("failed", `The queue of ${subscriber.name} takes no messages: ${reason}.`);
     }

@@ -6,7 +6,7 @@ import { wants } from "../../domain/message/subscribers.ts";
 import type { ReplayRun } from "../../domain/recovery/replay-run.ts";
 import type { ReplaySelection } from "../../domain/state/replay.ts";
 import { CommandError } from "../core/command-error.ts";
-import { countFlag, momentFlag, type SubjectFlags, subjectFlag } from "../core/flags.ts";
+import { countFlag, type SubjectFlags, subjectFlag, timestampFlag } from "../core/flags.ts";
 
 export type ReplayFlags = SubjectFlags & {
   readonly subscriber?: string;
@@ -37,8 +37,8 @@ export function planReplay(flags: ReplayFlags, names: readonly string[], now: Da
   }
   const selection = present<ReplaySelection>({
     type,
-    since: momentFlag("--since", flags.since, now),
-    until: momentFlag("--until", flags.until, now) ?? now.toISOString(),
+    since: timestampFlag("--since", flags.since, now),
+    until: timestampFlag("--until", flags.until, now) ?? now.toISOString(),
   });
   const subject = subjectFlag(flags);
   return {

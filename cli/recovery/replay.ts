@@ -8,9 +8,9 @@ import type { ReplayRun } from "../../domain/recovery/replay-run.ts";
 import {
   isSelected,
   latestEventOf,
-  type Retold,
-  retellEvent,
-  retellRecord,
+  type ReplayedMessage,
+  replayEvent,
+  replayRecord,
 } from "../../domain/state/replay.ts";
 import { CommandError } from "../core/command-error.ts";
 import { type KnownRecords, knownRecords } from "../records/known-records.ts";
@@ -19,7 +19,7 @@ import type { Deliver } from "./replay-delivery.ts";
 
 export type ReplayPorts = {
   readonly stored: StoredChanges;
-  readonly revisions: KnownRecords;
+  readonly versionedRecords: KnownRecords;
   readonly deliver: Deliver;
   /** @returns undefined where another process goes on with the replay */
   readonly save: (run: ReplayRun) => Promise<ReplayRun | undefined>;
@@ -62,8 +62,8 @@ async function takeStep(
   ports: ReplayPorts,
 ): Promise<ReplayRun> {
   // Read just before it is sent: what is erased meanwhile is not told.
-  const records = knownRecords(ports.revisions);
-  const found = await Promise.all(items.map(({ change }) => retell(change, run, records, ports)));
+  const records = knownRecords(ports.versionedRecords);
+  const found = await Promise.all(items.map(({ change }) => replayChange(change, run, records, ports)));
   const messages = found.flatMap((each) => (each === "pending" ? [] : each.map(({ message }) => message)));
   const replayed = messages.map((message) => ({ ...message, replayid: run.id }));
   const sent: Record<string, number> = { ...run.counts.sent };
@@ -88,38 +88,39 @@ async function takeStep(
 }
 
 /** What a stored item tells again of what is selected; `pending` where its message is still to come by itself. */
-async function retell(
+async function replayChange(
   change: StoredChange["change"],
   { selection }: ReplayRun,
   records: KnownRecords,
   { source, stored }: ReplayPorts,
-): Promise<readonly Retold[] | "pending"> {
-  const isWanted = ({ message, moment }: Retold) => isSelected(selection, { type: message.type, moment });
+): Promise<readonly ReplayedMessage[] | "pending"> {
+  const isWanted = ({ message, timestamp }: ReplayedMessage) =>
+    isSelected(selection, { type: message.type, timestamp });
   if (change.of === "event") {
     const { event } = change;
-    if (!isSelected(selection, { type: event.type, moment: event.receivedAt })) return [];
-    const retold = retellEvent(event, await recordsOf(event, records), source);
-    return retold === undefined ? "pending" : [retold];
+    if (!isSelected(selection, { type: event.type, timestamp: event.receivedAt })) return [];
+    const replayed = replayEvent(event, await recordsOf(event, records), source);
+    return replayed === undefined ? "pending" : [replayed];
   }
-  const own = retellRecord(change, source).filter(isWanted);
+  const own = replayRecord(change, source).filter(isWanted);
   const event = latestEventOf(change);
   if (event === undefined) return own;
   // An event's own item tells it, for as long as it is kept; then its record does, if it is the last that it was told.
-  if (!isSelected(selection, { type: event.type, moment: event.receivedAt })) return own;
+  if (!isSelected(selection, { type: event.type, timestamp: event.receivedAt })) return own;
   if (await stored.has(event)) return own;
-  const retold = retellEvent(event, recordOf(change), source);
-  return retold === undefined ? own : [...own, retold];
+  const replayed = replayEvent(event, recordOf(change), source);
+  return replayed === undefined ? own : [...own, replayed];
 }
 
-async function recordsOf(event: IncomeEvent, { loadState, loadDataSets }: KnownRecords) {
+async function recordsOf(event: IncomeEvent, { loadState, loadDocuments }: KnownRecords) {
   const subject = subjectOf(event);
   return subjectKindOf(event.type) === "endpoint"
-    ? { state: undefined, dataSets: await loadDataSets(subject) }
-    : { state: await loadState(subject), dataSets: [] };
+    ? { state: undefined, documents: await loadDocuments(subject) }
+    : { state: await loadState(subject), documents: [] };
 }
 
 function recordOf(change: Exclude<StoredChange["change"], { of: "event" }>) {
   return change.of === "state"
-    ? { state: change.after, dataSets: [] }
-    : { state: undefined, dataSets: [change.after] };
+    ? { state: change.after, documents: [] }
+    : { state: undefined, documents: [change.after] };
 }

@@ -1,7 +1,7 @@
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import { type FoundMessage, searchQueue } from "../../adapters/sqs/queue-search.ts";
 import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import { identify } from "../../domain/event/identify.ts";
 import { type Check, checkOf } from "./checks.ts";
 import { type PlannedEvent, unreadableBody } from "./plan.ts";
@@ -11,7 +11,7 @@ import { type PlannedEvent, unreadableBody } from "./plan.ts";
  * takes them away. Dead letters of others stay.
  */
 export async function checkDeadLetters(
-  kind: Kind,
+  kind: WebhookKind,
   events: readonly PlannedEvent[],
   mark: string,
   {
@@ -30,9 +30,9 @@ export async function checkDeadLetters(
     seconds,
   });
   const reasons = found.filter(({ body }) => idIn(body) === unreadable).map(reasonOf);
-  const wrong = found.flatMap((letter) => {
-    const subject = own.get(idIn(letter.body));
-    return subject === undefined ? [] : [`${subject}: ${reasonOf(letter)}`];
+  const wrong = found.flatMap((deadLetter) => {
+    const subject = own.get(idIn(deadLetter.body));
+    return subject === undefined ? [] : [`${subject}: ${reasonOf(deadLetter)}`];
   });
   return [
     {

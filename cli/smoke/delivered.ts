@@ -1,6 +1,6 @@
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import { type FoundMessage, searchQueue } from "../../adapters/sqs/queue-search.ts";
-import { kinds } from "../../domain/event/events.ts";
+import { webhookKinds } from "../../domain/event/events.ts";
 import { wants } from "../../domain/message/subscribers.ts";
 import { type Check, checkOf } from "./checks.ts";
 import { readPromised } from "./contract.ts";
@@ -30,7 +30,7 @@ export async function checkDelivered(
     seconds,
   });
   const received = found.map(read);
-  const ofKinds = kinds.flatMap((kind) => {
+  const ofKinds = webhookKinds.flatMap((kind) => {
     const ofKind = wanted.filter((event) => event.kind === kind);
     if (ofKind.length === 0) return [];
     const problems = ofKind.flatMap((event) => problemOf(event, received));

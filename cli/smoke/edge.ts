@@ -1,4 +1,4 @@
-import { kinds } from "../../domain/event/events.ts";
+import { webhookKinds } from "../../domain/event/events.ts";
 import type { Check } from "./checks.ts";
 import { type PlannedEvent, unreadableBody } from "./plan.ts";
 import type { Answer, WebhookSender } from "./webhook-sender.ts";
@@ -13,7 +13,7 @@ export async function checkRefusals({ send }: WebhookSender): Promise<readonly C
   const refuses = async (name: string, status: number, requests: readonly Promise<Answer>[]) =>
     answeredWith(status, name, await Promise.all(requests));
   return Promise.all(
-    kinds.flatMap((kind) => [
+    webhookKinds.flatMap((kind) => [
       refuses(`${kind}: refuses a webhook without the secret (401)`, 401, [
         send(kind, "POST", "none", probe),
       ]),
@@ -43,7 +43,7 @@ export async function sendEvents(
       return { event, answers, accepted: answers.filter((answer) => answer === 202).length };
     }),
   );
-  const checks = kinds.map((kind) => {
+  const checks = webhookKinds.map((kind) => {
     const answers = sent.filter(({ event }) => event.kind === kind).flatMap((each) => each.answers);
     return answeredWith(202, `${kind}: takes webhooks with the secret (202)`, answers);
   });
@@ -53,7 +53,7 @@ export async function sendEvents(
 /** Sends each kind a body that can't be read, and checks that it is taken. */
 export async function sendUnreadable(mark: string, { send }: WebhookSender): Promise<readonly Check[]> {
   return Promise.all(
-    kinds.map(async (kind) => {
+    webhookKinds.map(async (kind) => {
       const answer = await send(kind, "POST", "right", unreadableBody(mark));
       return answeredWith(202, `${kind}: takes a body that is no JSON (202)`, [answer]);
     }),
@@ -61,11 +61,11 @@ export async function sendUnreadable(mark: string, { send }: WebhookSender): Pro
 }
 
 function answeredWith(status: number, name: string, answers: readonly Answer[]): Check {
-  return { name, passed: answers.every((answer) => answer === status), seen: told(answers) };
+  return { name, passed: answers.every((answer) => answer === status), seen: answered(answers) };
 }
 
 /** `8 × 202, 1 × 503`, with what some answers mean. */
-function told(answers: readonly Answer[]): string {
+function answered(answers: readonly Answer[]): string {
   const counts = new Map<Answer, number>();
   for (const answer of answers) counts.set(answer, (counts.get(answer) ?? 0) + 1);
   return [...counts].map(([answer, count]) => `${count} × ${answer}${hintOf(answer)}`).join(", ");

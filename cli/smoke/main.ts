@@ -14,7 +14,7 @@ import { runSmoke } from "./run.ts";
 import { openTarget } from "./target.ts";
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
-const tellStep = (text: string) => void process.stderr.write(`${text}\n`);
+const reportStep = (text: string) => void process.stderr.write(`${text}\n`);
 
 async function main(options: SmokeOptions): Promise<number> {
   return options.erase === undefined ? smoke(options) : erase(options, options.erase);
@@ -25,11 +25,11 @@ async function smoke(options: SmokeOptions): Promise<number> {
   const deployment = findDeployment(options, runningSystemsDirectory);
   using clients = createClients(deployment);
   const target = await openTarget(deployment, clients, subscriber);
-  const tell = {
-    step: tellStep,
+  const reporter = {
+    step: reportStep,
     check: (check: Parameters<typeof printableCheck>[0]) => print(printableCheck(check)),
   };
-  const report = await runSmoke(target, { mark: newMark(), atOnce, deadlineSeconds }, tell);
+  const report = await runSmoke(target, { mark: newMark(), atOnce, deadlineSeconds }, reporter);
   if (json !== undefined) await writeFile(json, `${JSON.stringify(report, null, 2)}\n`);
   print(`\n${printableSummary(report, options)}`);
   return report.passed ? 0 : exitCodes.failed;

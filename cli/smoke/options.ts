@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { isMark } from "./mark.ts";
-import { mostWebhooks } from "./plan.ts";
+import { maxWebhooks } from "./plan.ts";
 
 export type SmokeOptions = {
   readonly stage?: string;
@@ -12,7 +12,7 @@ export type SmokeOptions = {
   readonly erase?: string;
 };
 
-const mostAtOnce = 10;
+const maxAtOnce = 10;
 
 const help = `
 Needed: the stack's outputs, and what AWS's own tools use (credentials, AWS_PROFILE, AWS_ENDPOINT_URL). Without --outputs
@@ -36,12 +36,12 @@ Examples:
 /** The command line. Prints help, or what is wrong, and throws commander's error. */
 export function parseSmokeOptions(args: readonly string[]): SmokeOptions {
   const command = new Command("npm run smoke --")
-    .description(`Drives a deployed stage from webhook to subscriber with at most ${mostWebhooks} webhooks.`)
+    .description(`Drives a deployed stage from webhook to subscriber with at most ${maxWebhooks} webhooks.`)
     .option("--outputs <file>", "the stage of this file of cdk deploy --outputs-file")
     .option("--stage <name>", "the stage, where there are several")
     .option("--subscriber <name>", "whose queue may be read; can be repeated", collect, [])
     .option("--deadline <seconds>", "the longest wait of each step", wholeNumber(1, 3_600), 120)
-    .option("--at-once <n>", "webhooks under way at once", wholeNumber(1, mostAtOnce), mostAtOnce)
+    .option("--at-once <n>", "webhooks under way at once", wholeNumber(1, maxAtOnce), maxAtOnce)
     .option("--json <file>", "write the report as JSON")
     .option("--erase <run>", "send nothing; delete what this run has stored", markOf)
     .addHelpText("after", help)

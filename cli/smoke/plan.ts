@@ -1,11 +1,11 @@
-import { type EventType, type Kind, kinds } from "../../domain/event/events.ts";
+import { type EventType, type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { identify } from "../../domain/event/identify.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { idOf } from "./mark.ts";
 
 /** An event that a run sends, and what must come of it. */
 export type PlannedEvent = {
-  readonly kind: Kind;
+  readonly kind: WebhookKind;
   readonly body: string;
   /** How often the same body is sent. */
   readonly times: number;
@@ -25,7 +25,7 @@ const singlesPerKind = 4;
 const endpoint = "profile";
 
 /** The most that one run may send: what it does to a stage must not depend on how badly the stage does. */
-export const mostWebhooks = 100;
+export const maxWebhooks = 100;
 
 /**
  * The events of a run: a pure function of its mark, so that what it stored is known later. None of them makes the
@@ -33,7 +33,7 @@ export const mostWebhooks = 100;
  */
 export function planEvents(mark: string): readonly PlannedEvent[] {
   const perKind = 2 + singlesPerKind;
-  return kinds.flatMap((kind, kindIndex) =>
+  return webhookKinds.flatMap((kind, kindIndex) =>
     Array.from({ length: perKind }, (_, index): PlannedEvent => {
       const id = idOf(mark, kindIndex * perKind + index);
       const isLarge = index === 1;
@@ -56,7 +56,7 @@ export function objectKeyOf({ kind, body }: PlannedEvent): string {
 }
 
 /** Payloads as the default mapping takes them. */
-function eventOf(kind: Kind, id: string) {
+function eventOf(kind: WebhookKind, id: string) {
   switch (kind) {
     case "users":
       return expect("user", id, "user.created", { action: "create_user", data: { id } });

@@ -1,4 +1,4 @@
-import { kinds } from "../../domain/event/events.ts";
+import { webhookKinds } from "../../domain/event/events.ts";
 import { attempt, type Check } from "./checks.ts";
 import { checkDeadLetters } from "./dead-letters.ts";
 import { checkDelivered } from "./delivered.ts";
@@ -25,30 +25,30 @@ export type Report = {
   readonly subscribers: { readonly read: readonly string[]; readonly left: readonly string[] };
 };
 
-export type Tell = { readonly step: (text: string) => void; readonly check: (check: Check) => void };
+export type Reporter = { readonly step: (text: string) => void; readonly check: (check: Check) => void };
 
 /** Drives a deployed stage from webhook to subscriber, and looks at it from outside only. */
-export async function runSmoke(target: Target, settings: RunSettings, tell: Tell): Promise<Report> {
+export async function runSmoke(target: Target, settings: RunSettings, reporter: Reporter): Promise<Report> {
   const { stage, subscribers, webhooksUrl } = target;
   const { mark, atOnce, deadlineSeconds } = settings;
   const checks: Check[] = [];
   const add = (some: readonly Check[]) => {
     checks.push(...some);
-    for (const each of some) tell.check(each);
+    for (const each of some) reporter.check(each);
   };
   const events = planEvents(mark);
   const sender = webhookSender(target, atOnce);
-  tell.step(`Sending webhooks to ${webhooksUrl}`);
+  reporter.step(`Sending webhooks to ${webhooksUrl}`);
   add(await checkRefusals(sender));
   const { sent, checks: taken } = await sendEvents(events, sender);
   add(taken);
   add(await sendUnreadable(mark, sender));
-  tell.step("Looking for the events in the table");
+  reporter.step("Looking for the events in the table");
   add(await checkStored(sent, target.stored, deadlineSeconds));
   if (sent.some(({ accepted }) => accepted > 0)) {
-    tell.step("Looking for the messages and the dead letters in their queues");
+    reporter.step("Looking for the messages and the dead letters in their queues");
     add(await checkQueues(target, events, settings));
-  } else tell.step("Nothing was taken: nothing is looked for in the queues");
+  } else reporter.step("Nothing was taken: nothing is looked for in the queues");
   return {
     stage,
     run: mark,
@@ -70,7 +70,7 @@ async function checkQueues(
         checkDelivered(subscriber, events, mark, { sqs, seconds: deadlineSeconds }),
       ),
     ),
-    ...kinds.map((kind) =>
+    ...webhookKinds.map((kind) =>
       attempt(`${kind}: its dead letters can be read`, () => {
         const ofKind = events.filter((event) => event.kind === kind);
         const queue = { sqs, queueUrl: deadLetterQueueUrl(kind) };

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { StoredEvent, StoredEvents } from "../../adapters/dynamodb/stored-events.ts";
-import { type Kind, kinds } from "../../domain/event/events.ts";
+import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { attempt, type Check } from "./checks.ts";
 import type { SentEvent } from "./edge.ts";
 
@@ -22,7 +22,7 @@ export async function checkStored(
       return [{ name, passed: found.length === 0, seen: [seen, ...found].join("; ") }];
     });
   const checks = await Promise.all(
-    kinds.flatMap((kind) => [
+    webhookKinds.flatMap((kind) => [
       checkSome(`${kind}: stores an event that comes three times once`, select(sent, kind, "again")),
       checkSome(`${kind}: stores each other event once`, select(sent, kind, "single")),
       checkSome(`${kind}: stores an event of 400 KB`, select(sent, kind, "large")),
@@ -31,7 +31,7 @@ export async function checkStored(
   return checks.flat();
 }
 
-function select(sent: readonly SentEvent[], kind: Kind, which: "again" | "single" | "large") {
+function select(sent: readonly SentEvent[], kind: WebhookKind, which: "again" | "single" | "large") {
   return sent.filter(({ event }) => {
     const is = event.isLarge ? "large" : event.times > 1 ? "again" : "single";
     return event.kind === kind && is === which;

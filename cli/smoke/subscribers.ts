@@ -38,8 +38,8 @@ export function chooseSubscribers(
   if (read.length === 0) throw new CommandError("usage", howToHaveOne(known));
   const types = planEvents(newMark()).map(({ type }) => type);
   if (!read.some((subscriber) => types.some((type) => wants(subscriber, type)))) {
-    const told = `${read.map(({ name }) => name).join(", ")}: no filter takes any of ${[...new Set(types)].join(", ")}`;
-    throw new CommandError("usage", `${told}. Name another one with --subscriber.`);
+    const reported = `${read.map(({ name }) => name).join(", ")}: no filter takes any of ${[...new Set(types)].join(", ")}`;
+    throw new CommandError("usage", `${reported}. Name another one with --subscriber.`);
   }
   return { read, left: known.filter((name) => !read.some((each) => each.name === name)) };
 }

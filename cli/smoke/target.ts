@@ -2,7 +2,7 @@ import type { SQSClient } from "@aws-sdk/client-sqs";
 import { type StoredEvents, storedEvents } from "../../adapters/dynamodb/stored-events.ts";
 import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
 import type { WebhookSecret } from "../../domain/core/webhook-secret.ts";
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import type { Clients } from "../core/clients.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { Deployment } from "../core/deployment.ts";
@@ -15,7 +15,7 @@ export type Target = {
   readonly webhooksUrl: string;
   readonly secretHeader: string;
   readonly secret: WebhookSecret;
-  readonly deadLetterQueueUrl: (kind: Kind) => string;
+  readonly deadLetterQueueUrl: (kind: WebhookKind) => string;
   readonly subscribers: SubscriberChoice;
   readonly sqs: SQSClient;
   readonly stored: StoredEvents;

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { WebhookSecret } from "../../domain/core/webhook-secret.ts";
-import type { Kind } from "../../domain/event/events.ts";
-import { mostWebhooks } from "./plan.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
+import { maxWebhooks } from "./plan.ts";
 
 export type Method = "POST" | "PUT" | "GET" | "DELETE";
 /** What a webhook carries; `none` as a stranger would send it. */
@@ -12,7 +12,7 @@ export type Answer = number | string;
 
 export type WebhookSender = {
   readonly send: (
-    kind: Kind,
+    kind: WebhookKind,
     method: Method,
     authentication: Authentication,
     body?: string,
@@ -31,11 +31,16 @@ export type SenderTarget = {
 const answerTimeoutInMs = 35_000;
 
 /** Sends webhooks as the provider would, never over the run's limits. */
-export function webhookSender(target: SenderTarget, mostAtOnce: number): WebhookSender {
-  const limit = limiter(mostAtOnce);
+export function webhookSender(target: SenderTarget, maxAtOnce: number): WebhookSender {
+  const limit = limiter(maxAtOnce);
   let sent = 0;
-  const request = async (kind: Kind, method: Method, authentication: Authentication, body?: string) => {
-    if (sent === mostWebhooks) throw new Error(`a run sends ${mostWebhooks} webhooks at most`);
+  const request = async (
+    kind: WebhookKind,
+    method: Method,
+    authentication: Authentication,
+    body?: string,
+  ) => {
+    if (sent === maxWebhooks) throw new Error(`a run sends ${maxWebhooks} webhooks at most`);
     sent += 1;
     try {
       const response = await fetch(`${target.webhooksUrl}/${kind}`, {
@@ -80,12 +85,12 @@ function headersOf(
 }
 
 /** Lets so much work go on at once; the rest waits for its turn. */
-function limiter(mostAtOnce: number) {
+function limiter(maxAtOnce: number) {
   const waiting: (() => void)[] = [];
   let underWay = 0;
   let most = 0;
   const begin = async () => {
-    if (underWay >= mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    if (underWay >= maxAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
     else underWay += 1;
     most = Math.max(most, underWay);
   };

@@ -1,5 +1,5 @@
 import type { StackAlarm } from "../../adapters/aws/stack-alarms.ts";
-import { kinds } from "../../domain/event/events.ts";
+import { webhookKinds } from "../../domain/event/events.ts";
 import type { Registration } from "../../domain/reconcile/registrations.ts";
 import { oneLine } from "../core/printable.ts";
 import { fromNow, spanText } from "../core/spans.ts";
@@ -31,7 +31,7 @@ export function statusText({ stage, region, at, queues, token, registrations, al
 
 function queueRow(queue: QueueStatus, now: Date): readonly (string | number | undefined)[] {
   const { name, waiting, inFlight, oldestSeconds, deadLetters, oldestDeadLetterSeconds, lastSentAt } = queue;
-  const isKind = kinds.some((kind) => kind === name);
+  const isKind = webhookKinds.some((kind) => kind === name);
   return [
     name,
     waiting,
@@ -54,11 +54,11 @@ function tokenText(token: TokenStatus, now: Date): string {
   const { expiresAt, refusal, storedAt } = token;
   const stored = `stored ${fromNow(new Date(storedAt), now)}`;
   const refused = refusal === "none" ? [] : [refusalText(refusal)];
-  return [lifeText(expiresAt, now), stored, ...refused].join(", ");
+  return [lifetimeText(expiresAt, now), stored, ...refused].join(", ");
 }
 
 /** How long a token lives still. */
-export function lifeText(expiresAt: string | undefined, now: Date): string {
+export function lifetimeText(expiresAt: string | undefined, now: Date): string {
   if (expiresAt === undefined) return "tells no end";
   const end = new Date(expiresAt);
   return `${end > now ? "ends" : "ended"} ${fromNow(end, now)}`;

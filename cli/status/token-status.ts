@@ -1,5 +1,5 @@
 import { refusalOf } from "../../adapters/provider/refusal-note.ts";
-import { readClaims, readTokenLife } from "../../adapters/secrets/token-claims.ts";
+import { readClaims, readTokenLifetime } from "../../adapters/secrets/token-claims.ts";
 import { tokenSecret } from "../../adapters/secrets/token-secret.ts";
 import type { Clients } from "../core/clients.ts";
 import type { Deployment } from "../core/deployment.ts";
@@ -28,7 +28,7 @@ export async function tokenStatus(
     output("TokenSecretArn"),
   ).current();
   if (token === undefined) return { isSet: false };
-  const { issuedAt, expiresAt } = readTokenLife(token);
+  const { issuedAt, expiresAt } = readTokenLifetime(token);
   const issued = timeOf(issuedAt);
   const expires = timeOf(expiresAt);
   const claims = readClaims(token);

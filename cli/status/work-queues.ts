@@ -1,5 +1,5 @@
 import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
-import { type Kind, kinds } from "../../domain/event/events.ts";
+import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { parseSubscribers, type Subscriber } from "../../domain/message/subscribers.ts";
 import type { Deployment } from "../core/deployment.ts";
 
@@ -14,8 +14,8 @@ export type WorkQueue = {
 export type SubscriberQueue = Subscriber & Pick<WorkQueue, "queueUrl" | "deadLetterQueueUrl">;
 
 /** The queues that functions of the stage itself read, in the order of the data's way. */
-export const ownQueues = [...kinds, "fetch", "erase"] as const;
-type OwnQueue = Kind | "fetch" | "erase";
+export const ownQueues = [...webhookKinds, "fetch", "erase"] as const;
+type OwnQueue = WebhookKind | "fetch" | "erase";
 
 type Outputs = Pick<Deployment, "output">;
 

@@ -6,15 +6,15 @@ const pattern =
  * time without a zone is UTC, as the specification says. Fractions finer than a millisecond are cut.
  * @returns ISO 8601 in UTC with milliseconds, which compares as text; undefined where it is no date-time
  */
-export function parseMoment(text: string): string | undefined {
+export function parseTimestamp(text: string): string | undefined {
   const match = pattern.exec(text.trim());
   if (match === null) return undefined;
   const [, date = "", time, fraction = "", zone = "UTC"] = match;
   const offset = /^[+-]/.test(zone) ? zone : "Z";
   const milliseconds = fraction.slice(0, 3).padEnd(3, "0");
-  const moment = new Date(`${date}T${time}.${milliseconds}${offset}`);
-  if (Number.isNaN(moment.getTime()) || !isOnCalendar(date)) return undefined;
-  const iso = moment.toISOString();
+  const timestamp = new Date(`${date}T${time}.${milliseconds}${offset}`);
+  if (Number.isNaN(timestamp.getTime()) || !isOnCalendar(date)) return undefined;
+  const iso = timestamp.toISOString();
   // An offset can push a moment out of the years of four digits, and then it would not compare as text.
   return /^\d{4}-/.test(iso) ? iso : undefined;
 }
@@ -28,7 +28,7 @@ function isOnCalendar(date: string): boolean {
 /**
  * Reads a Unix time in whole seconds or milliseconds, as a number or its digits. Ten digits are seconds (2001 to 2286),
  * thirteen are milliseconds of the same years: no number can be both.
- * @returns as `parseMoment`
+ * @returns as `parseTimestamp`
  */
 export function parseUnixTime(value: unknown): string | undefined {
   const digits = typeof value === "number" ? String(value) : value;

@@ -1,7 +1,7 @@
 import { permanent } from "../core/failures.ts";
 import { fieldsOf, numberOf, parseJson, textOf } from "../core/parse.ts";
 import { checkSchemaVersion } from "../message/schema-version.ts";
-import { type EventFacts, isKind, type Kind, parseFacts } from "./events.ts";
+import { type EventAttributes, isWebhookKind, parseAttributes, type WebhookKind } from "./events.ts";
 import { jsonText } from "./json-text.ts";
 import type { MappedHeaders } from "./mapping-source.ts";
 
@@ -22,12 +22,12 @@ export type Body =
   /** Held live credentials and could not be parsed to drop them: only length and error were kept. */
   | { readonly as: "withheld"; readonly bytes: number; readonly error: string }
   /** No webhook: what reconciliation found that one should have told. Only our own code writes it. */
-  | { readonly as: "facts"; readonly facts: EventFacts };
+  | { readonly as: "facts"; readonly facts: EventAttributes };
 
 /** What travels from the receiver, or from reconciliation, to the consumer, through queues and DLQs. */
 export type Envelope = {
   readonly schemaVersion: typeof envelopeVersion;
-  readonly kind: Kind;
+  readonly kind: WebhookKind;
   /** The event's identity, see `identify.ts`. */
   readonly id: string;
   readonly receivedAt: string;
@@ -44,7 +44,7 @@ export function writeEnvelope(envelope: Envelope): string {
 export function readEnvelope(text: string): Envelope {
   const fields = fieldsOf(parseJson(text, "the envelope"), "the envelope");
   checkSchemaVersion(fields.schemaVersion, envelopeVersion);
-  if (!isKind(fields.kind)) throw permanent("kind: expected one of the webhook kinds");
+  if (!isWebhookKind(fields.kind)) throw permanent("kind: expected one of the webhook kinds");
   return {
     schemaVersion: envelopeVersion,
     kind: fields.kind,
@@ -85,7 +85,7 @@ export function parseBody(value: unknown): Body {
     case "withheld":
       return { as: "withheld", bytes: numberOf(body, "bytes"), error: textOf(body, "error") };
     case "facts":
-      return { as: "facts", facts: parseFacts(body.facts) };
+      return { as: "facts", facts: parseAttributes(body.facts) };
     default:
       throw permanent("body.as: expected text, base64, object, withheld or facts");
   }

@@ -1,9 +1,9 @@
 import { wants } from "../message/subscribers.ts";
-import type { IncomeEvent, Kind } from "./events.ts";
+import type { IncomeEvent, WebhookKind } from "./events.ts";
 
 /** Which events are looked for; what is absent does not matter. */
 export type EventFilter = {
-  readonly kind?: Kind;
+  readonly kind?: WebhookKind;
   /** An event type, or a prefix that ends in `*`, as subscribers have it. */
   readonly type?: string;
   /** Received at this moment or later, and before that one; ISO 8601. */

@@ -1,6 +1,6 @@
 import { present } from "../core/parse.ts";
-import type { DataSet } from "../fetch/document.ts";
-import { isJudged, isJudgedLast, mayHaveForgotten, type Outcome } from "../state/last-change.ts";
+import type { DocumentRecord } from "../fetch/document.ts";
+import { isHistoryFull, isProcessed, isProcessedLast, type Outcome } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
 import { type IncomeEvent, subjectKindOf } from "./events.ts";
 
@@ -23,24 +23,27 @@ export type EventProgress = {
 /** The records of an event's subject. */
 export type SubjectRecords = {
   readonly state: State | undefined;
-  readonly dataSets: readonly DataSet[];
+  readonly documents: readonly DocumentRecord[];
 };
 
 /** @param records what is known of the event's subject, which need not be whose partition it lies in */
-export function progressOf(event: IncomeEvent, { state, dataSets }: SubjectRecords): EventProgress {
+export function progressOf(event: IncomeEvent, { state, documents }: SubjectRecords): EventProgress {
   if (subjectKindOf(event.type) !== "endpoint") {
     return progressIn(state, event, state?.unconfirmed === true ? "asking" : undefined);
   }
-  const dataSet = dataSetOf(event, dataSets);
-  const isOpen = dataSet !== undefined && dataSet.wanted > dataSet.done && event.dataAvailable !== false;
-  return progressIn(dataSet, event, isOpen ? "fetching" : undefined);
+  const document = documentOf(event, documents);
+  const isOpen = document !== undefined && document.wanted > document.done && event.dataAvailable !== false;
+  return progressIn(document, event, isOpen ? "fetching" : undefined);
 }
 
 /** The data set that an endpoint event led to: the one that judged it, whether or not its dates were told apart. */
-export function dataSetOf(event: IncomeEvent, dataSets: readonly DataSet[]): DataSet | undefined {
-  const some = dataSets.filter(({ endpoint }) => endpoint === event.endpoint);
+export function documentOf(
+  event: IncomeEvent,
+  documents: readonly DocumentRecord[],
+): DocumentRecord | undefined {
+  const some = documents.filter(({ endpoint }) => endpoint === event.endpoint);
   return (
-    some.find(({ judged }) => isJudged(judged, event)) ?? some.find(({ judged }) => mayHaveForgotten(judged))
+    some.find(({ judged }) => isProcessed(judged, event)) ?? some.find(({ judged }) => isHistoryFull(judged))
   );
 }
 
@@ -51,10 +54,10 @@ function progressIn(
 ): EventProgress {
   if (record === undefined) return { state: "stored" };
   const { judged, latest, version } = record;
-  if (!isJudged(judged, event)) return { state: mayHaveForgotten(judged) ? "past" : "stored" };
+  if (!isProcessed(judged, event)) return { state: isHistoryFull(judged) ? "past" : "stored" };
   const isLatest = latest.cause === "event" && latest.event.id === event.id;
   // A later event of an unconfirmed subject asks again, and answers for those before it.
-  const isOpen = open === "fetching" || (open === "asking" && isJudgedLast(judged, event));
+  const isOpen = open === "fetching" || (open === "asking" && isProcessedLast(judged, event));
   return present<EventProgress>({
     state: isOpen ? open : "done",
     outcome: isLatest ? latest.outcome : undefined,

@@ -2,8 +2,8 @@ import { permanent } from "../core/failures.ts";
 import { fieldsOf, optionalBoolean, optionalText, present, textOf } from "../core/parse.ts";
 
 /** The webhook kinds of the provider, in the order of its specification; also the names of routes and queues. */
-export const kinds = ["users", "accounts", "endpoints", "company-accounts"] as const;
-export type Kind = (typeof kinds)[number];
+export const webhookKinds = ["users", "accounts", "endpoints", "company-accounts"] as const;
+export type WebhookKind = (typeof webhookKinds)[number];
 
 /** What an event can say, in our own words. The mapping translates the provider's names into these. */
 export const eventTypes = [
@@ -25,7 +25,7 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number];
 
 /** What the mapping takes out of a payload. Ids are the provider's, times are ISO 8601 in UTC. */
-export type EventFacts = {
+export type EventAttributes = {
   readonly type: EventType;
   readonly userId?: string;
   readonly accountId?: string;
@@ -43,9 +43,9 @@ export type EventFacts = {
 };
 
 /** An event as it was received: the facts, and the identity that its body gave it (see `identify.ts`). */
-export type IncomeEvent = EventFacts & {
+export type IncomeEvent = EventAttributes & {
   readonly id: string;
-  readonly kind: Kind;
+  readonly kind: WebhookKind;
   /** When the receiver first saw it, ISO 8601. */
   readonly receivedAt: string;
   /** No webhook brought it: reconciliation found that it was missed. */
@@ -56,7 +56,7 @@ export type IncomeEvent = EventFacts & {
  * Whether a body with neither id nor time was read: the same bytes may then be a late retry or a true repeat
  * (connect, disconnect, connect), so what it says is asked for rather than believed.
  */
-export function isWeak(facts: EventFacts): boolean {
+export function isUnordered(facts: EventAttributes): boolean {
   return facts.eventId === undefined && facts.time === undefined;
 }
 
@@ -67,8 +67,8 @@ export function subjectKindOf(type: EventType): "user" | "account" | "company-ac
   return type.startsWith("company-account.") ? "company-account" : "endpoint";
 }
 
-export function isKind(value: unknown): value is Kind {
-  return kinds.some((kind) => kind === value);
+export function isWebhookKind(value: unknown): value is WebhookKind {
+  return webhookKinds.some((kind) => kind === value);
 }
 
 export function isEventType(value: unknown): value is EventType {
@@ -79,9 +79,9 @@ export function isEventType(value: unknown): value is EventType {
 export function parseEvent(value: unknown): IncomeEvent {
   const fields = fieldsOf(value, "event");
   const { kind } = fields;
-  if (!isKind(kind)) throw permanent("event.kind: expected one of the webhook kinds");
+  if (!isWebhookKind(kind)) throw permanent("event.kind: expected one of the webhook kinds");
   return {
-    ...parseFacts(fields),
+    ...parseAttributes(fields),
     id: textOf(fields, "id"),
     kind,
     receivedAt: textOf(fields, "receivedAt"),
@@ -90,11 +90,11 @@ export function parseEvent(value: unknown): IncomeEvent {
 }
 
 /** Reads facts that our own code wrote. @throws permanent failure naming the field */
-export function parseFacts(value: unknown): EventFacts {
+export function parseAttributes(value: unknown): EventAttributes {
   const fields = fieldsOf(value, "event");
   const { type } = fields;
   if (!isEventType(type)) throw permanent("event.type: expected one of the event types");
-  return present<EventFacts>({
+  return present<EventAttributes>({
     type,
     userId: optionalText(fields, "userId"),
     accountId: optionalText(fields, "accountId"),

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Kind } from "./events.ts";
+import type { WebhookKind } from "./events.ts";
 import type { MappedHeaders } from "./mapping-source.ts";
 
 /**
@@ -10,7 +10,7 @@ import type { MappedHeaders } from "./mapping-source.ts";
  * Headers that the mapping reads belong to it: where type, subject or id stand in headers, two events may have
  * the same body, byte for byte. Without such headers it is what it was before there were any (see docs/adr/0028).
  */
-export function identify(kind: Kind, body: Uint8Array, headers: MappedHeaders = {}): string {
+export function identify(kind: WebhookKind, body: Uint8Array, headers: MappedHeaders = {}): string {
   const carried = Object.entries(headers).sort(([one], [other]) => (one < other ? -1 : 1));
   // No kind has a blank in its name, and JSON no line end: nothing else begins with the same bytes.
   const beginning = carried.length === 0 ? kind : `${kind} ${JSON.stringify(carried)}`;

@@ -1,7 +1,13 @@
 import { permanent } from "../core/failures.ts";
 import { fieldsOf, present } from "../core/parse.ts";
-import { parseMoment, parseUnixTime } from "../core/timestamps.ts";
-import { type EventFacts, type EventType, isEventType, parseFacts, subjectKindOf } from "./events.ts";
+import { parseTimestamp, parseUnixTime } from "../core/timestamps.ts";
+import {
+  type EventAttributes,
+  type EventType,
+  isEventType,
+  parseAttributes,
+  subjectKindOf,
+} from "./events.ts";
 import {
   headersRead,
   type MappedHeaders,
@@ -67,13 +73,13 @@ export function mapPayload(
   payload: unknown,
   search: Search,
   headers: MappedHeaders = {},
-): EventFacts {
+): EventAttributes {
   const delivery = { body: payload, headers };
   const type = typeOf(mapping, foundAt(mapping, "type", delivery, search));
   const facts = mappedFields.map(
     (field) => [field, factAt(mapping, field, foundAt(mapping, field, delivery, search))] as const,
   );
-  return withSubject(parseFacts({ ...Object.fromEntries(facts), type }));
+  return withSubject(parseAttributes({ ...Object.fromEntries(facts), type }));
 }
 
 /** What a field's source gives, as it is; undefined where it gives nothing. @throws permanent failure */
@@ -98,7 +104,7 @@ export function factAt(
     case "companyAccountId":
       return idAt(field, value, mapping.ids);
     case "time":
-      return momentAt(field, value);
+      return timestampAt(field, value);
     case "connected":
     case "dataAvailable":
       // A header is always a text.
@@ -151,11 +157,11 @@ export function idAt(field: string, value: unknown, ids: KindMapping["ids"]): st
   return text.toLowerCase();
 }
 
-function momentAt(field: string, value: unknown): string | undefined {
+function timestampAt(field: string, value: unknown): string | undefined {
   if (value === undefined || value === "") return undefined;
-  const moment = parseUnixTime(value) ?? (typeof value === "string" ? parseMoment(value) : undefined);
-  if (moment === undefined) throw permanent(`${field}: not a date-time`);
-  return moment;
+  const timestamp = parseUnixTime(value) ?? (typeof value === "string" ? parseTimestamp(value) : undefined);
+  if (timestamp === undefined) throw permanent(`${field}: not a date-time`);
+  return timestamp;
 }
 
 /** @throws permanent failure */
@@ -166,13 +172,13 @@ export function booleanAt(field: string, value: unknown): boolean | undefined {
 }
 
 /** An event must say whom it speaks of, or nothing could be done with it. */
-function withSubject(facts: EventFacts): EventFacts {
+function withSubject(facts: EventAttributes): EventAttributes {
   const missing = missingField(facts);
   if (missing !== undefined) throw permanent(`${missing}: missing in the payload; see mapping.${missing}`);
   return facts;
 }
 
-function missingField(facts: EventFacts): MappedField | undefined {
+function missingField(facts: EventAttributes): MappedField | undefined {
   switch (subjectKindOf(facts.type)) {
     case "user":
       return facts.userId === undefined ? "userId" : undefined;

@@ -1,5 +1,5 @@
 import { decodeUtf8 } from "./envelope.ts";
-import type { Kind } from "./events.ts";
+import type { WebhookKind } from "./events.ts";
 import { withoutFields } from "./lossless-json.ts";
 import type { MappedHeaders } from "./mapping-source.ts";
 
@@ -15,7 +15,7 @@ const credentialFields: ReadonlySet<string> = new Set(["link", "session"]);
  * Checks that a body is JSON and drops live credentials from those of users, at any depth; other kinds keep
  * their bytes as they are. An event that its mapped headers tell may have no body: it counts as null.
  */
-export function inspectPayload(kind: Kind, bytes: Uint8Array, headers: MappedHeaders = {}): Payload {
+export function inspectPayload(kind: WebhookKind, bytes: Uint8Array, headers: MappedHeaders = {}): Payload {
   if (bytes.length === 0 && Object.keys(headers).length > 0) return { ok: true, bytes: Buffer.from("null") };
   const text = decodeUtf8(bytes);
   if (text === undefined) return { ok: false, error: "not UTF-8" };

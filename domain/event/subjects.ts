@@ -1,6 +1,6 @@
 import { permanent } from "../core/failures.ts";
 import { fieldsOf, textOf } from "../core/parse.ts";
-import { type EventFacts, subjectKindOf } from "./events.ts";
+import { type EventAttributes, subjectKindOf } from "./events.ts";
 
 /** Whose state an event speaks of. */
 export type Subject = { readonly kind: "user" | "account" | "company-account"; readonly id: string };
@@ -11,7 +11,7 @@ export function nameOf(subject: Subject): string {
 }
 
 /** @throws permanent failure where the facts name nobody; the mapping has refused such a body before */
-export function subjectOf(facts: EventFacts): Subject {
+export function subjectOf(facts: EventAttributes): Subject {
   const { userId, accountId, companyAccountId } = facts;
   switch (subjectKindOf(facts.type)) {
     case "user":
@@ -31,7 +31,7 @@ export function subjectOf(facts: EventFacts): Subject {
  * In whose partition an event is kept: the user's, else the account's, else the company account's. A pure
  * function of the message, so that a retry finds the first receipt and items never move.
  */
-export function ownerOf(facts: EventFacts): Subject {
+export function ownerOf(facts: EventAttributes): Subject {
   if (facts.userId !== undefined) return { kind: "user", id: facts.userId };
   if (facts.accountId !== undefined) return { kind: "account", id: facts.accountId };
   return subject("company-account", facts.companyAccountId);

@@ -18,7 +18,7 @@ export type Breaker = { readonly openUntil: number; readonly opened: number };
 export const closed: Breaker = { openUntil: 0, opened: 0 };
 
 /** What a call told about the provider: that it lives, or that it fails and how long it asks to be left alone. */
-export type Sign = "alive" | { readonly pauseInSeconds: number };
+export type CallResult = "alive" | { readonly pauseInSeconds: number };
 
 /** @throws permanent failure naming the setting */
 export function parseBreakerSettings(value: unknown): BreakerSettings {

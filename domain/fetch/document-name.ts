@@ -1,5 +1,5 @@
 import { type Fields, isFields, textOf } from "../core/parse.ts";
-import type { EventFacts } from "../event/events.ts";
+import type { EventAttributes } from "../event/events.ts";
 
 /** The first and the last day, as the provider writes them. */
 export type DateRange = { readonly start: string; readonly end: string };
@@ -14,7 +14,7 @@ const date = /^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}:\d{2}(\.\d{1,9})? ?(UTC|Z|[+-]\
 export function rangeOf({
   dateStart,
   dateEnd,
-}: Pick<EventFacts, "dateStart" | "dateEnd">): DateRange | undefined {
+}: Pick<EventAttributes, "dateStart" | "dateEnd">): DateRange | undefined {
   if (dateStart === undefined || dateEnd === undefined) return undefined;
   return date.test(dateStart) && date.test(dateEnd) ? { start: dateStart, end: dateEnd } : undefined;
 }

@@ -1,14 +1,14 @@
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
 import type { IncomeEvent } from "../event/events.ts";
-import { isWeak } from "../event/events.ts";
+import { isUnordered } from "../event/events.ts";
 import { parseSubject, type Subject } from "../event/subjects.ts";
 import {
-  type Judged,
-  type Latest,
-  markOf,
-  parseJudged,
-  parseLatest,
-  remember,
+  addReceipt,
+  type LastChange,
+  type ProcessedReceipts,
+  parseLastChange,
+  parseProcessedReceipts,
+  receiptKey,
 } from "../state/last-change.ts";
 import { type DataName, parseDataName } from "./document-name.ts";
 
@@ -17,7 +17,7 @@ import { type DataName, parseDataName } from "./document-name.ts";
  * counts, it trusts no clock: each event raises `wanted`; a fetch notes it before calling, and writes it as
  * `done` with the data. A task that is not above `done` is void.
  */
-export type DataSet = DataName & {
+export type DocumentRecord = DataName & {
   readonly subject: Subject;
   /** Rises by one with each change; the `sequence` of messages. */
   readonly version: number;
@@ -29,16 +29,16 @@ export type DataSet = DataName & {
   readonly fetchedAt?: string;
   /** Which version told subscribers of `content`, and when, ISO 8601: whoever tells it again names that one. */
   readonly announced?: Announced;
-  readonly judged: Judged;
-  readonly latest: Latest;
+  readonly judged: ProcessedReceipts;
+  readonly latest: LastChange;
 };
 
 type Announced = { readonly version: number; readonly at: string; readonly correlationId?: string };
 
 /** @throws permanent failure naming the field */
-export function parseDataSet(value: unknown): DataSet {
+export function parseDocumentRecord(value: unknown): DocumentRecord {
   const fields = fieldsOf(value, "data");
-  return present<DataSet>({
+  return present<DocumentRecord>({
     subject: parseSubject(fields.subject),
     ...parseDataName(fields),
     version: numberOf(fields, "version"),
@@ -47,8 +47,8 @@ export function parseDataSet(value: unknown): DataSet {
     content: optionalText(fields, "content"),
     fetchedAt: optionalText(fields, "fetchedAt"),
     announced: isFields(fields.announced) ? parseAnnounced(fields.announced) : undefined,
-    judged: parseJudged(fields),
-    latest: parseLatest(fields.latest),
+    judged: parseProcessedReceipts(fields),
+    latest: parseLastChange(fields.latest),
   });
 }
 
@@ -57,8 +57,8 @@ function parseAnnounced(fields: Fields): Announced {
   return { version: numberOf(fields, "version"), at: textOf(fields, "at"), ...correlation };
 }
 
-function nothingKnown(subject: Subject, { endpoint, range }: DataName): DataSet {
-  const latest: Latest = { cause: "again" };
+function nothingKnown(subject: Subject, { endpoint, range }: DataName): DocumentRecord {
+  const latest: LastChange = { cause: "again" };
   return { subject, endpoint, ...present({ range }), version: 0, wanted: 0, done: 0, judged: [], latest };
 }
 
@@ -66,16 +66,16 @@ function nothingKnown(subject: Subject, { endpoint, range }: DataName): DataSet 
  * Takes one receipt of an endpoint event into account.
  * @returns the next data set, or undefined where the receipt was judged before or is a known retry
  */
-export function want(
-  known: DataSet | undefined,
+export function requestFetch(
+  known: DocumentRecord | undefined,
   subject: Subject,
   name: DataName,
   { event, receipts }: { readonly event: IncomeEvent; readonly receipts: number },
-): DataSet | undefined {
+): DocumentRecord | undefined {
   const before = known ?? nothingKnown(subject, name);
-  const mark = markOf(event, receipts);
+  const key = receiptKey(event, receipts);
   const isAgain = receipts > 1;
-  if (before.judged.includes(mark) || (isAgain && !isWeak(event))) return undefined;
+  if (before.judged.includes(key) || (isAgain && !isUnordered(event))) return undefined;
   // With no data available yet there is nothing to read: a later event will say so.
   const raise = event.dataAvailable === false ? 0 : 1;
   if (isAgain && raise === 0) return undefined;
@@ -83,7 +83,7 @@ export function want(
     ...before,
     version: before.version + 1,
     wanted: before.wanted + raise,
-    judged: remember(before.judged, mark),
+    judged: addReceipt(before.judged, key),
     latest: isAgain
       ? { cause: "again", correlationId: event.id }
       : { cause: "event", event, outcome: "applied" },
@@ -95,32 +95,32 @@ export function want(
  * @param correlationId of what led to it
  * @returns undefined where that reason was counted before
  */
-export function wantFor(
-  known: DataSet | undefined,
+export function requestFetchFor(
+  known: DocumentRecord | undefined,
   subject: Subject,
   name: DataName,
-  { mark, correlationId }: { readonly mark: string; readonly correlationId?: string | undefined },
-): DataSet | undefined {
+  { key, correlationId }: { readonly key: string; readonly correlationId?: string | undefined },
+): DocumentRecord | undefined {
   const before = known ?? nothingKnown(subject, name);
-  if (before.judged.includes(mark)) return undefined;
+  if (before.judged.includes(key)) return undefined;
   return {
     ...before,
     version: before.version + 1,
     wanted: before.wanted + 1,
-    judged: remember(before.judged, mark),
+    judged: addReceipt(before.judged, key),
     latest: { cause: "again", ...present({ correlationId }) },
   };
 }
 
 /** Whether data was fetched last before a moment, ISO 8601. What was never fetched is its own task's business. */
-export function isFetchedBefore({ done, fetchedAt }: DataSet, moment: string): boolean {
-  return done > 0 && (fetchedAt === undefined || fetchedAt < moment);
+export function isFetchedBefore({ done, fetchedAt }: DocumentRecord, timestamp: string): boolean {
+  return done > 0 && (fetchedAt === undefined || fetchedAt < timestamp);
 }
 
 /** How often an endpoint's data was wanted, over all of its ranges: it rises with each event that tells of data. */
-export function wantedOf(dataSets: readonly DataSet[], endpoint: string): number {
-  return dataSets
-    .filter((dataSet) => dataSet.endpoint === endpoint)
+export function requestedOf(documents: readonly DocumentRecord[], endpoint: string): number {
+  return documents
+    .filter((document) => document.endpoint === endpoint)
     .reduce((sum, { wanted }) => sum + wanted, 0);
 }
 
@@ -131,11 +131,11 @@ export function wantedOf(dataSets: readonly DataSet[], endpoint: string): number
  * @returns undefined where a later fetch was faster
  */
 export function fetched(
-  known: DataSet,
+  known: DocumentRecord,
   noted: number,
   content: string | undefined,
   { at, correlationId }: { readonly at: Date; readonly correlationId?: string | undefined },
-): DataSet | undefined {
+): DocumentRecord | undefined {
   if (noted <= known.done) return undefined;
   const { content: before, ...rest } = known;
   const version = known.version + 1;

@@ -4,7 +4,7 @@ export type Windows = { readonly windowInSeconds: number; readonly callsPerWindo
 /** The least rate that windows can keep, in calls a minute. */
 export const leastRequestsPerMinute = 3;
 
-const mostWindowsPerMinute = 60;
+const maxWindowsPerMinute = 60;
 
 /**
  * Cuts a minute into windows such that no minute, wherever it begins, holds more calls than the rate. A minute
@@ -13,7 +13,7 @@ const mostWindowsPerMinute = 60;
  * @param requestsPerMinute at least `leastRequestsPerMinute`
  */
 export function windowsOf(requestsPerMinute: number): Windows {
-  const cuts = Array.from({ length: mostWindowsPerMinute }, (_, index) => {
+  const cuts = Array.from({ length: maxWindowsPerMinute }, (_, index) => {
     const windowsPerMinute = index + 1;
     const callsPerWindow = Math.floor(requestsPerMinute / (windowsPerMinute + 2));
     return { windowInSeconds: 60 / windowsPerMinute, callsPerWindow };

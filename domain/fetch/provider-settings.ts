@@ -1,6 +1,6 @@
 import { permanent } from "../core/failures.ts";
 import { type Fields, fieldsOf, isFields, numberOf, optionalText, present, textOf } from "../core/parse.ts";
-import type { Kind } from "../event/events.ts";
+import type { WebhookKind } from "../event/events.ts";
 import type { Subject } from "../event/subjects.ts";
 import { type BreakerSettings, parseBreakerSettings } from "./breaker.ts";
 import type { DataName, DateRange } from "./document-name.ts";
@@ -50,7 +50,7 @@ export function longestCallInSeconds({ timeouts }: Pick<ProviderSettings, "timeo
 }
 
 /** What a function keeps of its time for what comes after its last call: storing, sending again. */
-export function settlingInSeconds(timeoutSeconds: number): number {
+export function longestRunInSeconds(timeoutSeconds: number): number {
   return Math.max(1, timeoutSeconds / 10);
 }
 
@@ -99,7 +99,7 @@ function parseStart(fields: Fields): NonNullable<ProviderSettings["paths"]["star
 }
 
 /** The provider's path of each kind's webhook. @throws permanent failure naming the setting */
-export function parseWebhookPaths(provider: unknown): Readonly<Record<Kind, string>> {
+export function parseWebhookPaths(provider: unknown): Readonly<Record<WebhookKind, string>> {
   const paths = fieldsOf(fieldsOf(provider, "provider").paths, "provider.paths");
   const webhooks = fieldsOf(paths.webhooks, "provider.paths.webhooks");
   return {

@@ -9,7 +9,7 @@ import {
   present,
   textOf,
 } from "../core/parse.ts";
-import { parseMoment } from "../core/timestamps.ts";
+import { parseTimestamp } from "../core/timestamps.ts";
 import { jsonText } from "../event/json-text.ts";
 import { parseSubject, type Subject } from "../event/subjects.ts";
 import { checkSchemaVersion } from "../message/schema-version.ts";
@@ -62,12 +62,12 @@ export function readTask(
   return { ...newTask(correlationId), task: "read", subject, ...name, wanted };
 }
 
-export function askTask(subject: Subject, version: number, correlationId?: string): Task {
+export function fetchStateTask(subject: Subject, version: number, correlationId?: string): Task {
   return { ...newTask(correlationId), task: "ask", subject, version };
 }
 
 /** Checks, when it is due, the start that was called for a state's version. */
-export function checkTask(
+export function verifyStartTask(
   subject: Subject,
   version: number,
   wanted: Readonly<Record<string, number>>,
@@ -81,7 +81,7 @@ function newTask(correlationId: string | undefined) {
 }
 
 /** A task as if it had never been tried: redriven, it is not given up at once. */
-export function anew({ since: _, ...task }: Task): Task {
+export function resetAttempts({ since: _, ...task }: Task): Task {
   return { ...task, attempts: 0 };
 }
 
@@ -124,7 +124,7 @@ export function readTaskText(text: string): Task {
 
 function parseUnanswered(fields: Fields): Unanswered {
   const counts = fieldsOf(fields.wanted, "wanted");
-  const due = parseMoment(textOf(fields, "due"));
+  const due = parseTimestamp(textOf(fields, "due"));
   if (due === undefined) throw permanent("due: expected a date-time");
   return {
     wanted: Object.fromEntries(Object.keys(counts).map((endpoint) => [endpoint, numberOf(counts, endpoint)])),

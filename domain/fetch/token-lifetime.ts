@@ -1,5 +1,5 @@
 /** When a token was issued and ends, in seconds since 1970; what can't be read is left out. */
-export type TokenLife = { readonly issuedAt?: number; readonly expiresAt?: number };
+export type TokenLifetime = { readonly issuedAt?: number; readonly expiresAt?: number };
 
 export type RefreshSettings = {
   /** Share of the lifetime that is left when the token is refreshed, 0 to 1. */
@@ -18,30 +18,30 @@ const runsWithinMargin = 3;
  * Whether a token is to be refreshed now: what is left of it is within the margin, a share of its lifetime, or what
  * three runs and the clocks' skew need, where that is more. Without an end that can be read: on every run.
  */
-export function isRefreshDue(life: TokenLife, now: Date, settings: RefreshSettings): boolean {
-  const remaining = remainingInSeconds(life, now);
-  return remaining === undefined || remaining <= marginInSeconds(life, settings);
+export function isRefreshDue(lifetime: TokenLifetime, now: Date, settings: RefreshSettings): boolean {
+  const remaining = remainingInSeconds(lifetime, now);
+  return remaining === undefined || remaining <= marginInSeconds(lifetime, settings);
 }
 
 /**
  * Whether so little is left of a token that refreshes of it must have failed: half of the margin is gone, and two runs
  * at least have seen it due.
  */
-export function isNearEnd(life: TokenLife, now: Date, settings: RefreshSettings): boolean {
-  const { issuedAt, expiresAt } = life;
-  const remaining = remainingInSeconds(life, now);
+export function isNearEnd(lifetime: TokenLifetime, now: Date, settings: RefreshSettings): boolean {
+  const { issuedAt, expiresAt } = lifetime;
+  const remaining = remainingInSeconds(lifetime, now);
   if (remaining === undefined || expiresAt === undefined) return false;
-  const lifetime = issuedAt === undefined ? Infinity : expiresAt - issuedAt;
-  const dueFrom = Math.min(lifetime, marginInSeconds(life, settings));
+  const span = issuedAt === undefined ? Infinity : expiresAt - issuedAt;
+  const dueFrom = Math.min(span, marginInSeconds(lifetime, settings));
   return remaining <= dueFrom / 2 && dueFrom - remaining > 2 * settings.refreshEveryMinutes * 60;
 }
 
 /** What is left of a token's life, below 0 where it has ended; undefined where its end can't be read. */
-export function remainingInSeconds({ expiresAt }: TokenLife, now: Date): number | undefined {
+export function remainingInSeconds({ expiresAt }: TokenLifetime, now: Date): number | undefined {
   return expiresAt === undefined ? undefined : expiresAt - now.getTime() / 1000;
 }
 
-function marginInSeconds({ issuedAt, expiresAt }: TokenLife, settings: RefreshSettings): number {
+function marginInSeconds({ issuedAt, expiresAt }: TokenLifetime, settings: RefreshSettings): number {
   const isKnown = issuedAt !== undefined && expiresAt !== undefined;
   const share = isKnown ? (expiresAt - issuedAt) * settings.marginFraction : 0;
   const least = runsWithinMargin * settings.refreshEveryMinutes * 60 + clockSkewInSeconds;
@@ -50,7 +50,7 @@ function marginInSeconds({ issuedAt, expiresAt }: TokenLife, settings: RefreshSe
 
 /** Whether a token can end between two runs, whenever it is refreshed. */
 export function isShortLived(
-  { issuedAt, expiresAt }: TokenLife,
+  { issuedAt, expiresAt }: TokenLifetime,
   { refreshEveryMinutes }: RefreshSettings,
 ): boolean {
   if (issuedAt === undefined || expiresAt === undefined) return false;
@@ -61,7 +61,7 @@ export function isShortLived(
  * Which of two tokens is the newer one: by when they were issued, then by when they end.
  * @returns above 0 where it is the first, below 0 where it is the second, 0 where their claims don't tell
  */
-export function compareAge(first: TokenLife, second: TokenLife): number {
+export function compareAge(first: TokenLifetime, second: TokenLifetime): number {
   return difference(first.issuedAt, second.issuedAt) || difference(first.expiresAt, second.expiresAt);
 }
 

@@ -1,4 +1,4 @@
-import { compareAge, type TokenLife } from "./token-lifetime.ts";
+import { compareAge, type TokenLifetime } from "./token-lifetime.ts";
 
 /** A version of the token secret; without a token it is the placeholder that the deployment made. */
 export type TokenVersion = {
@@ -16,10 +16,10 @@ export type TokenVersion = {
 export function succeeds(
   next: Omit<TokenVersion, "versionId">,
   current: TokenVersion,
-  readLife: (token: string) => TokenLife,
+  readLifetime: (token: string) => TokenLifetime,
 ): boolean {
   if (next.token === undefined || current.token === undefined || next.token === current.token) return false;
-  const age = compareAge(readLife(next.token), readLife(current.token));
+  const age = compareAge(readLifetime(next.token), readLifetime(current.token));
   if (age < 0) return false;
   if (next.replaces === current.versionId) return true;
   const isSetByHand = current.replaces === undefined && next.replaces !== undefined;

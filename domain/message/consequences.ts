@@ -1,13 +1,13 @@
 import { permanent } from "../core/failures.ts";
 import { type IncomeEvent, subjectKindOf } from "../event/events.ts";
 import { type Subject, subjectOf } from "../event/subjects.ts";
-import type { DataSet } from "../fetch/document.ts";
-import { askTask, readTask, startTask, type Task } from "../fetch/tasks.ts";
+import type { DocumentRecord } from "../fetch/document.ts";
+import { fetchStateTask, readTask, startTask, type Task } from "../fetch/tasks.ts";
 import type { EraseTask } from "../recovery/erasure.ts";
 import type { Change } from "../state/change.ts";
-import { correlationOf, type Latest, tellSame } from "../state/last-change.ts";
+import { correlationOf, haveSameMessage, type LastChange } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
-import { messageOfDataSet, messageOfState } from "./message.ts";
+import { messageOfDocument, messageOfState } from "./message.ts";
 import type { Message } from "./message-schemas.ts";
 
 /**
@@ -57,7 +57,7 @@ function ofEvent(event: IncomeEvent, receipts: number): Consequence {
 
 function ofState(before: State | undefined, after: State, source: string): readonly Consequence[] {
   if (before?.version === after.version)
-    return isRetold(before, after) ? publish([], messageOfState(after, source)) : [];
+    return isReplayed(before, after) ? publish([], messageOfState(after, source)) : [];
   const { subject, version, userId, latest } = after;
   const correlationId = correlationOf(latest);
   const list: Consequence[] = [];
@@ -67,25 +67,32 @@ function ofState(before: State | undefined, after: State, source: string): reado
   if (subject.kind !== "user" && isConnected(after) && before?.connected !== true) {
     list.push({ do: "call", task: startTask(subject, version, correlationId) });
   }
-  if (after.unconfirmed) list.push({ do: "call", task: askTask(subject, version, correlationId) });
+  if (after.unconfirmed) list.push({ do: "call", task: fetchStateTask(subject, version, correlationId) });
   return publish(list, messageOfState(after, source));
 }
 
-function ofData(before: DataSet | undefined, after: DataSet, source: string): readonly Consequence[] {
+function ofData(
+  before: DocumentRecord | undefined,
+  after: DocumentRecord,
+  source: string,
+): readonly Consequence[] {
   if (before?.version === after.version)
-    return isRetold(before, after) ? publish([], messageOfDataSet(after, source)) : [];
+    return isReplayed(before, after) ? publish([], messageOfDocument(after, source)) : [];
   const { subject, wanted, latest } = after;
-  const isWantedMore = wanted > (before?.wanted ?? 0);
+  const isRequestedMore = wanted > (before?.wanted ?? 0);
   const task = readTask(subject, after, wanted, correlationOf(latest));
-  return publish(isWantedMore ? [{ do: "call", task }] : [], messageOfDataSet(after, source));
+  return publish(isRequestedMore ? [{ do: "call", task }] : [], messageOfDocument(after, source));
 }
 
 /**
  * The stream tells of every write; one that left the version alone has no consequences. Only `repair` hands over a
  * version whose `latest` is another: it tells of an event again, and nothing else follows.
  */
-function isRetold(before: { readonly latest: Latest }, after: { readonly latest: Latest }): boolean {
-  return !tellSame(before.latest, after.latest);
+function isReplayed(
+  before: { readonly latest: LastChange },
+  after: { readonly latest: LastChange },
+): boolean {
+  return !haveSameMessage(before.latest, after.latest);
 }
 
 function publish(list: readonly Consequence[], message: Message | undefined): readonly Consequence[] {

@@ -2,43 +2,43 @@ import { permanent } from "../core/failures.ts";
 import { present } from "../core/parse.ts";
 import type { IncomeEvent } from "../event/events.ts";
 import { nameOf, type Subject } from "../event/subjects.ts";
-import type { DataSet } from "../fetch/document.ts";
+import type { DocumentRecord } from "../fetch/document.ts";
 import { type DateRange, nameOfData, rangeOf } from "../fetch/document-name.ts";
-import type { Latest } from "../state/last-change.ts";
+import type { LastChange } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
 import type { DataOf, Message } from "./message-schemas.ts";
 
 /** The message of a state's present version; undefined where it has none of its own. */
 export function messageOfState(state: State, source: string): Message | undefined {
   const { latest, subject } = state;
-  const told = { source, subject: nameOf(subject), version: state.version };
+  const common = { source, subject: nameOf(subject), version: state.version };
   switch (latest.cause) {
     case "again":
       return undefined;
     case "event": {
       const { id } = latest.event;
-      return ofEvent(state, latest, attributesOf(told, id, timeOf(latest.event), id));
+      return ofEvent(state, latest, attributesOf(common, id, timeOf(latest.event), id));
     }
     case "answer": {
-      const id = `${told.subject}.${state.version}`;
-      return ofAnswer(state, attributesOf(told, id, latest.at, latest.correlationId));
+      const id = `${common.subject}.${state.version}`;
+      return ofAnswer(state, attributesOf(common, id, latest.at, latest.correlationId));
     }
   }
 }
 
 function ofEvent(
   { subject: { id }, ...state }: State,
-  { event, outcome }: Extract<Latest, { cause: "event" }>,
+  { event, outcome }: Extract<LastChange, { cause: "event" }>,
   attributes: Attributes,
 ): Message {
   const { type, reconciled } = event;
-  const judged = { deleted: state.deleted, unconfirmed: state.unconfirmed, outcome, reconciled };
+  const facts = { deleted: state.deleted, unconfirmed: state.unconfirmed, outcome, reconciled };
   const known = { userId: state.userId, datasourceId: state.datasourceId, connected: state.connected };
   switch (type) {
     case "user.created":
     case "user.updated":
     case "user.deleted": {
-      const data = present<DataOf<typeof type>>({ userId: id, ...judged });
+      const data = present<DataOf<typeof type>>({ userId: id, ...facts });
       return { ...attributes, type, data };
     }
     case "account.created":
@@ -46,7 +46,7 @@ function ofEvent(
     case "account.connected":
     case "account.disconnected":
     case "account.deleted": {
-      const data = present<DataOf<typeof type>>({ accountId: id, ...known, ...judged });
+      const data = present<DataOf<typeof type>>({ accountId: id, ...known, ...facts });
       return { ...attributes, type, data };
     }
     case "company-account.created":
@@ -54,7 +54,7 @@ function ofEvent(
     case "company-account.connected":
     case "company-account.disconnected":
     case "company-account.deleted": {
-      const data = present<DataOf<typeof type>>({ companyAccountId: id, ...known, ...judged });
+      const data = present<DataOf<typeof type>>({ companyAccountId: id, ...known, ...facts });
       return { ...attributes, type, data };
     }
     case "endpoint.updated":
@@ -80,12 +80,12 @@ function ofAnswer(state: State, attributes: Attributes): Message {
 }
 
 /** The message of a data set's present version; undefined where it has none of its own. */
-export function messageOfDataSet(dataSet: DataSet, source: string): Message | undefined {
-  const { latest, subject, endpoint, range, content } = dataSet;
-  const told = {
+export function messageOfDocument(document: DocumentRecord, source: string): Message | undefined {
+  const { latest, subject, endpoint, range, content } = document;
+  const common = {
     source,
-    subject: `${nameOf(subject)}/${nameOfData(dataSet, "/")}`,
-    version: dataSet.version,
+    subject: `${nameOf(subject)}/${nameOfData(document, "/")}`,
+    version: document.version,
   };
   const known = { ...accountIdOf(subject), endpoint };
   switch (latest.cause) {
@@ -94,7 +94,7 @@ export function messageOfDataSet(dataSet: DataSet, source: string): Message | un
     case "event": {
       const { event, outcome } = latest;
       const { id, userId, dataAvailable } = event;
-      const attributes = attributesOf(told, id, timeOf(event), id);
+      const attributes = attributesOf(common, id, timeOf(event), id);
       const dates = datesOf(rangeOf(event));
       const data = present<DataOf<"endpoint.updated">>({
         ...known,
@@ -106,8 +106,8 @@ export function messageOfDataSet(dataSet: DataSet, source: string): Message | un
       return { ...attributes, type: "endpoint.updated", data };
     }
     case "answer": {
-      const id = `${told.subject}.${dataSet.announced?.version ?? dataSet.version}`;
-      const attributes = attributesOf(told, id, latest.at, latest.correlationId);
+      const id = `${common.subject}.${document.announced?.version ?? document.version}`;
+      const attributes = attributesOf(common, id, latest.at, latest.correlationId);
       const data = present<DataOf<"data.updated">>({ ...known, ...datesOf(range), content });
       return { ...attributes, type: "data.updated", data };
     }
@@ -128,9 +128,9 @@ export function messageOfErasure(
   correlationId?: string,
 ): Message {
   const { kind, id } = subject;
-  const told = { source, subject: nameOf(subject), version: 0 };
+  const common = { source, subject: nameOf(subject), version: 0 };
   const attributes = {
-    ...attributesOf(told, `${told.subject}.erased.${erasedAt}`, erasedAt, correlationId),
+    ...attributesOf(common, `${common.subject}.erased.${erasedAt}`, erasedAt, correlationId),
     sequence: lastOfAll,
   };
   switch (kind) {

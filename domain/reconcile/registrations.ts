@@ -1,9 +1,9 @@
 import { permanent } from "../core/failures.ts";
 import { fieldsOf, textOf } from "../core/parse.ts";
-import { type Kind, kinds } from "../event/events.ts";
+import { type WebhookKind, webhookKinds } from "../event/events.ts";
 
 /** Where a kind's webhooks should go, and where the provider says that they go. */
-export type Registration = { readonly kind: Kind; readonly deployed: string } & (
+export type Registration = { readonly kind: WebhookKind; readonly deployed: string } & (
   | { readonly is: "here" }
   | { readonly is: "elsewhere"; readonly url: string }
   | { readonly is: "none" }
@@ -12,12 +12,12 @@ export type Registration = { readonly kind: Kind; readonly deployed: string } & 
 );
 
 /** What is registered, judged by the address that is deployed. @param url as the provider tells it */
-export function registrationAt(kind: Kind, deployed: string, url: string): Registration {
+export function registrationAt(kind: WebhookKind, deployed: string, url: string): Registration {
   return url === deployed ? { kind, deployed, is: "here" } : { kind, deployed, is: "elsewhere", url };
 }
 
 /** Where the webhooks of a kind are sent. @param webhooksUrl the deployed address below which each kind has its route */
-export function webhookUrlOf(webhooksUrl: string, kind: Kind): string {
+export function webhookUrlOf(webhooksUrl: string, kind: WebhookKind): string {
   return `${webhooksUrl.replace(/\/$/, "")}/${kind}`;
 }
 
@@ -27,7 +27,7 @@ export function parseRegistrations(value: unknown): readonly Registration[] {
   if (!Array.isArray(webhooks)) throw permanent("webhooks: expected a list");
   return webhooks.map((entry: unknown) => {
     const fields = fieldsOf(entry, "webhooks");
-    const kind = kinds.find((each) => each === fields.kind);
+    const kind = webhookKinds.find((each) => each === fields.kind);
     if (kind === undefined) throw permanent("webhooks: a kind that this release does not know");
     const known = { kind, deployed: textOf(fields, "deployed") };
     const is = textOf(fields, "is");

@@ -1,11 +1,11 @@
 import { type Fields, isFields, optionalText, parseJson } from "../core/parse.ts";
 import { type Envelope, readEnvelope } from "../event/envelope.ts";
-import { isKind } from "../event/events.ts";
+import { isWebhookKind } from "../event/events.ts";
 import { nameOf } from "../event/subjects.ts";
 import { readEraseTask } from "./erasure.ts";
 
 /** What a dead letter is about, as far as its body tells: it may be of any release, or of nobody that we know. */
-export type LetterContent = {
+export type DeadLetterContent = {
   /** `users event`, `read task`, `erasure`, a message's type, or `unreadable`. */
   readonly what: string;
   /** Of an event or a message; of a task or an erasure whom it is about. */
@@ -16,7 +16,7 @@ export type LetterContent = {
   readonly envelope?: Envelope;
 };
 
-export function contentOfLetter(body: string): LetterContent {
+export function contentOfDeadLetter(body: string): DeadLetterContent {
   const fields = orUndefined(() => parseJson(body, "the letter"));
   if (!isFields(fields)) return { what: "unreadable" };
   const content =
@@ -24,25 +24,25 @@ export function contentOfLetter(body: string): LetterContent {
   return content ?? { what: "unreadable" };
 }
 
-function eventContent({ kind, id }: Fields, text: string): LetterContent | undefined {
-  if (!isKind(kind) || typeof id !== "string") return undefined;
+function eventContent({ kind, id }: Fields, text: string): DeadLetterContent | undefined {
+  if (!isWebhookKind(kind) || typeof id !== "string") return undefined;
   const envelope = orUndefined(() => readEnvelope(text));
   return { what: `${kind} event`, id, ...(envelope && { envelope }) };
 }
 
-function taskContent({ task, subject, attempts }: Fields): LetterContent | undefined {
+function taskContent({ task, subject, attempts }: Fields): DeadLetterContent | undefined {
   if (typeof task !== "string" || !isFields(subject)) return undefined;
   const id = `${subject.kind}/${subject.id}`;
   return { what: `${task} task`, id, ...(typeof attempts === "number" && { attempts }) };
 }
 
-function messageContent(fields: Fields): LetterContent | undefined {
+function messageContent(fields: Fields): DeadLetterContent | undefined {
   const [type, id] = [optionalText(fields, "type"), optionalText(fields, "id")];
   if (fields.specversion === undefined || type === undefined || id === undefined) return undefined;
   return { what: type, id };
 }
 
-function erasureContent(text: string): LetterContent | undefined {
+function erasureContent(text: string): DeadLetterContent | undefined {
   const task = orUndefined(() => readEraseTask(text));
   return task && { what: "erasure", id: nameOf(task.subject) };
 }

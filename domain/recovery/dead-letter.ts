@@ -25,8 +25,8 @@ export type Looked = {
  * `done` as they were.
  * @returns how many could not be taken away: they will be seen again
  */
-export type LetterPlace = (
-  look: (letters: readonly DeadLetter[]) => Promise<Looked>,
+export type DeadLetterPlace = (
+  look: (deadLetters: readonly DeadLetter[]) => Promise<Looked>,
 ) => Promise<{ readonly notTaken: number }>;
 
 /** When a queue drops a message: a standard queue counts from its sending, also after SQS moved it to another. */

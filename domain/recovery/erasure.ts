@@ -120,7 +120,7 @@ function usersOf(userId: string | undefined): readonly Subject[] {
  * @param erased names of those who are
  * @returns undefined where nobody is
  */
-export function lateArrival(change: Change, erased: ReadonlySet<string>): EraseTask | undefined {
+export function eraseTaskForLateData(change: Change, erased: ReadonlySet<string>): EraseTask | undefined {
   const subjects = subjectsIn(change);
   const gone = subjects.filter((subject) => erased.has(nameOf(subject)));
   const subject = gone.find(({ kind }) => kind === "user") ?? gone[0];

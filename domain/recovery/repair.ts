@@ -1,9 +1,15 @@
 import { present } from "../core/parse.ts";
-import { type IncomeEvent, isWeak } from "../event/events.ts";
-import type { DataSet } from "../fetch/document.ts";
+import { type IncomeEvent, isUnordered } from "../event/events.ts";
+import type { DocumentRecord } from "../fetch/document.ts";
 import type { Change } from "../state/change.ts";
-import { correlationOf, type Judged, type Latest, markOf, momentOf } from "../state/last-change.ts";
-import { retellData, retellDataSet, retellState } from "../state/replay-message.ts";
+import {
+  changedAt,
+  correlationOf,
+  type LastChange,
+  type ProcessedReceipts,
+  receiptKey,
+} from "../state/last-change.ts";
+import { replayData, replayDocument, replayState } from "../state/replay-message.ts";
 import type { State } from "../state/state.ts";
 
 type ChangeOf<Of extends Change["of"]> = Extract<Change, { of: Of }>;
@@ -18,18 +24,18 @@ type ChangeOf<Of extends Change["of"]> = Extract<Change, { of: Of }>;
 /** What the event is about, as it stands: a state, or for endpoint events a data set. */
 export type Known =
   | { readonly of: "state"; readonly state: State }
-  | { readonly of: "data"; readonly dataSet: DataSet };
+  | { readonly of: "data"; readonly document: DocumentRecord };
 
 /** Which stored items a repair is about, by when they were received or answered, ISO 8601; absent: all. */
 export type Period = { readonly since?: string; readonly until?: string };
 
-export function isWithin({ since, until }: Period, moment: string): boolean {
-  return (since === undefined || moment >= since) && (until === undefined || moment < until);
+export function isWithin({ since, until }: Period, timestamp: string): boolean {
+  return (since === undefined || timestamp >= since) && (until === undefined || timestamp < until);
 }
 
 /** The same bytes again count only where they can be a true repeat. */
 function isRepeated({ event, receipts }: ChangeOf<"event">): boolean {
-  return receipts > 1 && isWeak(event);
+  return receipts > 1 && isUnordered(event);
 }
 
 /** What an event leads to, and what its latest repeat does. */
@@ -39,11 +45,13 @@ export function repairsOfEvent(
   period: Period,
 ): readonly Change[] {
   const { event, receipts } = stored;
-  const isJudged = (receipt: number) => judgedOf(known).includes(markOf(event, receipt));
-  const first: readonly Change[] = isJudged(1) ? retold(known, event) : [{ of: "event", event, receipts: 1 }];
+  const isProcessed = (receipt: number) => processedReceiptsOf(known).includes(receiptKey(event, receipt));
+  const first: readonly Change[] = isProcessed(1)
+    ? replayedChanges(known, event)
+    : [{ of: "event", event, receipts: 1 }];
   return [
     ...(isWithin(period, event.receivedAt) ? first : []),
-    ...(isRepeated(stored) && !isJudged(receipts) ? [stored] : []),
+    ...(isRepeated(stored) && !isProcessed(receipts) ? [stored] : []),
   ];
 }
 
@@ -54,16 +62,16 @@ export function repairsOfEvent(
 export function repairsOfState(state: State, isFetched: boolean): readonly Change[] {
   // Without its user before, the link is written again; already connected before, nothing is started.
   const { userId: _, ...before } = { ...state, version: state.version - 1 };
-  return [{ of: "state", before: isFetched ? before : undefined, after: untold(state) }];
+  return [{ of: "state", before: isFetched ? before : undefined, after: withoutMessage(state) }];
 }
 
 /** Its task where something is outstanding, and what is there of its data. */
-export function repairsOfDataSet(dataSet: DataSet): readonly Change[] {
-  const isOutstanding = dataSet.wanted > dataSet.done;
-  const data = retellData(dataSet);
+export function repairsOfDocument(document: DocumentRecord): readonly Change[] {
+  const isOutstanding = document.wanted > document.done;
+  const data = replayData(document);
   return [
-    ...(isOutstanding ? [{ of: "data", before: undefined, after: untold(dataSet) } as const] : []),
-    ...(data === undefined ? [] : [{ of: "data", before: silent(dataSet), after: data } as const]),
+    ...(isOutstanding ? [{ of: "data", before: undefined, after: withoutMessage(document) } as const] : []),
+    ...(data === undefined ? [] : [{ of: "data", before: withoutCause(document), after: data } as const]),
   ];
 }
 
@@ -74,44 +82,46 @@ export function needsRepair(change: Change, period: Period): boolean {
       // Nothing tells when bytes came again.
       return isWithin(period, change.event.receivedAt) || isRepeated(change);
     case "state":
-      return change.after.unconfirmed || isToldWithin(change.after.latest, period);
+      return change.after.unconfirmed || isAnnouncedWithin(change.after.latest, period);
     case "data": {
       const { wanted, done, fetchedAt, latest } = change.after;
       const isFetchedWithin = fetchedAt !== undefined && isWithin(period, fetchedAt);
-      return wanted > done || isFetchedWithin || isToldWithin(latest, period);
+      return wanted > done || isFetchedWithin || isAnnouncedWithin(latest, period);
     }
   }
 }
 
-function isToldWithin(latest: Latest, period: Period): boolean {
-  const moment = momentOf(latest);
-  return moment !== undefined && isWithin(period, moment);
+function isAnnouncedWithin(latest: LastChange, period: Period): boolean {
+  const timestamp = changedAt(latest);
+  return timestamp !== undefined && isWithin(period, timestamp);
 }
 
-function judgedOf(known: Known | undefined): Judged {
+function processedReceiptsOf(known: Known | undefined): ProcessedReceipts {
   if (known === undefined) return [];
-  return known.of === "state" ? known.state.judged : known.dataSet.judged;
+  return known.of === "state" ? known.state.judged : known.document.judged;
 }
 
-function retold(known: Known | undefined, event: IncomeEvent): readonly Change[] {
+function replayedChanges(known: Known | undefined, event: IncomeEvent): readonly Change[] {
   switch (known?.of) {
     case undefined:
       return [];
     case "state":
-      return [{ of: "state", before: silent(known.state), after: retellState(known.state, event) }];
+      return [{ of: "state", before: withoutCause(known.state), after: replayState(known.state, event) }];
     case "data":
-      return [{ of: "data", before: silent(known.dataSet), after: retellDataSet(known.dataSet, event) }];
+      return [
+        { of: "data", before: withoutCause(known.document), after: replayDocument(known.document, event) },
+      ];
   }
 }
 
 /** Whatever it tells of, a version that tells of something else follows as news. */
-function silent<T extends { readonly latest: Latest }>(record: T): T {
+function withoutCause<T extends { readonly latest: LastChange }>(record: T): T {
   return {
     ...record,
     latest: { cause: "again", ...present({ correlationId: correlationOf(record.latest) }) },
   };
 }
 
-function untold<T extends { readonly latest: Latest }>(record: T): T {
-  return record.latest.cause === "event" ? silent(record) : record;
+function withoutMessage<T extends { readonly latest: LastChange }>(record: T): T {
+  return record.latest.cause === "event" ? withoutCause(record) : record;
 }

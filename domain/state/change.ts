@@ -1,5 +1,5 @@
 import type { IncomeEvent } from "../event/events.ts";
-import type { DataSet } from "../fetch/document.ts";
+import type { DocumentRecord } from "../fetch/document.ts";
 import { correlationOf } from "./last-change.ts";
 import type { State } from "./state.ts";
 
@@ -7,7 +7,7 @@ import type { State } from "./state.ts";
 export type Change =
   | { readonly of: "event"; readonly event: IncomeEvent; readonly receipts: number }
   | { readonly of: "state"; readonly before: State | undefined; readonly after: State }
-  | { readonly of: "data"; readonly before: DataSet | undefined; readonly after: DataSet };
+  | { readonly of: "data"; readonly before: DocumentRecord | undefined; readonly after: DocumentRecord };
 
 /** The id of what led to a change; see `correlationOf`. */
 export function correlationOfChange(change: Change): string | undefined {

@@ -13,7 +13,7 @@ export type Outcome = (typeof outcomes)[number];
  * Why a record stands at its present version: what the relay publishes is read from here alone. `correlationId` is the
  * id of what led to it, see `correlationOf`; absent where an earlier release wrote it.
  */
-export type Latest =
+export type LastChange =
   | { readonly cause: "event"; readonly event: IncomeEvent; readonly outcome: Outcome }
   /** Bytes received again, or something else that has no message of its own. */
   | { readonly cause: "again"; readonly correlationId?: string }
@@ -21,7 +21,7 @@ export type Latest =
   | { readonly cause: "answer"; readonly at: string; readonly correlationId?: string };
 
 /** @throws permanent failure naming the field */
-export function parseLatest(value: unknown): Latest {
+export function parseLastChange(value: unknown): LastChange {
   const fields = fieldsOf(value, "latest");
   const correlation = present({ correlationId: optionalText(fields, "correlationId") });
   switch (fields.cause) {
@@ -40,12 +40,12 @@ export function parseLatest(value: unknown): Latest {
  * The id under which all that follows from one cause is found, in logs and in subscribers' messages: that of the event,
  * or of the run of reconciliation, which made the record what it is.
  */
-export function correlationOf(latest: Latest): string | undefined {
+export function correlationOf(latest: LastChange): string | undefined {
   return latest.cause === "event" ? latest.event.id : latest.correlationId;
 }
 
 /** When a record was told what it tells of; undefined where it tells nothing. */
-export function momentOf(latest: Latest): string | undefined {
+export function changedAt(latest: LastChange): string | undefined {
   switch (latest.cause) {
     case "event":
       return latest.event.receivedAt;
@@ -57,7 +57,7 @@ export function momentOf(latest: Latest): string | undefined {
 }
 
 /** Whether two versions of a record have the same message, or both none. */
-export function tellSame(one: Latest, other: Latest): boolean {
+export function haveSameMessage(one: LastChange, other: LastChange): boolean {
   if (one.cause === "event") return other.cause === "event" && one.event.id === other.event.id;
   return one.cause === other.cause;
 }
@@ -74,39 +74,39 @@ function parseOutcome(value: unknown): Outcome {
  * received again that agreed. Such a one, and one older than the last twenty, is judged again, which at worst
  * asks the provider once more.
  */
-export type Judged = readonly string[];
-const remembered = 20;
+export type ProcessedReceipts = readonly string[];
+const maxReceipts = 20;
 
 /** A mark is one receipt of one event: a prefix of its digest, and how often it had been received. */
-export function markOf(event: IncomeEvent, receipts: number): string {
-  return `${beginOfMark(event)}${receipts}`;
+export function receiptKey(event: IncomeEvent, receipts: number): string {
+  return `${receiptKeyPrefix(event)}${receipts}`;
 }
 
 /** Whether any receipt of an event is among those judged lately. */
-export function isJudged(judged: Judged, event: IncomeEvent): boolean {
-  return judged.some((mark) => mark.startsWith(beginOfMark(event)));
+export function isProcessed(receipts: ProcessedReceipts, event: IncomeEvent): boolean {
+  return receipts.some((key) => key.startsWith(receiptKeyPrefix(event)));
 }
 
 /** Whether a receipt of the event was judged last of all. */
-export function isJudgedLast(judged: Judged, event: IncomeEvent): boolean {
-  return judged.at(-1)?.startsWith(beginOfMark(event)) === true;
+export function isProcessedLast(receipts: ProcessedReceipts, event: IncomeEvent): boolean {
+  return receipts.at(-1)?.startsWith(receiptKeyPrefix(event)) === true;
 }
 
 /** Whether so many were judged that the first of them are forgotten. */
-export function mayHaveForgotten(judged: Judged): boolean {
-  return judged.length >= remembered;
+export function isHistoryFull(receipts: ProcessedReceipts): boolean {
+  return receipts.length >= maxReceipts;
 }
 
-function beginOfMark(event: IncomeEvent): string {
+function receiptKeyPrefix(event: IncomeEvent): string {
   return `${event.id.slice(0, 16)}.`;
 }
 
-export function remember(judged: Judged, mark: string): Judged {
-  return [...judged, mark].slice(-remembered);
+export function addReceipt(receipts: ProcessedReceipts, key: string): ProcessedReceipts {
+  return [...receipts, key].slice(-maxReceipts);
 }
 
 /** @throws permanent failure naming the field */
-export function parseJudged(fields: Fields): Judged {
+export function parseProcessedReceipts(fields: Fields): ProcessedReceipts {
   const { judged } = fields;
   if (!Array.isArray(judged)) throw permanent("judged: expected a list");
   return judged.map(String);

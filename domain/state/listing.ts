@@ -1,6 +1,6 @@
 import { permanent } from "../core/failures.ts";
 import { fieldsOf, optionalText, parseJson, present, textOf } from "../core/parse.ts";
-import { parseMoment } from "../core/timestamps.ts";
+import { parseTimestamp } from "../core/timestamps.ts";
 import { booleanAt, idAt, type KindMapping, type Search, textAt } from "../event/mapping.ts";
 import { type Continuation, readPage } from "../fetch/paging.ts";
 import type { PagingSettings } from "../fetch/paging-settings.ts";
@@ -74,7 +74,7 @@ export function readListed(reader: ListReader, item: unknown, search: Search): L
   const createdAt = at("createdAt");
   return present<Listed>({
     id,
-    createdAt: typeof createdAt === "string" ? parseMoment(createdAt) : undefined,
+    createdAt: typeof createdAt === "string" ? parseTimestamp(createdAt) : undefined,
     connected: booleanAt(`${name}.connected`, at("connected")),
     datasourceId: textAt(`${name}.datasourceId`, at("datasourceId")),
   });

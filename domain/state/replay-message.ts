@@ -1,7 +1,7 @@
 import { present } from "../core/parse.ts";
 import type { IncomeEvent } from "../event/events.ts";
-import type { DataSet } from "../fetch/document.ts";
-import type { Latest, Outcome } from "./last-change.ts";
+import type { DocumentRecord } from "../fetch/document.ts";
+import type { LastChange, Outcome } from "./last-change.ts";
 import { claimOf, type State } from "./state.ts";
 
 /**
@@ -10,31 +10,31 @@ import { claimOf, type State } from "./state.ts";
  */
 
 /** The state, with an event that it has judged as what it tells of. */
-export function retellState(state: State, event: IncomeEvent): State {
+export function replayState(state: State, event: IncomeEvent): State {
   return isLatest(state.latest, event)
     ? state
     : { ...state, latest: { cause: "event", event, outcome: outcomeNow(state, event) } };
 }
 
 /** The data set, with an event that it has taken into account as what it tells of. */
-export function retellDataSet(dataSet: DataSet, event: IncomeEvent): DataSet {
-  return isLatest(dataSet.latest, event)
-    ? dataSet
-    : { ...dataSet, latest: { cause: "event", event, outcome: "applied" } };
+export function replayDocument(document: DocumentRecord, event: IncomeEvent): DocumentRecord {
+  return isLatest(document.latest, event)
+    ? document
+    : { ...document, latest: { cause: "event", event, outcome: "applied" } };
 }
 
 /** The data set, with its data as what it tells of; undefined where none was ever told of. */
-export function retellData(dataSet: DataSet): DataSet | undefined {
-  const { latest, announced, content, fetchedAt } = dataSet;
-  if (latest.cause === "answer") return dataSet;
+export function replayData(document: DocumentRecord): DocumentRecord | undefined {
+  const { latest, announced, content, fetchedAt } = document;
+  if (latest.cause === "answer") return document;
   // Data that a release fetched which did not note the version that told of it.
   const at = announced?.at ?? (content && fetchedAt);
   if (at === undefined) return undefined;
   const correlation = present({ correlationId: announced?.correlationId });
-  return { ...dataSet, latest: { cause: "answer", at, ...correlation } };
+  return { ...document, latest: { cause: "answer", at, ...correlation } };
 }
 
-export function isLatest(latest: Latest, event: IncomeEvent): boolean {
+export function isLatest(latest: LastChange, event: IncomeEvent): boolean {
   return latest.cause === "event" && latest.event.id === event.id;
 }
 

@@ -1,12 +1,12 @@
-import { dataSetOf, type SubjectRecords } from "../event/event-progress.ts";
+import { documentOf, type SubjectRecords } from "../event/event-progress.ts";
 import { type IncomeEvent, subjectKindOf } from "../event/events.ts";
-import type { DataSet } from "../fetch/document.ts";
-import { messageOfDataSet, messageOfState } from "../message/message.ts";
+import type { DocumentRecord } from "../fetch/document.ts";
+import { messageOfDocument, messageOfState } from "../message/message.ts";
 import type { Message } from "../message/message-schemas.ts";
 import { wants } from "../message/subscribers.ts";
 import type { Change } from "./change.ts";
-import { isJudged, type Judged, mayHaveForgotten, momentOf } from "./last-change.ts";
-import { retellData, retellDataSet, retellState } from "./replay-message.ts";
+import { changedAt, isHistoryFull, isProcessed, type ProcessedReceipts } from "./last-change.ts";
+import { replayData, replayDocument, replayState } from "./replay-message.ts";
 import type { State } from "./state.ts";
 
 /** Which messages are replayed; what is absent does not matter. */
@@ -19,16 +19,16 @@ export type ReplaySelection = {
 };
 
 /** A message as it is told again, and when what it tells came. */
-export type Retold = { readonly message: Message; readonly moment: string };
+export type ReplayedMessage = { readonly message: Message; readonly timestamp: string };
 
 export function isSelected(
   { type, since, until }: ReplaySelection,
-  told: { readonly type: string; readonly moment: string },
+  replayed: { readonly type: string; readonly timestamp: string },
 ): boolean {
   return (
-    (type === undefined || wants({ name: "", types: [type] }, told.type)) &&
-    (since === undefined || told.moment >= since) &&
-    (until === undefined || told.moment < until)
+    (type === undefined || wants({ name: "", types: [type] }, replayed.type)) &&
+    (since === undefined || replayed.timestamp >= since) &&
+    (until === undefined || replayed.timestamp < until)
   );
 }
 
@@ -36,42 +36,49 @@ export function isSelected(
  * An event's message, with the `sequence` and the state of its subject as it stands now.
  * @returns undefined where nothing has followed the event yet: its message is still to come by itself
  */
-export function retellEvent(
+export function replayEvent(
   event: IncomeEvent,
-  { state, dataSets }: SubjectRecords,
+  { state, documents }: SubjectRecords,
   source: string,
-): Retold | undefined {
+): ReplayedMessage | undefined {
   const message =
     subjectKindOf(event.type) === "endpoint"
-      ? ofDataSet(event, dataSetOf(event, dataSets), source)
+      ? ofDataSet(event, documentOf(event, documents), source)
       : ofState(event, state, source);
-  return message && { message, moment: event.receivedAt };
+  return message && { message, timestamp: event.receivedAt };
 }
 
 function ofState(event: IncomeEvent, state: State | undefined, source: string): Message | undefined {
-  if (state === undefined || !hasJudged(state, event)) return undefined;
-  return messageOfState(retellState(state, event), source);
+  if (state === undefined || !hasProcessed(state, event)) return undefined;
+  return messageOfState(replayState(state, event), source);
 }
 
-function ofDataSet(event: IncomeEvent, dataSet: DataSet | undefined, source: string): Message | undefined {
-  if (dataSet === undefined || !hasJudged(dataSet, event)) return undefined;
-  return messageOfDataSet(retellDataSet(dataSet, event), source);
+function ofDataSet(
+  event: IncomeEvent,
+  document: DocumentRecord | undefined,
+  source: string,
+): Message | undefined {
+  if (document === undefined || !hasProcessed(document, event)) return undefined;
+  return messageOfDocument(replayDocument(document, event), source);
 }
 
-function hasJudged({ judged }: { readonly judged: Judged }, event: IncomeEvent): boolean {
-  return isJudged(judged, event) || mayHaveForgotten(judged);
+function hasProcessed({ judged }: { readonly judged: ProcessedReceipts }, event: IncomeEvent): boolean {
+  return isProcessed(judged, event) || isHistoryFull(judged);
 }
 
 /** What a record tells beside the events that are stored: the provider's answers, and what its data is. */
-export function retellRecord(change: Exclude<Change, { of: "event" }>, source: string): readonly Retold[] {
+export function replayRecord(
+  change: Exclude<Change, { of: "event" }>,
+  source: string,
+): readonly ReplayedMessage[] {
   switch (change.of) {
     case "state": {
       const { after } = change;
-      return after.latest.cause === "answer" ? told(after, messageOfState(after, source)) : [];
+      return after.latest.cause === "answer" ? replayed(after, messageOfState(after, source)) : [];
     }
     case "data": {
-      const data = retellData(change.after);
-      return data === undefined ? [] : told(data, messageOfDataSet(data, source));
+      const data = replayData(change.after);
+      return data === undefined ? [] : replayed(data, messageOfDocument(data, source));
     }
   }
 }
@@ -82,7 +89,10 @@ export function latestEventOf(change: Exclude<Change, { of: "event" }>): IncomeE
   return latest.cause === "event" ? latest.event : undefined;
 }
 
-function told({ latest }: Pick<State, "latest">, message: Message | undefined): readonly Retold[] {
-  const moment = momentOf(latest);
-  return message === undefined || moment === undefined ? [] : [{ message, moment }];
+function replayed(
+  { latest }: Pick<State, "latest">,
+  message: Message | undefined,
+): readonly ReplayedMessage[] {
+  const timestamp = changedAt(latest);
+  return message === undefined || timestamp === undefined ? [] : [{ message, timestamp }];
 }

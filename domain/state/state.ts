@@ -1,15 +1,15 @@
 import { retryable } from "../core/failures.ts";
 import { fieldsOf, numberOf, optionalBoolean, optionalText, present } from "../core/parse.ts";
-import { type IncomeEvent, isWeak } from "../event/events.ts";
+import { type IncomeEvent, isUnordered } from "../event/events.ts";
 import { parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
 import {
-  type Judged,
-  type Latest,
-  markOf,
+  addReceipt,
+  type LastChange,
   type Outcome,
-  parseJudged,
-  parseLatest,
-  remember,
+  type ProcessedReceipts,
+  parseLastChange,
+  parseProcessedReceipts,
+  receiptKey,
 } from "./last-change.ts";
 
 /** What is known of a user, an account or a company account. */
@@ -32,8 +32,8 @@ export type State = {
   readonly deletionTold?: boolean;
   readonly userId?: string;
   readonly datasourceId?: string;
-  readonly judged: Judged;
-  readonly latest: Latest;
+  readonly judged: ProcessedReceipts;
+  readonly latest: LastChange;
 };
 
 /** What the provider says when it is asked. */
@@ -52,8 +52,8 @@ export function parseState(value: unknown): State {
     deletionTold: optionalBoolean(fields, "deletionTold"),
     userId: optionalText(fields, "userId"),
     datasourceId: optionalText(fields, "datasourceId"),
-    judged: parseJudged(fields),
-    latest: parseLatest(fields.latest),
+    judged: parseProcessedReceipts(fields),
+    latest: parseLastChange(fields.latest),
   });
 }
 
@@ -63,19 +63,23 @@ export function parseState(value: unknown): State {
  * @returns the next state, or undefined where nothing changes: the receipt was judged before, or bytes that
  * came again agree with a confirmed state
  */
-export function judge(state: State | undefined, event: IncomeEvent, receipts: number): State | undefined {
+export function applyEvent(
+  state: State | undefined,
+  event: IncomeEvent,
+  receipts: number,
+): State | undefined {
   const before = state ?? unknown(event);
-  const mark = markOf(event, receipts);
-  if (before.judged.includes(mark)) return undefined;
+  const key = receiptKey(event, receipts);
+  if (before.judged.includes(key)) return undefined;
   const isAgain = receipts > 1;
   // An event with its own id or time that comes again is a retry: it says nothing new.
-  if (isAgain && !isWeak(event)) return undefined;
-  const outcome = weigh(before, event);
+  if (isAgain && !isUnordered(event)) return undefined;
+  const outcome = decideOutcome(before, event);
   if (isAgain && outcome !== "unconfirmed") return undefined;
   return {
     ...apply(before, event, outcome),
     version: before.version + 1,
-    judged: remember(before.judged, mark),
+    judged: addReceipt(before.judged, key),
     latest: isAgain ? { cause: "again", correlationId: event.id } : { cause: "event", event, outcome },
   };
 }
@@ -87,13 +91,13 @@ export function judge(state: State | undefined, event: IncomeEvent, receipts: nu
  * @throws retryable failure where the provider knows nobody though no event told a deletion: it may lag, or its
  * path may be wrong, and a deletion is final
  */
-export function settle(
+export function applyProviderAnswer(
   state: State | undefined,
-  asked: number,
+  askedVersion: number,
   answer: Answer,
   { at, correlationId }: { readonly at: Date; readonly correlationId?: string | undefined },
 ): State | undefined {
-  if (state === undefined || state.version !== asked || state.deleted) return undefined;
+  if (state === undefined || state.version !== askedVersion || state.deleted) return undefined;
   if (!answer.found && state.deletionTold !== true) {
     throw retryable("the provider does not know the subject, and no event told its deletion");
   }
@@ -147,10 +151,10 @@ export function claimOf(event: IncomeEvent): Claim {
   }
 }
 
-function weigh(state: State, event: IncomeEvent): Outcome {
+function decideOutcome(state: State, event: IncomeEvent): Outcome {
   if (state.deleted) return "stale";
   const claim = claimOf(event);
-  if (claim.deleted) return isWeak(event) ? "unconfirmed" : "applied";
+  if (claim.deleted) return isUnordered(event) ? "unconfirmed" : "applied";
   const order = claim.connected === undefined ? "unordered" : compareTimes(state.asOf, event.time);
   if (order === "older") return "stale";
   // While an answer is awaited, whatever comes in may be newer or older than the question: ask again.

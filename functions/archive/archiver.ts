@@ -1,20 +1,20 @@
 import type { Context } from "aws-lambda";
-import type { LetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
+import type { DeadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
 import { failureOf, retryable } from "../../domain/core/failures.ts";
 import { isFields, numberOf } from "../../domain/core/parse.ts";
-import { type DeadLetter, endOf, type LetterPlace } from "../../domain/recovery/dead-letter.ts";
+import { type DeadLetter, type DeadLetterPlace, endOf } from "../../domain/recovery/dead-letter.ts";
 import type { Log } from "../runtime/log.ts";
 
 export type ArchiverDependencies = {
   /** The dead letters of each queue, by its name; the time that is left is that of the invocation. */
-  readonly places: (secondsLeft: () => number) => ReadonlyMap<string, LetterPlace>;
-  readonly put: LetterArchive["put"];
+  readonly places: (secondsLeft: () => number) => ReadonlyMap<string, DeadLetterPlace>;
+  readonly put: DeadLetterArchive["put"];
   /** How long a dead-letter queue keeps a message, counted from when it was sent first. */
   readonly retentionSeconds: number;
   /** So long before that end a letter is archived. */
   readonly beforeEndSeconds: number;
   /** A run ends by itself while so much of its time is left. */
-  readonly settlingSeconds: number;
+  readonly longestRunSeconds: number;
   readonly now: () => Date;
   readonly log: Log;
 };
@@ -48,22 +48,22 @@ function overrideOf(event: unknown): Partial<Pick<ArchiverDependencies, "beforeE
 /** @returns how many letters were archived; undefined where something failed, which is logged */
 async function archiveQueue(
   queue: string,
-  place: LetterPlace,
+  place: DeadLetterPlace,
   dependencies: ArchiverDependencies,
   secondsLeft: () => number,
 ): Promise<number | undefined> {
-  const { put, settlingSeconds, log } = dependencies;
+  const { put, longestRunSeconds, log } = dependencies;
   let count = 0;
   let failure: string | undefined;
   try {
-    const { notTaken } = await place(async (letters) => {
-      const near = letters.filter((letter) => isNearEnd(letter, dependencies));
-      const written = await Promise.allSettled(near.map((letter) => put(queue, letter)));
+    const { notTaken } = await place(async (deadLetters) => {
+      const near = deadLetters.filter((deadLetter) => isNearEnd(deadLetter, dependencies));
+      const written = await Promise.allSettled(near.map((deadLetter) => put(queue, deadLetter)));
       for (const result of written)
         if (result.status === "rejected") failure = failureOf(result.reason).reason;
       const done = near.filter((_, index) => written[index]?.status === "fulfilled");
       count += done.length;
-      return { done, isEnough: secondsLeft() < settlingSeconds };
+      return { done, isEnough: secondsLeft() < longestRunSeconds };
     });
     if (notTaken > 0) failure = `${notTaken} archived letters could not be deleted`;
   } catch (error) {
@@ -76,8 +76,8 @@ async function archiveQueue(
 }
 
 function isNearEnd(
-  letter: DeadLetter,
+  deadLetter: DeadLetter,
   { retentionSeconds, beforeEndSeconds, now }: ArchiverDependencies,
 ): boolean {
-  return endOf(letter, retentionSeconds).getTime() - now().getTime() <= beforeEndSeconds * 1000;
+  return endOf(deadLetter, retentionSeconds).getTime() - now().getTime() <= beforeEndSeconds * 1000;
 }

@@ -4,7 +4,7 @@ import { correlationOfErasure, type EraseTask } from "../../domain/recovery/eras
 import type { StepDependencies } from "./dependencies.ts";
 
 /** Tells subscribers of each that was erased, unless they know; killed in between, they are told once more. */
-export async function tell(
+export async function announceErasures(
   task: EraseTask,
   { digestOf, tombstones, publish, eventSource }: StepDependencies,
 ): Promise<void> {
@@ -14,12 +14,12 @@ export async function tell(
       return { subject, digest, ...(await tombstones.place(digest, correlationOfErasure(task))) };
     }),
   );
-  const untold = marked.filter(({ isTold }) => !isTold);
-  const messages = untold.map(({ subject, erasedAt, correlationId }, index) => ({
+  const unannounced = marked.filter(({ isAnnounced }) => !isAnnounced);
+  const messages = unannounced.map(({ subject, erasedAt, correlationId }, index) => ({
     index,
     message: messageOfErasure(subject, erasedAt, eventSource, correlationId),
   }));
   const [failed] = await publish(messages);
   if (failed !== undefined) throw new FailureError(failed.failure);
-  await Promise.all(untold.map(({ digest }) => tombstones.markTold(digest)));
+  await Promise.all(unannounced.map(({ digest }) => tombstones.markAnnounced(digest)));
 }

@@ -1,7 +1,7 @@
 import { bodyText, type WebhookBody } from "../../adapters/aws/body-text.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import { type Body, readEnvelope } from "../../domain/event/envelope.ts";
-import type { DeadLetter, LetterPlace } from "../../domain/recovery/dead-letter.ts";
+import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 import { addRemoved, type EraseTask } from "../../domain/recovery/erasure.ts";
 import { mentions } from "../../domain/recovery/mentions.ts";
 import type { StepDependencies } from "./dependencies.ts";
@@ -29,12 +29,12 @@ export async function removeDeadLetters(task: EraseTask, dependencies: StepDepen
   return { ...task, removed, incomplete, next: "given-up changes" };
 }
 
-async function sweepPlace(queue: string, place: LetterPlace, sweep: Sweep): Promise<Swept> {
+async function sweepPlace(queue: string, place: DeadLetterPlace, sweep: Sweep): Promise<Swept> {
   let deleted = 0;
   let isComplete = true;
-  const { notTaken } = await place(async (letters) => {
-    const named = await Promise.all(letters.map((letter) => isNamedIn(letter, sweep)));
-    const done = letters.filter((_, index) => named[index]);
+  const { notTaken } = await place(async (deadLetters) => {
+    const named = await Promise.all(deadLetters.map((deadLetter) => isNamedIn(deadLetter, sweep)));
+    const done = deadLetters.filter((_, index) => named[index]);
     deleted += done.length;
     isComplete = !sweep.isTimeOver();
     return { done, isEnough: !isComplete };

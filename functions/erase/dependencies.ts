@@ -7,7 +7,7 @@ import type { ObjectEraser } from "../../adapters/s3/object-eraser.ts";
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { RemoveGivenUp } from "../../adapters/streams/given-up-changes.ts";
-import type { LetterPlace } from "../../domain/recovery/dead-letter.ts";
+import type { DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Publish } from "../runtime/subscriber-queues.ts";
 
@@ -21,7 +21,7 @@ export type EraserDependencies = {
   /** Of the same bucket: bodies that dead letters point to. */
   readonly bodies: Pick<OverflowBucket, "find">;
   /** Where dead letters lie, with the names of their queues; the time that is left is that of the invocation. */
-  readonly deadLetters: (secondsLeft: () => number) => readonly (readonly [string, LetterPlace])[];
+  readonly deadLetters: (secondsLeft: () => number) => readonly (readonly [string, DeadLetterPlace])[];
   readonly removeGivenUp: RemoveGivenUp;
   readonly publish: Publish;
   readonly keepReport: KeepReport;

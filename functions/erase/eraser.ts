@@ -6,8 +6,8 @@ import {
   readEraseTask,
   writeEraseTask,
 } from "../../domain/recovery/erasure.ts";
-import { deadLetterPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
-import { tell } from "./announce-erasures.ts";
+import { rejectPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
+import { announceErasures } from "./announce-erasures.ts";
 import { removeDeadLetters } from "./dead-letters.ts";
 import type { EraserDependencies, StepDependencies } from "./dependencies.ts";
 import { removeGivenUpChanges } from "./given-up-changes.ts";
@@ -18,7 +18,7 @@ import { removeRecords } from "./records.ts";
 type Invocation = Pick<Context, "getRemainingTimeInMillis">;
 
 /** A step stops looking for more when so much of the function's time is left. */
-const sparedFraction = 0.25;
+const reservedFraction = 0.25;
 
 /**
  * Erases users and accounts, a step at a time: each step's message sends the next one, so that a killed function goes
@@ -28,12 +28,12 @@ export function eraser(
   dependencies: EraserDependencies,
 ): (event: SQSEvent, invocation: Invocation) => Promise<SQSBatchResponse> {
   const { send, deadLetterQueueUrl, log } = dependencies;
-  const settle = deadLetterPermanent(send, deadLetterQueueUrl, log);
+  const handleFailures = rejectPermanent(send, deadLetterQueueUrl, log);
   return (event, invocation) => {
     const secondsLeft = () => invocation.getRemainingTimeInMillis() / 1000;
-    const spared = secondsLeft() * sparedFraction;
-    const timed = { ...dependencies, secondsLeft, isTimeOver: () => secondsLeft() < spared };
-    return sqsBatch(({ body }) => goOn(readEraseTask(body), timed), settle)(event);
+    const reserved = secondsLeft() * reservedFraction;
+    const timed = { ...dependencies, secondsLeft, isTimeOver: () => secondsLeft() < reserved };
+    return sqsBatch(({ body }) => goOn(readEraseTask(body), timed), handleFailures)(event);
   };
 }
 
@@ -63,7 +63,7 @@ async function perform(task: EraseTask, dependencies: StepDependencies): Promise
     case "given-up changes":
       return removeGivenUpChanges(task, dependencies);
     case "messages":
-      await tell(task, dependencies);
+      await announceErasures(task, dependencies);
       return task.pass === 1 ? { ...task, pass: 2, next: "subjects" } : undefined;
   }
 }

@@ -12,20 +12,20 @@ export async function markErased(task: EraseTask, dependencies: StepDependencies
   const { digestOf, tombstones, writeLog, records } = dependencies;
   const mark = async (subject: Subject) => {
     const digest = await digestOf(subject);
-    const { erasedAt, isTold } = await tombstones.place(digest, correlationOfErasure(task));
+    const { erasedAt, isAnnounced } = await tombstones.place(digest, correlationOfErasure(task));
     await writeLog(digest, erasedAt);
-    return isTold;
+    return isAnnounced;
   };
   // Before its accounts are looked for: one that becomes known later is found by the relay.
-  const told = [await mark(task.subject)];
+  const erased = [await mark(task.subject)];
   const { own, users } = await findOwn(task, records);
-  for (const subject of own) told.push(await mark(subject));
+  for (const subject of own) erased.push(await mark(subject));
   return {
     ...task,
     erased: merge([task.subject, ...task.erased, ...own]),
     namedWith: merge([...task.namedWith, ...users]),
     // What came late of those who were erased before: dead letters have been looked through for them.
-    isThorough: task.cause !== "arrived late" || !told.every(Boolean) || task.isThorough,
+    isThorough: task.cause !== "arrived late" || !erased.every(Boolean) || task.isThorough,
     next: "records",
   };
 }

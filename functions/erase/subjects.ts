@@ -9,8 +9,8 @@ import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { tombstones } from "../../adapters/erasure/tombstones.ts";
 import { objectEraser } from "../../adapters/s3/object-eraser.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
-import { letterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
-import { queueLetters } from "../../adapters/sqs/queue-dead-letters.ts";
+import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
+import { queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { givenUpChanges } from "../../adapters/streams/given-up-changes.ts";
 import { numberOf, textOf } from "../../domain/core/parse.ts";
@@ -31,7 +31,7 @@ const send = sqsSender(queues);
 const queueUrl = variable("ERASE_QUEUE_URL");
 const places = queuesBeside(queueUrl, variable("QUEUE_NAMES"));
 const subscribers = joinQueues(parseSubscribers(settings.subscribers), places.subscribers);
-const archive = letterArchive(buckets, variable("ARCHIVE_BUCKET"));
+const archive = deadLetterArchive(buckets, variable("ARCHIVE_BUCKET"));
 
 const handle = eraser({
   digestOf: subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN")),
@@ -44,7 +44,7 @@ const handle = eraser({
     // What a run that was ended by force has hidden comes back when its time is over.
     const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
     return places.deadLetters.flatMap(([name, url]) => [
-      [name, queueLetters(queues, url, hiddenSeconds)] as const,
+      [name, queueDeadLetters(queues, url, hiddenSeconds)] as const,
       [name, archive.place(name)] as const,
     ]);
   },

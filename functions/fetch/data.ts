@@ -4,7 +4,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { backgroundInvoker } from "../../adapters/aws/background-invoker.ts";
 import { dataClaims } from "../../adapters/dynamodb/claims.ts";
 import { contentStore } from "../../adapters/dynamodb/document-store.ts";
-import { revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { keptPages } from "../../adapters/s3/kept-pages.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { messageVisibility } from "../../adapters/sqs/message-visibility.ts";
@@ -12,9 +12,9 @@ import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { numberOf } from "../../domain/core/parse.ts";
 import { parseRetrySettings } from "../../domain/core/retry.ts";
 import {
+  longestRunInSeconds,
   parseProviderSettings,
   parseStartEndpoints,
-  settlingInSeconds,
 } from "../../domain/fetch/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
@@ -33,11 +33,11 @@ const timeoutSeconds = numberOf(settings, "timeoutSeconds");
 
 const wakeRefresher = backgroundInvoker(variable("REFRESH_FUNCTION_NAME"));
 const handle = fetcher({
-  revisions: revisions(table, tableName),
+  versionedRecords: versionedRecords(table, tableName),
   claimData: dataClaims(table, tableName, timeoutSeconds, now),
   storeContent: contentStore(table, tableName, overflow),
   keptPages: keptPages(overflow),
-  settlingInMillis: settlingInSeconds(timeoutSeconds) * 1000,
+  longestRunInMillis: longestRunInSeconds(timeoutSeconds) * 1000,
   ...tokenCalls({ table, secrets: new SecretsManagerClient({}) }, provider, {
     now,
     patienceInSeconds: 0,

@@ -1,6 +1,6 @@
 import type { ClaimData } from "../../adapters/dynamodb/claims.ts";
 import type { StoreContent } from "../../adapters/dynamodb/document-store.ts";
-import type { Revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { Call } from "../../adapters/provider/with-token.ts";
 import type { KeptPages } from "../../adapters/s3/kept-pages.ts";
 import type { Hide } from "../../adapters/sqs/message-visibility.ts";
@@ -8,10 +8,10 @@ import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Gate } from "../runtime/provider-calls.ts";
-import type { VerdictSettings } from "./retry-decision.ts";
+import type { RetryDecisionSettings } from "./retry-decision.ts";
 
 export type FetcherDependencies = {
-  readonly revisions: Revisions;
+  readonly versionedRecords: VersionedRecords;
   readonly claimData: ClaimData;
   readonly storeContent: StoreContent;
   readonly keptPages: KeptPages;
@@ -27,10 +27,10 @@ export type FetcherDependencies = {
   /** What is fetched when an account becomes connected. */
   readonly startEndpoints: readonly string[];
   /** Of its time the function keeps this for what comes after the last call. */
-  readonly settlingInMillis: number;
+  readonly longestRunInMillis: number;
   /** So long events may take to answer a start, before its endpoints are read anyway. */
   readonly readAfterSeconds: number;
-  readonly retrying: VerdictSettings;
+  readonly retrying: RetryDecisionSettings;
   readonly now: () => Date;
   readonly random: () => number;
   readonly log: Log;

@@ -4,23 +4,23 @@ import { isFields, optionalBoolean, parseJson } from "../../domain/core/parse.ts
 import type { Subject } from "../../domain/event/subjects.ts";
 import { fillPath, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { TaskOf } from "../../domain/fetch/tasks.ts";
-import { type Answer, type State, settle } from "../../domain/state/state.ts";
+import { type Answer, applyProviderAnswer, type State } from "../../domain/state/state.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 
 /**
  * Asks the provider for a state that events contradict each other about.
  * @returns whether the provider was called; false where the state has moved on
  */
-export async function ask(task: TaskOf<"ask">, dependencies: FetcherDependencies): Promise<boolean> {
+export async function fetchState(task: TaskOf<"ask">, dependencies: FetcherDependencies): Promise<boolean> {
   const { subject, version, correlationId } = task;
-  const { call, revisions, provider, now } = dependencies;
-  const known = await revisions.loadState(subject);
+  const { call, versionedRecords, provider, now } = dependencies;
+  const known = await versionedRecords.loadState(subject);
   const path = pathOfState(subject, provider);
   if (known?.version !== version || path === undefined) return false;
   const answer = await call({ method: "GET", path: fillPath(path, subject) });
-  const settled = (state: State | undefined) =>
-    settle(state, version, answerOf(subject, answer), { at: now(), correlationId });
-  await revisions.state(subject, settled, known);
+  const applied = (state: State | undefined) =>
+    applyProviderAnswer(state, version, answerOf(subject, answer), { at: now(), correlationId });
+  await versionedRecords.state(subject, applied, known);
   return true;
 }
 

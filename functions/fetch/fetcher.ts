@@ -5,7 +5,7 @@ import { readTaskText, type Task } from "../../domain/fetch/tasks.ts";
 import { oneAtATime } from "../runtime/one-at-a-time.ts";
 import { sqsBatch } from "../runtime/sqs-batch.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
-import { ask } from "./fetch-state.ts";
+import { fetchState } from "./fetch-state.ts";
 import { postpone } from "./postpone.ts";
 import { read } from "./read.ts";
 import type { PagesDependencies } from "./read-pages.ts";
@@ -24,7 +24,7 @@ export function fetcher(
 ): (event: SQSEvent, invocation: Invocation) => Promise<SQSBatchResponse> {
   const inTurn = oneAtATime();
   return (event, invocation) => {
-    const timeLeft = () => invocation.getRemainingTimeInMillis() - dependencies.settlingInMillis;
+    const timeLeft = () => invocation.getRemainingTimeInMillis() - dependencies.longestRunInMillis;
     const call: Call = (apiCall) => dependencies.call({ ...apiCall, timeLeft });
     const timed = { ...dependencies, call, timeLeft, inTurn };
     return sqsBatch(({ body }) => perform(readTaskText(body), timed), postpone(dependencies))(event);
@@ -49,7 +49,7 @@ function dispatch(task: Task, dependencies: TimedDependencies): Promise<boolean>
     case "read":
       return read(task, dependencies);
     case "ask":
-      return ask(task, dependencies);
+      return fetchState(task, dependencies);
     case "check":
       return check(task, dependencies);
   }

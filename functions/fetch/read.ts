@@ -1,12 +1,12 @@
-import type { Revisions } from "../../adapters/dynamodb/versioned-records.ts";
-import { type DataSet, fetched } from "../../domain/fetch/document.ts";
+import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import { type DocumentRecord, fetched } from "../../domain/fetch/document.ts";
 import type { TaskOf } from "../../domain/fetch/tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 import { type PagesDependencies, readPages } from "./read-pages.ts";
 
 /** What a read needs of the fetcher. */
 export type ReadDependencies = Pick<FetcherDependencies, "gate" | "claimData" | "storeContent" | "now"> & {
-  readonly revisions: Pick<Revisions, "loadDataSet" | "dataSet">;
+  readonly versionedRecords: Pick<VersionedRecords, "loadDocument" | "document">;
 } & PagesDependencies;
 
 /**
@@ -16,11 +16,11 @@ export type ReadDependencies = Pick<FetcherDependencies, "gate" | "claimData" | 
  */
 export async function read(task: TaskOf<"read">, dependencies: ReadDependencies): Promise<boolean> {
   const { subject } = task;
-  const { revisions, claimData, gate, now } = dependencies;
+  const { versionedRecords, claimData, gate, now } = dependencies;
   // Before anything is looked at: while the provider is down a task comes back many times, and costs no read then.
   await gate();
   const lookedAt = now();
-  const known = await revisions.loadDataSet(subject, task);
+  const known = await versionedRecords.loadDocument(subject, task);
   if (known === undefined || task.wanted <= known.done) return false;
   const giveBack = await claimData(subject, task, known.wanted, lookedAt);
   const noted = task.progress?.noted ?? known.wanted;
@@ -41,19 +41,19 @@ export async function read(task: TaskOf<"read">, dependencies: ReadDependencies)
  */
 async function fetchData(
   task: TaskOf<"read">,
-  known: DataSet,
+  known: DocumentRecord,
   noted: number,
   dependencies: ReadDependencies,
 ): Promise<void> {
   const { subject } = task;
-  const { revisions, storeContent, now } = dependencies;
+  const { versionedRecords, storeContent, now } = dependencies;
   const content = await readPages({ ...dependencies, task, noted });
   // The data first, what is known of it after: a crash between the two fetches again, and forgets nothing. Stored
   // even where the digest is known already: a slower fetch may have put older data there since it was noted.
   await storeContent(subject, task, noted, content);
-  const done = (current: DataSet | undefined) =>
+  const done = (current: DocumentRecord | undefined) =>
     current === undefined
       ? undefined
       : fetched(current, noted, content?.digest, { at: now(), correlationId: task.correlationId });
-  await revisions.dataSet(subject, task, done, known);
+  await versionedRecords.document(subject, task, done, known);
 }

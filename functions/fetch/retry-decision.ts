@@ -3,11 +3,11 @@ import type { Failure } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
 import { delayInSeconds, type RetrySettings } from "../../domain/core/retry.ts";
 import { correlationIdIn } from "../../domain/event/correlation.ts";
-import { anew, readTaskText, type Task, writeTask } from "../../domain/fetch/tasks.ts";
-import { type Failed, returnsOf } from "../runtime/sqs-batch.ts";
+import { readTaskText, resetAttempts, type Task, writeTask } from "../../domain/fetch/tasks.ts";
+import { type Failed, redriveCountOf } from "../runtime/sqs-batch.ts";
 
 /** What becomes of a task that failed. */
-export type Verdict = {
+export type RetryDecision = {
   readonly messageId: string;
   readonly reason: string;
   readonly correlationId?: string;
@@ -19,7 +19,7 @@ export type Verdict = {
   | { readonly do: "give up"; readonly body: string }
 );
 
-export type VerdictSettings = {
+export type RetryDecisionSettings = {
   readonly retry: RetrySettings;
   /** A provider may fail for so long before a task is given up. */
   readonly longestOutageHours: number;
@@ -31,22 +31,22 @@ export type VerdictSettings = {
 const longestHiddenInSeconds = 60;
 
 /** Receives that hiding leaves to a message, for crashes. */
-const sparedReceives = 3;
+const receivesLeftForCrashes = 3;
 
 /**
  * Judges a task that failed. A short wait hides its message; a long one sends the task again with a delay, which
  * uses up neither its receive count nor the messages in flight. What waits for a token or for the rate is never
  * given up; what the provider fails is, after the longest outage. What is of a later release is left as it is.
  */
-export function verdictOn(
+export function decideRetry(
   { record, failure }: Failed,
-  { retry, longestOutageHours, maxReceiveCount }: VerdictSettings,
+  { retry, longestOutageHours, maxReceiveCount }: RetryDecisionSettings,
   now: Date,
   random: number,
-): Verdict {
+): RetryDecision {
   const { messageId, receiptHandle, body } = record;
   const correlation = present({ correlationId: correlationIdIn(body) });
-  const common = { messageId, reason: failure.reason, ...correlation, ...returnsOf(record) };
+  const common = { messageId, reason: failure.reason, ...correlation, ...redriveCountOf(record) };
   if (failure.kind === "permanent") return { ...common, do: "give up", body };
   const receives = Number(record.attributes.ApproximateReceiveCount);
   if (failure.waitsFor === "release") {
@@ -58,12 +58,12 @@ export function verdictOn(
   const task = afterFailure(tried, failure, record);
   if (isOver(task, longestOutageHours, now)) {
     const reason = `${failure.reason}; given up after ${longestOutageHours} hours, see fetch.longestOutageHours`;
-    return { ...common, do: "give up", body: writeTask(anew(task)), reason };
+    return { ...common, do: "give up", body: writeTask(resetAttempts(task)), reason };
   }
   const seconds = delayInSeconds(failure, tried.attempts + receives - 1, retry, random);
   const isSame = failure.instead === undefined;
   const isHideable =
-    isSame && seconds <= longestHiddenInSeconds && receives <= maxReceiveCount - sparedReceives;
+    isSame && seconds <= longestHiddenInSeconds && receives <= maxReceiveCount - receivesLeftForCrashes;
   if (isHideable) return { ...common, do: "hide", receiptHandle, seconds };
   return { ...common, do: "send again", task, seconds };
 }

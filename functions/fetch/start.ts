@@ -1,8 +1,8 @@
 import type { ApiAnswer } from "../../adapters/provider/provider-api.ts";
 import { FailureError, failureOf } from "../../domain/core/failures.ts";
-import { wantedOf, wantFor } from "../../domain/fetch/document.ts";
+import { requestedOf, requestFetchFor } from "../../domain/fetch/document.ts";
 import { fillBody, fillPath } from "../../domain/fetch/provider-settings.ts";
-import { checkTask, type Task, type TaskOf, writeTask } from "../../domain/fetch/tasks.ts";
+import { type Task, type TaskOf, verifyStartTask, writeTask } from "../../domain/fetch/tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 
 /** SQS: a message is delayed at most 15 minutes. */
@@ -15,38 +15,38 @@ const longestDelayInSeconds = 900;
  */
 export async function start(task: TaskOf<"start">, dependencies: FetcherDependencies): Promise<boolean> {
   const { subject, version, correlationId } = task;
-  const { call, provider, startEndpoints, revisions } = dependencies;
+  const { call, provider, startEndpoints, versionedRecords } = dependencies;
   // Who was erased since has no state: nothing is called for, and nothing wanted.
-  if ((await revisions.loadState(subject)) === undefined) return false;
+  if ((await versionedRecords.loadState(subject)) === undefined) return false;
   const fetchStart = provider.paths.start;
   if (fetchStart === undefined || subject.kind !== "account") {
-    for (const endpoint of startEndpoints) await wantStarted(task, endpoint, dependencies);
+    for (const endpoint of startEndpoints) await requestStarted(task, endpoint, dependencies);
     return false;
   }
   // Before the call: an event can answer before the call itself does.
-  const dataSets = await revisions.loadDataSets(subject);
+  const documents = await versionedRecords.loadDocuments(subject);
   const body = fetchStart.body === undefined ? undefined : fillBody(fetchStart.body, subject, startEndpoints);
   const path = fillPath(fetchStart.path, subject);
   const answer = await call({ method: fetchStart.method, path, body }).catch(asStarted);
   // An account that the provider does not know has no data to fetch: 404 and 410 end the task.
   if (!answer.found) return true;
-  const wanted = startEndpoints.map((endpoint) => [endpoint, wantedOf(dataSets, endpoint)] as const);
+  const requested = startEndpoints.map((endpoint) => [endpoint, requestedOf(documents, endpoint)] as const);
   const { now, readAfterSeconds } = dependencies;
   const due = new Date(now().getTime() + readAfterSeconds * 1000);
-  const check = checkTask(subject, version, Object.fromEntries(wanted), { due, correlationId });
+  const check = verifyStartTask(subject, version, Object.fromEntries(requested), { due, correlationId });
   await sendLater(check, dependencies);
   return true;
 }
 
 /** Wants an endpoint of an account that became connected with a version of its state, once. */
-export async function wantStarted(
+export async function requestStarted(
   { subject, version, correlationId }: TaskOf<"start" | "check">,
   endpoint: string,
-  { revisions }: Pick<FetcherDependencies, "revisions">,
+  { versionedRecords }: Pick<FetcherDependencies, "versionedRecords">,
 ): Promise<void> {
   const mark = `start.${version}`;
-  await revisions.dataSet(subject, { endpoint }, (known) =>
-    wantFor(known, subject, { endpoint }, { mark, correlationId }),
+  await versionedRecords.document(subject, { endpoint }, (known) =>
+    requestFetchFor(known, subject, { endpoint }, { key: mark, correlationId }),
   );
 }
 

@@ -2,7 +2,7 @@ import type middy from "@middy/core";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import type { IsAllowedSource } from "../../domain/core/source-addresses.ts";
 import { isAuthentic, isSigned, type WebhookSecret } from "../../domain/core/webhook-secret.ts";
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import type { Log } from "../runtime/log.ts";
 
 export type Event = APIGatewayProxyEventV2;
@@ -33,7 +33,7 @@ export function allowMethods(methods: readonly string[]): middy.MiddlewareObj<Ev
 
 /** Answers 403 to a webhook from an address that is not in the settings. */
 export function allowSources(
-  kind: Kind,
+  kind: WebhookKind,
   { isAllowedSource, log }: AdmissionDependencies,
 ): middy.MiddlewareObj<Event, Result> {
   return {
@@ -47,7 +47,7 @@ export function allowSources(
 
 /** Answers 413 to a body over the limit, before anything is read for it. */
 export function limitBody(
-  kind: Kind,
+  kind: WebhookKind,
   { maxBodyBytes, log }: AdmissionDependencies,
 ): middy.MiddlewareObj<Event, Result> {
   return {
@@ -61,7 +61,7 @@ export function limitBody(
 
 /** Answers 401 unless the secret header, and the signature where one is asked for, are right. */
 export function authenticate(
-  kind: Kind,
+  kind: WebhookKind,
   { readSecret, secretHeader, now, log }: AdmissionDependencies,
 ): middy.MiddlewareObj<Event, Result> {
   const header = secretHeader.toLowerCase();

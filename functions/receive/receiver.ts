@@ -10,7 +10,7 @@ import {
   inlineLimitInBytes,
   writeEnvelope,
 } from "../../domain/event/envelope.ts";
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import { identify } from "../../domain/event/identify.ts";
 import { type MappedHeaders, pickHeaders } from "../../domain/event/mapping-source.ts";
 import { inspectPayload } from "../../domain/event/payload.ts";
@@ -40,7 +40,7 @@ export type ReceiverDependencies = AdmissionDependencies & {
  * Receives the webhooks of one kind: 2xx only when the event is durable in SQS, else 4xx or 5xx, so that the
  * provider sends it again.
  */
-export function receiver(kind: Kind, dependencies: ReceiverDependencies) {
+export function receiver(kind: WebhookKind, dependencies: ReceiverDependencies) {
   return middy<Event, Result>({ timeoutEarlyInMillis: 0 })
     .use(answerFailures(kind, dependencies.log))
     .use(allowMethods(["POST", "PUT"]))
@@ -50,7 +50,7 @@ export function receiver(kind: Kind, dependencies: ReceiverDependencies) {
     .handler((event) => accept(kind, event, dependencies));
 }
 
-async function accept(kind: Kind, event: Event, dependencies: ReceiverDependencies): Promise<Result> {
+async function accept(kind: WebhookKind, event: Event, dependencies: ReceiverDependencies): Promise<Result> {
   const raw = rawBodyOf(event);
   const headers = pickHeaders(dependencies.mappedHeaders, event.headers);
   const id = identify(kind, raw, headers);
@@ -67,7 +67,12 @@ async function makeDurable(
     id,
     raw,
     headers,
-  }: { readonly kind: Kind; readonly id: string; readonly raw: Buffer; readonly headers: MappedHeaders },
+  }: {
+    readonly kind: WebhookKind;
+    readonly id: string;
+    readonly raw: Buffer;
+    readonly headers: MappedHeaders;
+  },
   dependencies: ReceiverDependencies,
 ): Promise<Result> {
   const { send, queueUrl, deadLetterQueueUrl, now, log } = dependencies;
@@ -87,7 +92,7 @@ async function makeDurable(
 }
 
 /** Of a users' body that can't be read its credentials can't be dropped either: it is not kept. */
-function unreadable(kind: Kind, raw: Buffer, error: string): Body {
+function unreadable(kind: WebhookKind, raw: Buffer, error: string): Body {
   return kind === "users" ? { as: "withheld", bytes: raw.byteLength, error } : bodyOf(raw);
 }
 
@@ -107,7 +112,7 @@ async function serialize(envelope: Envelope, { overflow }: ReceiverDependencies)
   });
 }
 
-function answerFailures(kind: Kind, log: Log): middy.MiddlewareObj<Event, Result> {
+function answerFailures(kind: WebhookKind, log: Log): middy.MiddlewareObj<Event, Result> {
   return {
     onError: (request) => {
       request.response = tryAgain(kind, request.error, log);
@@ -116,7 +121,7 @@ function answerFailures(kind: Kind, log: Log): middy.MiddlewareObj<Event, Result
 }
 
 /** @param correlationId of the event; absent where it failed before there was one */
-function tryAgain(kind: Kind, error: unknown, log: Log, correlationId?: string): Result {
+function tryAgain(kind: WebhookKind, error: unknown, log: Log, correlationId?: string): Result {
   log("WEBHOOK_FAILED", { kind, correlationId, reason: failureOf(error).reason });
   return answer(503, "try again", { "retry-after": "30" });
 }

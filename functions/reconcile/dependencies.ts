@@ -1,5 +1,5 @@
 import type { Partitions } from "../../adapters/dynamodb/partitions.ts";
-import type { Revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { Checkpoint } from "../../adapters/streams/checkpoint.ts";
 import type { Search } from "../../domain/event/mapping.ts";
@@ -12,7 +12,7 @@ export type ReconcilerDependencies = {
   readonly lists: ProviderLists;
   readonly search: Search;
   readonly checkpoint: Checkpoint<Run>;
-  readonly revisions: Revisions;
+  readonly versionedRecords: VersionedRecords;
   readonly partitions: Partitions;
   readonly send: Send;
   /** The queues that webhooks go through as well. */

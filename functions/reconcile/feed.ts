@@ -1,6 +1,6 @@
 import { FailureError } from "../../domain/core/failures.ts";
 import { type Envelope, envelopeVersion, writeEnvelope } from "../../domain/event/envelope.ts";
-import type { Gap } from "../../domain/reconcile/drift.ts";
+import type { Drift } from "../../domain/reconcile/drift.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 
 /**
@@ -8,13 +8,13 @@ import type { ReconcilerDependencies } from "./dependencies.ts";
  * @throws retryable failure where a part is not durable in SQS; all of it may be sent again
  */
 export async function feed(
-  gaps: readonly Gap[],
+  drifts: readonly Drift[],
   { send, queueUrls, now }: Pick<ReconcilerDependencies, "send" | "queueUrls" | "now">,
 ): Promise<void> {
   const receivedAt = now().toISOString();
   for (const kind of ["users", "accounts"] as const) {
-    const messages = gaps
-      .filter((gap) => gap.kind === kind)
+    const messages = drifts
+      .filter((drift) => drift.kind === kind)
       .map(({ id, facts }): Envelope => {
         return { schemaVersion: envelopeVersion, kind, id, receivedAt, body: { as: "facts", facts } };
       })

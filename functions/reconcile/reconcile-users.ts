@@ -1,11 +1,11 @@
 import { FailureError } from "../../domain/core/failures.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import {
+  type ComparisonResult,
   compareAccount,
   compareUser,
-  countVerdicts,
-  type Gap,
-  type Verdict,
+  countComparisons,
+  type Drift,
 } from "../../domain/reconcile/drift.ts";
 import { addCounts, type Counts, isStuck, type Run } from "../../domain/reconcile/reconciliation.ts";
 import type { Listed } from "../../domain/state/listing.ts";
@@ -47,7 +47,7 @@ export async function reconcileUsers(
   const { listed, failure } = await listAccounts(known, isStuck(run), dependencies, isTimeLeft);
   const results = await Promise.all(listed.map((user) => compare(user, run.startedAt, dependencies)));
   await feed(
-    results.flatMap(({ gaps }) => gaps),
+    results.flatMap(({ drifts }) => drifts),
     dependencies,
   );
   return {
@@ -59,10 +59,10 @@ export async function reconcileUsers(
 
 async function loadKnown(
   user: Listed,
-  { revisions, partitions }: ReconcilerDependencies,
+  { versionedRecords, partitions }: ReconcilerDependencies,
 ): Promise<KnownUser> {
   const [state, accountIds] = await Promise.all([
-    revisions.loadState({ kind: "user", id: user.id }),
+    versionedRecords.loadState({ kind: "user", id: user.id }),
     partitions.accountsOf(user.id),
   ]);
   return { user, state, accountIds };
@@ -118,26 +118,26 @@ async function withAccounts(
   }
 }
 
-type Comparison = { readonly gaps: readonly Gap[]; readonly found: Partial<Counts> };
+type Comparison = { readonly drifts: readonly Drift[]; readonly found: Partial<Counts> };
 
 async function compare(
   { user, state, accountIds, accounts, skipped }: ComparedUser,
   startedAt: string,
   dependencies: ReconcilerDependencies,
 ): Promise<Comparison> {
-  const { revisions, settings, now } = dependencies;
-  const settledBefore = new Date(now().getTime() - settings.graceMinutes * 60_000).toISOString();
-  const verdicts: Verdict[] = [compareUser(state, user, settledBefore)];
+  const { versionedRecords, settings, now } = dependencies;
+  const createdBefore = new Date(now().getTime() - settings.graceMinutes * 60_000).toISOString();
+  const comparisons: ComparisonResult[] = [compareUser(state, user, createdBefore)];
   const listed = new Map(accounts?.map((account) => [account.id, account]));
   let reread = 0;
   for (const id of new Set([...accountIds, ...listed.keys()])) {
     const subject: Subject = { kind: "account", id };
-    const known = await revisions.loadState(subject);
+    const known = await versionedRecords.loadState(subject);
     if (accounts !== undefined) {
-      verdicts.push(compareAccount(user.id, known, listed.get(id), settledBefore));
+      comparisons.push(compareAccount(user.id, known, listed.get(id), createdBefore));
     }
     if (known?.deleted === false) reread += await rereadOld(subject, startedAt, dependencies);
   }
-  const gaps = verdicts.filter((verdict): verdict is Gap => typeof verdict === "object");
-  return { gaps, found: { ...countVerdicts(verdicts), reread, skipped } };
+  const drifts = comparisons.filter((comparison): comparison is Drift => typeof comparison === "object");
+  return { drifts, found: { ...countComparisons(comparisons), reread, skipped } };
 }

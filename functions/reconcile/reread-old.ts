@@ -1,5 +1,5 @@
 import type { Subject } from "../../domain/event/subjects.ts";
-import { isFetchedBefore, wantFor } from "../../domain/fetch/document.ts";
+import { isFetchedBefore, requestFetchFor } from "../../domain/fetch/document.ts";
 import { correlationOfRun } from "../../domain/reconcile/reconciliation.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 
@@ -11,17 +11,17 @@ import type { ReconcilerDependencies } from "./dependencies.ts";
 export async function rereadOld(
   subject: Subject,
   startedAt: string,
-  { partitions, revisions, settings, now }: ReconcilerDependencies,
+  { partitions, versionedRecords, settings, now }: ReconcilerDependencies,
 ): Promise<number> {
   const oldest = new Date(now().getTime() - settings.rereadAfterDays * 86_400_000).toISOString();
   let count = 0;
-  for (const name of await partitions.dataSetsOf(subject)) {
+  for (const name of await partitions.documentsOf(subject)) {
     if (!isFetchedBefore(name, oldest)) continue;
     let isWanted = false;
-    await revisions.dataSet(subject, name, (known) => {
+    await versionedRecords.document(subject, name, (known) => {
       if (known === undefined || !isFetchedBefore(known, oldest)) return undefined;
-      const next = wantFor(known, subject, name, {
-        mark: `reread.${startedAt}`,
+      const next = requestFetchFor(known, subject, name, {
+        key: `reread.${startedAt}`,
         correlationId: correlationOfRun(startedAt),
       });
       isWanted = next !== undefined;

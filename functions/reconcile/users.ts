@@ -3,14 +3,14 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
 import { partitions } from "../../adapters/dynamodb/partitions.ts";
-import { revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { checkpoint } from "../../adapters/streams/checkpoint.ts";
 import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { parseReconcileSettings } from "../../domain/reconcile/reconcile-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { withOwnReasons } from "../runtime/sanitize-errors.ts";
+import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { tokenCalls } from "../runtime/token-calls.ts";
 import { providerLists } from "./provider-lists.ts";
 import { reconciler } from "./reconciler.ts";
@@ -30,12 +30,12 @@ const { call } = tokenCalls({ table, secrets: new SecretsManagerClient({}) }, pr
   patienceInSeconds,
 });
 
-const handle = withOwnReasons(
+const handle = sanitizeErrors(
   reconciler({
     lists: providerLists(call, provider, reconcile),
     search: jmespathSearch,
     checkpoint: checkpoint(table, tableName),
-    revisions: revisions(table, tableName),
+    versionedRecords: versionedRecords(table, tableName),
     partitions: partitions(table, tableName),
     send: sqsSender(new SQSClient({})),
     queueUrls: { users: variable("USERS_QUEUE_URL"), accounts: variable("ACCOUNTS_QUEUE_URL") },

@@ -9,7 +9,7 @@ import {
   isShortLived,
   type RefreshSettings,
   remainingInSeconds,
-  type TokenLife,
+  type TokenLifetime,
 } from "../../domain/fetch/token-lifetime.ts";
 import { succeeds, type TokenVersion } from "../../domain/fetch/token-succession.ts";
 import type { Log, LogCode } from "../runtime/log.ts";
@@ -19,7 +19,7 @@ export type RefresherDependencies = {
   readonly secret: TokenSecret;
   readonly refusals: Pick<RefusalNote, "read" | "conclude">;
   readonly call: CallWithToken;
-  readonly readLife: (token: string) => TokenLife;
+  readonly readLifetime: (token: string) => TokenLifetime;
   readonly refreshPath: string;
   /** A cheap call that any valid token may make: it proves a new one. */
   readonly proofPath: string;
@@ -57,19 +57,19 @@ export function refresher(
 }
 
 async function run(isAskedFor: boolean, dependencies: RefresherDependencies): Promise<RefreshOutcome> {
-  const { secret, readLife, refresh, now, log } = dependencies;
+  const { secret, readLifetime, refresh, now, log } = dependencies;
   const current = await secret.current();
   if (current.token === undefined) return "missing";
   const healed = await healPending(current, dependencies);
   if (healed !== undefined) return healed;
-  const life = readLife(current.token);
-  const remaining = remainingInSeconds(life, now());
+  const lifetime = readLifetime(current.token);
+  const remaining = remainingInSeconds(lifetime, now());
   if (remaining !== undefined) log("TOKEN_LIFE", { remainingInSeconds: Math.floor(remaining) });
-  if (isShortLived(life, refresh)) log("TOKEN_SHORT_LIVED");
+  if (isShortLived(lifetime, refresh)) log("TOKEN_SHORT_LIVED");
   const isRefused = await isRefusedByProvider(current, current.token, dependencies);
-  if (!isRefused && !isAskedFor && !isRefreshDue(life, now(), refresh)) return "kept";
+  if (!isRefused && !isAskedFor && !isRefreshDue(lifetime, now(), refresh)) return "kept";
   const replaced = replace(current, current.token, isRefused, dependencies);
-  return warnUnlessReplaced(replaced, isNearEnd(life, now(), refresh), log);
+  return warnUnlessReplaced(replaced, isNearEnd(lifetime, now(), refresh), log);
 }
 
 /** A token near its end whose run changes nothing, or fails, is what an operator should know. */
@@ -97,10 +97,10 @@ async function healPending(
   current: StoredToken,
   dependencies: RefresherDependencies,
 ): Promise<RefreshOutcome | undefined> {
-  const { secret, readLife, log } = dependencies;
+  const { secret, readLifetime, log } = dependencies;
   const left = await secret.pending();
   if (left === undefined || left.versionId === current.versionId) return undefined;
-  if (succeeds(left, current, readLife)) {
+  if (succeeds(left, current, readLifetime)) {
     const outcome = await prove(left, current, dependencies);
     if (outcome !== "discarded") return outcome;
     log(codes[outcome]);
@@ -133,14 +133,14 @@ async function replace(
   isRefused: boolean,
   dependencies: RefresherDependencies,
 ): Promise<RefreshOutcome> {
-  const { secret, refusals, call, readLife, refreshPath } = dependencies;
+  const { secret, refusals, call, readLifetime, refreshPath } = dependencies;
   const { versionId } = current;
   const next = await refreshedToken(call, token, refreshPath);
   if (next === undefined) {
     if (isRefused) await refusals.conclude(versionId, true);
     return "refused";
   }
-  if (!succeeds({ token: next, replaces: versionId }, current, readLife)) return "unchanged";
+  if (!succeeds({ token: next, replaces: versionId }, current, readLifetime)) return "unchanged";
   return prove(await secret.propose(next, versionId), current, dependencies);
 }
 

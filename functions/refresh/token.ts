@@ -1,7 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { refusalNote } from "../../adapters/provider/refusal-note.ts";
-import { readTokenLife } from "../../adapters/secrets/token-claims.ts";
+import { readTokenLifetime } from "../../adapters/secrets/token-claims.ts";
 import { tokenSecret } from "../../adapters/secrets/token-secret.ts";
 import { fieldsOf, numberOf } from "../../domain/core/parse.ts";
 import { shortestPage } from "../../domain/fetch/paging.ts";
@@ -9,7 +9,7 @@ import { parseProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { providerCalls } from "../runtime/provider-calls.ts";
-import { withOwnReasons } from "../runtime/sanitize-errors.ts";
+import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { refresher } from "./refresher.ts";
 
 const settings = readSettings();
@@ -21,12 +21,12 @@ const now = () => new Date();
 /** A schedule comes rarely: it rather waits for the rate than fails. */
 const patienceInSeconds = 20;
 
-const handle = withOwnReasons(
+const handle = sanitizeErrors(
   refresher({
     secret: tokenSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN")),
     refusals: refusalNote(table, variable("TABLE_NAME")),
     call: providerCalls(table, provider, now, patienceInSeconds).call,
-    readLife: readTokenLife,
+    readLifetime: readTokenLifetime,
     refreshPath: provider.paths.refresh,
     proofPath: shortestPage(provider.paths.users, provider.paging),
     refresh: {

@@ -1,13 +1,13 @@
 import type { Call } from "../../adapters/provider/with-token.ts";
 import { failureOf } from "../../domain/core/failures.ts";
-import { type Kind, kinds } from "../../domain/event/events.ts";
+import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { type Registration, registrationAt, webhookUrlOf } from "../../domain/reconcile/registrations.ts";
 import { registeredUrl } from "./registered-url.ts";
 
 export type ListDependencies = {
   readonly call: Call;
   /** The provider's path of each kind's webhook. */
-  readonly paths: Readonly<Record<Kind, string>>;
+  readonly paths: Readonly<Record<WebhookKind, string>>;
   readonly webhooksUrl: string;
   /** Whether the provider is known to tell what is registered: then what it doesn't find isn't registered. */
   readonly readsFirst: boolean;
@@ -24,7 +24,7 @@ export async function listWebhooks({
   readsFirst,
 }: ListDependencies): Promise<{ readonly webhooks: readonly Registration[] }> {
   const webhooks: Registration[] = [];
-  for (const kind of kinds) {
+  for (const kind of webhookKinds) {
     const deployed = webhookUrlOf(webhooksUrl, kind);
     const read = await attempt(() => registeredUrl(call, paths[kind], kind));
     if ("reason" in read) webhooks.push({ kind, deployed, is: "untold", reason: read.reason });

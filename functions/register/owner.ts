@@ -1,6 +1,6 @@
 import type { Call } from "../../adapters/provider/with-token.ts";
 import { permanent } from "../../domain/core/failures.ts";
-import { type Kind, kinds } from "../../domain/event/events.ts";
+import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { registeredUrl } from "./registered-url.ts";
 
 /**
@@ -9,11 +9,11 @@ import { registeredUrl } from "./registered-url.ts";
  */
 export async function refuseOthers(
   call: Call,
-  paths: Readonly<Record<Kind, string>>,
+  paths: Readonly<Record<WebhookKind, string>>,
   webhooksUrl: string,
 ): Promise<void> {
   const own = new URL(webhooksUrl).origin;
-  for (const kind of kinds) {
+  for (const kind of webhookKinds) {
     const url = await registeredUrl(call, paths[kind], kind);
     if (url === undefined) continue;
     const origin = URL.parse(url)?.origin;

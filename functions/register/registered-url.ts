@@ -1,13 +1,17 @@
 import type { Call } from "../../adapters/provider/with-token.ts";
 import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 
 /**
  * Reads where a kind's webhooks go: `{"url": text, …}`.
  * @returns undefined where the provider finds nothing at the path
  * @throws permanent failure where it answers something else
  */
-export async function registeredUrl(call: Call, path: string, kind: Kind): Promise<string | undefined> {
+export async function registeredUrl(
+  call: Call,
+  path: string,
+  kind: WebhookKind,
+): Promise<string | undefined> {
   const answer = await call({ method: "GET", path });
   if (!answer.found) return undefined;
   const what = `the registration of ${kind}`;

@@ -3,7 +3,7 @@ import type { StoredWebhookSecret } from "../../adapters/secrets/webhook-secret.
 import { permanent } from "../../domain/core/failures.ts";
 import { isFields } from "../../domain/core/parse.ts";
 import { type ValueToRegister, valueToRegister } from "../../domain/core/webhook-secret.ts";
-import { type Kind, kinds } from "../../domain/event/events.ts";
+import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { webhookUrlOf } from "../../domain/reconcile/registrations.ts";
 import type { Log } from "../runtime/log.ts";
 import { refuseOthers } from "./owner.ts";
@@ -11,7 +11,7 @@ import { refuseOthers } from "./owner.ts";
 export type RegistrarDependencies = {
   readonly call: Call;
   /** The provider's path of each kind's webhook. */
-  readonly paths: Readonly<Record<Kind, string>>;
+  readonly paths: Readonly<Record<WebhookKind, string>>;
   /** The deployed address under which each kind has its route. */
   readonly webhooksUrl: string;
   readonly secretHeader: string;
@@ -26,7 +26,7 @@ export type RegistrarDependencies = {
 
 /** What whoever invoked the registration is told. */
 export type Registration = {
-  readonly registered: readonly Kind[];
+  readonly registered: readonly WebhookKind[];
   readonly secret: ValueToRegister["of"];
   /** After this time the current value can be registered; absent where it is. */
   readonly settlesInSeconds?: number;
@@ -45,7 +45,7 @@ export function registrar(dependencies: RegistrarDependencies): (event?: unknown
     const takesOver = isFields(event) && event.takeOver === true;
     if (dependencies.readsFirst && !takesOver) await refuseOthers(call, paths, webhooksUrl);
     const chosen = valueToRegister(secret, since, now(), settleSeconds);
-    for (const kind of kinds) {
+    for (const kind of webhookKinds) {
       const url = webhookUrlOf(webhooksUrl, kind);
       const body = { url, method: "POST", headers: { [secretHeader]: chosen.value } };
       const answer = await call({ method: "PUT", path: paths[kind], body });
@@ -53,11 +53,11 @@ export function registrar(dependencies: RegistrarDependencies): (event?: unknown
         throw permanent(`the provider knows no webhook at the path of ${kind}; see provider.paths`);
     }
     if (chosen.of === "current") {
-      log("WEBHOOKS_REGISTERED", { count: kinds.length });
-      return { registered: kinds, secret: "current" };
+      log("WEBHOOKS_REGISTERED", { count: webhookKinds.length });
+      return { registered: webhookKinds, secret: "current" };
     }
     const { settlesInSeconds } = chosen;
-    log("WEBHOOKS_REGISTERED_PREVIOUS", { count: kinds.length, delayInSeconds: settlesInSeconds });
-    return { registered: kinds, secret: "previous", settlesInSeconds };
+    log("WEBHOOKS_REGISTERED_PREVIOUS", { count: webhookKinds.length, delayInSeconds: settlesInSeconds });
+    return { registered: webhookKinds, secret: "previous", settlesInSeconds };
   };
 }

@@ -5,7 +5,7 @@ import { isFields, numberOf, optionalBoolean, textOf } from "../../domain/core/p
 import { parseProviderSettings, parseWebhookPaths } from "../../domain/fetch/provider-settings.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { withOwnReasons } from "../runtime/sanitize-errors.ts";
+import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { tokenCalls } from "../runtime/token-calls.ts";
 import { listWebhooks } from "./list-webhooks.ts";
 import { registrar } from "./registrar.ts";
@@ -36,7 +36,7 @@ const register = registrar({
 });
 
 /** An event `{"list": true}` changes nothing; any other registers. */
-const handle = withOwnReasons(async (event: unknown) =>
+const handle = sanitizeErrors(async (event: unknown) =>
   isFields(event) && event.list === true ? listWebhooks(shared) : register(event),
 );
 

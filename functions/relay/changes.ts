@@ -1,7 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { findErased } from "../../adapters/erasure/tombstones.ts";
 import { linkTable } from "../../adapters/s3/links.ts";
@@ -11,7 +11,7 @@ import { parseReadByRange } from "../../domain/fetch/provider-settings.ts";
 import { parseSubscribers } from "../../domain/message/subscribers.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
-import { withOwnReasons } from "../runtime/sanitize-errors.ts";
+import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { joinQueues, publisher } from "../runtime/subscriber-queues.ts";
 import { outbox } from "./outbox.ts";
 import { relay } from "./relay.ts";
@@ -25,9 +25,9 @@ const send = sqsSender(new SQSClient({}));
 const tableName = variable("TABLE_NAME");
 const digestOf = subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN"));
 
-const handle = withOwnReasons(
+const handle = sanitizeErrors(
   relay({
-    revisions: revisions(table, tableName),
+    versionedRecords: versionedRecords(table, tableName),
     link: linkTable(table, tableName),
     findErased: findErased(table, tableName, digestOf),
     outbox: outbox(

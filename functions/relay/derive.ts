@@ -6,8 +6,8 @@ import type { Subject } from "../../domain/event/subjects.ts";
 import { type Consequence, consequencesOf } from "../../domain/message/consequences.ts";
 import {
   type EraseTask,
+  eraseTaskForLateData,
   erasureOnDeletion,
-  lateArrival,
   subjectsIn,
   writeEraseTask,
 } from "../../domain/recovery/erasure.ts";
@@ -79,7 +79,7 @@ function unlessErased(
   sent: Set<string>,
   log: Log,
 ): Step {
-  const task = lateArrival(change, erased);
+  const task = eraseTaskForLateData(change, erased);
   if (task === undefined) return { correlationId, consequences: usual, failure: undefined };
   log("ARRIVED_LATE", { correlationId });
   const text = writeEraseTask(task);

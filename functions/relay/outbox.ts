@@ -43,6 +43,6 @@ export function outbox(send: Send, queues: TaskQueues, publish: Publish): Outbox
         ),
       ),
     ]);
-    for (const { letter, failure } of failed.flat()) fail(letter.index, failure);
+    for (const { text, failure } of failed.flat()) fail(text.index, failure);
   };
 }

@@ -1,21 +1,21 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
 import { partitionOf } from "../../adapters/dynamodb/keys.ts";
-import type { RecordName, Revise, Revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import type { RecordName, Revise, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { Link } from "../../adapters/s3/links.ts";
 import type { StreamRecord } from "../../adapters/streams/change-stream.ts";
 import { type Failure, FailureError, failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { want } from "../../domain/fetch/document.ts";
+import { requestFetch } from "../../domain/fetch/document.ts";
 import { type DataName, rangeOf } from "../../domain/fetch/document-name.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
-import { judge } from "../../domain/state/state.ts";
+import { applyEvent } from "../../domain/state/state.ts";
 import type { Log } from "../runtime/log.ts";
 import { type DeriveDependencies, derive, type Step } from "./derive.ts";
 import type { Outbox } from "./outbox.ts";
 
 export type RelayDependencies = DeriveDependencies & {
-  readonly revisions: Pick<Revisions, "readAhead">;
+  readonly versionedRecords: Pick<VersionedRecords, "readAhead">;
   readonly link: Link;
   readonly outbox: Outbox;
   /** The kinds of subjects whose data is read by the dates that its events tell. */
@@ -40,7 +40,7 @@ export function relay(dependencies: RelayDependencies) {
         if (step !== undefined) step.failure ??= failure;
       },
     );
-    tellRelayed(steps, dependencies.log);
+    logRelayed(steps, dependencies.log);
     return firstFailed(Records, steps, dependencies.log);
   };
 }
@@ -60,7 +60,7 @@ async function writeInside(steps: readonly Step[], dependencies: RelayDependenci
   );
   if (inside.length === 0) return;
   const records = inside.flatMap(({ consequence }) => recordOf(consequence, dependencies));
-  const revise = await dependencies.revisions.readAhead(records);
+  const revise = await dependencies.versionedRecords.readAhead(records);
   const partitions = new Map<string, Write[]>();
   for (const { step, consequence } of inside) {
     const partition = partitionOf(subjectOf(consequence));
@@ -119,12 +119,14 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
   switch (consequence.do) {
     case "judge": {
       const { subject, event, receipts } = consequence;
-      return revise.state(subject, (state) => judge(state, event, receipts));
+      return revise.state(subject, (state) => applyEvent(state, event, receipts));
     }
     case "want": {
       const { subject, event, receipts } = consequence;
       const name = dataNameOf(consequence, dependencies);
-      return revise.dataSet(subject, name, (known) => want(known, subject, name, { event, receipts }));
+      return revise.document(subject, name, (known) =>
+        requestFetch(known, subject, name, { event, receipts }),
+      );
     }
     case "link":
       return dependencies.link(consequence.userId, consequence.accountId);
@@ -135,7 +137,7 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
  * One line for the invocation, with the ids of all: a line for each change would cost more than the change. From the first
  * that failed on, all come again and are told then.
  */
-function tellRelayed(steps: readonly Step[], log: Log): void {
+function logRelayed(steps: readonly Step[], log: Log): void {
   const firstFailure = steps.findIndex(({ failure }) => failure !== undefined);
   const relayed = steps
     .slice(0, firstFailure < 0 ? steps.length : firstFailure)

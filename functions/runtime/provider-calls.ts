@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { guardedCall, patient } from "../../adapters/provider/guarded-call.ts";
 import { type CallWithToken, providerApi } from "../../adapters/provider/provider-api.ts";
-import { callWindow } from "../../adapters/provider/rate-limiter.ts";
+import { rateLimiter } from "../../adapters/provider/rate-limiter.ts";
 import { sharedBreaker } from "../../adapters/provider/shared-breaker.ts";
 import { longestCallInSeconds, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import { variable } from "./environment.ts";
@@ -29,9 +29,9 @@ export function providerCalls(
     longestCallInSeconds: longestCallInSeconds(provider) + patienceInSeconds,
     now,
     random: Math.random,
-    onTurn: (turn) => log(turn === "down" ? "PROVIDER_DOWN" : "PROVIDER_BACK"),
+    onStateChange: (state) => log(state === "down" ? "PROVIDER_DOWN" : "PROVIDER_BACK"),
   });
-  const window = callWindow(table, tableName, provider.requestsPerMinute, { now });
+  const window = rateLimiter(table, tableName, provider.requestsPerMinute, { now });
   const call = providerApi(variable("PROVIDER_BASE_URL"), provider, now);
   return {
     call: guardedCall(call, breaker.admit, patient(window.permit, patienceInSeconds, now, sleep)),

@@ -4,7 +4,7 @@ import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
 import { correlationIdIn } from "../../domain/event/correlation.ts";
 import type { Log } from "./log.ts";
-import { withOwnReasons } from "./sanitize-errors.ts";
+import { sanitizeErrors } from "./sanitize-errors.ts";
 
 /** A message whose handling failed. */
 export type Failed = { readonly record: SQSRecord; readonly failure: Failure };
@@ -13,7 +13,7 @@ export type Failed = { readonly record: SQSRecord; readonly failure: Failure };
  * Settles the messages of a batch that failed: for each, in order, true where it is safe elsewhere, false where
  * SQS shall deliver it again.
  */
-export type Settle = (failed: readonly Failed[]) => Promise<readonly boolean[]>;
+export type HandleFailures = (failed: readonly Failed[]) => Promise<readonly boolean[]>;
 
 /**
  * Handles the messages of a batch side by side, each for itself: what fails is told to SQS, which delivers it
@@ -21,7 +21,7 @@ export type Settle = (failed: readonly Failed[]) => Promise<readonly boolean[]>;
  */
 export function sqsBatch(
   handle: (record: SQSRecord) => Promise<void>,
-  settle: Settle,
+  handleFailures: HandleFailures,
 ): (event: SQSEvent) => Promise<SQSBatchResponse> {
   const attempt = async (record: SQSRecord): Promise<readonly Failed[]> => {
     try {
@@ -31,21 +31,22 @@ export function sqsBatch(
       return [{ record, failure: failureOf(error) }];
     }
   };
-  return withOwnReasons(async ({ Records }) => {
+  return sanitizeErrors(async ({ Records }) => {
     const failed = (await Promise.all(Records.map(attempt))).flat();
-    const isSafe = failed.length === 0 ? [] : await settle(failed);
+    const isSafe = failed.length === 0 ? [] : await handleFailures(failed);
     const left = failed.filter((_, index) => isSafe[index] !== true);
     return { batchItemFailures: left.map(({ record }) => ({ itemIdentifier: record.messageId })) };
   });
 }
 
 /** Permanent failures go to the dead-letter queue with their reason; all else SQS delivers again. */
-export function deadLetterPermanent(send: Send, deadLetterQueueUrl: string, log: Log): Settle {
-  const reject = deadLetter(send, deadLetterQueueUrl, log);
+export function rejectPermanent(send: Send, deadLetterQueueUrl: string, log: Log): HandleFailures {
+  const reject = rejectTo(send, deadLetterQueueUrl, log);
   return (failed) =>
     Promise.all(
       failed.map(async ({ record, failure }) => {
-        if (failure.kind === "permanent") return reject({ ...record, ...returnsOf(record) }, failure.reason);
+        if (failure.kind === "permanent")
+          return reject({ ...record, ...redriveCountOf(record) }, failure.reason);
         const { messageId, body } = record;
         log("MESSAGE_FAILED", { messageId, correlationId: correlationIdIn(body), reason: failure.reason });
         return false;
@@ -53,21 +54,21 @@ export function deadLetterPermanent(send: Send, deadLetterQueueUrl: string, log:
     );
 }
 
-type Letter = Pick<SQSRecord, "messageId" | "body"> & { readonly returns?: string };
+type RejectedMessage = Pick<SQSRecord, "messageId" | "body"> & { readonly returns?: string };
 
 /** How often a message was redriven, for what is sent in its place. */
-export function returnsOf({
+export function redriveCountOf({
   messageAttributes,
-}: Pick<SQSRecord, "messageAttributes">): Pick<Letter, "returns"> {
+}: Pick<SQSRecord, "messageAttributes">): Pick<RejectedMessage, "returns"> {
   return present({ returns: messageAttributes.returns?.stringValue });
 }
 
 /** Puts a message into the dead-letter queue with a reason; false, and so kept, while that can't be written to. */
-export function deadLetter(
+export function rejectTo(
   send: Send,
   deadLetterQueueUrl: string,
   log: Log,
-): (letter: Letter, reason: string) => Promise<boolean> {
+): (message: RejectedMessage, reason: string) => Promise<boolean> {
   return async ({ messageId, body, returns }, reason) => {
     const [failed] = await send(deadLetterQueueUrl, [{ body, reason, ...present({ returns }) }]);
     const correlationId = correlationIdIn(body);

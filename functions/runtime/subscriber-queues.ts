@@ -9,37 +9,37 @@ import type { Log } from "./log.ts";
 export type SubscriberQueue = Subscriber & { readonly queueUrl: string; readonly deadLetterQueueUrl: string };
 
 /** A text on its way to a queue; `index` says what it belongs to. */
-export type Letter = { readonly index: number; readonly body: string; readonly correlationId?: string };
-export type FailedLetter = { readonly letter: Letter; readonly failure: Failure };
+export type OutgoingText = { readonly index: number; readonly body: string; readonly correlationId?: string };
+export type FailedText = { readonly text: OutgoingText; readonly failure: Failure };
 
 /** Sends messages to all who want them. @returns those that are neither sent nor parked */
 export type Publish = (
   messages: readonly { readonly index: number; readonly message: Message }[],
-) => Promise<readonly FailedLetter[]>;
+) => Promise<readonly FailedText[]>;
 
 export function publisher(send: Send, subscribers: readonly SubscriberQueue[], log: Log): Publish {
   // A subscriber that can't be written to is parked, and never holds up the others.
-  const deliverOrPark = async (subscriber: SubscriberQueue, letters: readonly Letter[]) => {
-    const failed = await deliver(send, subscriber.queueUrl, letters);
+  const deliverOrPark = async (subscriber: SubscriberQueue, texts: readonly OutgoingText[]) => {
+    const failed = await deliver(send, subscriber.queueUrl, texts);
     const [first] = failed;
     if (first === undefined) return [];
     log("SUBSCRIBER_PARKED", {
       subscriber: subscriber.name,
       count: failed.length,
-      correlationIds: failed.flatMap(({ letter }) => letter.correlationId ?? []),
+      correlationIds: failed.flatMap(({ text }) => text.correlationId ?? []),
       reason: first.failure.reason,
     });
-    const left = failed.map(({ letter }) => letter);
+    const left = failed.map(({ text }) => text);
     return deliver(send, subscriber.deadLetterQueueUrl, left, first.failure.reason);
   };
   return async (messages) => {
-    const lettersFor = (subscriber: Subscriber) =>
+    const textsFor = (subscriber: Subscriber) =>
       messages
         .filter(({ message }) => wants(subscriber, message.type))
-        .map(({ index, message }): Letter => {
+        .map(({ index, message }): OutgoingText => {
           return { index, body: jsonText(message), ...present({ correlationId: message.correlationid }) };
         });
-    const failed = subscribers.map((subscriber) => deliverOrPark(subscriber, lettersFor(subscriber)));
+    const failed = subscribers.map((subscriber) => deliverOrPark(subscriber, textsFor(subscriber)));
     return (await Promise.all(failed)).flat();
   };
 }
@@ -48,17 +48,17 @@ export function publisher(send: Send, subscribers: readonly SubscriberQueue[], l
 export async function deliver(
   send: Send,
   queueUrl: string,
-  letters: readonly Letter[],
+  texts: readonly OutgoingText[],
   reason?: string,
-): Promise<readonly FailedLetter[]> {
-  if (letters.length === 0) return [];
+): Promise<readonly FailedText[]> {
+  if (texts.length === 0) return [];
   const results = await send(
     queueUrl,
-    letters.map(({ body }) => (reason === undefined ? { body } : { body, reason })),
+    texts.map(({ body }) => (reason === undefined ? { body } : { body, reason })),
   );
-  return letters.flatMap((letter, index) => {
+  return texts.flatMap((text, index) => {
     const failure = results[index];
-    return failure === undefined ? [] : [{ letter, failure }];
+    return failure === undefined ? [] : [{ letter: text, failure }];
   });
 }
 

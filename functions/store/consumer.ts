@@ -9,7 +9,7 @@ import { readEnvelope } from "../../domain/event/envelope.ts";
 import { type KindMapping, mapPayload, type Search } from "../../domain/event/mapping.ts";
 import type { MappedHeaders } from "../../domain/event/mapping-source.ts";
 import type { Log } from "../runtime/log.ts";
-import { deadLetterPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
+import { rejectPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
 
 export type ConsumerDependencies = {
   readonly record: RecordReceipt;
@@ -25,7 +25,7 @@ export type ConsumerDependencies = {
 export function consumer(dependencies: ConsumerDependencies) {
   const { send, deadLetterQueueUrl, log } = dependencies;
   return middy<SQSEvent, SQSBatchResponse>({ timeoutEarlyInMillis: 0 }).handler(
-    sqsBatch(({ body }) => store(body, dependencies), deadLetterPermanent(send, deadLetterQueueUrl, log)),
+    sqsBatch(({ body }) => store(body, dependencies), rejectPermanent(send, deadLetterQueueUrl, log)),
   );
 }
 

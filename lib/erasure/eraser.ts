@@ -7,7 +7,7 @@ import type { WorkQueue } from "../receiving/work-queue.ts";
 import type { Relay } from "../relay/relay.ts";
 import type { Subscribers } from "../relay/subscribers.ts";
 import type { Settings } from "../settings/settings.ts";
-import type { LetterArchive } from "../storage/dead-letter-archive.ts";
+import type { DeadLetterArchive } from "../storage/dead-letter-archive.ts";
 import type { EventTable } from "../storage/event-table.ts";
 import { longestInQueuesInDays, type OverflowStorage } from "../storage/overflow-storage.ts";
 import type { Erasure } from "./erasure.ts";
@@ -20,7 +20,7 @@ export type EraserProps = {
   readonly table: EventTable;
   readonly overflow: OverflowStorage;
   readonly relay: Relay;
-  readonly archive: LetterArchive;
+  readonly archive: DeadLetterArchive;
   /** Every queue that has dead letters, by the name that commands give it. */
   readonly works: ReadonlyMap<string, WorkQueue>;
   readonly subscribers: Subscribers;

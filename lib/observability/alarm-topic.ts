@@ -24,7 +24,7 @@ export class AlarmTopic extends Construct {
   }
 
   /** Every alarm below a construct tells the topic when it goes off, and when it is over. */
-  hearsOf(stack: IConstruct): void {
+  addAlarmActions(stack: IConstruct): void {
     if (this.#topic === undefined) return;
     const action = new SnsAction(this.#topic);
     for (const each of stack.node.findAll()) {

@@ -5,7 +5,7 @@ import type { Fetching } from "../provider/fetching.ts";
 import type { Reconciliation } from "../provider/reconciliation.ts";
 import type { TokenRefresh } from "../provider/token-refresh.ts";
 import type { ReceivingAlarms } from "../receiving/receiving-alarms.ts";
-import type { WebhookKind } from "../receiving/webhook-endpoint.ts";
+import type { WebhookEndpoint } from "../receiving/webhook-endpoint.ts";
 import type { WebhooksStage } from "../receiving/webhooks-stage.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
 import type { Relay } from "../relay/relay.ts";
@@ -17,7 +17,7 @@ import type { ThrottleAlarms } from "./throttle-alarms.ts";
 export type DashboardParts = {
   readonly api: apigateway.HttpApi;
   readonly apiStage: WebhooksStage;
-  readonly receiving: ReadonlyMap<string, WebhookKind>;
+  readonly receiving: ReadonlyMap<string, WebhookEndpoint>;
   readonly receipts: ReceivingAlarms;
   readonly relay: Relay;
   readonly fetching: Fetching;

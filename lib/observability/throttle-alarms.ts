@@ -2,14 +2,14 @@ import { Duration } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { Construct } from "constructs";
 import type { Fetching } from "../provider/fetching.ts";
-import type { WebhookKind } from "../receiving/webhook-endpoint.ts";
+import type { WebhookEndpoint } from "../receiving/webhook-endpoint.ts";
 import type { Relay } from "../relay/relay.ts";
 import type { EventTable } from "../storage/event-table.ts";
 import { Alarm } from "./alarm.ts";
 import { sumOf } from "./alarm-metrics.ts";
 
 export type ThrottleAlarmsProps = {
-  readonly receiving: ReadonlyMap<string, WebhookKind>;
+  readonly receiving: ReadonlyMap<string, WebhookEndpoint>;
   readonly fetching: Fetching;
   readonly relay: Relay;
   readonly table: EventTable;

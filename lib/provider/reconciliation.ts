@@ -4,13 +4,13 @@ import * as events from "aws-cdk-lib/aws-events";
 import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import { allow } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { tailOf } from "../observability/alarm-metrics.ts";
 import { metricOfLog } from "../observability/log-metric.ts";
-import type { WebhookKind } from "../receiving/webhook-endpoint.ts";
+import type { WebhookEndpoint } from "../receiving/webhook-endpoint.ts";
 import { every, inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";
@@ -23,7 +23,7 @@ export type ReconciliationProps = {
   readonly token: TokenSecret;
   readonly table: EventTable;
   /** What was missed goes through the queues of the webhooks. */
-  readonly receiving: ReadonlyMap<Kind, WebhookKind>;
+  readonly receiving: ReadonlyMap<WebhookKind, WebhookEndpoint>;
 };
 
 /** Compares the provider's list of users with the table, again and again: for what no webhook ever told. */
@@ -107,7 +107,7 @@ export class Reconciliation extends Construct {
   }
 }
 
-function queueOf(receiving: ReconciliationProps["receiving"], kind: Kind) {
+function queueOf(receiving: ReconciliationProps["receiving"], kind: WebhookKind) {
   const found = receiving.get(kind);
   if (found === undefined) throw new Error(`There is no queue of ${kind}`);
   return found.work.queue;

@@ -54,9 +54,9 @@ export class TokenAlarms extends Construct {
   constructor(scope: Construct, id: string, refresh: PipelineFunction, refreshEveryMinutes: number) {
     super(scope, id);
     const period = Duration.minutes(Math.ceil(refreshEveryMinutes));
-    for (const [code, told] of Object.entries(alarms)) {
+    for (const [code, alarm] of Object.entries(alarms)) {
       const metric = metricOfLog(refresh, code);
-      new Alarm(this, metric.metricName, { ...told, metric, period, breaching: 1, outOf: 2 });
+      new Alarm(this, metric.metricName, { ...alarm, metric, period, breaching: 1, outOf: 2 });
     }
     this.remaining = metricOfLog(refresh, "TOKEN_LIFE", {
       field: "remainingInSeconds",

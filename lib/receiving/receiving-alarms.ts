@@ -8,14 +8,14 @@ import { deadLetters, greatestOf, oldestMessage, sumOf, tailOf } from "../observ
 import { sameMetric } from "../observability/log-metric.ts";
 import { inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
-import type { WebhookKind } from "./webhook-endpoint.ts";
+import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 import type { WebhooksStage } from "./webhooks-stage.ts";
 
 export type ReceivingAlarmsProps = {
   readonly settings: Settings;
   readonly api: apigateway.HttpApi;
   readonly apiStage: WebhooksStage;
-  readonly receiving: ReadonlyMap<string, WebhookKind>;
+  readonly receiving: ReadonlyMap<string, WebhookEndpoint>;
 };
 
 /** A few are a moment's burst, and come again within minutes. */
@@ -103,7 +103,7 @@ export class ReceivingAlarms extends Construct {
     });
   }
 
-  #watchWhatWaits(works: readonly WebhookKind["work"][]): void {
+  #watchWhatWaits(works: readonly WebhookEndpoint["work"][]): void {
     const [first] = works;
     if (first === undefined) throw new Error("There is no kind of webhook");
     const limit = oldestAge(first.visibilityTimeout, first.retention);

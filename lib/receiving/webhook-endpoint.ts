@@ -2,7 +2,7 @@ import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import { headersOf } from "../../domain/event/mapping.ts";
 import { allow, consumeQueue } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
@@ -12,8 +12,8 @@ import type { OverflowStorage } from "../storage/overflow-storage.ts";
 import type { WebhookSecret } from "../storage/secrets.ts";
 import { visibilityFor, WorkQueue } from "./work-queue.ts";
 
-export type WebhookKindProps = {
-  readonly kind: Kind;
+export type WebhookEndpointProps = {
+  readonly kind: WebhookKind;
   readonly settings: Settings;
   readonly defaults: FunctionDefaults;
   readonly api: apigateway.HttpApi;
@@ -23,12 +23,12 @@ export type WebhookKindProps = {
 };
 
 /** One kind of webhook, from its route to the table: receiver, queue with DLQ, and consumer. */
-export class WebhookKind extends Construct {
+export class WebhookEndpoint extends Construct {
   readonly work: WorkQueue;
   readonly receive: PipelineFunction;
   readonly store: PipelineFunction;
 
-  constructor(scope: Construct, id: string, props: WebhookKindProps) {
+  constructor(scope: Construct, id: string, props: WebhookEndpointProps) {
     super(scope, id);
     const { settings } = props;
     const visibilityTimeout = visibilityFor(settings.functions.store.timeoutSeconds, settings);
@@ -38,7 +38,7 @@ export class WebhookKind extends Construct {
     this.store = this.#addConsumer(props);
   }
 
-  #addReceiver({ kind, settings, defaults, secret, overflow }: WebhookKindProps): PipelineFunction {
+  #addReceiver({ kind, settings, defaults, secret, overflow }: WebhookEndpointProps): PipelineFunction {
     const { queue, deadLetterQueue } = this.work;
     return new PipelineFunction(this, "Receive", {
       ...defaults,
@@ -66,7 +66,7 @@ export class WebhookKind extends Construct {
     });
   }
 
-  #addRoutes({ kind, api }: WebhookKindProps, receiver: PipelineFunction): void {
+  #addRoutes({ kind, api }: WebhookEndpointProps, receiver: PipelineFunction): void {
     const { POST, PUT, ANY } = apigateway.HttpMethod;
     api.addRoutes({
       path: `/webhooks/${kind}`,
@@ -76,7 +76,7 @@ export class WebhookKind extends Construct {
     });
   }
 
-  #addConsumer({ kind, settings, defaults, overflow, table }: WebhookKindProps): PipelineFunction {
+  #addConsumer({ kind, settings, defaults, overflow, table }: WebhookEndpointProps): PipelineFunction {
     const { queue, deadLetterQueue } = this.work;
     const store = new PipelineFunction(this, "Store", {
       ...defaults,

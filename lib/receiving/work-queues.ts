@@ -1,11 +1,11 @@
 import type { Fetching } from "../provider/fetching.ts";
 import type { Subscribers } from "../relay/subscribers.ts";
-import type { WebhookKind } from "./webhook-endpoint.ts";
+import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 /** Every queue that has dead letters, except that of erasures, by the name that commands give it; see cli/status/work-queues.ts. */
 export function workQueuesByName(
-  receiving: ReadonlyMap<string, WebhookKind>,
+  receiving: ReadonlyMap<string, WebhookEndpoint>,
   fetching: Fetching,
   subscribers: Subscribers,
 ): ReadonlyMap<string, WorkQueue> {

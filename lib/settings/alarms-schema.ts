@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listOf, remedyOf, section, text, waitingTime, wholeNumber } from "./setting-types.ts";
+import { listOf, remedyOf, scalableDuration, section, text, wholeNumber } from "./setting-types.ts";
 
 /** Whom alarms tell, and what no template can know: how much of something is unusual. */
 export const alarmsSchema = section({
@@ -13,7 +13,7 @@ export const alarmsSchema = section({
     .min(1, { error: remedyOf("name an address, or leave the setting out") })
     .exactOptional(),
   /** So long no webhook may come; CloudWatch looks back a week at most. */
-  nothingReceivedHours: waitingTime(1, 168, ", the week that CloudWatch looks back").default(24),
+  nothingReceivedHours: scalableDuration(1, 168, ", the week that CloudWatch looks back").default(24),
   /** So many webhooks with a wrong secret, signature or source in an hour are more than somebody's scanner. */
   refusedPerHour: wholeNumber(1, 1_000_000).default(20),
   /** So much that no webhook told, found in one run of the reconciliation, is more than an accident. */

@@ -1,6 +1,6 @@
-import { kinds } from "../../domain/event/events.ts";
+import { webhookKinds } from "../../domain/event/events.ts";
 import { headersOf } from "../../domain/event/mapping.ts";
-import { longestCallInSeconds, settlingInSeconds } from "../../domain/fetch/provider-settings.ts";
+import { longestCallInSeconds, longestRunInSeconds } from "../../domain/fetch/provider-settings.ts";
 import { isPlaceholder, isPrivate } from "./provider-schema.ts";
 import type { Stage } from "./stage-schema.ts";
 
@@ -18,7 +18,7 @@ const alwaysUnreserved = 100;
 /** The webhooks' secret goes to no queue. */
 export const secretStaysBehind = {
   holds: ({ mapping, webhooks }: Pick<Stage, "mapping" | "webhooks">) =>
-    kinds.every((kind) => !headersOf(mapping[kind]).includes(webhooks.secretHeader.toLowerCase())),
+    webhookKinds.every((kind) => !headersOf(mapping[kind]).includes(webhooks.secretHeader.toLowerCase())),
   path: ["webhooks", "secretHeader"],
   error: "carries the secret, which goes to no queue, but the mapping reads it; name another header there",
 };
@@ -66,10 +66,10 @@ export const crossChecks: readonly CrossCheck[] = [
     reads: ["functions", "accountConcurrency"],
     holds: ({ functions: { receive }, accountConcurrency }) =>
       receive.reservedConcurrency === undefined ||
-      kinds.length * receive.reservedConcurrency <= accountConcurrency - alwaysUnreserved,
+      webhookKinds.length * receive.reservedConcurrency <= accountConcurrency - alwaysUnreserved,
     path: ["functions", "receive", "reservedConcurrency"],
     error:
-      `is reserved for each of ${kinds.length} receivers, which is over accountConcurrency less the ` +
+      `is reserved for each of ${webhookKinds.length} receivers, which is over accountConcurrency less the ` +
       `${alwaysUnreserved} that Lambda leaves unreserved; lower it, leave it out, or have the quota raised and set ` +
       "accountConcurrency to it",
   },
@@ -103,7 +103,7 @@ export const crossChecks: readonly CrossCheck[] = [
       reads: ["provider", "functions"],
       holds: ({ provider, functions: sizes }) =>
         longestCallInSeconds(provider) <=
-        sizes[caller].timeoutSeconds - settlingInSeconds(sizes[caller].timeoutSeconds),
+        sizes[caller].timeoutSeconds - longestRunInSeconds(sizes[caller].timeoutSeconds),
       path: ["functions", caller, "timeoutSeconds"],
       error:
         "ends before a slow answer; raise it over the sum of provider.timeouts by a tenth or more, or lower those",

@@ -1,4 +1,4 @@
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
 
 // A trap: `a || b` takes b where a is false, and not_null() of the evaluator in use loses a false as well.
@@ -18,7 +18,7 @@ const datasourceId = "datasource_id || data.datasource_id";
  *   endpoints; it says that the same bytes are a retry, and identity stays the digest of the whole body;
  * - `time`: none is shown, and `created_at` may well be the account's.
  */
-export const defaultMapping: Readonly<Record<Kind, KindMapping>> = {
+export const defaultMapping: Readonly<Record<WebhookKind, KindMapping>> = {
   users: {
     type,
     types: { create_user: "user.created", update_user: "user.updated", delete_user: "user.deleted" },

@@ -1,6 +1,6 @@
 import { JMESPathError, JMESPathTypeError, search } from "@aws-lambda-powertools/jmespath";
 import { z } from "zod";
-import { eventTypes, type Kind } from "../../domain/event/events.ts";
+import { eventTypes, type WebhookKind } from "../../domain/event/events.ts";
 import { mayHoldCredential } from "../../domain/event/mapping-source.ts";
 import { defaultMapping } from "./default-mapping.ts";
 import { choice, remedyOf, section, text } from "./setting-types.ts";
@@ -43,7 +43,7 @@ const optionalSource = z
   .exactOptional();
 
 /** The mapping of one kind: each part that is given replaces the default's. */
-function kindSchema(kind: Kind) {
+function kindSchema(kind: WebhookKind) {
   return section({
     type: optionalSource,
     types: z

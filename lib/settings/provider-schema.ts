@@ -4,13 +4,13 @@ import { leastRequestsPerMinute } from "../../domain/fetch/pacing.ts";
 import { pagingStyles } from "../../domain/fetch/paging-settings.ts";
 import {
   choice,
+  fixedDuration,
   flag,
   remedyOf,
+  scalableDuration,
   section,
   text,
-  waitingTime,
   wholeNumber,
-  workingTime,
 } from "./setting-types.ts";
 
 /** Hosts under `.example` can never exist (RFC 2606): they stand where a real address is still to be set. */
@@ -166,8 +166,8 @@ export const providerSchema = section({
   /** When calls stop and how the provider is tried while it is down. */
   breaker: section({
     failures: wholeNumber(1, 1_000).default(5),
-    baseSeconds: waitingTime(1, 3_600).default(10),
-    maxSeconds: waitingTime(1, 3_600).default(300),
+    baseSeconds: scalableDuration(1, 3_600).default(10),
+    maxSeconds: scalableDuration(1, 3_600).default(300),
   })
     .refine(({ baseSeconds, maxSeconds }) => baseSeconds <= maxSeconds, {
       path: ["maxSeconds"],
@@ -175,11 +175,11 @@ export const providerSchema = section({
     })
     .prefault({}),
   timeouts: section({
-    connectSeconds: workingTime(1, 60).default(5),
+    connectSeconds: fixedDuration(1, 60).default(5),
     /** From the request to the answer's headers. */
-    headersSeconds: workingTime(1, 300).default(20),
+    headersSeconds: fixedDuration(1, 300).default(20),
     /** Between two parts of the answer's body. */
-    bodySeconds: workingTime(1, 300).default(20),
+    bodySeconds: fixedDuration(1, 300).default(20),
   }).prefault({}),
   maxResponseBytes: wholeNumber(1_024, 104_857_600).default(20_971_520),
   /** Of all pages of a data set together. */

@@ -1,17 +1,17 @@
 import { expression } from "./mapping-schema.ts";
 import { place } from "./provider-schema.ts";
-import { section, waitingTime } from "./setting-types.ts";
+import { scalableDuration, section } from "./setting-types.ts";
 
 /** How the table is compared with the provider's lists; see `domain/state/listing.ts`. */
 export const reconcileSchema = section({
   /** From the beginning of one run to that of the next. */
-  everyHours: waitingTime(1, 168).default(24),
+  everyHours: scalableDuration(1, 168).default(24),
   /** How often a run that has not come to its end goes on. */
-  tickMinutes: waitingTime(1, 60).default(5),
+  tickMinutes: scalableDuration(1, 60).default(5),
   /** What was created so lately is left to its webhook. */
-  graceMinutes: waitingTime(0, 1_440).default(15),
+  graceMinutes: scalableDuration(0, 1_440).default(15),
   /** Data that was fetched so long ago is read again. */
-  rereadAfterDays: waitingTime(1, 3_650).default(30),
+  rereadAfterDays: scalableDuration(1, 3_650).default(30),
   users: section({
     items: place.exactOptional(),
     id: expression.default("id || user_id"),

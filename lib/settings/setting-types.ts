@@ -19,15 +19,15 @@ export function wholeNumber(min: number, max: number, because = "") {
 const waits = new WeakSet<z.core.$ZodType>();
 const works = new WeakSet<z.core.$ZodType>();
 
-/** A whole number of seconds, minutes, hours or days (its name tells which) that is waited: see `divideWaits`. */
-export function waitingTime(min: number, max: number, because = "") {
+/** A whole number of seconds, minutes, hours or days (its name tells which) that is waited: see `scaleDurations`. */
+export function scalableDuration(min: number, max: number, because = "") {
   const type = wholeNumber(min, max, because);
   waits.add(type);
   return type;
 }
 
 /** The most that real work may take, in the unit of its name: the same in every stage, and never divided. */
-export function workingTime(min: number, max: number, because = "") {
+export function fixedDuration(min: number, max: number, because = "") {
   const type = wholeNumber(min, max, because);
   works.add(type);
   return type;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
-import { divideWaits } from "./scale-durations.ts";
+import { scaleDurations } from "./scale-durations.ts";
 import { mappingPartSchema, type Settings, settingsSchema } from "./settings-schema.ts";
 
 export type { Settings } from "./settings-schema.ts";
@@ -27,7 +27,7 @@ export function loadSettings(stage: string, directory: string, file = join(direc
  */
 export function parseSettings(value: unknown, file: string): Settings {
   const settings = orExplain(settingsSchema.safeParse(value), file);
-  return divideWaits(settings, settingsSchema, settings.divideDurationsBy);
+  return scaleDurations(settings, settingsSchema, settings.divideDurationsBy);
 }
 
 /** Tells settings apart, defaults included: of two that differ in anything, so do the digests. */

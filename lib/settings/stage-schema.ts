@@ -6,14 +6,14 @@ import { providerSchema } from "./provider-schema.ts";
 import { reconcileSchema } from "./reconcile-schema.ts";
 import {
   choice,
+  fixedDuration,
   flag,
   listOf,
   remedyOf,
+  scalableDuration,
   section,
   text,
-  waitingTime,
   wholeNumber,
-  workingTime,
 } from "./setting-types.ts";
 import { subscribersSchema } from "./subscribers-schema.ts";
 import { webhooksSchema } from "./webhooks-schema.ts";
@@ -40,7 +40,7 @@ const endpointName = text(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'write an endpoint
 function sizes(memoryMb: number, timeoutSeconds: number, longestSeconds = 900) {
   return {
     memoryMb: wholeNumber(128, 10_240).default(memoryMb),
-    timeoutSeconds: workingTime(1, longestSeconds).default(timeoutSeconds),
+    timeoutSeconds: fixedDuration(1, longestSeconds).default(timeoutSeconds),
   };
 }
 
@@ -67,8 +67,8 @@ const functions = section({
 }).prefault({});
 
 const retry = section({
-  baseSeconds: waitingTime(1, 900).default(2),
-  maxSeconds: waitingTime(1, 900, ", the longest delay of SQS").default(900),
+  baseSeconds: scalableDuration(1, 900).default(2),
+  maxSeconds: scalableDuration(1, 900, ", the longest delay of SQS").default(900),
 })
   .refine(({ baseSeconds, maxSeconds }) => baseSeconds <= maxSeconds, {
     path: ["maxSeconds"],
@@ -99,13 +99,13 @@ export const stageSchema = section({
     maxConcurrency: wholeNumber(2, 1_000, ", the limits of an SQS event source").default(5),
     retry,
     /** So long events may take to answer the start of a data fetch, before its endpoints are read anyway. */
-    readAfterSeconds: waitingTime(1, 604_800).default(3_600),
+    readAfterSeconds: scalableDuration(1, 604_800).default(3_600),
     /** So long the provider may fail before tasks are given up. */
-    longestOutageHours: waitingTime(1, 10_000).default(72),
+    longestOutageHours: scalableDuration(1, 10_000).default(72),
   }).prefault({}),
   token: section({
     // More than one new version of a secret in ten minutes exhausts its versions.
-    refreshEveryMinutes: waitingTime(10, 1_440).default(15),
+    refreshEveryMinutes: scalableDuration(10, 1_440).default(15),
     /** Share of the token's lifetime that is left when it is refreshed. */
     marginFraction: z
       .number({ error: remedyOf("set it to a number from 0.05 to 0.9") })
@@ -119,18 +119,18 @@ export const stageSchema = section({
     enabled: flag().default(true),
     /** Whether GET on a webhook's path answers its registration, which the specification does not show. */
     readsFirst: flag().default(false),
-    everyHours: waitingTime(1, 168).default(24),
+    everyHours: scalableDuration(1, 168).default(24),
   }).prefault({}),
   archive: section({
     /** So long before its queue drops it a dead letter is archived; 336 hours are all of a queue's 14 days. */
-    beforeEndHours: waitingTime(2, 336).default(48),
-    everyMinutes: waitingTime(5, 1_440).default(60),
+    beforeEndHours: scalableDuration(2, 336).default(48),
+    everyMinutes: scalableDuration(5, 1_440).default(60),
   }).prefault({}),
   retention: section({
-    eventsDays: waitingTime(4, 3_650, ": duplicates come for 3 days").default(30),
-    failuresDays: waitingTime(14, 3_650).default(90),
+    eventsDays: scalableDuration(4, 3_650, ": duplicates come for 3 days").default(30),
+    failuresDays: scalableDuration(14, 3_650).default(90),
     /** Dead letters that would have expired in their queue. */
-    archiveDays: waitingTime(14, 3_650).default(90),
+    archiveDays: scalableDuration(14, 3_650).default(90),
     logsDays: z.literal(logDays, { error: remedyOf(`set it to one of: ${logDays.join(", ")}`) }).default(30),
   }).prefault({}),
   logs: section({

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { eventTypes } from "../../domain/event/events.ts";
 import { answerTypes, erasureTypes } from "../../domain/message/message-types.ts";
 import { wants } from "../../domain/message/subscribers.ts";
-import { listOf, remedyOf, section, text, waitingTime, workingTime } from "./setting-types.ts";
+import { fixedDuration, listOf, remedyOf, scalableDuration, section, text } from "./setting-types.ts";
 
 const messageTypes = [...eventTypes, ...answerTypes, ...erasureTypes];
 const typePattern = z
@@ -26,15 +26,15 @@ const subscriber = section({
     .exactOptional(),
   /** Other accounts, or roles in them, that may read the queue. */
   principals: listOf(principal).default([]),
-  retentionDays: waitingTime(1, 14).default(14),
-  visibilityTimeoutSeconds: workingTime(1, 43_200).default(60),
+  retentionDays: scalableDuration(1, 14).default(14),
+  visibilityTimeoutSeconds: fixedDuration(1, 43_200).default(60),
 });
 
 // Twelve, since the relay's environment names two queue URLs for each and Lambda allows 4 KB of it in all.
-const mostSubscribers = 12;
+const maxSubscribers = 12;
 
 export const subscribersSchema = listOf(subscriber)
-  .max(mostSubscribers, { error: () => `has too many; keep ${mostSubscribers}, let one of them fan out` })
+  .max(maxSubscribers, { error: () => `has too many; keep ${maxSubscribers}, let one of them fan out` })
   .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, {
     error: "has a name twice; give each subscriber a name of its own",
   })

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listOf, remedyOf, section, text, waitingTime, wholeNumber } from "./setting-types.ts";
+import { listOf, remedyOf, scalableDuration, section, text, wholeNumber } from "./setting-types.ts";
 
 /** A synchronous invocation takes 6 MB. Source: Lambda developer guide, "Lambda quotas". */
 const largestEvent = 6 * 1024 * 1024;
@@ -14,9 +14,9 @@ export const webhooksSchema = section({
     "x-webhook-secret",
   ),
   /** How long a receiver keeps the secret that it read. A rotation waits twice as long before it registers. */
-  secretCacheSeconds: waitingTime(1, 900).default(60),
+  secretCacheSeconds: scalableDuration(1, 900).default(60),
   /** How long the provider tries a delivery again: the old secret of a rotation is accepted for that time. */
-  retryHours: waitingTime(1, 720).default(72),
+  retryHours: scalableDuration(1, 720).default(72),
   /** Where webhooks may come from; absent: from everywhere. */
   sourceAddresses: listOf(network)
     .min(1, { error: remedyOf("name one, or leave the setting out") })

@@ -13,7 +13,7 @@ import { every, inWords, wholeDays } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 import { privateBucket } from "./private-bucket.ts";
 
-export type LetterArchiveProps = {
+export type DeadLetterArchiveProps = {
   readonly settings: Settings;
   readonly defaults: FunctionDefaults;
   /** Every queue that has dead letters, by the name that commands give it. */
@@ -21,11 +21,11 @@ export type LetterArchiveProps = {
 };
 
 /** Keeps what would expire in a dead-letter queue: nothing authenticated is lost because nobody looked. */
-export class LetterArchive extends Construct {
+export class DeadLetterArchive extends Construct {
   readonly bucket: s3.Bucket;
   readonly lambda: lambda.Function;
 
-  constructor(scope: Construct, id: string, { settings, defaults, works }: LetterArchiveProps) {
+  constructor(scope: Construct, id: string, { settings, defaults, works }: DeadLetterArchiveProps) {
     super(scope, id);
     const rules = [{ expiration: wholeDays(settings.retention.archiveDays) }];
     this.bucket = privateBucket(this, "Bucket", rules, { key: defaults.dataKey });

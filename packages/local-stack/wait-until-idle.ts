@@ -5,7 +5,7 @@ import type { System } from "./system.ts";
  * whole round brings nothing new.
  * @param patience milliseconds for each round
  */
-export async function settle(
+export async function waitUntilIdle(
   { sandbox, stack }: Pick<System, "sandbox" | "stack">,
   patience: number,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Datasource, isCategory } from "./datasources.ts";
 import { type EndpointName, isEndpointName } from "./endpoint-names.ts";
-import { fieldsOf, listOf, momentOf, numberOf, textOf } from "./parse.ts";
+import { fieldsOf, listOf, numberOf, textOf, timestampOf } from "./parse.ts";
 
 export type User = {
   readonly id: string;
@@ -42,9 +42,9 @@ export function parseUser(value: unknown): User {
   return {
     id: textOf(fields, "id"),
     name: textOf(fields, "name"),
-    createdAt: momentOf(fields, "createdAt"),
+    createdAt: timestampOf(fields, "createdAt"),
     session: textOf(fields, "session"),
-    sessionExpiresAt: momentOf(fields, "sessionExpiresAt"),
+    sessionExpiresAt: timestampOf(fields, "sessionExpiresAt"),
     ...(typeof fields.accountAlert === "boolean" ? { accountAlert: fields.accountAlert } : {}),
   };
 }
@@ -56,8 +56,8 @@ export function parseAccount(value: unknown): Account {
     userId: textOf(fields, "userId"),
     datasource: parseDatasource(fields.datasource),
     company: fields.company === true,
-    createdAt: momentOf(fields, "createdAt"),
-    updatedAt: momentOf(fields, "updatedAt"),
+    createdAt: timestampOf(fields, "createdAt"),
+    updatedAt: timestampOf(fields, "updatedAt"),
     connected: fields.connected === true,
     deleted: fields.deleted === true,
     pictureBytes: numberOf(fields, "pictureBytes"),
@@ -76,5 +76,5 @@ function parseDataVersion(value: unknown): [EndpointName, DataVersion] {
   const fields = fieldsOf(value);
   const endpoint = textOf(fields, "endpoint");
   if (!isEndpointName(endpoint)) throw new TypeError(`there is no endpoint ${endpoint}`);
-  return [endpoint, { version: numberOf(fields, "version"), updatedAt: momentOf(fields, "updatedAt") }];
+  return [endpoint, { version: numberOf(fields, "version"), updatedAt: timestampOf(fields, "updatedAt") }];
 }

@@ -14,9 +14,9 @@ import { createDeliveryEngine, type DeliveryEngine } from "./delivery/engine.ts"
 import { openDeliveryQueue } from "./delivery/queue.ts";
 import { createSender } from "./delivery/send.ts";
 import type { DeliveryOptions, Environment, EnvironmentOptions } from "./environment/contract.ts";
-import { bodyOf, deliveryControls, type Tell, worldControls } from "./environment/controls.ts";
+import { type Announce, bodyOf, dataControls, deliveryControls } from "./environment/controls.ts";
 import type { EnvironmentName } from "./environment-name.ts";
-import { createWorld } from "./provider-model.ts";
+import { createProviderModel } from "./provider-model.ts";
 import { createShapes } from "./shapes.ts";
 import type { Store } from "./store.ts";
 import { createTokens } from "./tokens.ts";
@@ -62,7 +62,7 @@ export async function startEnvironment(
   const datasources = choiceOf(options.datasources ?? standardDatasources);
   let baseUrl = "";
   let isDropping = false;
-  const tell: Tell = (run, { drop = false } = {}) => {
+  const announce: Announce = (run, { drop = false } = {}) => {
     isDropping = drop;
     try {
       run();
@@ -70,7 +70,7 @@ export async function startEnvironment(
       isDropping = false;
     }
   };
-  const world = createWorld({
+  const model = createProviderModel({
     clock,
     store,
     nextId: idSource(`${options.seed ?? 1} ${name}`, store),
@@ -90,17 +90,17 @@ export async function startEnvironment(
   const production = name === "production";
   const analytics = createAnalytics(clock.now, production);
   const signInDurationMs = options.signInDurationMs ?? 0;
-  const signIns = createSignIns({ environment: name, world, clock, analytics, signInDurationMs });
+  const signIns = createSignIns({ environment: name, model, clock, analytics, signInDurationMs });
   let branding: Branding = {};
   const brand = (given: Branding) => {
     checkBranding(given);
     branding = given;
   };
   brand(options.branding ?? {});
-  const flow = { production, world, signIns, analytics, datasources, branding: () => branding };
+  const flow = { production, world: model, signIns, analytics, datasources, branding: () => branding };
   const retryAfter = retryAfterWriter(options.retryAfter ?? "seconds", clock.now);
   const guard = { clock, tokens, calls, faults, rateLimit, retryAfter };
-  const api = await createApi({ ...guard, world, webhooks, shapes, flow, pageSize: options.pageSize });
+  const api = await createApi({ ...guard, model, webhooks, shapes, flow, pageSize: options.pageSize });
   const close = async () => {
     await api.close();
     await engine.close();
@@ -108,7 +108,7 @@ export async function startEnvironment(
     clock.end();
     store.close();
   };
-  updatePeriodically(world, clock, dayMs);
+  updatePeriodically(model, clock, dayMs);
   try {
     await api.listen({ host: "127.0.0.1", port });
   } catch (error) {
@@ -119,7 +119,7 @@ export async function startEnvironment(
   return {
     baseUrl,
     token: await tokens.issue(options.initialTokenRemainingSeconds),
-    ...worldControls(world, clock, tell),
+    ...dataControls(model, clock, announce),
     ...deliveryControls(engine, clock),
     fault: faults.add,
     clearFaults: faults.clear,
@@ -133,7 +133,7 @@ export async function startEnvironment(
     analytics: analytics.list,
     settled: async () => {
       await signIns.ended();
-      await world.fetched();
+      await model.fetched();
       await engine.settled();
     },
     close,

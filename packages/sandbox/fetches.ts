@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 import { type EndpointName, isEndpointName } from "./endpoint-names.ts";
-import { fieldsOf, listOf, momentOf, textOf } from "./parse.ts";
+import { fieldsOf, listOf, textOf, timestampOf } from "./parse.ts";
 import type { Store } from "./store.ts";
 import { countUnderWay } from "./under-way.ts";
 
@@ -48,6 +48,6 @@ function parseFetch(value: unknown): DataFetch {
     requestId: textOf(fields, "requestId"),
     accountId: textOf(fields, "accountId"),
     endpoints: listOf(fields, "endpoints").map(String).filter(isEndpointName),
-    endsAt: momentOf(fields, "endsAt"),
+    endsAt: timestampOf(fields, "endsAt"),
   };
 }

@@ -20,7 +20,7 @@ export function numberOf(fields: Fields, name: string): number {
   return value;
 }
 
-export function momentOf(fields: Fields, name: string): Date {
+export function timestampOf(fields: Fields, name: string): Date {
   return new Date(textOf(fields, name));
 }
 

@@ -1,5 +1,5 @@
 import type { Account, User } from "./accounts.ts";
-import { formatMoment } from "./timestamps.ts";
+import { formatTimestamp } from "./timestamps.ts";
 
 /**
  * Payloads of events, which the specification does not show: their shapes are those of a public provider of the same
@@ -22,11 +22,11 @@ export function userPayload(
     action,
     data: {
       id: user.id,
-      created_at: formatMoment(user.createdAt),
+      created_at: formatTimestamp(user.createdAt),
       accounts_number: accountsNumber,
       link,
       session: user.session,
-      session_expires_at: formatMoment(user.sessionExpiresAt),
+      session_expires_at: formatTimestamp(user.sessionExpiresAt),
     },
   };
 }
@@ -38,7 +38,7 @@ export function accountPayload(event: AccountEvent, account: Account): object {
     user_id: account.userId,
     datasource_id: account.datasource.id,
     connected: account.connected,
-    created_at: formatMoment(account.createdAt),
+    created_at: formatTimestamp(account.createdAt),
   };
 }
 

@@ -9,7 +9,7 @@ import { type AccountEvent, accountPayload, endpointPayload, userPayload } from 
 import type { Store } from "./store.ts";
 import type { WebhookKind } from "./webhooks.ts";
 
-export type World = {
+export type ProviderModel = {
   /** An end user registers through the connection flow. */
   registerUser(registration?: Registration): User;
   /** Credentials are submitted: the account exists, not connected yet. */
@@ -46,7 +46,7 @@ export type SubmitOptions = {
   readonly accountAlert?: boolean;
 };
 
-export type WorldDependencies = {
+export type ProviderModelDependencies = {
   readonly clock: Clock;
   readonly store: Store;
   readonly nextId: () => string;
@@ -62,20 +62,20 @@ export type WorldDependencies = {
 const sessionMs = 3_600_000;
 
 /** Users, accounts and what happens to them. Each change tells the operator by an event. */
-export function createWorld(dependencies: WorldDependencies): World {
+export function createProviderModel(dependencies: ProviderModelDependencies): ProviderModel {
   const { clock, store, nextId, emit, datasources, alertOnAccountCreation, fetchDurationMs, connectUrl } =
     dependencies;
   const users = openUsers(store);
   const accounts = openAccounts(store, clock);
   const fetches = createFetches(clock, store, endFetch);
 
-  function tell(event: AccountEvent, account: Account): Account {
+  function announce(event: AccountEvent, account: Account): Account {
     emit(account.company ? "company-accounts" : "accounts", accountPayload(event, account));
     return account;
   }
 
   function remove(account: Account): Account {
-    return tell("delete_account", accounts.change(account, { connected: false, deleted: true }));
+    return announce("delete_account", accounts.change(account, { connected: false, deleted: true }));
   }
 
   function endFetch({ accountId, endpoints, requestId }: DataFetch): void {
@@ -84,7 +84,7 @@ export function createWorld(dependencies: WorldDependencies): World {
     if (!account.connected || account.deleted) return;
     const fetched = accounts.change(account, { data: withNewData(account, endpoints, clock.now()) });
     if (account.company) {
-      tell("update_account", fetched);
+      announce("update_account", fetched);
       return;
     }
     for (const endpoint of endpoints) {
@@ -93,7 +93,7 @@ export function createWorld(dependencies: WorldDependencies): World {
     }
   }
 
-  function tellUser(action: "create_user" | "delete_user", user: User): void {
+  function announceUser(action: "create_user" | "delete_user", user: User): void {
     const { length } = accounts.ofUser(user.id);
     emit("users", userPayload(action, user, length, `${connectUrl()}/connect/${user.session}`));
   }
@@ -106,7 +106,7 @@ export function createWorld(dependencies: WorldDependencies): World {
       const choice = accountAlert === undefined ? {} : { accountAlert };
       const user = { id: nextId(), name, createdAt: now, session, sessionExpiresAt, ...choice };
       users.add(user);
-      tellUser("create_user", user);
+      announceUser("create_user", user);
       return user;
     },
     submitCredentials: (userId, { company = false, datasource, pictureBytes = 0, accountAlert } = {}) => {
@@ -125,7 +125,7 @@ export function createWorld(dependencies: WorldDependencies): World {
         data: new Map(),
       });
       const alert = accountAlert ?? user.accountAlert ?? alertOnAccountCreation;
-      if (alert && !company) tell("create_account", account);
+      if (alert && !company) announce("create_account", account);
       return account;
     },
     connect: (accountId) => {
@@ -134,16 +134,16 @@ export function createWorld(dependencies: WorldDependencies): World {
       // The company API tells of its data by "updated" events only, so a company account's data is there at once.
       const data = account.company && isNew ? withNewData(account, endpointNames, clock.now()) : account.data;
       const connected = accounts.change(account, { connected: true, data });
-      return tell(account.company ? "connect_account" : "update_account", connected);
+      return announce(account.company ? "connect_account" : "update_account", connected);
     },
     disconnect: (accountId) =>
-      tell("disconnect_account", accounts.change(accounts.known(accountId), { connected: false })),
+      announce("disconnect_account", accounts.change(accounts.known(accountId), { connected: false })),
     deleteAccount: (accountId) => remove(accounts.known(accountId)),
     deleteUser: (userId) => {
       const user = users.known(userId);
       for (const account of accounts.ofUser(user.id)) remove(account);
       users.remove(user);
-      tellUser("delete_user", user);
+      announceUser("delete_user", user);
     },
     startFetch: (accountId, endpoints) => {
       const requestId = nextId();

@@ -1,5 +1,5 @@
 import type { EndpointName } from "./endpoint-names.ts";
-import type { World } from "./provider-model.ts";
+import type { ProviderModel } from "./provider-model.ts";
 
 /** What exists in the service at one moment. */
 export type Snapshot = {
@@ -22,10 +22,10 @@ export type Snapshot = {
   }[];
 };
 
-export function takeSnapshot(world: World): Snapshot {
-  const accounts = world.accounts();
+export function takeSnapshot(model: ProviderModel): Snapshot {
+  const accounts = model.accounts();
   return {
-    users: world.users().map(({ id, createdAt }) => ({ id, createdAt })),
+    users: model.users().map(({ id, createdAt }) => ({ id, createdAt })),
     accounts: accounts.map(({ id, userId, datasource, company, connected, deleted }) => {
       return { id, userId, datasourceId: datasource.id, company, connected, deleted };
     }),

@@ -6,7 +6,7 @@ import type { Store } from "./store.ts";
 
 /** Why a call has no access; the answer is 401 in every case. */
 export type TokenRefusal = "missing" | "malformed" | "invalid" | "expired" | "revoked";
-export type TokenVerdict =
+export type TokenCheck =
   | { readonly valid: true; readonly tokenId: string }
   | { readonly valid: false; readonly reason: TokenRefusal };
 
@@ -17,7 +17,7 @@ export type Tokens = {
   /** Issues a token. `remainingSeconds`: the life left in it, its `iat` being set back accordingly. */
   issue(remainingSeconds?: number): Promise<string>;
   /** Judges the value of an Authorization header. */
-  verify(authorization: string | undefined): Promise<TokenVerdict>;
+  verify(authorization: string | undefined): Promise<TokenCheck>;
   /** Issues a token for a valid one, which ends with it where the service was set up so. */
   refresh(tokenId: string): Promise<string>;
   /** Ends every token issued so far. @returns how many were still valid */
@@ -110,7 +110,7 @@ export function createTokens(settings: TokenSettings): Tokens {
   };
 }
 
-function refuse(reason: TokenRefusal): TokenVerdict {
+function refuse(reason: TokenRefusal): TokenCheck {
   return { valid: false, reason };
 }
 

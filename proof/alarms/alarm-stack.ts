@@ -13,7 +13,7 @@ import { synthesizeProduct } from "../../tools/product-assembly.ts";
 import { alarmSettings } from "./settings.ts";
 
 /** The synthesized stack between a provider and engines that fail when told. */
-export type World = AsyncDisposable & {
+export type AlarmStack = AsyncDisposable & {
   readonly stack: LocalStack;
   readonly sqs: SQSClient;
   readonly output: (name: string) => string;
@@ -31,10 +31,10 @@ export type World = AsyncDisposable & {
 const secret = "the webhooks' secret";
 
 /** @param engine of the table; undefined: the best that this machine has */
-export async function startWorld(
+export async function startAlarmStack(
   engine: StartOptions["engine"],
   onProgress: (step: string) => void,
-): Promise<World> {
+): Promise<AlarmStack> {
   await using cleanup = new AsyncDisposableStack();
   onProgress("Synthesizing the stack of the stage compressed");
   const product = cleanup.use(await synthesizeProduct("compressed", alarmSettings));
@@ -57,12 +57,12 @@ export async function startWorld(
   const { gatewayUrl: endpoint, region, operator: credentials } = stack;
   const sqs = cleanup.adopt(new SQSClient({ endpoint, region, credentials }), (client) => client.destroy());
   const output = (name: string) => outputOf(stack, name);
-  const functionOf: World["functionOf"] = (logicalId) => {
+  const functionOf: AlarmStack["functionOf"] = (logicalId) => {
     const found = stack.functions.find((each) => logicalId.test(each.logicalId));
     if (found === undefined) throw new Error(`The stack has no function ${logicalId}`);
     return found;
   };
-  const setToken: World["setToken"] = (seconds, ago = 60) =>
+  const setToken: AlarmStack["setToken"] = (seconds, ago = 60) =>
     stack.setSecret(output("TokenSecretArn"), JSON.stringify({ token: makeToken(seconds, ago) }));
   await stack.setSecret(output("WebhookSecretArn"), JSON.stringify({ current: secret }));
   await setToken(7_200);
@@ -89,9 +89,9 @@ export async function startWorld(
     },
     meets: (functionId, actions, fault) => {
       const { name } = functionOf(functionId);
-      return stack.gateway.intercept(async ({ principal, action }, moment) =>
+      return stack.gateway.intercept(async ({ principal, action }, phase) =>
         // Who waits for a message already must not get it either.
-        (moment === "before" || action === "sqs:ReceiveMessage") &&
+        (phase === "before" || action === "sqs:ReceiveMessage") &&
         principal === name &&
         actions.includes(action)
           ? fault

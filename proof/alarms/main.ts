@@ -6,10 +6,10 @@
 import { dynamoDbEngines } from "@income-events/local-stack/engines/dynamodb.ts";
 import type { StartOptions } from "@income-events/local-stack/options.ts";
 import { Command, Option } from "commander";
-import { startWorld } from "./alarm-stack.ts";
+import { startAlarmStack } from "./alarm-stack.ts";
 import { outcomeText } from "./report.ts";
-import { tripAll, untripped } from "./run.ts";
-import { trips } from "./scenarios.ts";
+import { alarmsWithoutScenario, runScenarios } from "./run.ts";
+import { scenarios } from "./scenarios.ts";
 
 const examples = `
 What would take hours is lived through in seconds (proof/alarms/settings.ts); all limits but the two settings follow
@@ -26,7 +26,7 @@ type Options = {
   readonly engine?: NonNullable<StartOptions["engine"]>;
 };
 
-const entries = trips.map(({ entry }) => entry);
+const entries = scenarios.map(({ entry }) => entry);
 const {
   quick = false,
   only,
@@ -41,18 +41,20 @@ const {
   .opts<Options>();
 
 const progress = (step: string) => void process.stderr.write(`${step}\n`);
-const wanted = trips.filter(({ entry, isLong }) => only?.includes(entry) ?? !(quick && isLong));
-await using world = await startWorld(engine, progress);
+const wanted = scenarios.filter(({ entry, isLong }) => only?.includes(entry) ?? !(quick && isLong));
+await using system = await startAlarmStack(engine, progress);
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, async () => {
-    await world[Symbol.asyncDispose]();
+    await system[Symbol.asyncDispose]();
     process.exit(130);
   });
 }
-const { alarmPlans } = world.stack;
-const without = untripped(alarmPlans, trips);
+const { alarmPlans } = system.stack;
+const without = alarmsWithoutScenario(alarmPlans, scenarios);
 for (const entry of without) process.stdout.write(`NO TRIP       ${entry}\n`);
-const outcomes = await tripAll(world, wanted, (outcome) => process.stdout.write(`${outcomeText(outcome)}\n`));
+const outcomes = await runScenarios(system, wanted, (outcome) =>
+  process.stdout.write(`${outcomeText(outcome)}\n`),
+);
 const raised = outcomes.filter(({ state }) => state === "raised").length;
 process.stdout.write(
   `alarms: ${alarmPlans.length} raised ${raised}/${wanted.length} untripped ${without.length}\n`,

@@ -1,32 +1,32 @@
 import { randomUUID } from "node:crypto";
 import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
-import { makeToken, type World } from "./alarm-stack.ts";
+import { type AlarmStack, makeToken } from "./alarm-stack.ts";
 import { endpoint } from "./receiving-scenarios.ts";
-import { nothingToEnd, type Trip, times } from "./scenario.ts";
+import { type AlarmScenario, nothingToEnd, times } from "./scenario.ts";
 
-const refresh = ({ functionOf }: World, event: object = { now: true }) =>
+const refresh = ({ functionOf }: AlarmStack, event: object = { now: true }) =>
   functionOf(/^RefreshToken/).invoke(JSON.stringify(event));
-const reconcile = ({ functionOf }: World) => functionOf(/^ReconcileUsers/).invoke("{}");
+const reconcile = ({ functionOf }: AlarmStack) => functionOf(/^ReconcileUsers/).invoke("{}");
 
 /** One run of the refresher, with a provider that answers so; then the token is as it was. */
 const refreshing = (
   entry: string,
   condition: string,
   answers: readonly (readonly [RegExp, () => ProviderAnswer])[],
-  prepare: (world: World) => Promise<unknown> = async () => undefined,
-): Trip => ({
+  prepare: (system: AlarmStack) => Promise<unknown> = async () => undefined,
+): AlarmScenario => ({
   entry,
   condition,
-  make: async (world) => {
-    const ends = answers.map(([matching, answer]) => world.answers(matching, answer()));
-    await prepare(world);
-    await refresh(world);
+  make: async (system) => {
+    const ends = answers.map(([matching, answer]) => system.answers(matching, answer()));
+    await prepare(system);
+    await refresh(system);
     for (const end of ends) end();
-    return () => world.setToken(7_200);
+    return () => system.setToken(7_200);
   },
 });
 
-export const tokenTrips: readonly Trip[] = [
+export const tokenScenarios: readonly AlarmScenario[] = [
   refreshing("token-refused", "the provider answers a refresh with 401", [[/refresh/, () => 401]]),
   refreshing("token-discarded", "the provider refuses the token that it has just given", [
     [/refresh/, () => ({ json: { token: makeToken(7_200) } })],
@@ -36,33 +36,33 @@ export const tokenTrips: readonly Trip[] = [
     "token-near-end",
     "refreshes are refused until the token is near its end",
     [[/refresh/, () => 401]],
-    (world) => world.setToken(7_200, 7_000),
+    (system) => system.setToken(7_200, 7_000),
   ),
   refreshing(
     "token-short-lived",
     "the token lives shorter than the time between two refreshes",
     [],
-    (world) => world.setToken(200),
+    (system) => system.setToken(200),
   ),
   refreshing("token-missing", "no token is set", [], ({ stack, output }) =>
     stack.setSecret(output("TokenSecretArn"), "{}"),
   ),
 ];
 
-export const refreshFailing: Trip = {
+export const refreshFailing: AlarmScenario = {
   entry: "token-refresh-failing",
   condition: "the provider answers refreshes with 500, in two runs",
   isAwaitedLater: true,
   isLong: true,
   make: async () => nothingToEnd,
-  goOn: async (world) => {
-    const end = world.answers(/refresh/, 500);
-    await refresh(world);
+  goOn: async (system) => {
+    const end = system.answers(/refresh/, 500);
+    await refresh(system);
     end();
   },
 };
 
-export const providerDown: Trip = {
+export const providerDown: AlarmScenario = {
   entry: "provider-down",
   condition: "the provider answers every call for data with 500",
   make: async ({ send, answers }) => {
@@ -72,7 +72,7 @@ export const providerDown: Trip = {
   },
 };
 
-export const upkeepTrips: readonly Trip[] = [
+export const upkeepScenarios: readonly AlarmScenario[] = [
   {
     entry: "registration-failing",
     condition: "the provider answers a registration with 500, and both of its retries",

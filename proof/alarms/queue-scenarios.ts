@@ -5,10 +5,10 @@ import {
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
 import { account } from "./receiving-scenarios.ts";
-import { nothingToEnd, outOfOrder, type Trip, times } from "./scenario.ts";
+import { type AlarmScenario, nothingToEnd, outOfOrder, times } from "./scenario.ts";
 
 /** A message that its function can't read. */
-const unreadable = (entry: string, queue: string, what: string): Trip => ({
+const unreadable = (entry: string, queue: string, what: string): AlarmScenario => ({
   entry,
   condition: `a ${what} can't be read`,
   make: async ({ sqs, output }) => {
@@ -17,13 +17,13 @@ const unreadable = (entry: string, queue: string, what: string): Trip => ({
   },
 });
 
-export const deadLetterTrips: readonly Trip[] = [
+export const deadLetterScenarios: readonly AlarmScenario[] = [
   unreadable("fetching-dead-letters", "Fetch", "task of the fetch queue"),
   unreadable("erasure-dead-letters", "Erase", "task of the queue of erasures"),
 ];
 
 /** A message that waits because its function takes none. */
-const stalled = (entry: string, functionId: RegExp, queue: string, condition: string): Trip => ({
+const stalled = (entry: string, functionId: RegExp, queue: string, condition: string): AlarmScenario => ({
   entry,
   condition,
   isAwaitedLater: true,
@@ -34,13 +34,13 @@ const stalled = (entry: string, functionId: RegExp, queue: string, condition: st
   },
 });
 
-export const stalledTrips: readonly Trip[] = [
+export const stalledScenarios: readonly AlarmScenario[] = [
   stalled("fetching-late", /^FetchData/, "Fetch", "nobody takes tasks from the fetch queue"),
   stalled("erasure-late", /^EraseSubjects/, "Erase", "nobody takes tasks from the queue of erasures"),
 ];
 
 /** While nobody takes tasks; sixty for each call that the rate allows in a minute. */
-export const fetchingBehind: Trip = {
+export const fetchingBehind: AlarmScenario = {
   entry: "fetching-behind",
   isAfterOthers: true,
   condition: "more calls wait than the provider's rate lets through in an hour",
@@ -58,7 +58,7 @@ export const fetchingBehind: Trip = {
   },
 };
 
-export const subscriberDeadLetters: Trip = {
+export const subscriberDeadLetters: AlarmScenario = {
   entry: "subscriber-dead-letters",
   condition: "a reader receives a message again and again, and never deletes it",
   make: async ({ send }) => {
@@ -74,7 +74,7 @@ export const subscriberDeadLetters: Trip = {
 const relayReads = ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem"];
 
 /** One lasts until the relay is late, the other until it gives up. */
-export const relayTrips: readonly Trip[] = [
+export const relayScenarios: readonly AlarmScenario[] = [
   {
     entry: "relay-behind",
     condition: "the table does not answer the relay any more",
@@ -98,7 +98,7 @@ export const relayTrips: readonly Trip[] = [
   },
 ];
 
-export const archivingFailing: Trip = {
+export const archivingFailing: AlarmScenario = {
   entry: "archiving-failing",
   condition: "the archive's bucket refuses dead letters, in two runs",
   isAwaitedLater: true,

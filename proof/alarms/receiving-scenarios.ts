@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { nothingToEnd, outOfOrder, type Trip, times } from "./scenario.ts";
+import { type AlarmScenario, nothingToEnd, outOfOrder, times } from "./scenario.ts";
 
 const user = () => ({ action: "create_user", data: { id: randomUUID() } });
 /** @param event the provider's name of what happened */
@@ -12,7 +12,7 @@ export const account = (event = "update_account") => ({
 export const endpoint = () => ({ ...account("update_endpoint"), endpoint: "income", data_available: true });
 
 /** Those that need nothing else to be well. */
-export const receivingTrips: readonly Trip[] = [
+export const receivingScenarios: readonly AlarmScenario[] = [
   {
     entry: "webhooks-refused",
     condition: "20 webhooks carry a wrong secret",
@@ -66,7 +66,7 @@ export const receivingTrips: readonly Trip[] = [
   },
 ];
 
-export const eventsLate: Trip = {
+export const eventsLate: AlarmScenario = {
   entry: "events-late",
   condition: "nobody takes events of company accounts from their queue",
   isOfSlowness: true,
@@ -81,7 +81,7 @@ export const eventsLate: Trip = {
   },
 };
 
-export const nothingReceived: Trip = {
+export const nothingReceived: AlarmScenario = {
   entry: "nothing-received",
   isAfterOthers: true,
   condition: "a webhook comes, and then no other for nothingReceivedHours",
@@ -90,7 +90,7 @@ export const nothingReceived: Trip = {
   make: async () => nothingToEnd,
 };
 
-export const subscriberBehind: Trip = {
+export const subscriberBehind: AlarmScenario = {
   entry: "subscriber-behind",
   condition: "a user is created, and nobody reads the subscriber's queue",
   isAwaitedLater: true,

@@ -2,10 +2,10 @@ import type { AlarmPlan } from "@income-events/local-stack/assembly/plan.ts";
 import type { Outcome } from "./run.ts";
 
 /** What raised an alarm, in three lines. */
-export function outcomeText({ trip, alarm, state, values, seconds }: Outcome): string {
+export function outcomeText({ scenario, alarm, state, values, seconds }: Outcome): string {
   const mark = state === "raised" ? "ALARM" : state.toUpperCase();
   return [
-    `${mark.padEnd(13)} ${trip.entry}, after ${seconds.toFixed(1)} s: ${trip.condition}`,
+    `${mark.padEnd(13)} ${scenario.entry}, after ${seconds.toFixed(1)} s: ${scenario.condition}`,
     `              ${metricText(alarm)} = ${values.map((value) => value ?? "nothing").join(", ")}; ${limitText(alarm)}`,
     `              "${alarm.description.split(" See docs/")[0]}"`,
   ].join("\n");

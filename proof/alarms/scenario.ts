@@ -1,7 +1,7 @@
-import type { World } from "./alarm-stack.ts";
+import type { AlarmStack } from "./alarm-stack.ts";
 
 /** How a condition is made that raises an alarm. */
-export type Trip = {
+export type AlarmScenario = {
   /** The alarm's entry in the runbook. */
   readonly entry: string;
   /** What is done, for people. */
@@ -15,11 +15,11 @@ export type Trip = {
   /** Its alarm tells of slowness, which a busy machine has too, for a while: the condition is made when that is over. */
   readonly isOfSlowness?: boolean;
   /** Ends what others left behind. */
-  readonly prepare?: (world: World) => Promise<unknown>;
+  readonly prepare?: (system: AlarmStack) => Promise<unknown>;
   /** Makes the condition. @returns ends it */
-  readonly make: (world: World) => Promise<() => unknown>;
+  readonly make: (system: AlarmStack) => Promise<() => unknown>;
   /** Goes on with it, as often as the alarm is looked at. */
-  readonly goOn?: (world: World) => Promise<unknown>;
+  readonly goOn?: (system: AlarmStack) => Promise<unknown>;
 };
 
 export const nothingToEnd = (): void => undefined;

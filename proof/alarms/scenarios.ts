@@ -1,30 +1,30 @@
-import { providerDown, refreshFailing, tokenTrips, upkeepTrips } from "./provider-scenarios.ts";
+import { providerDown, refreshFailing, tokenScenarios, upkeepScenarios } from "./provider-scenarios.ts";
 import {
   archivingFailing,
-  deadLetterTrips,
+  deadLetterScenarios,
   fetchingBehind,
-  relayTrips,
-  stalledTrips,
+  relayScenarios,
+  stalledScenarios,
   subscriberDeadLetters,
 } from "./queue-scenarios.ts";
-import { eventsLate, nothingReceived, receivingTrips, subscriberBehind } from "./receiving-scenarios.ts";
-import type { Trip } from "./scenario.ts";
+import { eventsLate, nothingReceived, receivingScenarios, subscriberBehind } from "./receiving-scenarios.ts";
+import type { AlarmScenario } from "./scenario.ts";
 
 /** All, in an order in which none makes another's condition before its turn. */
-export const trips: readonly Trip[] = [
+export const scenarios: readonly AlarmScenario[] = [
   subscriberBehind,
   // Before events that fail for a while: on a busy machine those are late, too.
   eventsLate,
-  ...deadLetterTrips,
-  ...receivingTrips,
+  ...deadLetterScenarios,
+  ...receivingScenarios,
   providerDown,
   subscriberDeadLetters,
   archivingFailing,
   refreshFailing,
-  ...stalledTrips,
-  ...relayTrips,
-  ...tokenTrips,
-  ...upkeepTrips,
+  ...stalledScenarios,
+  ...relayScenarios,
+  ...tokenScenarios,
+  ...upkeepScenarios,
   fetchingBehind,
   nothingReceived,
 ];

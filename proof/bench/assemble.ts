@@ -7,7 +7,7 @@ import type { IConstruct } from "constructs";
 import { type Bundle, bundle, writeBundle } from "../../lib/function/bundle.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
 import { loadSettings } from "../../lib/settings/settings.ts";
-import { type Part, parts, type Side } from "./implementations.ts";
+import { type Implementation, type Part, parts } from "./implementations.ts";
 import { scratchDirectory } from "./scratch.ts";
 
 const repository = join(import.meta.dirname, "../..");
@@ -30,8 +30,8 @@ export type AssembleOptions = {
 };
 
 /** Synthesizes the stack of one side, with the settings of `proof/bench/settings.json`. */
-export function assemble(side: Side, { hasEventSources }: AssembleOptions): Assembly {
-  const directory = scratchDirectory(side);
+export function assemble(implementation: Implementation, { hasEventSources }: AssembleOptions): Assembly {
+  const directory = scratchDirectory(implementation);
   const app = new App({
     outdir: join(directory, "assembly"),
     // Synthesis here only makes what is run; the product's own is checked elsewhere.
@@ -39,7 +39,7 @@ export function assemble(side: Side, { hasEventSources }: AssembleOptions): Asse
   });
   const settings = loadSettings("bench", repository, join(import.meta.dirname, "settings.json"));
   const codeOf = (entry: string, slice: unknown) =>
-    lambda.Code.fromAsset(write(bundleOf(entryOf(side, entry)), slice, directory, entry));
+    lambda.Code.fromAsset(write(bundleOf(entryOf(implementation, entry)), slice, directory, entry));
   const stack = new IncomeEventsStack(app, { stage: "bench", settings, codeOf });
   const { receive, store, relay, fetch } = settings.functions;
   const ofParts = (figure: (size: { timeoutSeconds: number; memoryMb: number }) => number) => ({
@@ -49,7 +49,7 @@ export function assemble(side: Side, { hasEventSources }: AssembleOptions): Asse
     fetch: figure(fetch),
   });
   if (!hasEventSources) stopEventSources(stack);
-  if (side !== "ours") letPeerWork(stack);
+  if (implementation !== "ours") letPeerWork(stack);
   app.synth();
   return {
     directory: join(directory, "assembly"),
@@ -78,10 +78,10 @@ const ourEntries: Readonly<Record<Part, string>> = {
 };
 
 /** What is beside the way of an event (token, registration, letters) is not measured, and does nothing. */
-function entryOf(side: Side, entry: string): string {
+function entryOf(implementation: Implementation, entry: string): string {
   const part = parts.find((name) => entry.startsWith(`functions/${name}/`));
   if (part === undefined) return "proof/bench/references/empty.ts";
-  return side === "ours" ? entry : `proof/bench/peers/${side}/${part}.ts`;
+  return implementation === "ours" ? entry : `proof/bench/peers/${implementation}/${part}.ts`;
 }
 
 function write(built: Bundle, settings: unknown, root: string, entry: string): string {

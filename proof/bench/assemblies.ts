@@ -1,20 +1,20 @@
 import { type AssembleOptions, type Assembly, assemble } from "./assemble.ts";
-import type { Side } from "./implementations.ts";
+import type { Implementation } from "./implementations.ts";
 
 /** Synthesized stacks, each made when it is first asked for, and kept until the end: several rows use the same. */
 export type Assemblies = Disposable & {
-  readonly of: (side: Side, options: AssembleOptions) => Assembly;
+  readonly of: (implementation: Implementation, options: AssembleOptions) => Assembly;
 };
 
 export function createAssemblies(): Assemblies {
   const made = new Map<string, Assembly>();
   const cleanup = new DisposableStack();
   return {
-    of: (side, options) => {
-      const key = `${side} ${options.hasEventSources}`;
+    of: (implementation, options) => {
+      const key = `${implementation} ${options.hasEventSources}`;
       const known = made.get(key);
       if (known !== undefined) return known;
-      const assembly = cleanup.use(assemble(side, options));
+      const assembly = cleanup.use(assemble(implementation, options));
       made.set(key, assembly);
       return assembly;
     },

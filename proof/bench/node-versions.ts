@@ -20,8 +20,8 @@ const patienceMs = 120_000;
  * @throws with a remedy where it can't be had
  */
 export async function findNode22(): Promise<NodeVersion> {
-  const tell = "process.stdout.write(JSON.stringify([process.execPath, process.versions.node]))";
-  const command = ["exec", "--yes", "--package=node@22", "--", "node", "--eval", tell];
+  const report = "process.stdout.write(JSON.stringify([process.execPath, process.versions.node]))";
+  const command = ["exec", "--yes", "--package=node@22", "--", "node", "--eval", report];
   const run = promisify(execFile)("npm", command, { timeout: patienceMs });
   const { stdout } = await run.catch((error: unknown) => {
     throw new Error(

@@ -1,9 +1,9 @@
 import { en, Faker, generateMersenne53Randomizer } from "@faker-js/faker";
 import { z } from "zod";
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 
 /** One delivery of a webhook. */
-export type Webhook = { readonly kind: Kind; readonly body: string };
+export type Webhook = { readonly kind: WebhookKind; readonly body: string };
 
 export type WorkloadShape = {
   readonly seed: number;
@@ -23,7 +23,7 @@ const endpoints = ["profile", "income", "employment", "identity", "documents", "
 export function workload({ seed, events, duplicates }: WorkloadShape): readonly Webhook[] {
   const faker = new Faker({ locale: en, randomizer: generateMersenne53Randomizer(seed) });
   const distinct: Webhook[] = [];
-  while (distinct.length < events) distinct.push(...lifeOfUser(faker));
+  while (distinct.length < events) distinct.push(...eventsOfUser(faker));
   const deliveries = distinct.slice(0, events);
   const again = Math.round((events * duplicates) / (1 - duplicates));
   for (let count = 0; count < again; count += 1) {
@@ -43,27 +43,27 @@ export function usersOf(load: readonly Webhook[]): readonly string[] {
   return registered.map(({ body }) => registration.parse(JSON.parse(body)).data.id);
 }
 
-function lifeOfUser(faker: Faker): readonly Webhook[] {
+function eventsOfUser(faker: Faker): readonly Webhook[] {
   const [userId, accountId] = [faker.string.uuid(), faker.string.uuid()];
-  const moment = () => faker.date.past({ refDate: "2026-11-01T00:00:00Z" }).toISOString();
+  const timestamp = () => faker.date.past({ refDate: "2026-11-01T00:00:00Z" }).toISOString();
   const account = (event: string, connected: boolean) => ({
     event,
     account_id: accountId,
     user_id: userId,
     datasource_id: faker.string.uuid(),
     connected,
-    created_at: moment(),
+    created_at: timestamp(),
   });
   return [
     webhook("users", {
       action: "create_user",
       data: {
         id: userId,
-        created_at: moment(),
+        created_at: timestamp(),
         accounts_number: 0,
         link: faker.internet.url(),
         session: faker.string.alphanumeric(32),
-        session_expires_at: moment(),
+        session_expires_at: timestamp(),
       },
     }),
     webhook("accounts", account("create_account", false)),
@@ -83,6 +83,6 @@ function lifeOfUser(faker: Faker): readonly Webhook[] {
   ];
 }
 
-function webhook(kind: Kind, payload: object): Webhook {
+function webhook(kind: WebhookKind, payload: object): Webhook {
   return { kind, body: JSON.stringify(payload) };
 }

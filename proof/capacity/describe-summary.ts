@@ -1,14 +1,14 @@
-import type { Told } from "./simulations.ts";
+import type { SimulationResult } from "./simulations.ts";
 
 /** What a story came to: figure and value, for a table. */
-export function tellSummary({
+export function describeSummary({
   summary,
-  trouble,
+  disturbance,
   limitPerMinute,
-}: Told): readonly (readonly [string, string])[] {
+}: SimulationResult): readonly (readonly [string, string])[] {
   const count = (value: number) => value.toLocaleString("en", { maximumSignificantDigits: 4 });
   const after = (seconds: number | undefined) =>
-    seconds === undefined ? "never" : `${hoursAndMinutes(seconds - trouble.to)} after its end`;
+    seconds === undefined ? "never" : `${hoursAndMinutes(seconds - disturbance.to)} after its end`;
   return [
     ["deliveries refused by the throttle at once, at most", count(summary.mostRefused)],
     ["deliveries in the queue, at most", count(summary.mostQueued)],

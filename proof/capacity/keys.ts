@@ -42,7 +42,7 @@ export const keyAnalyses: Readonly<Record<KeyName, KeyAnalysis>> = {
       "the record comes again with its batch, which holds up the shard; beyond `relay.retryAttempts` it is in the failures bucket, for `repair`",
     helps: "nothing splits one item; a subject has a handful of events a day",
   },
-  dataSetKey: {
+  documentKey: {
     partition: subject,
     writtenBy: "relay, fetch",
     writes: {

@@ -5,11 +5,11 @@ import { loadSettings } from "../../lib/settings/settings.ts";
 import { documentedCapacity } from "../../tools/documents/capacity/simulations.ts";
 import { about } from "../../tools/documents/markdown.ts";
 import { demands } from "./demands.ts";
-import { tellSummary } from "./describe-summary.ts";
+import { describeSummary } from "./describe-summary.ts";
 import { type Limit, limitsOf } from "./limits.ts";
 import { type CapacityFlags, parseCapacityFlags } from "./options.ts";
-import { storyChart } from "./simulation-chart.ts";
-import { type Stage, type Told, tellBurst, tellOutage } from "./simulations.ts";
+import { simulationChart } from "./simulation-chart.ts";
+import { type SimulationResult, type Stage, simulateBurst, simulateOutage } from "./simulations.ts";
 
 const print = (text = "") => void process.stdout.write(`${text}\n`);
 
@@ -19,7 +19,7 @@ function stageOf({ stage, concurrency }: CapacityFlags): Stage {
   return { ...documented, settings: loadSettings(stage, join(import.meta.dirname, "../../stages")) };
 }
 
-function tellLimits(limits: readonly Limit[], rate: number): void {
+function reportLimits(limits: readonly Limit[], rate: number): void {
   print(`At ${about(rate)} events a second, the first to end first:`);
   for (const { name, eventsPerSecond, remedy } of limits) {
     const isOver = eventsPerSecond < rate;
@@ -28,11 +28,11 @@ function tellLimits(limits: readonly Limit[], rate: number): void {
   }
 }
 
-function tellStory(title: string, told: Told, svg: string | undefined): void {
+function reportSimulation(title: string, result: SimulationResult, svg: string | undefined): void {
   print();
   print(title);
-  for (const [figure, value] of tellSummary(told)) print(`  ${value.padStart(28)}  ${figure}`);
-  if (svg !== undefined) writeFileSync(svg, storyChart(title, told));
+  for (const [figure, value] of describeSummary(result)) print(`  ${value.padStart(28)}  ${figure}`);
+  if (svg !== undefined) writeFileSync(svg, simulationChart(title, result));
 }
 
 const flags = parseCapacityFlags(process.argv.slice(2));
@@ -40,17 +40,17 @@ const { rate, burst, burstMinutes, outageHours, svg } = flags;
 try {
   const stage = stageOf(flags);
   const limits = limitsOf(stage.settings, demands());
-  tellLimits(
+  reportLimits(
     limits.filter(({ eventsPerSecond }) => Number.isFinite(eventsPerSecond)),
     rate,
   );
   if (burst !== undefined) {
     const title = `${about(burst)} times ${about(rate)} events a second for ${about(burstMinutes)} minutes`;
-    tellStory(title, tellBurst(stage, { rate, factor: burst, minutes: burstMinutes }), svg);
+    reportSimulation(title, simulateBurst(stage, { rate, factor: burst, minutes: burstMinutes }), svg);
   }
   if (outageHours !== undefined) {
     const title = `The provider's API is down for ${about(outageHours)} h, at ${about(rate)} events a second`;
-    tellStory(title, tellOutage(stage, { rate, hours: outageHours }), svg);
+    reportSimulation(title, simulateOutage(stage, { rate, hours: outageHours }), svg);
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { loadSettings } from "../../lib/settings/settings.ts";
 import { scenarioOf } from "./scenario.ts";
-import { runStory } from "./summarize.ts";
+import { summarize } from "./summarize.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -24,30 +24,30 @@ export function measuredOutage(): Outage {
 
 const hours = 24;
 /** The scenario tells of its data at about this rate, on a machine with two cores. */
-const toldPerSecond = 100;
+const announcedPerSecond = 100;
 /** A batch of the fetch on this machine, where all services are. */
 const batchSeconds = 0.1;
 
 /** The same as the model has it: the stage's settings, its day of five minutes, and as many tasks at the beginning. */
-export function modelledOutage({ tasks }: Pick<Outage, "tasks">): Outage {
+export function simulatedOutage({ tasks }: Pick<Outage, "tasks">): Outage {
   const settings = loadSettings("compressed", join(root, "stages"));
-  const trouble = { from: 0, to: (hours * 3_600) / settings.divideDurationsBy };
+  const disturbance = { from: 0, to: (hours * 3_600) / settings.divideDurationsBy };
   const scenario = scenarioOf(
     settings,
     { storeBatch: batchSeconds, fetchBatch: batchSeconds, waitingBatch: batchSeconds, relay: 1 },
     { concurrency: settings.fetch.maxConcurrency, shareOfBusiestRoute: 1 },
     {
-      deliveriesPerSecond: (seconds) => (seconds < tasks / toldPerSecond ? toldPerSecond : 0),
+      deliveriesPerSecond: (seconds) => (seconds < tasks / announcedPerSecond ? announcedPerSecond : 0),
       tasksPerDelivery: 1,
-      isProviderDown: (seconds) => seconds < trouble.to,
-      seconds: 2 * trouble.to,
+      isProviderDown: (seconds) => seconds < disturbance.to,
+      seconds: 2 * disturbance.to,
     },
   );
-  const { summary } = runStory(scenario, trouble);
+  const { summary } = summarize(scenario, disturbance);
   return {
     tasks: summary.tasks,
     callsDuringOutage: summary.callsWhileDown,
     maxCallsPerMinute: summary.mostCallsPerMinute,
-    catchUpSeconds: (summary.fetchedAfter ?? Number.POSITIVE_INFINITY) - trouble.to,
+    catchUpSeconds: (summary.fetchedAfter ?? Number.POSITIVE_INFINITY) - disturbance.to,
   };
 }

@@ -13,7 +13,7 @@ export type Durations = {
 };
 
 /** What happens. */
-export type Story = {
+export type LoadProfile = {
   readonly deliveriesPerSecond: (seconds: number) => number;
   readonly tasksPerDelivery: number;
   readonly isProviderDown: (seconds: number) => boolean;
@@ -30,7 +30,12 @@ const providerRetrySeconds = 300;
 const queueBatch = 10;
 
 /** A story that happens to a stage with these settings. */
-export function scenarioOf(settings: Settings, durations: Durations, room: Room, story: Story): Scenario {
+export function scenarioOf(
+  settings: Settings,
+  durations: Durations,
+  room: Room,
+  profile: LoadProfile,
+): Scenario {
   const { provider, fetch, webhooks } = settings;
   const { requestsPerSecond, burst } = webhooks.throttle;
   const most = Math.min(queuePolling.most, room.concurrency);
@@ -63,14 +68,14 @@ export function scenarioOf(settings: Settings, durations: Durations, room: Room,
       breaker: provider.breaker,
       secondsPerCall: durations.fetchBatch,
       leaseSeconds: longestCallInSeconds(provider),
-      isDown: story.isProviderDown,
+      isDown: profile.isProviderDown,
     },
-    deliveriesPerSecond: story.deliveriesPerSecond,
-    tasksPerDelivery: story.tasksPerDelivery,
+    deliveriesPerSecond: profile.deliveriesPerSecond,
+    tasksPerDelivery: profile.tasksPerDelivery,
     relaySeconds: durations.relay,
     stepSeconds: 0.1,
     lookEvery: 10,
-    seconds: story.seconds,
+    seconds: profile.seconds,
     seed: 1,
   };
 }

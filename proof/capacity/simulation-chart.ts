@@ -1,5 +1,5 @@
 import { legend, palette, svgOf } from "../../tools/documents/chart.ts";
-import type { Told } from "./simulations.ts";
+import type { SimulationResult } from "./simulations.ts";
 import type { Sample } from "./summarize.ts";
 
 type Line = { readonly name: string; readonly of: (sample: Sample) => number; readonly color: number };
@@ -30,7 +30,10 @@ const panels: readonly Panel[] = [
 const [top, height, gap] = [75, 130, 60];
 
 /** A story as three panels over one time, in hours; what is out of the usual is shaded. */
-export function storyChart(title: string, { samples, trouble, limitPerMinute }: Told): string {
+export function simulationChart(
+  title: string,
+  { samples, disturbance, limitPerMinute }: SimulationResult,
+): string {
   const hours = (seconds: number) => Math.round((seconds / 3_600) * 1_000) / 1_000;
   const grids = panels.map((_, index) => ({
     left: 80,
@@ -76,7 +79,7 @@ export function storyChart(title: string, { samples, trouble, limitPerMinute }: 
           color: palette[color],
           lineStyle: { width: 1.5 },
           data: samples.map((sample) => [hours(sample.seconds), Math.round(of(sample) * 10) / 10]),
-          ...(place === 0 && { markArea: areaOf(trouble, hours) }),
+          ...(place === 0 && { markArea: areaOf(disturbance, hours) }),
           ...(index === last && { markLine: limitAt(limitPerMinute) }),
         })),
       ),
@@ -85,7 +88,7 @@ export function storyChart(title: string, { samples, trouble, limitPerMinute }: 
   );
 }
 
-function areaOf({ from, to }: Told["trouble"], hours: (seconds: number) => number) {
+function areaOf({ from, to }: SimulationResult["disturbance"], hours: (seconds: number) => number) {
   return {
     silent: true,
     itemStyle: { color: "#f2d9d5" },

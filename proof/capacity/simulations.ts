@@ -1,6 +1,6 @@
 import type { Settings } from "../../lib/settings/settings.ts";
 import { type Durations, scenarioOf } from "./scenario.ts";
-import { runStory } from "./summarize.ts";
+import { summarize } from "./summarize.ts";
 
 /** How many deliveries, calls and batches an event makes, and how long functions take; measured, see `demands.ts`. */
 export type PerEvent = {
@@ -17,8 +17,8 @@ export type Stage = {
   readonly concurrency: number;
 };
 
-export type Told = ReturnType<typeof runStory> & {
-  readonly trouble: { readonly from: number; readonly to: number };
+export type SimulationResult = ReturnType<typeof summarize> & {
+  readonly disturbance: { readonly from: number; readonly to: number };
   readonly limitPerMinute: number;
 };
 
@@ -33,42 +33,50 @@ const before = 300;
 export type Burst = { readonly rate: number; readonly factor: number; readonly minutes: number };
 
 /** So many times the usual events for a while, and what comes after it. */
-export function tellBurst(stage: Stage, { rate, factor, minutes }: Burst): Told {
+export function simulateBurst(stage: Stage, { rate, factor, minutes }: Burst): SimulationResult {
   const { deliveries, tasks } = stage.perEvent;
-  const trouble = { from: before, to: before + minutes * 60 };
-  const isBurst = (seconds: number) => seconds >= trouble.from && seconds < trouble.to;
+  const disturbance = { from: before, to: before + minutes * 60 };
+  const isBurst = (seconds: number) => seconds >= disturbance.from && seconds < disturbance.to;
   const waiting = rate * factor * tasks * minutes * 60;
-  return tell(stage, trouble, {
+  return simulateStage(stage, disturbance, {
     deliveriesPerSecond: (seconds) => rate * deliveries * (isBurst(seconds) ? factor : 1),
     isProviderDown: () => false,
-    seconds: trouble.to + catchUp(stage, waiting, rate * tasks),
+    seconds: disturbance.to + catchUp(stage, waiting, rate * tasks),
   });
 }
 
 export type Outage = { readonly rate: number; readonly hours: number };
 
 /** The provider's API is down while it goes on to tell of events, and is up again. */
-export function tellOutage(stage: Stage, { rate, hours }: Outage): Told {
+export function simulateOutage(stage: Stage, { rate, hours }: Outage): SimulationResult {
   const { deliveries, tasks } = stage.perEvent;
-  const trouble = { from: before, to: before + hours * 3_600 };
+  const disturbance = { from: before, to: before + hours * 3_600 };
   const waiting = rate * tasks * hours * 3_600;
-  return tell(stage, trouble, {
+  return simulateStage(stage, disturbance, {
     deliveriesPerSecond: () => rate * deliveries,
-    isProviderDown: (seconds) => seconds >= trouble.from && seconds < trouble.to,
-    seconds: trouble.to + catchUp(stage, waiting, rate * tasks),
+    isProviderDown: (seconds) => seconds >= disturbance.from && seconds < disturbance.to,
+    seconds: disturbance.to + catchUp(stage, waiting, rate * tasks),
   });
 }
 
-type Happening = Pick<Parameters<typeof scenarioOf>[3], "deliveriesPerSecond" | "isProviderDown" | "seconds">;
+type Situation = Pick<Parameters<typeof scenarioOf>[3], "deliveriesPerSecond" | "isProviderDown" | "seconds">;
 
-function tell(stage: Stage, trouble: Told["trouble"], happening: Happening): Told {
+function simulateStage(
+  stage: Stage,
+  disturbance: SimulationResult["disturbance"],
+  situation: Situation,
+): SimulationResult {
   const { settings, perEvent } = stage;
   const tasksPerDelivery = perEvent.tasks / perEvent.deliveries;
   const scenario = scenarioOf(settings, perEvent.durations, roomOf(stage), {
     tasksPerDelivery,
-    ...happening,
+    ...situation,
   });
-  return { ...runStory(scenario, trouble), trouble, limitPerMinute: settings.provider.requestsPerMinute };
+  return {
+    ...summarize(scenario, disturbance),
+    disturbance,
+    limitPerMinute: settings.provider.requestsPerMinute,
+  };
 }
 
 /** Longer than catching up can take within the rate; where the rate is too low for what comes, a while to see it. */

@@ -1,4 +1,4 @@
-import type { Moment, Scenario } from "./model/simulate.ts";
+import type { Scenario, SimulationStep } from "./model/simulate.ts";
 import { simulate } from "./model/simulate.ts";
 
 /** The system over a while: rates are of that while, all else at its end. */
@@ -34,22 +34,22 @@ export type Summary = {
 
 const samples = 360;
 
-/** @param trouble when it begins and ends: what waits is asked about after it */
-export function runStory(scenario: Scenario, trouble: { readonly from: number; readonly to: number }) {
+/** @param disturbance when it begins and ends: what waits is asked about after it */
+export function summarize(scenario: Scenario, disturbance: { readonly from: number; readonly to: number }) {
   const every = Math.max(1, Math.round(scenario.seconds / samples));
   const perSecond = 1 / (scenario.stepSeconds * scenario.lookEvery);
   const minute = Math.round(60 * perSecond);
   const calls: number[] = [];
   const taken: Sample[] = [];
-  let before: Moment | undefined;
+  let before: SimulationStep | undefined;
   let [storedAfter, fetchedAfter]: (number | undefined)[] = [];
   const most = { refused: 0, queued: 0, batches: 0, tasks: 0, inFlight: 0, calls: 0 };
   let whileDown = 0;
   let usual = 0;
-  let last: Moment | undefined;
-  for (const moment of simulate(scenario)) {
-    const { seconds, store, fetch } = moment;
-    last = moment;
+  let last: SimulationStep | undefined;
+  for (const step of simulate(scenario)) {
+    const { seconds, store, fetch } = step;
+    last = step;
     calls.push(fetch.calls);
     const tasksWaiting = fetch.visible + fetch.hidden + fetch.delayed;
     most.refused = Math.max(most.refused, store.refused);
@@ -58,16 +58,16 @@ export function runStory(scenario: Scenario, trouble: { readonly from: number; r
     most.tasks = Math.max(most.tasks, tasksWaiting);
     most.inFlight = Math.max(most.inFlight, fetch.inFlight);
     most.calls = Math.max(most.calls, fetch.calls - (calls.at(-minute - 1) ?? 0));
-    if (seconds < trouble.from) usual = Math.max(usual, tasksWaiting);
-    if (seconds >= trouble.from && seconds < trouble.to)
-      whileDown = fetch.calls - (calls[Math.round(trouble.from * perSecond)] ?? 0);
-    const isOver = seconds >= trouble.to;
+    if (seconds < disturbance.from) usual = Math.max(usual, tasksWaiting);
+    if (seconds >= disturbance.from && seconds < disturbance.to)
+      whileDown = fetch.calls - (calls[Math.round(disturbance.from * perSecond)] ?? 0);
+    const isOver = seconds >= disturbance.to;
     if (isOver && store.refused + store.waiting <= store.batches * 10) storedAfter ??= seconds;
     if (isOver && storedAfter !== undefined && tasksWaiting <= Math.max(20, 2 * usual))
       fetchedAfter ??= seconds;
     if (seconds >= (before?.seconds ?? -every) + every) {
-      taken.push(sampleOf(moment, before, tasksWaiting, fetch.calls - (calls.at(-minute - 1) ?? 0)));
-      before = moment;
+      taken.push(sampleOf(step, before, tasksWaiting, fetch.calls - (calls.at(-minute - 1) ?? 0)));
+      before = step;
     }
   }
   const summary: Summary = {
@@ -87,8 +87,8 @@ export function runStory(scenario: Scenario, trouble: { readonly from: number; r
 }
 
 function sampleOf(
-  { seconds, store, fetch }: Moment,
-  before: Moment | undefined,
+  { seconds, store, fetch }: SimulationStep,
+  before: SimulationStep | undefined,
   tasksWaiting: number,
   callsPerMinute: number,
 ): Sample {

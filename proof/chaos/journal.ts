@@ -14,7 +14,7 @@ const keptCharacters = 4_000;
 type Entry = {
   readonly at: string;
   readonly call: ObservedCall;
-  readonly moment: string;
+  readonly phase: string;
   readonly outcome: Outcome;
   readonly text: string;
 };
@@ -23,11 +23,11 @@ type Entry = {
 export function keepJournal(): Journal {
   const entries: Entry[] = [];
   return {
-    writing: (interfere) => async (call, moment) => {
-      const outcome = await interfere(call, moment);
+    writing: (interfere) => async (call, phase) => {
+      const outcome = await interfere(call, phase);
       const text = call.body.toString("utf8", 0, keptCharacters);
-      if (moment === "before" || outcome !== undefined) {
-        entries.push({ at: new Date().toISOString(), call: { ...call, body: empty }, moment, outcome, text });
+      if (phase === "before" || outcome !== undefined) {
+        entries.push({ at: new Date().toISOString(), call: { ...call, body: empty }, phase, outcome, text });
       }
       return outcome;
     },
@@ -37,9 +37,9 @@ export function keepJournal(): Journal {
 
 const empty = Buffer.alloc(0);
 
-function lineOf({ at, call, moment, outcome }: Entry): string {
+function lineOf({ at, call, phase, outcome }: Entry): string {
   const caller = call.isFromFunction ? call.function : `${call.function} (Lambda in its name)`;
-  return [at, caller, call.name, ...(outcome === undefined ? [] : [moment, JSON.stringify(outcome)])].join(
+  return [at, caller, call.name, ...(outcome === undefined ? [] : [phase, JSON.stringify(outcome)])].join(
     "  ",
   );
 }

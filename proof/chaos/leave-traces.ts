@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Journal } from "./journal.ts";
 import type { ChaosSystem } from "./system.ts";
 
-const mostJourneys = 20;
+const maxJourneys = 20;
 
 /** Writes the journey of each lost event into a folder: the calls that carried it, and what the functions logged. */
 export function leaveTraces(
@@ -14,7 +14,7 @@ export function leaveTraces(
 ): void {
   const folder = join(directory, "journeys");
   mkdirSync(folder, { recursive: true });
-  for (const id of lost.slice(0, mostJourneys)) {
+  for (const id of lost.slice(0, maxJourneys)) {
     const logged = [...functions].flatMap(([name, { log }]) =>
       log().flatMap((line) => (line.includes(id) ? [`${name}: ${line}`] : [])),
     );

@@ -17,7 +17,7 @@ export type ObservedCall = {
 };
 
 /** Decides what becomes of a call, before it leaves and after it was applied. */
-export type Interference = (call: ObservedCall, moment: "before" | "after") => Promise<Outcome>;
+export type Interference = (call: ObservedCall, phase: "before" | "after") => Promise<Outcome>;
 
 /** @param functionOf the logical id of the function with a name; undefined for who is none */
 export function observedCall(

@@ -4,16 +4,16 @@ import { choosePoints } from "./crashes/choose-points.ts";
 import type { Crashes, CrashPoint } from "./crashes/crash-points.ts";
 import { shares } from "./faults/fault-classes.ts";
 import type { Faults } from "./faults/inject-faults.ts";
-import { type Tampering, tamper } from "./load/corrupt-responses.ts";
+import { type Corruption, corruptResponses } from "./load/corrupt-responses.ts";
 import type { Load } from "./load/keep-loading.ts";
 import { operate } from "./load/operate.ts";
 import type { ChaosSystem } from "./system.ts";
 
 /** What is not struck by then is struck while other things go wrong, or at the end. */
-const strikingEndsAfterMs = 20_000;
-const lastStrikesEndAfterMs = 60_000;
+const crashesEndAfterMs = 20_000;
+const lastCrashesEndAfterMs = 60_000;
 const longestShareMs = { whole: 10_000, short: 5_000 };
-const longestSpoilingMs = 10_000;
+const maxCorruptionMs = 10_000;
 const shareOfRandomKills = 0.01;
 const callsWithoutNews = { whole: 150, short: 30 };
 /** In the short form: what comes up so often comes up again soon. */
@@ -21,7 +21,7 @@ const oftenInShort = 5;
 /** What has not fired at any share: a stream is not read while a batch of it is tried again. */
 const longestUnfiredMs = 90_000;
 
-export type TroubleOptions = {
+export type FaultOptions = {
   readonly seed: number;
   /** Where what was seen is recorded. */
   readonly directory: string;
@@ -35,65 +35,72 @@ export type TroubleOptions = {
 export type Progress = (step: string) => void;
 
 /** What makes the trouble, and what it makes it with. */
-export type Trouble = {
+export type FaultContext = {
   readonly crashes: Crashes;
   readonly faults: Faults;
   readonly load: Load;
-  readonly options: TroubleOptions;
+  readonly options: FaultOptions;
   readonly progress: Progress;
 };
 
-export type Suffered = Pick<Tally, "struck" | "points"> & {
+export type FaultPhasesResult = Pick<Tally, "struck" | "points"> & {
   /** Batches whose answers were spoilt, each way. */
-  readonly spoilt: ReadonlyMap<string, number>;
+  readonly corrupted: ReadonlyMap<string, number>;
 };
 
 /** All that goes wrong, under load. @returns how many crash points there were, and how many of them were struck */
-export async function suffer(system: ChaosSystem, trouble: Trouble): Promise<Suffered> {
-  const { crashes, faults, load, options, progress } = trouble;
+export async function runFaultPhases(system: ChaosSystem, context: FaultContext): Promise<FaultPhasesResult> {
+  const { crashes, faults, load, options, progress } = context;
   progress("A dry pass, to see every call that every function makes");
   await load.rounds(options.isShort ? 1 : 2);
   await seeAllCalls(system, crashes, callsWithoutNews[options.isShort ? "short" : "whole"]);
   const points = choosePoints(crashes.seen(options.isShort ? oftenInShort : 1), options);
   progress(`Killing functions at ${points.length} points, one at a time`);
-  await strikeAll(points, crashes, strikingEndsAfterMs * options.slow, progress);
+  await crashAll(points, crashes, crashesEndAfterMs * options.slow, progress);
   progress("Killing functions at random, spoiling the answers of batches, replaying while events come in");
-  crashes.strikeAtRandom(shareOfRandomKills);
-  const tampering = tamper(system, options.seed, options.directory);
+  crashes.crashAtRandom(shareOfRandomKills);
+  const corruption = corruptResponses(system, options.seed, options.directory);
   const rounds = load.rounds(1);
   await operate(system, ["replay", "--all-subscribers", "--since", "1h"]);
   await rounds;
-  const spoilt = await untilAllSpoilt(tampering, longestSpoilingMs * options.slow);
-  tampering.stop();
+  const corrupted = await untilAllCorrupted(corruption, maxCorruptionMs * options.slow);
+  corruption.stop();
   for (const share of shares) {
     progress(`Letting ${share * 100} % of all calls fail`);
-    await sufferShare(share, trouble);
-    crashes.strikeAtRandom(0);
+    await runFaultShare(share, context);
+    crashes.crashAtRandom(0);
   }
   await fireAll(faults, longestUnfiredMs * options.slow, progress);
   faults.let(0);
-  await untilStruck(crashes, lastStrikesEndAfterMs * options.slow);
-  return { points: points.length, struck: points.length - crashes.left().length, spoilt };
+  await untilCrashed(crashes, lastCrashesEndAfterMs * options.slow);
+  return { points: points.length, struck: points.length - crashes.left().length, corrupted };
 }
 
 /** Some load while a share of the calls fails, and each class at this share; in the short form each once in the run. */
-async function sufferShare(share: number, { faults, load, options, progress }: Trouble): Promise<void> {
+async function runFaultShare(
+  share: number,
+  { faults, load, options, progress }: FaultContext,
+): Promise<void> {
   const { isShort, slow } = options;
   const longestMs = longestShareMs[isShort ? "short" : "whole"] * slow;
   const end = Date.now() + longestMs;
   faults.let(share, isShort ? faults.unfired() : undefined);
   await Promise.race([load.rounds(1), wait(longestMs)]);
   if (isShort) return;
-  while (faults.owing().length > 0 && Date.now() < end) await wait(100);
-  if (faults.owing().length > 0) progress(`At this share none met: ${faults.owing().join(", ")}`);
+  while (faults.pendingFaults().length > 0 && Date.now() < end) await wait(100);
+  if (faults.pendingFaults().length > 0)
+    progress(`At this share none met: ${faults.pendingFaults().join(", ")}`);
 }
 
 /** Until batches were spoilt in each way, or the time is over. @returns how often each way */
-async function untilAllSpoilt(tampering: Tampering, longestMs: number): Promise<ReadonlyMap<string, number>> {
+async function untilAllCorrupted(
+  corruption: Corruption,
+  longestMs: number,
+): Promise<ReadonlyMap<string, number>> {
   const end = Date.now() + longestMs;
-  const isMissing = () => [...tampering.counts().values()].some((count) => count === 0);
+  const isMissing = () => [...corruption.counts().values()].some((count) => count === 0);
   while (isMissing() && Date.now() < end) await wait(100);
-  return tampering.counts();
+  return corruption.counts();
 }
 
 /** Until each class has fired in this run, or the time is over: few faults let the calls of each part come again. */
@@ -120,24 +127,24 @@ async function seeAllCalls(
   }
 }
 
-async function strikeAll(
+async function crashAll(
   points: readonly CrashPoint[],
   crashes: Crashes,
   longestMs: number,
   progress: Progress,
 ): Promise<void> {
-  crashes.strike(points);
-  let told = points.length;
-  await untilStruck(crashes, longestMs, (left) => {
-    if (left > told - 25) return;
-    told = left;
+  crashes.crashAt(points);
+  let reportedLeft = points.length;
+  await untilCrashed(crashes, longestMs, (left) => {
+    if (left > reportedLeft - 25) return;
+    reportedLeft = left;
     progress(`${left} points are left`);
   });
   if (crashes.left().length > 0) progress(`To be struck later: ${crashes.left().join("; ")}`);
 }
 
 /** Until all points are struck, or the time is over. */
-async function untilStruck(
+async function untilCrashed(
   crashes: Crashes,
   longestMs: number,
   onLeft: (left: number) => void = () => undefined,

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import type { DynamoDbEngine } from "@income-events/local-stack/engines/dynamodb.ts";
-import { judgeRun } from "./audit/assess-run.ts";
+import { assessRun } from "./audit/assess-run.ts";
 import { account } from "./audit/audit-events.ts";
 import { gatherEvidence } from "./audit/gather-evidence.ts";
 import { reportLine, type Tally } from "./audit/report-line.ts";
@@ -9,11 +9,11 @@ import { injectFaults } from "./faults/inject-faults.ts";
 import { keepJournal } from "./journal.ts";
 import { leaveTraces } from "./leave-traces.ts";
 import { keepLoading } from "./load/keep-loading.ts";
-import { calmDown, mendAll } from "./load/recover.ts";
-import { type Progress, suffer, type TroubleOptions } from "./run-fault-phases.ts";
+import { recover, waitUntilIdle } from "./load/recover.ts";
+import { type FaultOptions, type Progress, runFaultPhases } from "./run-fault-phases.ts";
 import { type ChaosSystem, startChaosSystem } from "./system.ts";
 
-export type RunOptions = TroubleOptions & {
+export type RunOptions = FaultOptions & {
   /** A synthesized directory of the stage. */
   readonly assembly: string;
   readonly engine?: DynamoDbEngine;
@@ -22,7 +22,7 @@ export type RunOptions = TroubleOptions & {
 export type RunResult = {
   readonly tally: Tally;
   readonly line: string;
-  /** What makes the run fail, see `judgeRun`. */
+  /** What makes the run fail, see `assessRun`. */
   readonly faults: readonly string[];
 };
 
@@ -39,30 +39,34 @@ export async function runChaos(options: RunOptions, progress: Progress): Promise
   const journal = keepJournal();
   system.interfere(journal.writing(crashes.around(faults.interference)));
   const load = keepLoading(system, progress);
-  const suffered = await suffer(system, { crashes, faults, load, options, progress });
+  const phases = await runFaultPhases(system, { crashes, faults, load, options, progress });
   await load.stop();
   progress("All is well again: waiting until every queue is empty and the stream is read");
-  await calmDown(system, patience);
+  await waitUntilIdle(system, patience);
   progress("Trying once more what was given up on");
-  await mendAll(system, patience);
+  await recover(system, patience);
   progress("Counting in the table, in the queues and in what the witnesses recorded");
-  await system.witnesses.call("finish");
+  await system.observers.call("finish");
   const result = account(await gatherEvidence(system, load));
   if (result.lost > 0) leaveTraces(options.directory, [...result.lostEvents.keys()], journal, system);
   const fired: readonly (readonly [string, number])[] = [
     ...faults.counts(),
-    ...[...suffered.spoilt].map(([how, count]) => [`batch ${how}`, count] as const),
+    ...[...phases.corrupted].map(([how, count]) => [`batch ${how}`, count] as const),
   ];
   const tally = {
     ...result,
-    ...suffered,
+    ...phases,
     faults: fired.reduce((sum, [, count]) => sum + count, 0),
     kills: crashes.kills(),
   };
   return {
     tally,
     line: reportLine(tally),
-    faults: judgeRun(result, { fired, left: crashes.left(), initErrors: system.stack.problems().initErrors }),
+    faults: assessRun(result, {
+      fired,
+      left: crashes.left(),
+      initErrors: system.stack.problems().initErrors,
+    }),
   };
 }
 

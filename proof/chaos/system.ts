@@ -8,7 +8,7 @@ import { type LocalFunction, type LocalStack, startStack } from "@income-events/
 import { invoke } from "@income-events/local-stack/system.ts";
 import { startProviderWire } from "./faults/provider-wire.ts";
 import { type Interference, type ObservedCall, observedCall } from "./observed-call.ts";
-import type { WitnessMethods, WitnessOptions } from "./observers/protocol.ts";
+import type { ObserverMethods, ObserverOptions } from "./observers/protocol.ts";
 import type { ProviderMethods } from "./provider/protocol.ts";
 import { type Remote, startRemote } from "./remote.ts";
 
@@ -18,7 +18,7 @@ export type ChaosSystem = AsyncDisposable & {
   /** The operator's way to the engines. */
   readonly access: Access;
   readonly provider: Remote<ProviderMethods>;
-  readonly witnesses: Remote<WitnessMethods>;
+  readonly observers: Remote<ObserverMethods>;
   /** Functions by their short names, for example `RelayChanges`. */
   readonly functions: ReadonlyMap<string, LocalFunction>;
   /** What each of them serves, by the same names. */
@@ -67,12 +67,12 @@ export async function startChaosSystem(options: ChaosOptions): Promise<ChaosSyst
       (running) => running.close(),
     );
     let interference: Interference = async () => undefined;
-    const interfere: Interference = (call, moment) => interference(call, moment);
+    const interfere: Interference = (call, phase) => interference(call, phase);
     const shortNames = new Map(stack.functions.map(({ name, logicalId }) => [name, shortName(logicalId)]));
     stack.gateway.intercept(observing(interfere, (name) => shortNames.get(name)));
     const plans = await wireToProvider(stack, assembly, { providerUrl: url, interfere }, cleanup);
     const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };
-    const witnesses = cleanup.use(startWitnesses(stack, access, files));
+    const observers = cleanup.use(startObservers(stack, access, files));
     await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token }));
     await invoke(stack, outputOf(stack, "RegisterFunctionName"));
     const functions = new Map(stack.functions.map((each) => [shortName(each.logicalId), each]));
@@ -80,7 +80,7 @@ export async function startChaosSystem(options: ChaosOptions): Promise<ChaosSyst
       stack,
       access,
       provider,
-      witnesses,
+      observers,
       functions,
       plans,
       files,
@@ -98,11 +98,11 @@ export async function startChaosSystem(options: ChaosOptions): Promise<ChaosSyst
 function observing(interfere: Interference, functionOf: (name: string) => string | undefined): Interceptor {
   // One call is one object, before and after.
   const observed = new WeakMap<Call, ObservedCall>();
-  return async (call, moment) => {
+  return async (call, phase) => {
     const known = observed.get(call) ?? observedCall(call, functionOf);
     if (known === undefined) return undefined;
     observed.set(call, known);
-    return interfere(known, moment);
+    return interfere(known, phase);
   };
 }
 
@@ -130,9 +130,9 @@ async function wireToProvider(
   return plans;
 }
 
-function startWitnesses(stack: LocalStack, access: Access, files: Files): Remote<WitnessMethods> {
+function startObservers(stack: LocalStack, access: Access, files: Files): Remote<ObserverMethods> {
   const streamArn = stack.tables.find((table) => table.streamArn !== undefined)?.streamArn ?? "";
-  const options: WitnessOptions = {
+  const options: ObserverOptions = {
     access,
     queues: subscribersOf(stack).map(({ name, queueUrl }) => ({ name, queueUrl })),
     streamArn,

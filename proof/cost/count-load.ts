@@ -1,6 +1,6 @@
 import { paginateScan } from "@aws-sdk/client-dynamodb";
 import { drive, type SpentByPart } from "../bench/drive/drive.ts";
-import type { RunningSide } from "../bench/drive/running-implementation.ts";
+import type { RunningImplementation } from "../bench/drive/running-implementation.ts";
 import type { BenchProvider } from "../bench/provider.ts";
 import type { Webhook } from "../bench/workload.ts";
 import type { Used } from "./counts.ts";
@@ -16,7 +16,7 @@ export type Beside = { readonly waits: Waits; readonly provider: Pick<BenchProvi
 
 /** Takes a load through a side and counts what it used. */
 export async function countLoad(
-  running: RunningSide,
+  running: RunningImplementation,
   load: readonly Webhook[],
   arrival: Arrival,
   { waits, provider }: Beside,
@@ -55,7 +55,7 @@ export async function countLoad(
   };
 }
 
-function counted({ stack: { gateway, functions } }: RunningSide) {
+function counted({ stack: { gateway, functions } }: RunningImplementation) {
   const calls = [...gateway.calls()].map(([key, count]) => {
     const [principal = "", action = ""] = key.split(" ");
     return { isFunctions: principal !== operator, action, count };
@@ -80,7 +80,7 @@ function counted({ stack: { gateway, functions } }: RunningSide) {
   };
 }
 
-async function storedBytes({ stack, dynamodb: client }: RunningSide) {
+async function storedBytes({ stack, dynamodb: client }: RunningImplementation) {
   const bytes = { expiringBytes: 0, stayingBytes: 0 };
   for (const { name: TableName } of stack.tables) {
     for await (const { Items = [] } of paginateScan({ client }, { TableName })) {

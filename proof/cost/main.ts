@@ -5,10 +5,10 @@
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { Command } from "commander";
-import { type Side, sides } from "../bench/implementations.ts";
+import { type Implementation, implementations } from "../bench/implementations.ts";
 import { documentOf } from "../bench/provider.ts";
 import { workload } from "../bench/workload.ts";
-import { countSide, type SideCounts } from "./count-implementation.ts";
+import { countImplementation, type ImplementationCounts } from "./count-implementation.ts";
 import { countTicks } from "./count-ticks.ts";
 import { type Counts, countsFile, type LoadName } from "./counts.ts";
 import { loadNames, loads } from "./loads.ts";
@@ -26,17 +26,18 @@ Examples:
   .parse();
 
 const onProgress = (step: string) => void process.stderr.write(`${step}\n`);
-const counted: Partial<Record<Side, SideCounts>> = {};
-for (const side of sides) counted[side] = await countSide(side, loadNames, onProgress);
-const of = (side: Side) => {
-  const found = counted[side];
-  if (found === undefined) throw new Error(`${side} was not counted`);
+const counted: Partial<Record<Implementation, ImplementationCounts>> = {};
+for (const implementation of implementations)
+  counted[implementation] = await countImplementation(implementation, loadNames, onProgress);
+const of = (implementation: Implementation) => {
+  const found = counted[implementation];
+  if (found === undefined) throw new Error(`${implementation} was not counted`);
   return found;
 };
 const loadOf = (name: LoadName): Counts["loads"][LoadName] => {
   const { items, ...shape } = loads[name];
-  const usedBy = (side: Side) => {
-    const used = of(side).used.get(name);
+  const usedBy = (implementation: Implementation) => {
+    const used = of(implementation).used.get(name);
     if (used === undefined) throw new Error(`${name} was not counted`);
     return used;
   };

@@ -23,7 +23,7 @@ async function fuzzAll({ inputs, seed, target: names, json, record = false }: Fu
   const results: CampaignResult[] = [];
   for (const [name, count] of inputsOf(inputs, names)) {
     const target = targetOf(name);
-    const onProgress = everySoOften((told: number) => tell(`${name}: ${told} of ${count}`));
+    const onProgress = everySoOften((reported: number) => report(`${name}: ${reported} of ${count}`));
     const result = await fuzz(target, {
       name,
       file: fileOf(name),
@@ -32,15 +32,15 @@ async function fuzzAll({ inputs, seed, target: names, json, record = false }: Fu
       ...limits,
       findings,
       signal: interruption.signal,
-      onProgress: ({ inputs: told }) => onProgress(told),
+      onProgress: ({ inputs: reported }) => onProgress(reported),
     }).catch((error: unknown) => {
       if (interruption.signal.aborted) return undefined;
       throw error;
     });
     if (result === undefined) return 130;
     results.push(result);
-    tell(lineOf(result));
-    if (result.found !== undefined) tell(`Broken: ${target.promise}\n${result.said}`);
+    report(lineOf(result));
+    if (result.found !== undefined) report(`Broken: ${target.promise}\n${result.said}`);
   }
   if (json !== undefined)
     await writeFile(json, `${JSON.stringify(results.map(({ said: _, ...counts }) => counts))}\n`);
@@ -55,7 +55,7 @@ async function fuzzAll({ inputs, seed, target: names, json, record = false }: Fu
 async function giveOnce({ target: names }: FuzzFlags, file: string): Promise<number> {
   const [name, other] = names;
   if (name === undefined || other !== undefined) {
-    tell("Name one target with --target: it gets the input.");
+    report("Name one target with --target: it gets the input.");
     return 2;
   }
   const { check, promise } = targetOf(name);
@@ -64,12 +64,12 @@ async function giveOnce({ target: names }: FuzzFlags, file: string): Promise<num
     process.stdout.write(`${name}: its promise holds\n`);
     return 0;
   } catch (error) {
-    tell(`Broken: ${promise}\n${error instanceof Error ? error.stack : String(error)}`);
+    report(`Broken: ${promise}\n${error instanceof Error ? error.stack : String(error)}`);
     return 1;
   }
 }
 
-function tell(line: string): void {
+function report(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 

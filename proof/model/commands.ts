@@ -2,19 +2,19 @@ import fc from "fast-check";
 import { type Fault, faults } from "./processes.ts";
 import { expectAlways, expectAtRest } from "./promises.ts";
 import { accountIds, Provider, type Thing, things } from "./provider.ts";
-import { World, workQueues } from "./simulation.ts";
+import { Simulation, workQueues } from "./simulation.ts";
 import type { TableMutation } from "./table.ts";
-import { settle } from "./wait-until-idle.ts";
+import { waitUntilIdle } from "./wait-until-idle.ts";
 
 /** The provider is the model: what the pipeline must come to. */
-type Command = fc.AsyncCommand<Provider, World>;
+type Command = fc.AsyncCommand<Provider, Simulation>;
 type Pick = <T>(list: readonly T[], act: (chosen: T) => void) => void;
 
 /** A command that picks by a number what it is about, and does nothing where there is nothing. */
 function command(
   what: string,
   number: number,
-  run: (world: World, provider: Provider, pick: Pick) => void,
+  run: (simulation: Simulation, provider: Provider, pick: Pick) => void,
 ): Command {
   const pick: Pick = (list, act) => {
     const chosen = list[number % Math.max(1, list.length)];
@@ -22,17 +22,17 @@ function command(
   };
   return {
     check: () => true,
-    run: async (provider, world) => {
-      run(world, provider, pick);
-      await world.pause();
-      expectAlways(world);
+    run: async (provider, simulation) => {
+      run(simulation, provider, pick);
+      await simulation.pause();
+      expectAlways(simulation);
     },
     toString: () => `${what} ${number}`,
   };
 }
 
 const go = (number: number) =>
-  command("go on with", number, (world, _, pick) => pick(world.usual(), ({ run }) => run()));
+  command("go on with", number, (simulation, _, pick) => pick(simulation.usual(), ({ run }) => run()));
 
 const happen = (accountId: (typeof accountIds)[number], thing: Thing, isOwn: boolean) =>
   command(
@@ -42,11 +42,11 @@ const happen = (accountId: (typeof accountIds)[number], thing: Thing, isOwn: boo
   );
 
 const repeat = (number: number) =>
-  command("deliver again", number, (world, { webhooks }, pick) =>
-    pick(webhooks, (webhook) => world.deliver(webhook)),
+  command("deliver again", number, (simulation, { webhooks }, pick) =>
+    pick(webhooks, (webhook) => simulation.deliver(webhook)),
   );
 
-const strike = (number: number, fault: Fault) =>
+const fault = (number: number, fault: Fault) =>
   command(`a step ${fault}`, number, ({ processes }, _, pick) =>
     pick(processes.steps, ({ step }) => step.go(fault)),
   );
@@ -58,22 +58,26 @@ const kill = (number: number) =>
 
 /** SQS may deliver a message that is in flight. */
 const double = (number: number) =>
-  command("a second delivery of", number, (world, _, pick) => {
+  command("a second delivery of", number, (simulation, _, pick) => {
     const inFlight = workQueues.flatMap((name) =>
-      world.queue(name).messages.map((message) => ({ name, message })),
+      simulation.queue(name).messages.map((message) => ({ name, message })),
     );
-    pick(inFlight, ({ name, message }) => world.poll(name, [message]));
+    pick(inFlight, ({ name, message }) => simulation.poll(name, [message]));
   });
 
-const pass = (seconds: number) => command("seconds pass:", seconds, (world) => world.pass(seconds));
+const pass = (seconds: number) => command("seconds pass:", seconds, (simulation) => simulation.pass(seconds));
 const replay = (records: number) =>
-  command("the stream comes again, records:", records, (world) => world.replay(records));
-const refresh = () => command("the refresher runs", 0, (world) => world.refresh());
+  command("the stream comes again, records:", records, (simulation) => simulation.replay(records));
+const refresh = () => command("the refresher runs", 0, (simulation) => simulation.refresh());
 
 const setToken = () =>
-  command("an operator sets a token", 0, (world, provider) => world.secret.set(provider.issueToken()));
+  command("an operator sets a token", 0, (simulation, provider) =>
+    simulation.secret.set(provider.issueToken()),
+  );
 const revoke = () =>
-  command("the token is revoked", 0, (world, provider) => provider.revoke(world.secret.current.token));
+  command("the token is revoked", 0, (simulation, provider) =>
+    provider.revoke(simulation.secret.current.token),
+  );
 
 const number = fc.nat({ max: 1_000 });
 const thing = fc.constantFrom(...things, "data" as const, "connect" as const, "disconnect" as const);
@@ -85,7 +89,7 @@ const commands: fc.Arbitrary<Command>[] = [
     fc.tuple(fc.constantFrom(...accountIds), thing, fc.boolean()).map((args) => happen(...args)),
   ),
   number.map(repeat),
-  fc.tuple(number, fc.constantFrom(...faults)).map((args) => strike(...args)),
+  fc.tuple(number, fc.constantFrom(...faults)).map((args) => fault(...args)),
   number.map(kill),
   number.map(double),
   fc.integer({ min: 1, max: 400 }).map(pass),
@@ -104,8 +108,8 @@ export async function live(
   mutation: TableMutation = "none",
 ): Promise<void> {
   const provider = new Provider(isEnding);
-  const world = new World(provider, mutation);
-  await fc.asyncModelRun(() => ({ model: provider, real: world }), history);
-  await settle(world);
-  expectAtRest(world);
+  const simulation = new Simulation(provider, mutation);
+  await fc.asyncModelRun(() => ({ model: provider, real: simulation }), history);
+  await waitUntilIdle(simulation);
+  expectAtRest(simulation);
 }

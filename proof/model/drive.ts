@@ -1,4 +1,4 @@
-import type { World } from "./simulation.ts";
+import type { Simulation } from "./simulation.ts";
 
 export const isReceiving = (what: string) => what === "deliver" || what.startsWith("receive");
 /** All but the provider's calls: they wait. */
@@ -6,12 +6,12 @@ export const isBeforeFetch = (what: string) =>
   !what.includes("poll fetch") && !/^(fetch|refresh) /.test(what);
 
 /** Lets go on what is chosen by name, until none of it is left to do. */
-export async function drive(world: World, isChosen: (what: string) => boolean): Promise<void> {
-  await world.pause();
+export async function drive(simulation: Simulation, isChosen: (what: string) => boolean): Promise<void> {
+  await simulation.pause();
   for (;;) {
-    const action = world.usual().find(({ what }) => isChosen(what));
+    const action = simulation.usual().find(({ what }) => isChosen(what));
     if (action === undefined) return;
     action.run();
-    await world.pause();
+    await simulation.pause();
   }
 }

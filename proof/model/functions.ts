@@ -1,13 +1,13 @@
 import type { SQSBatchResponse } from "aws-lambda";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
-import type { Revise, Revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import type { Revise, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { CallWithToken } from "../../adapters/provider/provider-api.ts";
 import { withToken } from "../../adapters/provider/with-token.ts";
 import { tokenRefusals } from "../../adapters/secrets/token-refusals.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { writeChange } from "../../adapters/streams/change-stream.ts";
 import { retryable } from "../../domain/core/failures.ts";
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import { fetcher } from "../../functions/fetch/fetcher.ts";
 import { receiver } from "../../functions/receive/receiver.ts";
 import { refresher } from "../../functions/refresh/refresher.ts";
@@ -18,7 +18,7 @@ import { consumer } from "../../functions/store/consumer.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import { context, httpEvent } from "../support/invocations.ts";
 import type { Do } from "./processes.ts";
-import { endpoint, readLife, type Webhook } from "./provider.ts";
+import { endpoint, readLifetime, type Webhook } from "./provider.ts";
 import { type Message, recordsOf } from "./queue.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Ahead } from "./table.ts";
@@ -34,14 +34,14 @@ const noObjects = {
 const secretHeader = "x-webhook-secret";
 const secret = "the webhook's secret";
 /** In seconds: how long a process of the fetch function can live. */
-export const fetchLife = 60;
+export const fetchLifetime = 60;
 
 /** A port to the queues of which each send is one step; where a fault strikes, every message is told to have failed. */
-function sender(world: Surroundings, step: Do): Send {
+function sender(simulation: Surroundings, step: Do): Send {
   return async (queueUrl, messages) => {
     if (messages.length === 0) return [];
     const send = () => {
-      for (const message of messages) world.send(queueUrl, message);
+      for (const message of messages) simulation.send(queueUrl, message);
     };
     try {
       await step(`sends to ${queueUrl}`, send);
@@ -52,13 +52,13 @@ function sender(world: Surroundings, step: Do): Send {
   };
 }
 
-function revisionsOf(world: Surroundings, step: Do): Revisions {
-  const { table } = world;
+function versionedRecordsOf(simulation: Surroundings, step: Do): VersionedRecords {
+  const { table } = simulation;
   const revising = (read: Ahead): Revise => ({
     state: (subject, change, known) =>
       table.reviseState(step, subject, change, { ahead: read.states, known }),
-    dataSet: (subject, name, change, known) =>
-      table.reviseDataSet(step, { subject, name }, change, { ahead: read.dataSets, known }),
+    document: (subject, name, change, known) =>
+      table.reviseDocument(step, { subject, name }, change, { ahead: read.dataSets, known }),
   });
   return {
     // What can't be read ahead is read in its turn.
@@ -66,15 +66,15 @@ function revisionsOf(world: Surroundings, step: Do): Revisions {
       step("reads records", () => table.readAhead(names)).then(revising, () => revising(table.readAhead([]))),
     ...revising(table.readAhead([])),
     loadState: (subject) => step("reads a state", () => table.loadState(subject)),
-    loadDataSet: (subject, name) => step("reads a data set", () => table.loadDataSet(subject, name)),
-    loadDataSets: (subject) => step("reads all data sets", () => table.loadDataSets(subject)),
+    loadDocument: (subject, name) => step("reads a data set", () => table.loadDocument(subject, name)),
+    loadDocuments: (subject) => step("reads all data sets", () => table.loadDocuments(subject)),
   };
 }
 
 /** Receives one webhook. @returns the status of the answer */
-export async function receive(world: Surroundings, step: Do, { kind, body }: Webhook): Promise<number> {
+export async function receive(simulation: Surroundings, step: Do, { kind, body }: Webhook): Promise<number> {
   const handler = receiver(kind, {
-    send: sender(world, step),
+    send: sender(simulation, step),
     overflow: noObjects,
     queueUrl: kind,
     deadLetterQueueUrl: `${kind} dead`,
@@ -83,8 +83,8 @@ export async function receive(world: Surroundings, step: Do, { kind, body }: Web
     maxBodyBytes: 10_000,
     isAllowedSource: () => true,
     readSecret: async () => ({ current: secret }),
-    now: world.now,
-    log: world.log,
+    now: simulation.now,
+    log: simulation.log,
   });
   const { statusCode = 0 } = await handler(httpEvent({ headers: { [secretHeader]: secret }, body }), context);
   return statusCode;
@@ -92,41 +92,46 @@ export async function receive(world: Surroundings, step: Do, { kind, body }: Web
 
 /** Stores a batch of one kind's queue. */
 export function store(
-  world: Surroundings,
+  simulation: Surroundings,
   step: Do,
-  kind: Kind,
+  kind: WebhookKind,
   messages: readonly Message[],
 ): Promise<SQSBatchResponse> {
   const handler = consumer({
-    record: (receipt) => step("records a receipt", () => world.table.record(receipt)),
+    record: (receipt) => step("records a receipt", () => simulation.table.record(receipt)),
     overflow: noObjects,
-    send: sender(world, step),
+    send: sender(simulation, step),
     deadLetterQueueUrl: `${kind} dead`,
-    mapping: kind === "accounts" ? world.accountsMapping : defaultMapping[kind],
+    mapping: kind === "accounts" ? simulation.accountsMapping : defaultMapping[kind],
     search: jmespathSearch,
-    log: world.log,
+    log: simulation.log,
   });
-  return handler({ Records: messages.flatMap((message) => recordsOf(message, world.dateOf)) }, context);
+  return handler({ Records: messages.flatMap((message) => recordsOf(message, simulation.dateOf)) }, context);
 }
 
 /** Relays a batch of the stream. @returns how many of its records are done */
-export async function relayBatch(world: Surroundings, step: Do, from: number, most: number): Promise<number> {
-  const changes = world.table.stream.slice(from, from + most);
-  const send = sender(world, step);
-  const subscribers = world.subscribers.map((name) => ({
+export async function relayBatch(
+  simulation: Surroundings,
+  step: Do,
+  from: number,
+  most: number,
+): Promise<number> {
+  const changes = simulation.table.stream.slice(from, from + most);
+  const send = sender(simulation, step);
+  const subscribers = simulation.subscribers.map((name) => ({
     name,
     queueUrl: name,
     deadLetterQueueUrl: `${name} dead`,
   }));
   const handler = relay({
-    revisions: revisionsOf(world, step),
-    link: (user, account) => step("links", () => void world.table.links.add(`${user} ${account}`)),
+    versionedRecords: versionedRecordsOf(simulation, step),
+    link: (user, account) => step("links", () => void simulation.table.links.add(`${user} ${account}`)),
     findErased: () => step("reads tombstones", () => new Set<string>()),
-    outbox: outbox(send, { fetch: "fetch", erase: "erase" }, publisher(send, subscribers, world.log)),
+    outbox: outbox(send, { fetch: "fetch", erase: "erase" }, publisher(send, subscribers, simulation.log)),
     readByRange: [],
     erasesOnDeletion: false,
     eventSource: "urn:model",
-    log: world.log,
+    log: simulation.log,
   });
   const records = changes.map((change, index) => writeChange(change, String(from + index)));
   // By way of JSON, as Lambda hands it over.
@@ -135,29 +140,35 @@ export async function relayBatch(world: Surroundings, step: Do, from: number, mo
   return first === undefined ? changes.length : Number(first.itemIdentifier) - from;
 }
 
-function callOf(world: Surroundings, step: Do): CallWithToken {
+function callOf(simulation: Surroundings, step: Do): CallWithToken {
   return async (token, call) => {
     // Its request is under way, then its answer is.
-    const answer = await step(`calls ${call.method} ${call.path}`, () => world.provider.answer(token, call));
+    const answer = await step(`calls ${call.method} ${call.path}`, () =>
+      simulation.provider.answer(token, call),
+    );
     return step("has its answer", () => answer);
   };
 }
 
 /** Does a batch of the fetch queue's tasks. */
 export function fetchBatch(
-  world: Surroundings,
+  simulation: Surroundings,
   step: Do,
   messages: readonly Message[],
 ): Promise<SQSBatchResponse> {
-  const { table } = world;
+  const { table } = simulation;
   const note = (id: string) => step("notes a refused token", () => table.noteRefusal(id));
-  const refusals = tokenRefusals({ note }, async () => world.refresh(), world.now);
+  const refusals = tokenRefusals({ note }, async () => simulation.refresh(), simulation.now);
   const handler = fetcher({
-    revisions: revisionsOf(world, step),
+    versionedRecords: versionedRecordsOf(simulation, step),
     claimData: async (subject, name, noted, lookedAt) => {
-      const looked = world.secondsOf(lookedAt);
+      const looked = simulation.secondsOf(lookedAt);
       const claim = await step("claims", () =>
-        table.claim(subject, name, noted, { lookedAt: looked, now: world.seconds, life: fetchLife }),
+        table.claim(subject, name, noted, {
+          lookedAt: looked,
+          now: simulation.seconds,
+          lifetime: fetchLifetime,
+        }),
       );
       return () =>
         step("gives its claim back", () => table.giveBack(subject, name, claim)).catch(() => undefined);
@@ -168,13 +179,13 @@ export function fetchBatch(
       keep: () => Promise.reject(retryable("no list has pages here")),
       find: async () => undefined,
     },
-    call: withToken(callOf(world, step), world.tokenReaderOf(step), refusals),
+    call: withToken(callOf(simulation, step), simulation.tokenReaderOf(step), refusals),
     gate: async () => undefined,
-    send: sender(world, step),
+    send: sender(simulation, step),
     hide: async (_, hidden) => {
       if (hidden.length === 0) return [];
       const hide = () => {
-        for (const { receiptHandle, seconds } of hidden) world.hide("fetch", receiptHandle, seconds);
+        for (const { receiptHandle, seconds } of hidden) simulation.hide("fetch", receiptHandle, seconds);
       };
       await step("hides tasks", hide).catch(() => undefined);
       return hidden.map(() => undefined);
@@ -183,18 +194,18 @@ export function fetchBatch(
     deadLetterQueueUrl: "fetch dead",
     provider,
     startEndpoints: [endpoint],
-    settlingInMillis: 1_000,
+    longestRunInMillis: 1_000,
     readAfterSeconds: 300,
     retrying: {
       retry: { baseSeconds: 2, maxSeconds: 900 },
       longestOutageHours: 72,
       maxReceiveCount: 5,
     },
-    now: world.now,
+    now: simulation.now,
     random: () => 0.5,
-    log: world.log,
+    log: simulation.log,
   });
-  return handler({ Records: messages.flatMap((message) => recordsOf(message, world.dateOf)) }, context);
+  return handler({ Records: messages.flatMap((message) => recordsOf(message, simulation.dateOf)) }, context);
 }
 
 const provider = {
@@ -217,21 +228,21 @@ const provider = {
 } as const;
 
 /** Runs the refresher once. */
-export async function refreshToken(world: Surroundings, step: Do): Promise<void> {
-  const { table } = world;
+export async function refreshToken(simulation: Surroundings, step: Do): Promise<void> {
+  const { table } = simulation;
   const run = refresher({
-    secret: world.secret.portOf(step),
+    secret: simulation.secret.portOf(step),
     refusals: {
       read: () => step("reads which token is refused", () => table.refusedVersion?.id),
       conclude: (id, isEnded) => step("concludes", () => table.concludeRefusal(id, isEnded)),
     },
-    call: callOf(world, step),
-    readLife,
+    call: callOf(simulation, step),
+    readLifetime,
     refreshPath: "/refresh",
     proofPath: "/users",
     refresh: { marginFraction: 0.5, refreshEveryMinutes: 15 },
-    now: world.now,
-    log: world.log,
+    now: simulation.now,
+    log: simulation.log,
   });
   await run();
 }

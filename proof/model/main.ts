@@ -5,7 +5,7 @@ import { Command } from "commander";
 import fc from "fast-check";
 import { recordCounts, typedCommand } from "../records/counts.ts";
 import { histories, live } from "./commands.ts";
-import { stories, strikeEachStep } from "./faults.ts";
+import { failEachStep, scenarios } from "./faults.ts";
 import { raceEachWay, races } from "./races.ts";
 
 const examples = `
@@ -40,14 +40,14 @@ const { runs, seed, faults, switches, record } = new Command("npm run proof -- m
   .parse()
   .opts<Options>();
 
-const tell = (step: string) => void process.stderr.write(`${step}\n`);
+const report = (step: string) => void process.stderr.write(`${step}\n`);
 let broken = 0;
 const attempt = async <T>(what: string, run: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await run();
   } catch (error) {
     broken += 1;
-    tell(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+    report(`${what}: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
   }
 };
@@ -55,20 +55,20 @@ const attempt = async <T>(what: string, run: () => Promise<T>): Promise<T | unde
 let interleavings = 0;
 for (const race of Object.keys(races).filter((name): name is keyof typeof races => name in races)) {
   const ways = await attempt(race, () => raceEachWay(race, switches));
-  tell(`${race}: ${ways ?? "broken"}`);
+  report(`${race}: ${ways ?? "broken"}`);
   interleavings += ways ?? 0;
 }
-let struck = 0;
-for (const [name, tellsStarted] of [
+let faulted = 0;
+for (const [name, announcesStarted] of [
   ["long", true],
   ["start", false],
 ] as const) {
-  const runsOfStory = await attempt(name, () => strikeEachStep(stories[name], faults, tellsStarted));
-  tell(`the story "${name}" with faults at each step: ${runsOfStory ?? "broken"}`);
-  struck += runsOfStory ?? 0;
+  const runsOfScenario = await attempt(name, () => failEachStep(scenarios[name], faults, announcesStarted));
+  report(`the story "${name}" with faults at each step: ${runsOfScenario ?? "broken"}`);
+  faulted += runsOfScenario ?? 0;
 }
 
-const lived = await attempt("histories", async () => {
+const run = await attempt("histories", async () => {
   await fc.assert(
     fc.asyncProperty(histories, (history) => live(history)),
     { numRuns: runs, seed },
@@ -76,7 +76,7 @@ const lived = await attempt("histories", async () => {
   return runs;
 });
 
-const line = `model: histories ${lived ?? 0} seed ${seed} struck ${struck} interleavings ${interleavings} broken ${broken}`;
+const line = `model: histories ${run ?? 0} seed ${seed} struck ${faulted} interleavings ${interleavings} broken ${broken}`;
 process.stdout.write(`${line}\n`);
 const flags = { runs, seed, faults, switches };
 const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);

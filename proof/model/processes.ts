@@ -38,7 +38,7 @@ export class Process {
   };
 }
 
-const mostLooks = 1_000;
+const maxLooks = 1_000;
 
 /** All invocations that run. */
 export class Processes {
@@ -67,7 +67,7 @@ export class Processes {
 
   /** Resolves when each process waits for its turn, or has ended. @throws where one waits for something else */
   async pause(): Promise<void> {
-    for (let looks = 0; looks < mostLooks; looks += 1) {
+    for (let looks = 0; looks < maxLooks; looks += 1) {
       await new Promise((resolve) => {
         setImmediate(resolve);
       });

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { readEnvelope } from "../../domain/event/envelope.ts";
 import { identify } from "../../domain/event/identify.ts";
 import { accountIds, endpoint, userId, type Webhook } from "./provider.ts";
-import type { World } from "./simulation.ts";
+import type { Simulation } from "./simulation.ts";
 
 const message = z.object({ id: z.string(), subject: z.string(), sequence: z.string() });
 
@@ -13,68 +13,68 @@ export const idOf = ({ kind, body }: Webhook) => identify(kind, Buffer.from(body
 const isNonsense = ({ body }: Webhook) => body.includes("dance");
 
 /** What holds at any moment. */
-export function expectAlways(world: World): void {
-  const durable = new Set([...storedIds(world), ...waitingIds(world)]);
-  for (const webhook of world.provider.webhooks) {
+export function expectAlways(simulation: Simulation): void {
+  const durable = new Set([...storedIds(simulation), ...waitingIds(simulation)]);
+  for (const webhook of simulation.provider.webhooks) {
     if (webhook.isAnswered) expect(durable, "durable before 2xx").toContain(idOf(webhook));
   }
 }
 
 /** What holds when everything has come to rest. */
-export function expectAtRest(world: World): void {
-  expectAlways(world);
-  expectStoredOnce(world);
-  expectTruth(world);
-  expectData(world);
-  expectHistory(world);
-  for (const name of world.subscribers) expectMessages(world, name);
-  expect(world.provider.isValid(world.secret.current.token), "the token").toBe(true);
+export function expectAtRest(simulation: Simulation): void {
+  expectAlways(simulation);
+  expectStoredOnce(simulation);
+  expectTruth(simulation);
+  expectData(simulation);
+  expectHistory(simulation);
+  for (const name of simulation.subscribers) expectMessages(simulation, name);
+  expect(simulation.provider.isValid(simulation.secret.current.token), "the token").toBe(true);
 }
 
-function storedIds(world: World): readonly string[] {
-  return [...world.table.events.values()].map(({ event }) => event.id);
+function storedIds(simulation: Simulation): readonly string[] {
+  return [...simulation.table.events.values()].map(({ event }) => event.id);
 }
 
-function waitingIds(world: World): readonly string[] {
+function waitingIds(simulation: Simulation): readonly string[] {
   return (["accounts", "endpoints"] as const).flatMap((kind) => {
-    const { messages, deadLetters } = world.queue(kind);
+    const { messages, deadLetters } = simulation.queue(kind);
     return [...messages, ...deadLetters].map(({ body }) => readEnvelope(body).id);
   });
 }
 
-function expectStoredOnce(world: World): void {
-  const { webhooks } = world.provider;
+function expectStoredOnce(simulation: Simulation): void {
+  const { webhooks } = simulation.provider;
   const sound = new Set(webhooks.filter((webhook) => !isNonsense(webhook)).map(idOf));
-  expect(storedIds(world).toSorted(), "stored once").toEqual([...sound].toSorted());
+  expect(storedIds(simulation).toSorted(), "stored once").toEqual([...sound].toSorted());
   const nonsense = new Set(webhooks.filter(isNonsense).map(idOf));
-  expect(new Set(waitingIds(world)), "dead letters").toEqual(nonsense);
-  const letters = world.queue("accounts").deadLetters;
-  expect(letters.every(({ reason }) => reason !== undefined)).toBe(true);
-  expect(world.queue("fetch").deadLetters, "tasks that were given up").toEqual([]);
+  expect(new Set(waitingIds(simulation)), "dead letters").toEqual(nonsense);
+  const deadLetters = simulation.queue("accounts").deadLetters;
+  expect(deadLetters.every(({ reason }) => reason !== undefined)).toBe(true);
+  expect(simulation.queue("fetch").deadLetters, "tasks that were given up").toEqual([]);
 }
 
-function expectTruth(world: World): void {
+function expectTruth(simulation: Simulation): void {
   for (const id of accountIds) {
-    const truth = world.provider.accounts.get(id);
-    const state = world.table.loadState({ kind: "account", id });
+    const truth = simulation.provider.accounts.get(id);
+    const state = simulation.table.loadState({ kind: "account", id });
     if (state === undefined) continue;
     expect(state.unconfirmed, "no question is open").toBe(false);
     expect(state.deleted, "deleted").toBe(truth?.deleted);
     if (truth?.deleted === false && truth.connected !== undefined) {
       expect(state.connected, "connected").toBe(truth.connected);
     }
-    expect(world.table.links, "links").toContain(`${userId} ${id}`);
+    expect(simulation.table.links, "links").toContain(`${userId} ${id}`);
   }
 }
 
-function expectData(world: World): void {
+function expectData(simulation: Simulation): void {
   for (const id of accountIds) {
-    const account = world.provider.accounts.get(id);
-    const known = world.table.loadDataSet({ kind: "account", id }, { endpoint });
+    const account = simulation.provider.accounts.get(id);
+    const known = simulation.table.loadDocument({ kind: "account", id }, { endpoint });
     if (account === undefined || account.deleted) continue;
     expect(known?.done, "done is what was wanted").toBe(known?.wanted);
     if (account.data === 0) continue;
-    const text = world.table.contentOf({ kind: "account", id }, { endpoint });
+    const text = simulation.table.contentOf({ kind: "account", id }, { endpoint });
     const digest = createHash("sha256")
       .update(text ?? "")
       .digest("base64url");
@@ -86,8 +86,8 @@ function expectData(world: World): void {
 }
 
 /** Each version is one more than the one before, and who is deleted stays so. */
-function expectHistory(world: World): void {
-  for (const change of world.table.stream) {
+function expectHistory(simulation: Simulation): void {
+  for (const change of simulation.table.stream) {
     if (change.of === "event") continue;
     expect(change.after.version, "versions rise by one").toBe((change.before?.version ?? 0) + 1);
     if (change.of === "state" && change.before?.deleted === true) {
@@ -99,8 +99,8 @@ function expectHistory(world: World): void {
   }
 }
 
-function expectMessages(world: World, subscriber: string): void {
-  const { messages, deadLetters } = world.queue(subscriber);
+function expectMessages(simulation: Simulation, subscriber: string): void {
+  const { messages, deadLetters } = simulation.queue(subscriber);
   const texts = new Map<string, string>();
   const named = new Map<string, string>();
   for (const { body } of [...messages, ...deadLetters]) {
@@ -111,6 +111,6 @@ function expectMessages(world: World, subscriber: string): void {
     expect(named.get(place) ?? id, "a sequence is of one message").toBe(id);
     named.set(place, id);
   }
-  const told = new Set(texts.keys());
-  for (const id of storedIds(world)) expect(told, "each event is told").toContain(id);
+  const announced = new Set(texts.keys());
+  for (const id of storedIds(simulation)) expect(announced, "each event is told").toContain(id);
 }

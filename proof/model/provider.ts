@@ -1,9 +1,9 @@
 import { type ApiAnswer, type ApiCall, Unauthorized } from "../../adapters/provider/provider-api.ts";
 import { retryable } from "../../domain/core/failures.ts";
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 
 /** What the provider tells by a webhook until it is answered with 2xx. */
-export type Webhook = { readonly kind: Kind; readonly body: string; isAnswered: boolean };
+export type Webhook = { readonly kind: WebhookKind; readonly body: string; isAnswered: boolean };
 
 export const changes = ["create", "update", "connect", "disconnect", "delete"] as const;
 export type AccountChange = (typeof changes)[number];
@@ -37,11 +37,11 @@ export class Provider {
 
   /**
    * @param endsRefreshed whether a token ends when another is made of it
-   * @param tellsStarted whether events tell of the data that was fetched since somebody started that
+   * @param announcesStarted whether events tell of the data that was fetched since somebody started that
    */
-  constructor(endsRefreshed: boolean, tellsStarted = true) {
+  constructor(endsRefreshed: boolean, announcesStarted = true) {
     this.#endsRefreshed = endsRefreshed;
-    this.#tellsStarted = tellsStarted;
+    this.#tellsStarted = announcesStarted;
   }
 
   /**
@@ -125,12 +125,12 @@ export class Provider {
     });
   }
 
-  #tell(kind: Kind, payload: object): void {
+  #tell(kind: WebhookKind, payload: object): void {
     this.webhooks.push({ kind, body: JSON.stringify(payload), isAnswered: false });
   }
 }
 
 /** When a token was issued; all are near their end, so that each run of the refresher refreshes. */
-export function readLife(token: string): { readonly issuedAt: number } {
+export function readLifetime(token: string): { readonly issuedAt: number } {
   return { issuedAt: Number(token.slice("token-".length)) };
 }

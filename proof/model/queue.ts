@@ -49,7 +49,7 @@ export class Queue {
   }
 
   /** Those that have an id among the failures stay. */
-  settle(messages: readonly Message[], failed: ReadonlySet<string>): void {
+  complete(messages: readonly Message[], failed: ReadonlySet<string>): void {
     for (const { id } of messages) if (!failed.has(id)) this.#remove(id);
   }
 
@@ -58,9 +58,9 @@ export class Queue {
   }
 
   /** Sends dead letters again. @returns how many */
-  redrive(isChosen: (letter: Message) => boolean, now: number): number {
+  redrive(isChosen: (deadLetter: Message) => boolean, now: number): number {
     const chosen = this.deadLetters.filter(isChosen);
-    this.deadLetters = this.deadLetters.filter((letter) => !isChosen(letter));
+    this.deadLetters = this.deadLetters.filter((deadLetter) => !isChosen(deadLetter));
     for (const { body } of chosen) this.send({ body }, now);
     return chosen.length;
   }

@@ -3,99 +3,104 @@ import { type Choose, everyChoice } from "./choices.ts";
 import { drive, isBeforeFetch, isReceiving } from "./drive.ts";
 import { expectAlways, expectAtRest } from "./promises.ts";
 import { accountIds, Provider } from "./provider.ts";
-import { type WorkQueue, World } from "./simulation.ts";
+import { Simulation, type WorkQueue } from "./simulation.ts";
 import type { TableMutation } from "./table.ts";
-import { settle } from "./wait-until-idle.ts";
+import { waitUntilIdle } from "./wait-until-idle.ts";
 
 const [account] = accountIds;
 
 /** One of those who race: what it does next; undefined where nothing is left to it. */
 type Racer = () => (() => void | Promise<void>) | undefined;
-type Race = (world: World) => Promise<readonly Racer[]>;
+type Race = (simulation: Simulation) => Promise<readonly Racer[]>;
 
 /** Races that two can come to, on a world that is at rest and knows an account with data. */
 export const races = {
-  "two consumers with the same event": async (world) => {
-    world.provider.happen(account, "disconnect", false);
-    await drive(world, isReceiving);
-    for (const webhook of world.provider.webhooks.slice(-1)) world.deliver(webhook);
-    await drive(world, isReceiving);
-    return pollEach(world, "accounts");
+  "two consumers with the same event": async (simulation) => {
+    simulation.provider.happen(account, "disconnect", false);
+    await drive(simulation, isReceiving);
+    for (const webhook of simulation.provider.webhooks.slice(-1)) simulation.deliver(webhook);
+    await drive(simulation, isReceiving);
+    return pollEach(simulation, "accounts");
   },
-  "two consumers with the same event, of which one has a new mapping": async (world) => {
-    world.provider.happen(account, "disconnect", true);
-    await drive(world, isReceiving);
-    for (const webhook of world.provider.webhooks.slice(-1)) world.deliver(webhook);
-    await drive(world, isReceiving);
-    const [one, ...others] = world.queue("accounts").visible(world.seconds);
-    const old = startedBy(world, () => one && world.poll("accounts", [one]));
+  "two consumers with the same event, of which one has a new mapping": async (simulation) => {
+    simulation.provider.happen(account, "disconnect", true);
+    await drive(simulation, isReceiving);
+    for (const webhook of simulation.provider.webhooks.slice(-1)) simulation.deliver(webhook);
+    await drive(simulation, isReceiving);
+    const [one, ...others] = simulation.queue("accounts").visible(simulation.seconds);
+    const old = startedBy(simulation, () => one && simulation.poll("accounts", [one]));
     // It does not read the event's time.
-    world.accountsMapping = defaultMapping.accounts;
-    return [...old, ...startedBy(world, () => world.poll("accounts", others))];
+    simulation.accountsMapping = defaultMapping.accounts;
+    return [...old, ...startedBy(simulation, () => simulation.poll("accounts", others))];
   },
-  "two fetches of the same data": async (world) => {
-    world.provider.happen(account, "data", true);
-    await drive(world, isBeforeFetch);
-    const tasks = world.queue("fetch").messages.filter(({ visibleAt }) => visibleAt <= world.seconds);
-    for (const { body } of tasks) world.send("fetch", { body });
-    return pollEach(world, "fetch");
+  "two fetches of the same data": async (simulation) => {
+    simulation.provider.happen(account, "data", true);
+    await drive(simulation, isBeforeFetch);
+    const tasks = simulation
+      .queue("fetch")
+      .messages.filter(({ visibleAt }) => visibleAt <= simulation.seconds);
+    for (const { body } of tasks) simulation.send("fetch", { body });
+    return pollEach(simulation, "fetch");
   },
-  "a fetch of data, and newer data that is fetched": async (world) => {
-    world.provider.happen(account, "data", true);
-    await drive(world, isBeforeFetch);
-    const [older] = pollEach(world, "fetch");
+  "a fetch of data, and newer data that is fetched": async (simulation) => {
+    simulation.provider.happen(account, "data", true);
+    await drive(simulation, isBeforeFetch);
+    const [older] = pollEach(simulation, "fetch");
     const newer = inTurn(
       async () => {
-        world.provider.happen(account, "data", true);
-        await drive(world, isBeforeFetch);
+        simulation.provider.happen(account, "data", true);
+        await drive(simulation, isBeforeFetch);
       },
-      () => pollEach(world, "fetch"),
+      () => pollEach(simulation, "fetch"),
     );
     return older === undefined ? [newer] : [older, newer];
   },
-  "an answer of the provider, and a change that it does not know of": async (world) => {
-    world.provider.happen(account, "disconnect", false);
-    await drive(world, isBeforeFetch);
-    const asking = pollEach(world, "fetch");
+  "an answer of the provider, and a change that it does not know of": async (simulation) => {
+    simulation.provider.happen(account, "disconnect", false);
+    await drive(simulation, isBeforeFetch);
+    const asking = pollEach(simulation, "fetch");
     const event = inTurn(
       async () => {
-        world.provider.happen(account, "connect", false);
-        await drive(world, (what) => isBeforeFetch(what) && !what.startsWith("relay"));
+        simulation.provider.happen(account, "connect", false);
+        await drive(simulation, (what) => isBeforeFetch(what) && !what.startsWith("relay"));
       },
-      () => startedBy(world, () => world.relay()),
+      () => startedBy(simulation, () => simulation.relay()),
     );
     return [...asking, event];
   },
-  "two asks about an account, of which either is answered last": async (world) => {
-    world.provider.happen(account, "disconnect", false);
-    await drive(world, isBeforeFetch);
-    const asking = pollEach(world, "fetch");
+  "two asks about an account, of which either is answered last": async (simulation) => {
+    simulation.provider.happen(account, "disconnect", false);
+    await drive(simulation, isBeforeFetch);
+    const asking = pollEach(simulation, "fetch");
     const later = inTurn(
       async () => {
-        world.provider.happen(account, "connect", false);
-        await drive(world, isBeforeFetch);
+        simulation.provider.happen(account, "connect", false);
+        await drive(simulation, isBeforeFetch);
       },
-      () => pollEach(world, "fetch"),
+      () => pollEach(simulation, "fetch"),
     );
     return [...asking, later];
   },
-  "the relay, and one that Lambda took for dead, with the same batch": async (world) => {
-    world.provider.happen(account, "disconnect", false);
-    await drive(world, (what) => isBeforeFetch(what) && !what.startsWith("relay"));
-    return [...startedBy(world, () => world.relay()), ...startedBy(world, () => world.relay())];
+  "the relay, and one that Lambda took for dead, with the same batch": async (simulation) => {
+    simulation.provider.happen(account, "disconnect", false);
+    await drive(simulation, (what) => isBeforeFetch(what) && !what.startsWith("relay"));
+    return [
+      ...startedBy(simulation, () => simulation.relay()),
+      ...startedBy(simulation, () => simulation.relay()),
+    ];
   },
-  "two refreshers": async (world) => [
-    ...startedBy(world, () => world.refresh()),
-    ...startedBy(world, () => world.refresh()),
+  "two refreshers": async (simulation) => [
+    ...startedBy(simulation, () => simulation.refresh()),
+    ...startedBy(simulation, () => simulation.refresh()),
   ],
-  "a refresher, and an operator who sets a token": async (world) => [
-    ...startedBy(world, () => world.refresh()),
-    inTurn(() => world.secret.set(world.provider.issueToken())),
+  "a refresher, and an operator who sets a token": async (simulation) => [
+    ...startedBy(simulation, () => simulation.refresh()),
+    inTurn(() => simulation.secret.set(simulation.provider.issueToken())),
   ],
-  "a refresher, and a fetch with the token that it ends": async (world) => {
-    world.provider.happen(account, "data", true);
-    await drive(world, isBeforeFetch);
-    return [...startedBy(world, () => world.refresh()), ...pollEach(world, "fetch")];
+  "a refresher, and a fetch with the token that it ends": async (simulation) => {
+    simulation.provider.happen(account, "data", true);
+    await drive(simulation, isBeforeFetch);
+    return [...startedBy(simulation, () => simulation.refresh()), ...pollEach(simulation, "fetch")];
   },
 } satisfies Readonly<Record<string, Race>>;
 
@@ -110,19 +115,19 @@ export function raceEachWay(
   mutation: TableMutation = "none",
 ): Promise<number> {
   return everyChoice(async (choose) => {
-    const world = new World(new Provider(true), mutation);
-    world.provider.happen(account, "connect", false);
-    world.provider.happen(account, "data", true);
-    await settle(world);
-    const racers = await races[race](world);
-    await interleave(world, racers, switches, choose);
-    await settle(world);
-    expectAtRest(world);
+    const simulation = new Simulation(new Provider(true), mutation);
+    simulation.provider.happen(account, "connect", false);
+    simulation.provider.happen(account, "data", true);
+    await waitUntilIdle(simulation);
+    const racers = await races[race](simulation);
+    await interleave(simulation, racers, switches, choose);
+    await waitUntilIdle(simulation);
+    expectAtRest(simulation);
   });
 }
 
 async function interleave(
-  world: World,
+  simulation: Simulation,
   racers: readonly Racer[],
   switches: number,
   choose: Choose,
@@ -130,8 +135,8 @@ async function interleave(
   let left = switches;
   let current: Racer | undefined;
   for (;;) {
-    await world.pause();
-    expectAlways(world);
+    await simulation.pause();
+    expectAlways(simulation);
     const able = racers.filter((racer) => racer() !== undefined);
     if (able.length === 0) return;
     if (current === undefined || !able.includes(current)) current = able[choose(able.length)];
@@ -164,18 +169,18 @@ function inTurn(first: () => void | Promise<void>, then: () => readonly Racer[] 
   };
 }
 
-function pollEach(world: World, name: WorkQueue): readonly Racer[] {
-  return world
+function pollEach(simulation: Simulation, name: WorkQueue): readonly Racer[] {
+  return simulation
     .queue(name)
-    .visible(world.seconds)
-    .flatMap((message) => startedBy(world, () => world.poll(name, [message])));
+    .visible(simulation.seconds)
+    .flatMap((message) => startedBy(simulation, () => simulation.poll(name, [message])));
 }
 
 /** The processes that something starts. */
-function startedBy(world: World, start: () => void): readonly Racer[] {
-  const before = new Set(world.processes.running);
+function startedBy(simulation: Simulation, start: () => void): readonly Racer[] {
+  const before = new Set(simulation.processes.running);
   start();
-  return world.processes.running
+  return simulation.processes.running
     .filter((process) => !before.has(process))
     .map((process) => () => {
       const [step] = process.next;

@@ -1,12 +1,12 @@
 import type { SecretReader } from "../../adapters/secrets/secret-reader.ts";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
 import type { TokenVersion } from "../../domain/fetch/token-succession.ts";
 import type { Log } from "../../functions/runtime/log.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
 import { keptLog, type LogEntry } from "../support/kept-log.ts";
-import { fetchBatch, fetchLife, receive, refreshToken, relayBatch, store } from "./functions.ts";
+import { fetchBatch, fetchLifetime, receive, refreshToken, relayBatch, store } from "./functions.ts";
 import { type Do, Processes } from "./processes.ts";
 import type { Provider, Webhook } from "./provider.ts";
 import { type Message, Queue } from "./queue.ts";
@@ -17,7 +17,7 @@ import { Table, type TableMutation } from "./table.ts";
 export const workQueues = ["accounts", "endpoints", "fetch"] as const;
 export type WorkQueue = (typeof workQueues)[number];
 /** In seconds, of each function but the one that fetches. */
-const life = 30;
+const processLifetime = 30;
 const batch = 3;
 const tokenKeptFor = 60;
 
@@ -28,7 +28,7 @@ export type Action = { readonly what: string; readonly run: () => void };
  * The pipeline as the functions make it, around a provider: their own code, on queues, a table, a stream and a secret
  * that behave as those of AWS do. Each thing that a function does to them is a step, before which anything may happen.
  */
-export class World implements Surroundings {
+export class Simulation implements Surroundings {
   readonly provider: Provider;
   readonly table: Table;
   readonly secret: Secret;
@@ -89,7 +89,7 @@ export class World implements Surroundings {
 
   /** The provider sends a webhook, once; what it takes for no 2xx is sent again. */
   deliver(webhook: Webhook): void {
-    this.processes.start("receive", this.seconds + life, async ({ do: step }) => {
+    this.processes.start("receive", this.seconds + processLifetime, async ({ do: step }) => {
       const status = await receive(this, step, webhook);
       await step("answers", () => {
         if (status >= 200 && status < 300) webhook.isAnswered = true;
@@ -100,20 +100,20 @@ export class World implements Surroundings {
   /** A queue's function gets a batch; whatever it does not report is deleted. */
   poll(name: WorkQueue, messages: readonly Message[]): void {
     const queue = this.queue(name);
-    const lifetime = name === "fetch" ? fetchLife : life;
+    const lifetime = name === "fetch" ? fetchLifetime : processLifetime;
     const received = queue.receive(messages, this.seconds, 6 * lifetime);
     if (received.length === 0) return;
     this.processes.start(name, this.seconds + lifetime, async ({ do: step }) => {
       const { batchItemFailures } = await this.#handle(name, step, received);
       const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-      await step("deletes what is done", () => queue.settle(received, failed));
+      await step("deletes what is done", () => queue.complete(received, failed));
     });
   }
 
   /** The relay gets what comes next in the stream; where it dies or fails, the same comes again. */
   relay(): void {
     const from = this.#relayed;
-    this.processes.start("relay", this.seconds + life, async ({ do: step }) => {
+    this.processes.start("relay", this.seconds + processLifetime, async ({ do: step }) => {
       const done = await relayBatch(this, step, from, batch);
       await step("passes the checkpoint", () => {
         this.#relayed = from + done;
@@ -127,7 +127,9 @@ export class World implements Surroundings {
   }
 
   refresh(): void {
-    this.processes.start("refresh", this.seconds + life, ({ do: step }) => refreshToken(this, step));
+    this.processes.start("refresh", this.seconds + processLifetime, ({ do: step }) =>
+      refreshToken(this, step),
+    );
   }
 
   /** Time passes: processes that have lived too long are killed. */
@@ -173,6 +175,6 @@ export class World implements Surroundings {
   #handle(name: WorkQueue, step: Do, messages: readonly Message[]) {
     return name === "fetch"
       ? fetchBatch(this, step, messages)
-      : store(this, step, name satisfies Kind, messages);
+      : store(this, step, name satisfies WebhookKind, messages);
   }
 }

@@ -1,9 +1,9 @@
 import type { Receipt } from "../../adapters/dynamodb/event-table.ts";
 import type { RecordName, Change as Revision } from "../../adapters/dynamodb/versioned-records.ts";
 import { retryable, waiting } from "../../domain/core/failures.ts";
-import { type IncomeEvent, isWeak } from "../../domain/event/events.ts";
+import { type IncomeEvent, isUnordered } from "../../domain/event/events.ts";
 import { nameOf, ownerOf, type Subject } from "../../domain/event/subjects.ts";
-import type { DataSet } from "../../domain/fetch/document.ts";
+import type { DocumentRecord } from "../../domain/fetch/document.ts";
 import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
 import type { Change } from "../../domain/state/change.ts";
 import type { State } from "../../domain/state/state.ts";
@@ -23,10 +23,10 @@ type Versioned = { readonly version: number };
 /** Records that were read before they are revised, by key; each is kept as it is written. */
 export type Ahead = {
   readonly states: Map<string, State | undefined>;
-  readonly dataSets: Map<string, DataSet | undefined>;
+  readonly dataSets: Map<string, DocumentRecord | undefined>;
 };
 
-const mostTries = 8;
+const maxAttempts = 8;
 
 /** Which record is revised, and who is told of it. */
 type RevisedRecord<T> = {
@@ -34,14 +34,14 @@ type RevisedRecord<T> = {
   readonly key: string;
   /** What was read before, by key. */
   readonly ahead: Map<string, T | undefined>;
-  readonly tell: (before: T | undefined, after: T) => void;
+  readonly emit: (before: T | undefined, after: T) => void;
 };
 
 /** The table with its conditional writes, and its stream: what the relay's filter lets through, in order. */
 export class Table {
   readonly events = new Map<string, Stored>();
   readonly states = new Map<string, State>();
-  readonly dataSets = new Map<string, DataSet>();
+  readonly dataSets = new Map<string, DocumentRecord>();
   readonly contents = new Map<string, { readonly noted: number; readonly text: string | undefined }>();
   readonly links = new Set<string>();
   readonly stream: Change[] = [];
@@ -59,7 +59,7 @@ export class Table {
     const before = this.events.get(key);
     const stored = { event: before?.event ?? event, receipts: (before?.receipts ?? 0) + 1 };
     this.events.set(key, stored);
-    if (before === undefined || isWeak(event)) this.stream.push({ of: "event", ...stored });
+    if (before === undefined || isUnordered(event)) this.stream.push({ of: "event", ...stored });
     return before === undefined ? "first" : "again";
   }
 
@@ -67,7 +67,7 @@ export class Table {
     const ahead: Ahead = { states: new Map(), dataSets: new Map() };
     for (const { subject, name } of names) {
       if (name === undefined) ahead.states.set(nameOf(subject), this.loadState(subject));
-      else ahead.dataSets.set(keyOf(subject, name), this.loadDataSet(subject, name));
+      else ahead.dataSets.set(keyOf(subject, name), this.loadDocument(subject, name));
     }
     return ahead;
   }
@@ -83,22 +83,22 @@ export class Table {
       records: this.states,
       key,
       ahead: known ? new Map([[key, known]]) : ahead,
-      tell: (before, after) => this.stream.push({ of: "state", before, after }),
+      emit: (before, after) => this.stream.push({ of: "state", before, after }),
     });
   }
 
-  reviseDataSet(
+  reviseDocument(
     step: Do,
     { subject, name }: { readonly subject: Subject; readonly name: DataName },
-    change: Revision<DataSet>,
-    { ahead, known }: { readonly ahead: Ahead["dataSets"]; readonly known: DataSet | undefined },
+    change: Revision<DocumentRecord>,
+    { ahead, known }: { readonly ahead: Ahead["dataSets"]; readonly known: DocumentRecord | undefined },
   ): Promise<void> {
     const key = keyOf(subject, name);
     return this.#revise(step, change, {
       records: this.dataSets,
       key,
       ahead: known ? new Map([[key, known]]) : ahead,
-      tell: (before, after) => this.stream.push({ of: "data", before, after }),
+      emit: (before, after) => this.stream.push({ of: "data", before, after }),
     });
   }
 
@@ -106,11 +106,11 @@ export class Table {
     return this.states.get(nameOf(subject));
   }
 
-  loadDataSets(subject: Subject): readonly DataSet[] {
-    return [...this.dataSets.values()].filter((dataSet) => nameOf(dataSet.subject) === nameOf(subject));
+  loadDocuments(subject: Subject): readonly DocumentRecord[] {
+    return [...this.dataSets.values()].filter((document) => nameOf(document.subject) === nameOf(subject));
   }
 
-  loadDataSet(subject: Subject, name: DataName): DataSet | undefined {
+  loadDocument(subject: Subject, name: DataName): DocumentRecord | undefined {
     return this.dataSets.get(keyOf(subject, name));
   }
 
@@ -129,14 +129,18 @@ export class Table {
     subject: Subject,
     name: DataName,
     noted: number,
-    { lookedAt, now, life }: { readonly lookedAt: number; readonly now: number; readonly life: number },
+    {
+      lookedAt,
+      now,
+      lifetime,
+    }: { readonly lookedAt: number; readonly now: number; readonly lifetime: number },
   ): Claim {
     const key = keyOf(subject, name);
     const known = this.#claims.get(key);
     const isFree =
       known === undefined || known.noted < noted || (known.noted === noted && known.until <= lookedAt);
     if (!isFree) throw waiting("another task reads this data", Math.max(1, known.until - now), 0);
-    const claim = { noted, until: now + life };
+    const claim = { noted, until: now + lifetime };
     this.#claims.set(key, claim);
     return claim;
   }
@@ -160,9 +164,9 @@ export class Table {
   async #revise<T extends Versioned>(
     step: Do,
     change: Revision<T>,
-    { records, key, ahead, tell }: RevisedRecord<T>,
+    { records, key, ahead, emit }: RevisedRecord<T>,
   ): Promise<void> {
-    for (let tries = 0; tries < mostTries; tries += 1) {
+    for (let tries = 0; tries < maxAttempts; tries += 1) {
       const isAhead = ahead.has(key);
       const next = change(isAhead ? ahead.get(key) : await step("reads a record", () => records.get(key)));
       if (next === undefined) return;
@@ -171,7 +175,7 @@ export class Table {
         const isStill = (before?.version ?? 0) === next.version - 1;
         if (!isStill && this.#mutation !== "a revision overwrites") return false;
         records.set(key, next);
-        tell(before, next);
+        emit(before, next);
         return true;
       });
       if (isWritten && isAhead) ahead.set(key, next);

@@ -1,6 +1,6 @@
-import { type World, workQueues } from "./simulation.ts";
+import { type Simulation, workQueues } from "./simulation.ts";
 
-const mostSteps = 20_000;
+const maxSteps = 20_000;
 const refreshEverySeconds = 900;
 
 /**
@@ -8,33 +8,34 @@ const refreshEverySeconds = 900;
  * operator redrives what SQS made dead letters, and sets a token where the refresher raises its alarm.
  * @throws where that never comes
  */
-export async function settle(world: World): Promise<void> {
-  await world.pause();
-  for (let steps = 0; steps < mostSteps; steps += 1) {
-    const [action] = world.usual();
+export async function waitUntilIdle(simulation: Simulation): Promise<void> {
+  await simulation.pause();
+  for (let steps = 0; steps < maxSteps; steps += 1) {
+    const [action] = simulation.usual();
     if (action !== undefined) action.run();
-    else if (!world.provider.isValid(world.secret.current.token)) healToken(world);
-    else if (world.nextVisible !== undefined) world.pass(Math.max(0, world.nextVisible - world.seconds));
-    else if (redrive(world) === 0) return;
-    await world.pause();
+    else if (!simulation.provider.isValid(simulation.secret.current.token)) healToken(simulation);
+    else if (simulation.nextVisible !== undefined)
+      simulation.pass(Math.max(0, simulation.nextVisible - simulation.seconds));
+    else if (redrive(simulation) === 0) return;
+    await simulation.pause();
   }
   throw new Error("it never comes to rest");
 }
 
 /** The refresher runs by its schedule; where it said that it can't help, an operator does. */
-function healToken(world: World): void {
-  const last = world.entries.findLast(({ code }) => code.startsWith("TOKEN_"));
-  if (last?.code === "TOKEN_REFUSED") world.secret.set(world.provider.issueToken());
+function healToken(simulation: Simulation): void {
+  const last = simulation.entries.findLast(({ code }) => code.startsWith("TOKEN_"));
+  if (last?.code === "TOKEN_REFUSED") simulation.secret.set(simulation.provider.issueToken());
   else {
-    world.pass(refreshEverySeconds);
-    world.refresh();
+    simulation.pass(refreshEverySeconds);
+    simulation.refresh();
   }
 }
 
 /** @returns how many; what has a reason waits for somebody to mend it */
-function redrive(world: World): number {
+function redrive(simulation: Simulation): number {
   const counts = workQueues.map((name) =>
-    world.queue(name).redrive(({ reason }) => reason === undefined, world.seconds),
+    simulation.queue(name).redrive(({ reason }) => reason === undefined, simulation.seconds),
   );
   return counts.reduce((sum, count) => sum + count, 0);
 }

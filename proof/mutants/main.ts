@@ -83,8 +83,8 @@ async function main(): Promise<boolean> {
     isGood &&= percent >= groups[group].leastScore;
   }
   if (wanted.includes("protocol") && !signal.aborted) {
-    const tell = (step: string) => void process.stderr.write(`${step}\n`);
-    const { caught, missed } = await runProtocolMutants(root, protocolMutants, tell, signal);
+    const report = (step: string) => void process.stderr.write(`${step}\n`);
+    const { caught, missed } = await runProtocolMutants(root, protocolMutants, report, signal);
     parts.push(`protocol ${caught}/${caught + missed.length}`);
     isGood &&= missed.length === 0;
   }

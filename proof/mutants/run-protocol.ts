@@ -11,7 +11,7 @@ export type ProtocolResult = { readonly caught: number; readonly missed: readonl
 export async function runProtocolMutants(
   root: string,
   mutants: readonly ProtocolMutant[],
-  tell: (step: string) => void,
+  report: (step: string) => void,
   signal?: AbortSignal,
 ): Promise<ProtocolResult> {
   using copy = copyProject(root);
@@ -26,10 +26,10 @@ export async function runProtocolMutants(
     const putBack = copy.change(file, code, instead);
     const result = await runTests(copy.directory, tests, signal);
     putBack();
-    if (result.is === "failed") tell(`caught: ${name} (${result.test})`);
+    if (result.is === "failed") report(`caught: ${name} (${result.test})`);
     else {
       missed.push(name);
-      tell(`MISSED: ${name}${result.is === "not run" ? " (its tests could not be run)" : ""}`);
+      report(`MISSED: ${name}${result.is === "not run" ? " (its tests could not be run)" : ""}`);
     }
   }
   return { caught: mutants.length - missed.length, missed };

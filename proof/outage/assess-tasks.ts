@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
-import type { TableCensus } from "@income-events/local-stack/scenario/snapshot.ts";
+import type { TableSnapshot } from "@income-events/local-stack/scenario/snapshot.ts";
 
 /** What became of the tasks. `lost` says in words what is missing or wrong. */
-export type Judgement = { readonly done: number; readonly lost: readonly string[] };
+export type Assessment = { readonly done: number; readonly lost: readonly string[] };
 
 /**
  * A task is done where the data that the provider serves is stored and marked as fetched; it is lost where it is
  * neither done nor in a dead-letter queue.
  * @param served what the provider answers, by task: `<account>/<endpoint>`
- * @param deadLettered names of the tasks in dead-letter queues
+ * @param asDeadLetters names of the tasks in dead-letter queues
  */
-export function judgeTasks(
+export function assessTasks(
   served: ReadonlyMap<string, unknown>,
-  { data, contents }: Pick<TableCensus, "data" | "contents">,
-  deadLettered: ReadonlySet<string>,
-): Judgement {
+  { data, contents }: Pick<TableSnapshot, "data" | "contents">,
+  asDeadLetters: ReadonlySet<string>,
+): Assessment {
   const faults = [...served].flatMap(([name, answer]) => {
     if (!data.has(name)) return [{ name, fault: "is not fetched" }];
     const content = contents.get(name);
@@ -23,7 +23,7 @@ export function judgeTasks(
   });
   return {
     done: served.size - faults.length,
-    lost: faults.filter(({ name }) => !deadLettered.has(name)).map(({ name, fault }) => `${name} ${fault}`),
+    lost: faults.filter(({ name }) => !asDeadLetters.has(name)).map(({ name, fault }) => `${name} ${fault}`),
   };
 }
 

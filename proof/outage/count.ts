@@ -3,7 +3,7 @@ import { readDeadLetters, readTable } from "@income-events/local-stack/scenario/
 import type { System } from "@income-events/local-stack/system.ts";
 import type { Call } from "@income-events/sandbox/api/call-log.ts";
 import { z } from "zod";
-import { judgeTasks } from "./assess-tasks.ts";
+import { assessTasks } from "./assess-tasks.ts";
 import { mostInAnyMinute } from "./busiest-minute.ts";
 import { type Fetched, servedData } from "./make-tasks.ts";
 
@@ -43,11 +43,11 @@ export async function countTasks(
 ): Promise<TaskCounts> {
   const served = servedData(sandbox, fetched);
   const table = await readTable(access, outputOf(stack, "TableName"));
-  const letters = await Promise.all(
+  const unread = await Promise.all(
     deadLetterQueuesOf(stack).map(({ url, source }) => readDeadLetters(access, url, source)),
   );
-  const deadLetters = letters.flat();
-  const { done, lost } = judgeTasks(served, table, new Set(deadLetters.flatMap(({ id }) => taskNames(id))));
+  const deadLetters = unread.flat();
+  const { done, lost } = assessTasks(served, table, new Set(deadLetters.flatMap(({ id }) => taskNames(id))));
   return {
     tasks: served.size,
     done,

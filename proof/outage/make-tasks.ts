@@ -40,7 +40,7 @@ export function dealTasks(accounts: readonly string[], tasks: number): readonly 
 }
 
 /** Lets the provider fetch data: it tells of each endpoint by a webhook. */
-export async function tellOfData(sandbox: Sandbox, fetched: readonly Fetched[]): Promise<void> {
+export async function announceData(sandbox: Sandbox, fetched: readonly Fetched[]): Promise<void> {
   for (const [index, { accountId, endpoints }] of fetched.entries()) {
     sandbox.fetchData(accountId, endpoints);
     if (index % accountsPerTurn === accountsPerTurn - 1) await nextTurn();

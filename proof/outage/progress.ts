@@ -6,10 +6,10 @@ import type { Progress, System } from "@income-events/local-stack/system.ts";
 const everyMs = 5_000;
 
 /** Tells of long work every few seconds, until it is disposed of. */
-export function tellOften(progress: Progress, line: () => string | Promise<string>): Disposable {
-  const tell = async () => progress(await line());
+export function reportProgress(progress: Progress, line: () => string | Promise<string>): Disposable {
+  const report = async () => progress(await line());
   // A line that can't be made is left out: the work itself tells what is wrong.
-  const timer = setInterval(() => void tell().catch(() => undefined), everyMs);
+  const timer = setInterval(() => void report().catch(() => undefined), everyMs);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 

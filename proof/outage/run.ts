@@ -1,11 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { watchForProblems } from "@income-events/local-stack/problems.ts";
 import type { Progress, System } from "@income-events/local-stack/system.ts";
-import { settle } from "@income-events/local-stack/wait-until-idle.ts";
+import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import type { Fault } from "@income-events/sandbox/api/faults.ts";
 import { countCalls, countTasks, type OutageResult } from "./count.ts";
-import { connectAccounts, dealTasks, type Fetched, tellOfData } from "./make-tasks.ts";
-import { queueDepths, tellOften } from "./progress.ts";
+import { announceData, connectAccounts, dealTasks, type Fetched } from "./make-tasks.ts";
+import { queueDepths, reportProgress } from "./progress.ts";
 
 export type Outage = {
   /** How many data sets are to be read while the provider is down. */
@@ -68,9 +68,12 @@ async function play(run: Run): Promise<OutageResult> {
 async function connect({ system, outage, progress }: Run): Promise<readonly string[]> {
   const { sandbox } = system;
   progress("Connecting accounts, while the provider is up");
-  using _lines = tellOften(progress, () => `Connecting accounts: ${sandbox.calls().length} calls so far`);
+  using _lines = reportProgress(
+    progress,
+    () => `Connecting accounts: ${sandbox.calls().length} calls so far`,
+  );
   const accounts = await connectAccounts(sandbox, outage.tasks);
-  await settle(system, patienceOf(outage));
+  await waitUntilIdle(system, patienceOf(outage));
   return accounts;
 }
 
@@ -85,11 +88,11 @@ async function suffer(
   const soFar = () =>
     `${(((Date.now() - begun) * divideDurationsBy) / 3_600_000).toFixed(1)} h of ${hours} h`;
   using depths = queueDepths(system);
-  using _lines = tellOften(progress, async () => {
+  using _lines = reportProgress(progress, async () => {
     const waiting = await depths.waiting();
     return `Outage ${soFar()}: ${waiting} tasks wait, ${sandbox.calls().length} calls so far`;
   });
-  await tellOfData(sandbox, fetched);
+  await announceData(sandbox, fetched);
   await sandbox.settled();
   // A task that is sent again is counted twice for a moment, so that the last ones may still be on their way.
   while ((await depths.waiting()) + (await depths.deadLetters()) < tasks) await wait(pollEveryMs);
@@ -101,11 +104,11 @@ async function suffer(
 async function catchUp({ system, outage, progress }: Run): Promise<void> {
   progress("The provider is up: waiting until every queue is empty and the stream is read");
   using depths = queueDepths(system);
-  using _lines = tellOften(progress, async () => {
+  using _lines = reportProgress(progress, async () => {
     const waiting = await depths.waiting();
     return `Catching up: ${waiting} tasks wait, ${system.sandbox.calls().length} calls so far`;
   });
-  await settle(system, patienceOf(outage)).catch((error: unknown) => progress(String(error)));
+  await waitUntilIdle(system, patienceOf(outage)).catch((error: unknown) => progress(String(error)));
 }
 
 function millisecondsOf({ hours, divideDurationsBy }: Outage): number {

@@ -12,7 +12,7 @@ export type Found = {
   /** Of subscribers' messages since the loss. */
   readonly messages: readonly string[];
   /** Who is known to the provider, and came after the backup. */
-  readonly untold: readonly string[];
+  readonly unannounced: readonly string[];
 };
 
 /** What belongs to the present and is not restored: pacing, claims, how far things are, tombstones. */
@@ -23,7 +23,7 @@ const typed = z.object({ type: z.string() });
 const dataSet = z.object({ data: z.object({ wanted: z.number(), done: z.number() }) });
 
 /** What is wrong after a restore, in words; empty where all is as it should be. */
-export function problemsOf({ before, after, erased, messages, untold }: Found): readonly string[] {
+export function problemsOf({ before, after, erased, messages, unannounced }: Found): readonly string[] {
   const isErased = (text: string) => erased.some((id) => text.includes(id));
   const found = new Map(after.map((item) => [keyOf(item), unmarshall(item)]));
   const expected = before.filter((item) => !notRestored.test(keyOf(item)) && !isErased(JSON.stringify(item)));
@@ -32,11 +32,13 @@ export function problemsOf({ before, after, erased, messages, untold }: Found): 
       .filter(([, item]) => isErased(JSON.stringify(item)))
       .map(([key]) => `an erased user is back: ${key}`),
     ...messages
-      .filter((message) => isErased(message) && !tellsOfErasure(message))
+      .filter((message) => isErased(message) && !isErasureMessage(message))
       .map(() => "a subscriber was told of an erased user"),
     ...expected.flatMap((item) => lossOf(keyOf(item), unmarshall(item), found.get(keyOf(item)))),
     ...[...found].flatMap(([key, item]) => (isBehind(item) ? [`${key} was not fetched again`] : [])),
-    ...untold.filter((id) => !found.has(`USER#${id}#STATE`)).map((id) => `user ${id} was not found again`),
+    ...unannounced
+      .filter((id) => !found.has(`USER#${id}#STATE`))
+      .map((id) => `user ${id} was not found again`),
     ...(messages.length === 0 ? ["no subscriber was told anything"] : []),
   ];
 }
@@ -55,7 +57,7 @@ function lossOf(
   return isEvent && !isDeepStrictEqual(before.event, after.event) ? [`${key} is another event`] : [];
 }
 
-function tellsOfErasure(message: string): boolean {
+function isErasureMessage(message: string): boolean {
   return typed.parse(JSON.parse(message)).type.endsWith(".erased");
 }
 

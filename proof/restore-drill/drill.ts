@@ -5,7 +5,7 @@ import { announce } from "@income-events/local-stack/announce.ts";
 import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { drain } from "@income-events/local-stack/scenario/snapshot.ts";
 import { invoke, type System } from "@income-events/local-stack/system.ts";
-import { settle } from "@income-events/local-stack/wait-until-idle.ts";
+import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
 import { problemsOf } from "./assess.ts";
 import { createTable, emptyTable, type Item, readItems } from "./tables.ts";
 
@@ -29,7 +29,7 @@ export async function restoreDrill(
   const restoredName = "restored-by-the-drill";
   const dynamodb = new DynamoDBClient(access);
   const endAnnouncement = announce(stack);
-  const settled = () => settle(system, patience);
+  const settled = () => waitUntilIdle(system, patience);
   const command = (...args: readonly string[]) => run([...args, "--stage", stage, "--yes"], say);
   try {
     say("Users connect their accounts");
@@ -43,7 +43,7 @@ export async function restoreDrill(
     say("One user is erased, and one comes");
     const erased = [users[0] ?? "", accounts[0] ?? ""];
     await command("erase", "user", users[0] ?? "");
-    const { users: untold } = await sandbox.createUsers(1);
+    const { users: unannounced } = await sandbox.createUsers(1);
     await settled();
 
     say("The table's content is lost");
@@ -64,7 +64,7 @@ export async function restoreDrill(
     await settled();
 
     const after = await readItems(dynamodb, tableName);
-    return problemsOf({ before, after, erased, messages: await drainSubscribers(system), untold });
+    return problemsOf({ before, after, erased, messages: await drainSubscribers(system), unannounced });
   } finally {
     endAnnouncement();
     dynamodb.destroy();

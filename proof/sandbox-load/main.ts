@@ -114,7 +114,7 @@ async function allDelivered(control: string, accepted: () => number): Promise<vo
 }
 
 /** Says which limits were broken. */
-function judge(most: { readonly memoryMb: number; readonly waitMs: number }): void {
+function assess(most: { readonly memoryMb: number; readonly waitMs: number }): void {
   const broken = (["memoryMb", "waitMs"] as const).filter((name) => most[name] > options[name]);
   for (const name of broken) process.stderr.write(`${name} ${most[name]} is over ${options[name]}\n`);
   if (broken.length > 0) process.exitCode = 1;
@@ -137,7 +137,7 @@ try {
   const seconds = Math.round((performance.now() - before) / 1000);
   const most = await endWatch();
   process.stdout.write(`${JSON.stringify({ users, deliveries: expected, seconds, ...most })}\n`);
-  judge(most);
+  assess(most);
 } finally {
   service.child.kill("SIGTERM");
   receiver.close();

@@ -1,5 +1,5 @@
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
-import type { RunningSide } from "../bench/drive/running-implementation.ts";
+import type { RunningImplementation } from "../bench/drive/running-implementation.ts";
 
 const depths = [
   "ApproximateNumberOfMessages",
@@ -8,7 +8,7 @@ const depths = [
 ] as const;
 
 /** How many messages are left in all queues, dead-letter queues too: waiting, in flight and delayed. */
-export async function depthOf({ sqs, stack }: RunningSide): Promise<number> {
+export async function depthOf({ sqs, stack }: RunningImplementation): Promise<number> {
   const each = [...stack.queues.values()].map(async ({ url }) => {
     const command = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: [...depths] });
     const { Attributes = {} } = await sqs.send(command);

@@ -2,24 +2,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { drive } from "../bench/drive/drive.ts";
-import { type RunningSide, webhookSecret } from "../bench/drive/running-implementation.ts";
-import type { Delivery, Leg } from "./expected.ts";
-import { type Outcome, type Witness, witnessOf } from "./observer.ts";
+import { type RunningImplementation, webhookSecret } from "../bench/drive/running-implementation.ts";
+import type { Batch, Delivery } from "./expected.ts";
+import { type Observer, type Outcome, observerOf } from "./observer.ts";
 
 /** Takes a leg through the pipeline to its end. */
-export type Way = (running: RunningSide, leg: Leg) => Promise<Outcome>;
+export type Driver = (running: RunningImplementation, batch: Batch) => Promise<Outcome>;
 
 /** Through the functions: whoever drives hands them batch after batch, as their event sources would. */
-export const throughFunctions: Way = async (running, leg) => {
-  const witness = witnessOf(leg);
+export const throughFunctions: Driver = async (running, batch) => {
+  const observer = observerOf(batch);
   const changes = async () => {
     const records = await running.changes();
-    witness.see(records);
+    observer.see(records);
     return records;
   };
-  await drive({ ...running, changes }, leg.deliveries, { overlaps: true });
-  while ((await takeMessages(running, witness)) > 0);
-  return witness.outcome();
+  await drive({ ...running, changes }, batch.deliveries, { overlaps: true });
+  while ((await takeMessages(running, observer)) > 0);
+  return observer.outcome();
 };
 
 const sendersAtOnce = 8;
@@ -28,9 +28,9 @@ const pollMs = 50;
 const longestSilenceMs = 300_000;
 
 /** End to end: from the webhooks' API to the subscriber's queue, with the event sources between. */
-export const endToEnd: Way = async (running, leg) => {
-  const witness = witnessOf(leg);
-  const queue = leg.deliveries.values();
+export const endToEnd: Driver = async (running, batch) => {
+  const observer = observerOf(batch);
+  const queue = batch.deliveries.values();
   const sender = async () => {
     for (const delivery of queue) await post(running, delivery);
   };
@@ -39,22 +39,22 @@ export const endToEnd: Way = async (running, leg) => {
   sending.catch(() => undefined);
   let [missing, last] = [Number.POSITIVE_INFINITY, performance.now()];
   while (missing > 0 && performance.now() - last < longestSilenceMs) {
-    witness.see(await running.changes());
-    const taken = await takeMessages(running, witness);
-    const left = witness.missing();
+    observer.see(await running.changes());
+    const taken = await takeMessages(running, observer);
+    const left = observer.missing();
     if (left < missing || taken > 0) last = performance.now();
     missing = left;
     if (taken === 0) await sleep(pollMs);
   }
   await sending;
   await running.stack.drained({ deadline: longestSilenceMs });
-  witness.see(await running.changes());
-  while ((await takeMessages(running, witness)) > 0);
-  return witness.outcome();
+  observer.see(await running.changes());
+  while ((await takeMessages(running, observer)) > 0);
+  return observer.outcome();
 };
 
 /** As the provider does: until it is accepted. */
-async function post({ stack }: RunningSide, { kind, body }: Delivery): Promise<void> {
+async function post({ stack }: RunningImplementation, { kind, body }: Delivery): Promise<void> {
   const headers = { "content-type": "application/json", "x-webhook-secret": webhookSecret };
   const url = `${outputOf(stack, "WebhooksUrl")}/${kind}`;
   for (;;) {
@@ -77,10 +77,10 @@ async function statusOf(answering: Promise<Response>): Promise<number> {
 }
 
 /** Takes some of what lies on the subscriber's queue. @returns how many messages it took */
-async function takeMessages({ sqs, stack }: RunningSide, { hear }: Witness): Promise<number> {
+async function takeMessages({ sqs, stack }: RunningImplementation, { receive }: Observer): Promise<number> {
   const QueueUrl = outputOf(stack, "SubscriberReaderQueueUrl");
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
-  for (const { Body = "" } of Messages) hear(Body);
+  for (const { Body = "" } of Messages) receive(Body);
   if (Messages.length === 0) return 0;
   const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
   await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));

@@ -1,12 +1,12 @@
 import { fieldsOf, textOf } from "../../domain/core/parse.ts";
-import type { Kind } from "../../domain/event/events.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import { identify } from "../../domain/event/identify.ts";
 import { workload } from "../bench/workload.ts";
 
-export type Delivery = { readonly kind: Kind; readonly body: string };
+export type Delivery = { readonly kind: WebhookKind; readonly body: string };
 
 /** What is sent in one leg, and what must come of it. */
-export type Leg = {
+export type Batch = {
   readonly deliveries: readonly Delivery[];
   /** Ids of the distinct events: each is to be stored once and told. */
   readonly events: ReadonlySet<string>;
@@ -17,7 +17,7 @@ export type Leg = {
 const duplicates = 0.1;
 
 /** The same number gives the same leg. Of its deliveries a tenth brings an event that was delivered before. */
-export function legOf(number: number, events: number): Leg {
+export function batchOf(number: number, events: number): Batch {
   const deliveries = workload({ seed: number + 1, events, duplicates });
   return {
     deliveries,

@@ -23,7 +23,7 @@ Examples:
 type Flags = {
   readonly events: number;
   readonly endToEnd: number;
-  readonly leg: number;
+  readonly batch: number;
   readonly session: number;
   readonly state: string;
   readonly anew?: boolean;
@@ -56,7 +56,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
 
 const state = await soak({
   plan: { events: flags.events, endToEnd: Math.min(flags.endToEnd, flags.events) },
-  eventsPerLeg: flags.leg,
+  eventsPerBatch: flags.batch,
   eventsPerSession: flags.session,
   file: flags.state,
   signal: interruption.signal,

@@ -6,7 +6,7 @@ export type Sample = { readonly events: number; readonly bytes: number };
 export type Samples = Readonly<Record<string, readonly Sample[]>>;
 
 /** A system's functions, by the beginnings of their logical ids. */
-type Functions = { readonly function: (name: string) => Pick<LocalFunction, "weigh" | "memoryMb"> };
+type Functions = { readonly function: (name: string) => Pick<LocalFunction, "measureMemory" | "memoryMb"> };
 
 /** On the way of an event, by the beginnings of their logical ids. */
 const names = [
@@ -27,8 +27,8 @@ const names = [
  */
 export async function takeSamples(running: Functions, events: number, before: Samples): Promise<Samples> {
   const taken = names.map(async (name) => {
-    const { weigh, memoryMb } = running.function(name);
-    const [held] = await weigh();
+    const { measureMemory, memoryMb } = running.function(name);
+    const [held] = await measureMemory();
     // It has not been called yet, or was ended.
     if (held === undefined) return [name, before[name] ?? []] as const;
     const megabytes = Math.ceil(held.maxResidentBytes / 2 ** 20);
@@ -64,7 +64,7 @@ export function growing(samples: Samples): readonly string[] {
 }
 
 /** Whether a session was long enough to say anything. */
-export function isJudged(samples: Samples): boolean {
+export function isAssessable(samples: Samples): boolean {
   return Object.values(samples).every(({ length }) => length * (1 - warmShare) >= fewestSamples);
 }
 

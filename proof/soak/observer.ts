@@ -1,6 +1,6 @@
 import type { StreamRecord } from "@income-events/local-stack/sources/stream-record.ts";
 import { z } from "zod";
-import type { Leg } from "./expected.ts";
+import type { Batch } from "./expected.ts";
 
 /** What became of a leg, seen from outside: in the table's stream and on the subscriber's queue. */
 export type Outcome = {
@@ -10,11 +10,11 @@ export type Outcome = {
   readonly doubled: number;
 };
 
-export type Witness = {
+export type Observer = {
   /** Notes what the table's stream told. */
   see(records: readonly Pick<StreamRecord, "eventName" | "dynamodb">[]): void;
   /** Notes a message that was taken from the subscriber's queue. */
-  hear(body: string): void;
+  receive(body: string): void;
   /** How much of the leg is still to come. */
   missing(): number;
   outcome(): Outcome;
@@ -23,14 +23,14 @@ export type Witness = {
 const message = z.object({ id: z.string(), type: z.string(), subject: z.string() });
 
 /** Watches one leg. */
-export function witnessOf(leg: Pick<Leg, "events" | "data">): Witness {
+export function observerOf(batch: Pick<Batch, "events" | "data">): Observer {
   const stored = new Map<string, number>();
-  const told = new Map<string, string>();
+  const announced = new Map<string, string>();
   const data = new Set<string>();
   let changed = 0;
   const missing = () => {
-    const events = [...leg.events].filter((id) => !stored.has(id) || !told.has(id));
-    return events.length + [...leg.data].filter((name) => !data.has(name)).length;
+    const events = [...batch.events].filter((id) => !stored.has(id) || !announced.has(id));
+    return events.length + [...batch.data].filter((name) => !data.has(name)).length;
   };
   return {
     see: (records) => {
@@ -39,11 +39,11 @@ export function witnessOf(leg: Pick<Leg, "events" | "data">): Witness {
         if (id !== undefined) stored.set(id, (stored.get(id) ?? 0) + 1);
       }
     },
-    hear: (body) => {
+    receive: (body) => {
       const { id, type, subject } = message.parse(JSON.parse(body));
-      const before = told.get(id);
+      const before = announced.get(id);
       if (before !== undefined && before !== body) changed += 1;
-      told.set(id, body);
+      announced.set(id, body);
       if (type === "data.updated") data.add(subject);
     },
     missing,

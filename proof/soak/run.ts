@@ -1,15 +1,15 @@
-import { startSide } from "../bench/drive/running-implementation.ts";
+import { startImplementation } from "../bench/drive/running-implementation.ts";
 import { startProvider } from "../bench/provider.ts";
 import { depthOf } from "./depths.ts";
-import { endToEnd, throughFunctions, type Way } from "./drivers.ts";
-import { legOf } from "./expected.ts";
-import { growing, isJudged, type Samples, takeSamples } from "./memory.ts";
+import { type Driver, endToEnd, throughFunctions } from "./drivers.ts";
+import { batchOf } from "./expected.ts";
+import { growing, isAssessable, type Samples, takeSamples } from "./memory.ts";
 import { secondsLeft } from "./report.ts";
 import { type PartName, type Plan, readState, type State, writeState } from "./state.ts";
 
 export type SoakOptions = {
   readonly plan: Plan;
-  readonly eventsPerLeg: number;
+  readonly eventsPerBatch: number;
   /** After so many events the system is started anew: its engines keep everything in memory. */
   readonly eventsPerSession: number;
   /** How far it has come, for the next run. */
@@ -18,9 +18,9 @@ export type SoakOptions = {
   readonly onProgress: (text: string) => void;
 };
 
-const ways: Readonly<Record<PartName, Way>> = { driven: throughFunctions, flowing: endToEnd };
+const drivers: Readonly<Record<PartName, Driver>> = { driven: throughFunctions, flowing: endToEnd };
 /** So that no leg of one part is a leg of the other. */
-const firstLeg: Readonly<Record<PartName, number>> = { driven: 0, flowing: 1_000_000 };
+const firstBatch: Readonly<Record<PartName, number>> = { driven: 0, flowing: 1_000_000 };
 
 /** Takes what is left of a plan through the pipeline, and keeps how far it came after each leg. */
 export async function soak(options: SoakOptions): Promise<State> {
@@ -40,10 +40,10 @@ async function session(
   name: PartName,
   wanted: number,
   begun: State,
-  { eventsPerLeg, eventsPerSession, file, signal, onProgress }: SoakOptions,
+  { eventsPerBatch, eventsPerSession, file, signal, onProgress }: SoakOptions,
 ): Promise<State> {
   await using provider = await startProvider();
-  await using running = await startSide("ours", provider, {
+  await using running = await startImplementation("ours", provider, {
     hasEventSources: name === "flowing",
     keepsMuch: true,
   });
@@ -52,10 +52,10 @@ async function session(
   const through = () => state[name].events - begun[name].events;
   while (state[name].events < wanted && through() < eventsPerSession && !signal.aborted) {
     const part = state[name];
-    const leg = legOf(firstLeg[name] + part.legs, Math.min(eventsPerLeg, wanted - part.events));
-    const { lost, doubled } = await ways[name](running, leg);
+    const batch = batchOf(firstBatch[name] + part.legs, Math.min(eventsPerBatch, wanted - part.events));
+    const { lost, doubled } = await drivers[name](running, batch);
     const depth = Math.max(part.depth, await depthOf(running));
-    const events = part.events + leg.events.size;
+    const events = part.events + batch.events.size;
     samples = await takeSamples(running, events, samples);
     const done = {
       ...part,
@@ -70,9 +70,9 @@ async function session(
     const seconds = secondsLeft(through(), wanted - events, (performance.now() - began) / 1000);
     onProgress(`${name}: ${events} of ${wanted}, lost ${done.lost}, ${Math.ceil(seconds / 60)} min to go`);
   }
-  const judged = isJudged(samples) ? 1 : 0;
+  const judged = isAssessable(samples) ? 1 : 0;
   const found = growing(samples).map(
-    (each) => `${each} in ${name} session ${state[name].sessions + 1}: ${told(samples[each])}`,
+    (each) => `${each} in ${name} session ${state[name].sessions + 1}: ${figureOf(samples[each])}`,
   );
   const ended = {
     ...state[name],
@@ -86,7 +86,7 @@ async function session(
 }
 
 /** For people: a dozen of a function's samples, in megabytes. */
-function told(samples: Samples[string] = []): string {
+function figureOf(samples: Samples[string] = []): string {
   const every = Math.ceil(samples.length / 12);
   const some = samples.filter((_, index) => index % every === 0);
   return `${some.map(({ bytes }) => Math.round(bytes / 1e6)).join(" ")} MB`;

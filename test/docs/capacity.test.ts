@@ -5,9 +5,9 @@ import * as keys from "../../adapters/dynamodb/keys.ts";
 import { demands } from "../../proof/capacity/demands.ts";
 import { keyAnalyses } from "../../proof/capacity/keys.ts";
 import { limitsOf } from "../../proof/capacity/limits.ts";
-import { measuredOutage, modelledOutage } from "../../proof/capacity/measured-outage.ts";
+import { measuredOutage, simulatedOutage } from "../../proof/capacity/measured-outage.ts";
 import { readQuotas } from "../../proof/capacity/quotas.ts";
-import { type Stage, tellBurst, tellOutage } from "../../proof/capacity/simulations.ts";
+import { type Stage, simulateBurst, simulateOutage } from "../../proof/capacity/simulations.ts";
 import { documentedSettings } from "../../tools/documents/stage-settings.ts";
 
 const settings = documentedSettings();
@@ -32,8 +32,8 @@ describe("the analysis of keys", () => {
       const item: unknown = typeof key === "function" ? undefined : key;
       return typeof item === "object" && item !== null && Reflect.get(item, "pk") === "PROVIDER";
     });
-    const told = Object.entries(keyAnalyses).filter(([, { partition }]) => partition === "the provider");
-    expect(told.map(([name]) => name).toSorted()).toEqual([...shared, "callWindowKey"].toSorted());
+    const reported = Object.entries(keyAnalyses).filter(([, { partition }]) => partition === "the provider");
+    expect(reported.map(([name]) => name).toSorted()).toEqual([...shared, "callWindowKey"].toSorted());
     expect(keys.callWindowKey(0).pk).toBe("PROVIDER");
   });
 });
@@ -83,33 +83,33 @@ describe("the limits", () => {
 
 describe("the stories", () => {
   it("tell that a burst over the throttle is refused, sent again and stored", () => {
-    const { summary } = tellBurst(faster, { rate: 5, factor: 200, minutes: 1 });
+    const { summary } = simulateBurst(faster, { rate: 5, factor: 200, minutes: 1 });
     expect(summary.mostRefused).toBeGreaterThan(0);
     expect(summary.storedAfter).toBeDefined();
-    const { summary: small } = tellBurst(faster, { rate: 5, factor: 10, minutes: 1 });
+    const { summary: small } = simulateBurst(faster, { rate: 5, factor: 10, minutes: 1 });
     expect(small.mostRefused).toBe(0);
   });
 
   it("catch up no sooner than the rate allows, and not much later", () => {
-    const { summary, trouble, limitPerMinute } = tellOutage(faster, { rate: 5, hours: 0.5 });
+    const { summary, disturbance, limitPerMinute } = simulateOutage(faster, { rate: 5, hours: 0.5 });
     const comesPerMinute = 5 * 60 * stage.perEvent.tasks;
     const least = (60 * summary.mostTasksWaiting) / (limitPerMinute - comesPerMinute);
-    const took = (summary.fetchedAfter ?? Number.POSITIVE_INFINITY) - trouble.to;
+    const took = (summary.fetchedAfter ?? Number.POSITIVE_INFINITY) - disturbance.to;
     expect(took).toBeGreaterThanOrEqual(least);
     // Who waited for the breaker comes back within three of its longest waits, who waited for the rate in a minute.
     expect(took).toBeLessThan(least + 3 * settings.provider.breaker.maxSeconds + 60);
   });
 
   it("never catch up where more comes than the provider's rate", () => {
-    const { summary } = tellOutage(stage, { rate: 40, hours: 0.05 });
+    const { summary } = simulateOutage(stage, { rate: 40, hours: 0.05 });
     expect(summary.fetchedAfter).toBeUndefined();
   });
 
   it("are within a quarter of the outage that was measured", () => {
     const measured = measuredOutage();
-    const modelled = modelledOutage(measured);
+    const simulated = simulatedOutage(measured);
     for (const figure of ["tasks", "callsDuringOutage", "maxCallsPerMinute", "catchUpSeconds"] as const) {
-      expect(Math.abs(modelled[figure] / measured[figure] - 1), figure).toBeLessThanOrEqual(0.25);
+      expect(Math.abs(simulated[figure] / measured[figure] - 1), figure).toBeLessThanOrEqual(0.25);
     }
   });
 });

@@ -7,7 +7,7 @@ import {
   callWindowKey,
   claimKey,
   contentKey,
-  dataSetKey,
+  documentKey,
   erasureReportKey,
   eventKey,
   linkKey,
@@ -76,7 +76,7 @@ describe("the page on data protection", () => {
   it.each([
     eventKey(account, "e").sk,
     stateKey(account).sk,
-    dataSetKey(account, name).sk,
+    documentKey(account, name).sk,
     contentKey(account, name).sk,
     claimKey(account, name).sk,
     linkKey("u", "a").sk,

@@ -27,8 +27,8 @@ const commands = (await createProgram()).commands.flatMap((group) =>
 
 describe("the runbook", () => {
   it("has an entry for each alarm, and no other", () => {
-    const told = new Set(alarms.map(({ entry }) => entry));
-    expect(entries.map(({ heading }) => anchorOf(heading)).sort()).toEqual([...told].sort());
+    const reported = new Set(alarms.map(({ entry }) => entry));
+    expect(entries.map(({ heading }) => anchorOf(heading)).sort()).toEqual([...reported].sort());
   });
 
   it.each(entries)("says what it means and shows what to type: $heading", ({ text }) => {
@@ -62,11 +62,11 @@ describe("the runbook", () => {
     const pattern =
       /`((?:alarms|fetch|provider|webhooks|relay|token|reconcile|retention|functions)\.[a-zA-Z.]+)`/g;
     const named = [...page.matchAll(pattern)].map(([, name = ""]) => name);
-    const isTold = (name: string) =>
+    const isNotified = (name: string) =>
       settings.includes(`\`${name}`) ||
       settings.includes(name) ||
       settings.includes(`.${name.split(".").at(-1)}`);
-    expect(named.filter((name) => !isTold(name))).toEqual([]);
+    expect(named.filter((name) => !isNotified(name))).toEqual([]);
   });
 
   it("is what each alarm's link leads to, and is linked from the front page", () => {

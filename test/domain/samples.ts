@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { EventType, IncomeEvent } from "../../domain/event/events.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { judge, type State } from "../../domain/state/state.ts";
+import { applyEvent, type State } from "../../domain/state/state.ts";
 
 /** Shapes that the tests of the domain share. */
 export const accountId = "5b7c1a52-0f6e-4b0e-9c39-0a4b3d5b1f10";
@@ -25,12 +25,12 @@ export function eventOf(type: EventType, more: Partial<IncomeEvent> = {}): Incom
 export const minute = (value: number) => new Date(Date.UTC(2026, 0, 1, 0, value)).toISOString();
 
 /** Judges events one after the other, each as a first receipt. */
-export function judgeAll(events: readonly IncomeEvent[], state?: State): State | undefined {
-  return events.reduce<State | undefined>((known, event) => judge(known, event, 1) ?? known, state);
+export function applyAll(events: readonly IncomeEvent[], state?: State): State | undefined {
+  return events.reduce<State | undefined>((known, event) => applyEvent(known, event, 1) ?? known, state);
 }
 
-export function judged(events: readonly IncomeEvent[]): State {
-  const state = judgeAll(events);
+export function applied(events: readonly IncomeEvent[]): State {
+  const state = applyAll(events);
   if (state === undefined) throw new Error("no event was judged");
   return state;
 }

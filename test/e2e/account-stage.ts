@@ -3,7 +3,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { settle } from "../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 /** The synthesized stack beside a provider, looked at by account. */
 export type AccountStage = RunningProduct & {
@@ -21,13 +21,13 @@ export type AccountStage = RunningProduct & {
 export async function startAccountStage(): Promise<AccountStage> {
   const product = await startProduct("local", {}, { delivery: { firstRetryMs: 200 } });
   const { system } = product;
-  const settled = () => settle(system);
+  const idle = () => waitUntilIdle(system);
   return {
     ...product,
-    settled,
+    settled: idle,
     connectedAccount: async () => {
       const { accounts } = await system.sandbox.createUsers(1);
-      await settled();
+      await idle();
       return accounts[0] ?? "";
     },
     stateOf: async (accountId) =>

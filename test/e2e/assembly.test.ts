@@ -78,8 +78,8 @@ describe("what is synthesized is what runs", () => {
       const store = stack.functions.find(({ logicalId }) => logicalId.startsWith("UsersStoreFunction"));
       let failures = 0;
       const { UsersQueueUrl = "", UsersDeadLetterQueueUrl = "" } = stack.outputs;
-      stack.gateway.intercept(async ({ principal, action }, moment) => {
-        if (principal !== store?.name || action !== "dynamodb:UpdateItem" || moment !== "before")
+      stack.gateway.intercept(async ({ principal, action }, phase) => {
+        if (principal !== store?.name || action !== "dynamodb:UpdateItem" || phase !== "before")
           return undefined;
         failures += 1;
         return { status: 400, errorType: "ValidationException", message: "refused by the test" };

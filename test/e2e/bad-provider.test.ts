@@ -6,13 +6,13 @@ import { startTestProvider, type TestProvider } from "@income-events/local-stack
 import {
   readDeadLetters,
   readTable,
-  type TableCensus,
+  type TableSnapshot,
 } from "@income-events/local-stack/scenario/snapshot.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import type { Fault } from "@income-events/sandbox/api/faults.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { settle } from "../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 /** What goes wrong with one read each, and of which endpoint; income comes in two pages. */
 const cases = {
@@ -38,7 +38,7 @@ describe("a read that the provider answers badly", () => {
   let product: RunningProduct;
   let system: System;
   let elsewhere: TestProvider;
-  let table: TableCensus;
+  let table: TableSnapshot;
   const accounts = new Map<Case, string>();
   const before = new Map<Case, number>();
   const reasons = new Map<string, string>();
@@ -77,7 +77,7 @@ describe("a read that the provider answers badly", () => {
     const { sandbox, stack, access } = system;
     const names = Object.keys(cases).filter((name): name is Case => name in cases);
     const made = await sandbox.createUsers(names.length);
-    await settle(system);
+    await waitUntilIdle(system);
     for (const [index, name] of names.entries()) {
       const account = made.accounts[index] ?? "";
       const { endpoint, fault } = cases[name];
@@ -94,14 +94,14 @@ describe("a read that the provider answers badly", () => {
         data_available: true,
       });
     }
-    await settle(system);
+    await waitUntilIdle(system);
     table = await readTable(access, outputOf(stack, "TableName"));
-    const letters = await readDeadLetters(
+    const deadLetters = await readDeadLetters(
       access,
       outputOf(stack, "FetchDeadLetterQueueUrl"),
       outputOf(stack, "FetchQueueUrl"),
     );
-    for (const { id, reason } of letters) reasons.set(JSON.parse(id).subject.id, reason);
+    for (const { id, reason } of deadLetters) reasons.set(JSON.parse(id).subject.id, reason);
   });
   afterAll(async () => {
     await system.close();

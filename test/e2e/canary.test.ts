@@ -7,7 +7,7 @@ import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { reconciliationKey } from "../../adapters/dynamodb/keys.ts";
-import { askTask, writeTask } from "../../domain/fetch/tasks.ts";
+import { fetchStateTask, writeTask } from "../../domain/fetch/tasks.ts";
 import { eraseTask, writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { type LogCode, logCodes, logLevels } from "../../functions/runtime/log.ts";
 import { originsOfCodes } from "../../tools/documents/log-origins.ts";
@@ -272,7 +272,8 @@ describe("what functions write, and what is stored", () => {
     },
     RELAYED: () => send("accounts", account("update_account")),
     TASK_DONE: () => send("endpoints", endpoint()),
-    TASK_VOID: () => enqueue("FetchQueueUrl", writeTask(askTask({ kind: "account", id: randomUUID() }, 7))),
+    TASK_VOID: () =>
+      enqueue("FetchQueueUrl", writeTask(fetchStateTask({ kind: "account", id: randomUUID() }, 7))),
     START_UNANSWERED: () => send("accounts", account("connect_account", { connected: true })),
     TASK_POSTPONED: async () => {
       for (const answer of [

@@ -93,13 +93,13 @@ describe("the synthesized stack and the provider", () => {
       const answerIsHeld = Promise.withResolvers<void>();
       const stateHasMovedOn = Promise.withResolvers<void>();
       let isReconnected = false;
-      const working = stack.gateway.intercept(async ({ principal, action }, moment) => {
+      const working = stack.gateway.intercept(async ({ principal, action }, phase) => {
         if (action !== "dynamodb:PutItem") return undefined;
-        if (principal.includes("Fetch") && moment === "before") {
+        if (principal.includes("Fetch") && phase === "before") {
           answerIsHeld.resolve();
           await stateHasMovedOn.promise;
         }
-        if (principal.includes("Relay") && moment === "after" && isReconnected) stateHasMovedOn.resolve();
+        if (principal.includes("Relay") && phase === "after" && isReconnected) stateHasMovedOn.resolve();
         return undefined;
       });
 
@@ -151,9 +151,9 @@ describe("the synthesized stack and the provider", () => {
         expect(lines.filter((line) => line === relayed[0]).slice(0, 3)).toEqual(relayed);
       });
       const messages = await messagesWith(system, id);
-      const told = new Set(messages.map(({ type, subject }) => `${type} of ${subject}`));
+      const announced = new Set(messages.map(({ type, subject }) => `${type} of ${subject}`));
       const subject = `account/${accountId}/income`;
-      expect(told).toEqual(new Set([`endpoint.updated of ${subject}`, `data.updated of ${subject}`]));
+      expect(announced).toEqual(new Set([`endpoint.updated of ${subject}`, `data.updated of ${subject}`]));
     });
 
     it("is found so where the provider is asked because of it, and each time that it comes again", async () => {

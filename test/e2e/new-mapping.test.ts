@@ -13,7 +13,7 @@ import { synthesizeProduct } from "../support/product.ts";
 import { enableRelay } from "../support/relay-source.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
-import { settle } from "../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 // A consumer that is held up must not end by its time.
 const settings = { startEndpoints: ["profile"], functions: { store: { timeoutSeconds: 120 } } };
@@ -51,7 +51,7 @@ describe("a new mapping that is deployed with messages in flight", () => {
     await changed[Symbol.asyncDispose]();
   });
 
-  const tell = (userId: string, accountId: string, event = "connect_account") =>
+  const sendWebhook = (userId: string, accountId: string, event = "connect_account") =>
     sendFollowed(product.system, "accounts", {
       event,
       account_id: accountId,
@@ -75,11 +75,11 @@ describe("a new mapping that is deployed with messages in flight", () => {
     const gates = new Map(accountIds.map((id) => [id, Promise.withResolvers<void>()]));
     const held: string[] = [];
     const written: string[] = [];
-    product.system.stack.gateway.intercept(async ({ principal, action, body }, moment) => {
+    product.system.stack.gateway.intercept(async ({ principal, action, body }, phase) => {
       const accountId = accountIds.find((id) => body.includes(id));
       const isStore = principal.includes("AccountsStore") && action === "dynamodb:UpdateItem";
       if (!isStore || accountId === undefined) return undefined;
-      if (moment === "after") written.push(accountId);
+      if (phase === "after") written.push(accountId);
       else if (!held.includes(accountId)) {
         held.push(accountId);
         await gates.get(accountId)?.promise;
@@ -119,7 +119,7 @@ describe("a new mapping that is deployed with messages in flight", () => {
 
     await enableRelay(stack, false);
     const ids = {
-      inStream: await tell(userId, inStream),
+      inStream: await sendWebhook(userId, inStream),
       overtaken: "",
       atWork: "",
       inQueue: "",
@@ -128,20 +128,20 @@ describe("a new mapping that is deployed with messages in flight", () => {
     await eventually(async () => expect([...(await storedEvents()).keys()]).toContain(ids.inStream));
     // Both processes of the consumer are at work with the old mapping; all that comes now waits in the queue.
     const writes = holdFirstWrites(overtaken, atWork);
-    ids.overtaken = await tell(userId, overtaken);
+    ids.overtaken = await sendWebhook(userId, overtaken);
     await writes.isHeld(overtaken);
-    ids.atWork = await tell(userId, atWork);
+    ids.atWork = await sendWebhook(userId, atWork);
     await writes.isHeld(atWork);
-    for (const again of [inStream, overtaken]) await tell(userId, again);
-    ids.inQueue = await tell(userId, inQueue);
-    ids.newName = await tell(userId, newName, "account_linked");
+    for (const again of [inStream, overtaken]) await sendWebhook(userId, again);
+    ids.inQueue = await sendWebhook(userId, inQueue);
+    ids.newName = await sendWebhook(userId, newName, "account_linked");
 
     deploy(changed);
     writes.letGo(atWork);
     await writes.isWritten(overtaken);
     writes.letGo(overtaken);
     await enableRelay(stack, true);
-    await settle(product.system);
+    await waitUntilIdle(product.system);
 
     const byOld = { datasourceId: "before", time: expect.not.stringMatching(occurredAt) };
     const byNew = { datasourceId: "after", time: occurredAt };
@@ -155,12 +155,12 @@ describe("a new mapping that is deployed with messages in flight", () => {
     const events = await storedEvents();
     const queueUrl = subscribersOf(stack).find(({ name }) => name === "everything")?.queueUrl ?? "";
     const messages = await readMessages(access, queueUrl);
-    const told = messages.filter(({ type }) => type === "account.connected");
-    expect(new Set(told.map(({ id }) => id))).toEqual(new Set(expected.map(({ id }) => id)));
+    const announced = messages.filter(({ type }) => type === "account.connected");
+    expect(new Set(announced.map(({ id }) => id))).toEqual(new Set(expected.map(({ id }) => id)));
     for (const { id, facts, receipts } of expected) {
       const { time, datasourceId } = facts;
       expect(events.get(id)).toMatchObject({ receipts, event: { type: "account.connected", datasourceId } });
-      for (const message of told.filter((each) => each.id === id)) {
+      for (const message of announced.filter((each) => each.id === id)) {
         expect(message).toMatchObject({ time, data: { userId, datasourceId, connected: true } });
       }
     }

@@ -4,10 +4,10 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSettings } from "../../lib/settings/settings.ts";
 import { countTasks } from "../../proof/outage/count.ts";
-import { dealTasks, tellOfData } from "../../proof/outage/make-tasks.ts";
+import { announceData, dealTasks } from "../../proof/outage/make-tasks.ts";
 import { type Outage, runOutage } from "../../proof/outage/run.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { settle } from "../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 /** A day in 24 seconds. The whole, `npm run outage`, is the same with 10,000 tasks and a day in five minutes. */
 const divideDurationsBy = 3_600;
@@ -55,12 +55,12 @@ describe("a bad day of the provider", () => {
     const { accounts } = await sandbox.createUsers(1, { accountsPerUser: 8, drop: true });
     const fetched = dealTasks(accounts, 100);
 
-    await tellOfData(sandbox, fetched);
+    await announceData(sandbox, fetched);
     while (calls(200) < before.good + 10) await wait(5);
     sandbox.endTokens("revoked");
     const token = await sandbox.issueToken();
     await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token }));
-    await settle(system);
+    await waitUntilIdle(system);
 
     expect(await countTasks(system, fetched)).toMatchObject({ done: 100, deadLetters: 0, lost: 0 });
     expect(calls(401)).toBeGreaterThan(before.refused);

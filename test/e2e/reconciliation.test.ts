@@ -6,7 +6,7 @@ import { z } from "zod";
 import { eventually } from "../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { readMessages } from "../support/subscriber-messages.ts";
-import { settle } from "../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 const logLine = z.object({ code: z.string() }).loose();
 
@@ -51,9 +51,9 @@ describe("reconciliation on the running system", () => {
 
   it("finds what no webhook told, lets it take the way of webhooks, and tells the gap", async () => {
     const { sandbox } = system;
-    const told = await sandbox.createUsers(2);
-    await settle(system);
-    const [disconnected = "", gone = ""] = told.accounts;
+    const announced = await sandbox.createUsers(2);
+    await waitUntilIdle(system);
+    const [disconnected = "", gone = ""] = announced.accounts;
     const missed = await sandbox.createUsers(2, { drop: true });
     sandbox.disconnectAccount(disconnected, { drop: true });
     sandbox.deleteAccount(gone, { drop: true });
@@ -75,7 +75,7 @@ describe("reconciliation on the running system", () => {
     await tick();
     expect(lists()).toHaveLength(asked);
 
-    await settle(system);
+    await waitUntilIdle(system);
     const { users, accounts, data } = await table();
     for (const user of missed.users) expect(users.has(user)).toBe(true);
     for (const account of missed.accounts) {

@@ -10,7 +10,7 @@ import { eventually } from "../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
 import { enableRelay } from "../support/relay-source.ts";
 import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
-import { settle } from "../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 /** The stream's 24 hours; the outage is longer than that. */
 const retentionSeconds = 20;
@@ -30,7 +30,7 @@ describe("the relay, switched off for a while", () => {
   afterAll(() => operated?.[Symbol.asyncDispose]());
 
   const output = (name: string) => outputOf(operated.system.stack, name);
-  const settled = () => settle(operated.system);
+  const idle = () => waitUntilIdle(operated.system);
   const table = () => readTable(operated.system.access, output("TableName"));
   const isStored = () =>
     eventually(async () => {
@@ -63,7 +63,7 @@ describe("the relay, switched off for a while", () => {
     const { sandbox, stack, access } = operated.system;
     const { accounts } = await sandbox.createUsers(3);
     const [returning = "", deleted = "", updated = ""] = accounts;
-    await settled();
+    await idle();
     expect(await losses()).toEqual([]);
 
     const since = new Date().toISOString();
@@ -83,7 +83,7 @@ describe("the relay, switched off for a while", () => {
       "The event source of the table's stream is disabled.",
     );
     await enableRelay(stack, true);
-    await settled();
+    await idle();
 
     // The stream has them no more, and nothing of them was given up: they left no trace but in the table.
     const { failures } = stack.problems();
@@ -96,15 +96,17 @@ describe("the relay, switched off for a while", () => {
     expect(await losses()).not.toEqual([]);
 
     expect(await operated.run(["repair", "--since", since, "--json"])).toMatchObject({ code: 0 });
-    await settled();
+    await idle();
 
     expect(await losses()).toEqual([]);
     const repaired = await table();
     expect(repaired.accounts.get(deleted)).toMatchObject({ deleted: true, unconfirmed: false });
     expect(repaired.accounts.get(returning)).toMatchObject({ connected: true, unconfirmed: false });
     expect(duplicatesIn(received)).toEqual([]);
-    const told = received.filter(({ subject }) => subject === `account/${returning}`).map(({ type }) => type);
-    expect(told).toContain("account.disconnected");
+    const announced = received
+      .filter(({ subject }) => subject === `account/${returning}`)
+      .map(({ type }) => type);
+    expect(announced).toContain("account.disconnected");
     const client = new DynamoDBClient(access);
     const Key = { pk: { S: `USER#${newUsers[0]}` }, sk: { S: `ACCOUNT#${newAccounts[0]}` } };
     const { Item: link } = await client.send(new GetItemCommand({ TableName: output("TableName"), Key }));
@@ -125,7 +127,7 @@ describe("the relay, switched off for a while", () => {
     await sandbox.createUsers(1);
     await isStored();
     await enableRelay(stack, true);
-    await settled();
+    await idle();
 
     expect(await losses()).toEqual([]);
     const again = await operated.run(["repair", "--failures", "--json"]);

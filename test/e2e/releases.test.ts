@@ -16,9 +16,9 @@ import { readSamples } from "../releases/sample-files.ts";
 import { fastEngine } from "../support/engines.ts";
 import { previousRelease, synthesizeCommit } from "../support/previous-release.ts";
 import { synthesizeProduct } from "../support/product.ts";
-import { bringLoad, invokeScheduled, sendWrittenToday } from "../support/release-load.ts";
+import { invokeScheduled, sendLoad, sendWrittenToday } from "../support/release-load.ts";
 import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
-import { settle } from "../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 /** An update of all functions, and its rollback. */
 const phases = ["before", "both", "after", "both", "before"] as const;
@@ -88,7 +88,7 @@ describe("the release before this one, beside this one", () => {
         plans.each.serve(phase === "both" ? [plans.before, plans.after] : [plans[phase]]);
       }
       const reached = functions.map(({ each }) => each);
-      await bringLoad(system, reached, phase === "both" ? 2 : 1);
+      await sendLoad(system, reached, phase === "both" ? 2 : 1);
     }
   }
 
@@ -117,10 +117,10 @@ describe("the release before this one, beside this one", () => {
     const { access, stack } = system;
     const table = await readTable(access, outputOf(stack, "TableName"));
     const large = await readObjects(access, outputOf(stack, "OverflowBucketName"), table.objects);
-    const letters = await Promise.all(
+    const deadLetters = await Promise.all(
       deadLetterQueuesOf(stack).map(({ url, source }) => readDeadLetters(access, url, source)),
     );
-    return { table, contents: new Map([...table.contents, ...large]), deadLetters: letters.flat() };
+    return { table, contents: new Map([...table.contents, ...large]), deadLetters: deadLetters.flat() };
   }
 
   it("loses nothing and doubles nothing while functions are updated and rolled back under load", async () => {
@@ -129,9 +129,9 @@ describe("the release before this one, beside this one", () => {
     await runPhases();
     // Rolled back by now: each form is met for certain, however the load has dealt them out.
     await sendWrittenToday(system);
-    await settle(system);
+    await waitUntilIdle(system);
     for (const _page of sandbox.snapshot().users) await invokeScheduled(system);
-    await settle(system);
+    await waitUntilIdle(system);
 
     const received = await messagesOf();
     const ids = received.map(
@@ -142,9 +142,9 @@ describe("the release before this one, beside this one", () => {
     expect(received.flatMap(({ messages }) => duplicatesIn(messages))).toEqual([]);
     expect(traffic.requests().filter(({ status }) => status >= 400 && status < 500)).toEqual([]);
     const { events } = found.table;
-    const untold = [...events].filter(([id]) => !traffic.accepted().has(id));
-    expect(untold.filter(([, { reconciled }]) => !reconciled)).toEqual([]);
-    expect(untold.length).toBeGreaterThanOrEqual(missed.users.length + missed.accounts.length);
+    const unannounced = [...events].filter(([id]) => !traffic.accepted().has(id));
+    expect(unannounced.filter(([, { reconciled }]) => !reconciled)).toEqual([]);
+    expect(unannounced.length).toBeGreaterThanOrEqual(missed.users.length + missed.accounts.length);
     expect(problemsOf(stack)).toEqual([]);
     // Lists were read in parts, by one function and then another.
     expect(await kindsOfObjects()).toEqual(new Set(["bodies", "data", "pages"]));

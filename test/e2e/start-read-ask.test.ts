@@ -96,10 +96,10 @@ describe("the synthesized stack and the provider", () => {
     it("stores, tells and calls once for an event that is delivered a hundred times at once", async () => {
       const accountId = await stage.connectedAccount();
       const from = stage.callsSoFar();
-      const toldOfAll = subscribersOf(system.stack).flatMap(({ types, queueUrl }) =>
+      const announcedToAll = subscribersOf(system.stack).flatMap(({ types, queueUrl }) =>
         types === undefined ? [queueUrl] : [],
       );
-      for (const queueUrl of toldOfAll) await readMessages(system.access, queueUrl);
+      for (const queueUrl of announcedToAll) await readMessages(system.access, queueUrl);
       const body = JSON.stringify(endpointEvent(accountId));
       const headers = {
         "x-webhook-secret": await webhookSecretOf(system.stack),
@@ -120,10 +120,10 @@ describe("the synthesized stack and the provider", () => {
       const events = await stage.itemsOf(accountId, `EVENT#${id}`);
       expect(events).toHaveLength(1);
       expect(events[0]?.receipts).toBeGreaterThanOrEqual(100);
-      for (const queueUrl of toldOfAll) {
+      for (const queueUrl of announcedToAll) {
         const messages = await readMessages(system.access, queueUrl);
-        const told = messages.filter(({ type }) => type === "endpoint.updated");
-        expect(new Set(told.map((message) => message.id))).toEqual(new Set([id]));
+        const announced = messages.filter(({ type }) => type === "endpoint.updated");
+        expect(new Set(announced.map((message) => message.id))).toEqual(new Set([id]));
         expect(duplicatesIn(messages)).toEqual([]);
       }
       expect(stage.callsOf(accountId, from)).toEqual(["GET income"]);
@@ -135,9 +135,9 @@ describe("the synthesized stack and the provider", () => {
       const from = stage.callsSoFar();
       const allAreCounted = Promise.withResolvers<void>();
       let counted = 0;
-      const working = stack.gateway.intercept(async ({ principal, action }, moment) => {
+      const working = stack.gateway.intercept(async ({ principal, action }, phase) => {
         if (principal.includes("Fetch") && action === "dynamodb:GetItem") await allAreCounted.promise;
-        if (principal.includes("Relay") && action === "dynamodb:PutItem" && moment === "after") counted += 1;
+        if (principal.includes("Relay") && action === "dynamodb:PutItem" && phase === "after") counted += 1;
         if (counted === 10) allAreCounted.resolve();
         return undefined;
       });

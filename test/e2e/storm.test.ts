@@ -3,9 +3,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSettings } from "../../lib/settings/settings.ts";
 import { countCalls, countTasks } from "../../proof/outage/count.ts";
-import { accountsNeeded, dealTasks, tellOfData } from "../../proof/outage/make-tasks.ts";
+import { accountsNeeded, announceData, dealTasks } from "../../proof/outage/make-tasks.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { settle } from "../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 /** Calls a minute. Tasks that wait for it come back over a minute, so that only more of them than it allows strain it. */
 const requestsPerMinute = 60;
@@ -32,10 +32,10 @@ describe("a storm of 429s", () => {
     const fetched = dealTasks(accounts, tasks);
 
     storm();
-    await tellOfData(sandbox, fetched);
+    await announceData(sandbox, fetched);
     while (sandbox.calls().length < tasks / 2) await wait(100);
     storm();
-    await settle(system);
+    await waitUntilIdle(system);
 
     const counted = await countTasks(system, fetched);
     expect(counted).toEqual({ tasks, done: tasks, deadLetters: 0, lost: 0, faults: [] });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Moment, type Scenario, simulate } from "../../proof/capacity/model/simulate.ts";
+import { type Scenario, type SimulationStep, simulate } from "../../proof/capacity/model/simulate.ts";
 
 const source = fc.record({
   first: fc.integer({ min: 1, max: 5 }),
@@ -59,10 +59,10 @@ const scenarios: fc.Arbitrary<Scenario> = fc
   }));
 
 /** Every moment of every scenario keeps the law. */
-const holds = (law: (moment: Moment, scenario: Scenario) => boolean) =>
+const holds = (law: (step: SimulationStep, scenario: Scenario) => boolean) =>
   fc.assert(
     fc.property(scenarios, (scenario) => {
-      const broken = [...simulate(scenario)].find((moment) => !law(moment, scenario));
+      const broken = [...simulate(scenario)].find((step) => !law(step, scenario));
       expect(broken).toBeUndefined();
     }),
     { numRuns: 60 },

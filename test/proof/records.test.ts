@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parts } from "../../proof/bench/implementations.ts";
-import { countSide } from "../../proof/cost/count-implementation.ts";
+import { countImplementation } from "../../proof/cost/count-implementation.ts";
 import { readCounts, type Used } from "../../proof/cost/counts.ts";
 
 /** What follows from the events alone; a task that comes a moment later or earlier may cost a call more or less. */
@@ -24,9 +24,9 @@ const ofBatches = (used: Used) => ({
 describe("the counts that the documents are made of", () => {
   it.each(["ours", "plain"] as const)(
     "are what %s uses today; else: npm run proof -- cost && npm run docs",
-    async (side) => {
-      const recorded = readCounts().loads.usual.sides[side];
-      const { used } = await countSide(side, ["usual"], () => undefined);
+    async (implementation) => {
+      const recorded = readCounts().loads.usual.sides[implementation];
+      const { used } = await countImplementation(implementation, ["usual"], () => undefined);
       const today = used.get("usual");
       if (today === undefined) throw new Error("nothing was counted");
       for (const [figures, tolerance] of [

@@ -21,7 +21,7 @@ function problems(
     after: after.map((item) => marshall(item)),
     erased: ["gone"],
     messages: messages.map((message) => JSON.stringify(message)),
-    untold: ["came"],
+    unannounced: ["came"],
   };
   return problemsOf(found);
 }

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { legOf } from "../../proof/soak/expected.ts";
-import { growing, isJudged, type Sample, takeSamples } from "../../proof/soak/memory.ts";
-import { witnessOf } from "../../proof/soak/observer.ts";
+import { batchOf } from "../../proof/soak/expected.ts";
+import { growing, isAssessable, type Sample, takeSamples } from "../../proof/soak/memory.ts";
+import { observerOf } from "../../proof/soak/observer.ts";
 import { isGood, lastLine } from "../../proof/soak/report.ts";
 import { soak } from "../../proof/soak/run.ts";
 import { readState, writeState } from "../../proof/soak/state.ts";
@@ -19,7 +19,7 @@ describe("a small soak", { timeout: 900_000 }, () => {
   it("goes on where it was interrupted, loses and doubles nothing, and leaves every queue empty", async () => {
     const options = {
       plan: { events: 300, endToEnd: 100 },
-      eventsPerLeg: 100,
+      eventsPerBatch: 100,
       eventsPerSession: 1_000,
       file: join(directory, "small.json"),
     };
@@ -44,8 +44,8 @@ describe("a small soak", { timeout: 900_000 }, () => {
 
 describe("a leg", () => {
   it("is the same for the same number, and shares no event with another", () => {
-    const [one, other] = [legOf(0, 100), legOf(1, 100)];
-    expect(legOf(0, 100)).toEqual(one);
+    const [one, other] = [batchOf(0, 100), batchOf(1, 100)];
+    expect(batchOf(0, 100)).toEqual(one);
     expect([one.events.size, one.data.size]).toEqual([100, 70]);
     expect(one.deliveries.length).toBeGreaterThan(100);
     expect([...one.events].filter((id) => other.events.has(id))).toEqual([]);
@@ -53,7 +53,7 @@ describe("a leg", () => {
 });
 
 describe("a witness", () => {
-  const leg = { events: new Set(["a", "b"]), data: new Set(["account/x/income"]) };
+  const batch = { events: new Set(["a", "b"]), data: new Set(["account/x/income"]) };
   const insert = (id: string) => ({
     eventName: "INSERT",
     dynamodb: {
@@ -67,52 +67,56 @@ describe("a witness", () => {
   const message = (id: string, more: object = {}) =>
     JSON.stringify({ id, type: "account.created", subject: "account/x", ...more });
   const whole = () => {
-    const witness = witnessOf(leg);
-    witness.see([insert("a"), insert("b")]);
-    for (const id of ["a", "b"]) witness.hear(message(id));
-    witness.hear(message("d", { type: "data.updated", subject: "account/x/income" }));
-    return witness;
+    const observer = observerOf(batch);
+    observer.see([insert("a"), insert("b")]);
+    for (const id of ["a", "b"]) observer.receive(message(id));
+    observer.receive(message("d", { type: "data.updated", subject: "account/x/income" }));
+    return observer;
   };
 
   it("misses what was not stored, not told, or whose data was not", () => {
     expect(whole().outcome()).toEqual({ lost: 0, doubled: 0 });
-    expect(witnessOf(leg).outcome()).toEqual({ lost: 3, doubled: 0 });
-    const untold = witnessOf(leg);
-    untold.see([insert("a"), insert("b")]);
-    untold.hear(message("a"));
-    expect(untold.outcome()).toEqual({ lost: 2, doubled: 0 });
-    const unstored = witnessOf({ ...leg, data: new Set() });
-    for (const id of ["a", "b"]) unstored.hear(message(id));
+    expect(observerOf(batch).outcome()).toEqual({ lost: 3, doubled: 0 });
+    const unannounced = observerOf(batch);
+    unannounced.see([insert("a"), insert("b")]);
+    unannounced.receive(message("a"));
+    expect(unannounced.outcome()).toEqual({ lost: 2, doubled: 0 });
+    const unstored = observerOf({ ...batch, data: new Set() });
+    for (const id of ["a", "b"]) unstored.receive(message(id));
     expect(unstored.missing()).toBe(2);
   });
 
   it("counts a second record and another message of one id as doubled; the same message again is none", () => {
-    const witness = whole();
-    witness.hear(message("a"));
-    witness.see([{ ...insert("a"), eventName: "MODIFY" }]);
-    expect(witness.outcome()).toEqual({ lost: 0, doubled: 0 });
-    witness.see([insert("a")]);
-    witness.hear(message("b", { type: "account.updated" }));
-    expect(witness.outcome()).toEqual({ lost: 0, doubled: 2 });
+    const observer = whole();
+    observer.receive(message("a"));
+    observer.see([{ ...insert("a"), eventName: "MODIFY" }]);
+    expect(observer.outcome()).toEqual({ lost: 0, doubled: 0 });
+    observer.see([insert("a")]);
+    observer.receive(message("b", { type: "account.updated" }));
+    expect(observer.outcome()).toEqual({ lost: 0, doubled: 2 });
   });
 });
 
 describe("memory", () => {
-  const session = (bytesAt: (leg: number) => number): readonly Sample[] =>
-    Array.from({ length: 60 }, (_, leg) => ({ events: leg * 1_000, bytes: bytesAt(leg) }));
+  const session = (bytesAt: (batch: number) => number): readonly Sample[] =>
+    Array.from({ length: 60 }, (_, batch) => ({ events: batch * 1_000, bytes: bytesAt(batch) }));
   const megabyte = 1_000_000;
-  const noise = (leg: number) => ((leg * 7_919) % 13) * 0.2 * megabyte;
+  const noise = (batch: number) => ((batch * 7_919) % 13) * 0.2 * megabyte;
 
   it.each([
-    ["is flat", (leg: number) => 80 * megabyte + noise(leg), []],
+    ["is flat", (batch: number) => 80 * megabyte + noise(batch), []],
     [
       "fills to begin with, and is flat then",
-      (leg: number) => Math.min(30, leg) * 4 * megabyte + noise(leg),
+      (batch: number) => Math.min(30, batch) * 4 * megabyte + noise(batch),
       [],
     ],
-    ["creeps by less than a twentieth", (leg: number) => (80 + 0.1 * leg) * megabyte + noise(leg), []],
-    ["grows a little with each leg", (leg: number) => (80 + 0.2 * leg) * megabyte + noise(leg), ["Store"]],
-    ["grows by steps", (leg: number) => (80 + 8 * Math.floor(leg / 5)) * megabyte, ["Store"]],
+    ["creeps by less than a twentieth", (batch: number) => (80 + 0.1 * batch) * megabyte + noise(batch), []],
+    [
+      "grows a little with each leg",
+      (batch: number) => (80 + 0.2 * batch) * megabyte + noise(batch),
+      ["Store"],
+    ],
+    ["grows by steps", (batch: number) => (80 + 8 * Math.floor(batch / 5)) * megabyte, ["Store"]],
   ])("that %s is told as such", (_, bytesAt, expected) => {
     expect(growing({ Store: session(bytesAt), Relay: session(() => megabyte) })).toEqual(expected);
   });
@@ -121,7 +125,8 @@ describe("memory", () => {
     const holding = (liveBytes: number) => ({
       function: (name: string) => ({
         memoryMb: 512,
-        weigh: async () => (name === "FetchData" ? [] : [{ liveBytes, maxResidentBytes: 90 * 2 ** 20 }]),
+        measureMemory: async () =>
+          name === "FetchData" ? [] : [{ liveBytes, maxResidentBytes: 90 * 2 ** 20 }],
       }),
     });
     const first = await takeSamples(holding(7), 100, {});
@@ -135,7 +140,7 @@ describe("memory", () => {
 
   it("beyond what the template gives ends the soak, as Lambda would have ended the function", async () => {
     const taking = (maxResidentBytes: number) => ({
-      function: () => ({ memoryMb: 512, weigh: async () => [{ liveBytes: 1, maxResidentBytes }] }),
+      function: () => ({ memoryMb: 512, measureMemory: async () => [{ liveBytes: 1, maxResidentBytes }] }),
     });
     await expect(takeSamples(taking(512 * 2 ** 20), 100, {})).resolves.toBeDefined();
     await expect(takeSamples(taking(513 * 2 ** 20), 100, {})).rejects.toThrow(
@@ -144,9 +149,9 @@ describe("memory", () => {
   });
 
   it("is not judged by few samples", () => {
-    const short = session((leg) => leg * megabyte).slice(0, 18);
-    expect([growing({ Store: short }), isJudged({ Store: short })]).toEqual([[], false]);
-    expect(isJudged({ Store: session(() => 1) })).toBe(true);
+    const short = session((batch) => batch * megabyte).slice(0, 18);
+    expect([growing({ Store: short }), isAssessable({ Store: short })]).toEqual([[], false]);
+    expect(isAssessable({ Store: session(() => 1) })).toBe(true);
   });
 });
 

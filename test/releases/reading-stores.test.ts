@@ -6,16 +6,16 @@ import { contentOf, contentReader } from "../../adapters/dynamodb/document-store
 import { eventTable } from "../../adapters/dynamodb/event-table.ts";
 import { tombstoneKey } from "../../adapters/dynamodb/keys.ts";
 import { partitions } from "../../adapters/dynamodb/partitions.ts";
-import { revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { readErasureLog } from "../../adapters/erasure/erasure-log.ts";
 import { readReport } from "../../adapters/erasure/erasure-report.ts";
 import { findErased } from "../../adapters/erasure/tombstones.ts";
-import { callWindow } from "../../adapters/provider/rate-limiter.ts";
+import { rateLimiter } from "../../adapters/provider/rate-limiter.ts";
 import { refusalNote } from "../../adapters/provider/refusal-note.ts";
 import { sharedBreaker } from "../../adapters/provider/shared-breaker.ts";
 import { keptPages } from "../../adapters/s3/kept-pages.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
-import { letterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
+import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
 import { readChange } from "../../adapters/streams/change-stream.ts";
 import { checkpoint } from "../../adapters/streams/checkpoint.ts";
 import { fieldsOf, present } from "../../domain/core/parse.ts";
@@ -30,9 +30,9 @@ import {
   breakerSettings,
   callsPerMinute,
   claimSeconds,
+  deadLetter,
   erasureDigest,
   largeData,
-  letter,
   pages,
 } from "./write-stores.ts";
 
@@ -56,14 +56,16 @@ await describeOnEachTable("items and objects", (tables) => {
       Object.entries(items).flatMap(([key, item]) => (key.includes(` ${kind}`) ? [fieldsOf(item, key)] : []));
 
     it("states and data sets are understood whole", async () => {
-      const kept = revisions(system.dynamodb, left.table.name);
+      const kept = versionedRecords(system.dynamodb, left.table.name);
       const [state] = itemsOf("STATE");
       expect(takenAway(state?.state, await kept.loadState(subject))).toEqual([]);
-      const dataSets = itemsOf("DATA").map(({ data }) => data);
-      expect(takenAway(dataSets[0], await kept.loadDataSet(subject, income))).toEqual([]);
-      expect(takenAway({ dataSets }, { dataSets: await kept.loadDataSets(subject) })).toEqual([]);
-      const { dataSetsOf } = partitions(system.dynamodb, left.table.name);
-      expect(takenAway({ dataSets }, { dataSets: await dataSetsOf(subject) })).toEqual([]);
+      const documents = itemsOf("DATA").map(({ data }) => data);
+      expect(takenAway(documents[0], await kept.loadDocument(subject, income))).toEqual([]);
+      expect(takenAway({ dataSets: documents }, { documents: await kept.loadDocuments(subject) })).toEqual(
+        [],
+      );
+      const { documentsOf } = partitions(system.dynamodb, left.table.name);
+      expect(takenAway({ dataSets: documents }, { documents: await documentsOf(subject) })).toEqual([]);
     });
 
     it.each(["EVENT", "STATE", "DATA"])("the stream's image of %s is understood whole", (kind) => {
@@ -106,11 +108,11 @@ await describeOnEachTable("items and objects", (tables) => {
 
     it.each(objectsIn("letters/"))("the archived letter %s is understood whole", async () => {
       const shown: DeadLetter[] = [];
-      await letterArchive(system.s3, left.bucket.name).place("users")(async (letters) => {
-        shown.push(...letters);
+      await deadLetterArchive(system.s3, left.bucket.name).place("users")(async (deadLetters) => {
+        shown.push(...deadLetters);
         return { done: [], isEnough: true };
       });
-      expect(shown).toEqual([letter]);
+      expect(shown).toEqual([deadLetter]);
     });
 
     it("claims, windows, the breaker, notes and the checkpoint are heeded", async () => {
@@ -118,14 +120,14 @@ await describeOnEachTable("items and objects", (tables) => {
       const { name } = left.table;
       const claim = dataClaims(dynamodb, name, claimSeconds, now)(subject, income, 1, noon);
       await expect(claim).rejects.toMatchObject({ failure: { delayInSeconds: claimSeconds } });
-      const { permit } = callWindow(dynamodb, name, callsPerMinute, { now });
+      const { permit } = rateLimiter(dynamodb, name, callsPerMinute, { now });
       await expect(permit()).rejects.toMatchObject({ failure: { waitsFor: "permit" } });
       const breaker = sharedBreaker(dynamodb, name, {
         settings: breakerSettings,
         longestCallInSeconds: 10,
         now,
         random: () => 0.5,
-        onTurn: () => undefined,
+        onStateChange: () => undefined,
       });
       await expect(breaker.gate()).rejects.toMatchObject({ failure: { waitsFor: "provider" } });
       expect(await refusalNote(dynamodb, name).note("refused")).toBe("known");

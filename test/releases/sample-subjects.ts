@@ -1,8 +1,8 @@
-import type { EventFacts, IncomeEvent } from "../../domain/event/events.ts";
+import type { EventAttributes, IncomeEvent } from "../../domain/event/events.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { type DataSet, fetched, want } from "../../domain/fetch/document.ts";
+import { type DocumentRecord, fetched, requestFetch } from "../../domain/fetch/document.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
-import { judge, type State } from "../../domain/state/state.ts";
+import { applyEvent, type State } from "../../domain/state/state.ts";
 
 /** What samples are made of: the same in each release, so that its samples can be compared with the next one's. */
 export const noon = new Date("2026-11-21T12:00:00.000Z");
@@ -12,7 +12,7 @@ export const subject: Subject = { kind: "account", id: "0b7d4c1a-2e3f-4a5b-9c6d-
 export const income: DataName = { endpoint: "income" };
 export const ranged: DataName = { endpoint: "shifts", range: { start: "2026-01-01", end: "2026-01-31" } };
 
-export const facts: EventFacts = {
+export const facts: EventAttributes = {
   type: "account.connected",
   userId: user.id,
   accountId: subject.id,
@@ -36,13 +36,17 @@ const endpointEvent: IncomeEvent = {
   dateEnd: "2026-01-31",
 };
 
-const wanted = present(
-  want(undefined, subject, income, { event: { ...endpointEvent, endpoint: "income" }, receipts: 1 }),
+const requested = present(
+  requestFetch(undefined, subject, income, { event: { ...endpointEvent, endpoint: "income" }, receipts: 1 }),
 );
-export const known: { readonly state: State; readonly ranged: DataSet; readonly fetched: DataSet } = {
-  state: present(judge(undefined, event, 1)),
-  ranged: present(want(undefined, subject, ranged, { event: endpointEvent, receipts: 1 })),
-  fetched: present(fetched(wanted, 1, "digest", { at: noon })),
+export const known: {
+  readonly state: State;
+  readonly ranged: DocumentRecord;
+  readonly fetched: DocumentRecord;
+} = {
+  state: present(applyEvent(undefined, event, 1)),
+  ranged: present(requestFetch(undefined, subject, ranged, { event: endpointEvent, receipts: 1 })),
+  fetched: present(fetched(requested, 1, "digest", { at: noon })),
 };
 
 function present<T>(value: T | undefined): T {

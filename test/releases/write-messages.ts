@@ -1,6 +1,13 @@
 import { type Body, type Envelope, envelopeVersion, writeEnvelope } from "../../domain/event/envelope.ts";
-import { askTask, checkTask, readTask, startTask, type Task, writeTask } from "../../domain/fetch/tasks.ts";
-import { messageOfDataSet, messageOfErasure, messageOfState } from "../../domain/message/message.ts";
+import {
+  fetchStateTask,
+  readTask,
+  startTask,
+  type Task,
+  verifyStartTask,
+  writeTask,
+} from "../../domain/fetch/tasks.ts";
+import { messageOfDocument, messageOfErasure, messageOfState } from "../../domain/message/message.ts";
 import { eraseTask, writeEraseTask } from "../../domain/recovery/erasure.ts";
 import { at, facts, income, known, noon, ranged, subject, user } from "./sample-subjects.ts";
 import type { Samples } from "./samples.ts";
@@ -27,8 +34,8 @@ export function taskSamples(): Samples {
   const progress = { noted: 2, from: { next: "cursor", pages: 1, mark: "mark" }, kept: "kept" };
   const tasks: Record<string, Task> = {
     start: startTask(subject, 3),
-    ask: askTask(subject, 3),
-    check: checkTask(subject, 3, { income: 1, profile: 0 }, { due: noon }),
+    ask: fetchStateTask(subject, 3),
+    check: verifyStartTask(subject, 3, { income: 1, profile: 0 }, { due: noon }),
     read,
     "read of a range": readTask(subject, ranged, 2),
     "read that has begun": { ...read, task: "read", subject, ...income, wanted: 2, progress },
@@ -60,8 +67,8 @@ export function messageSamples(): Samples {
       { ...known.state, latest: { cause: "answer", at, correlationId: "the cause" } },
       source,
     ),
-    "of an event of a range": messageOfDataSet(known.ranged, source),
-    "of data": messageOfDataSet(known.fetched, source),
+    "of an event of a range": messageOfDocument(known.ranged, source),
+    "of data": messageOfDocument(known.fetched, source),
     "of an erasure": messageOfErasure(user, at, source),
   };
 }

@@ -2,12 +2,12 @@ import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { dataClaims } from "../../adapters/dynamodb/claims.ts";
 import { contentOf, contentStore } from "../../adapters/dynamodb/document-store.ts";
 import { eventTable } from "../../adapters/dynamodb/event-table.ts";
-import { revisions } from "../../adapters/dynamodb/versioned-records.ts";
+import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { erasureLogWriter } from "../../adapters/erasure/erasure-log.ts";
 import { keepReport } from "../../adapters/erasure/erasure-report.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { tombstones } from "../../adapters/erasure/tombstones.ts";
-import { callWindow } from "../../adapters/provider/rate-limiter.ts";
+import { rateLimiter } from "../../adapters/provider/rate-limiter.ts";
 import { refusalNote } from "../../adapters/provider/refusal-note.ts";
 import { sharedBreaker } from "../../adapters/provider/shared-breaker.ts";
 import { keptPages } from "../../adapters/s3/kept-pages.ts";
@@ -15,7 +15,7 @@ import { linkTable } from "../../adapters/s3/links.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { setToken, tokenSecret } from "../../adapters/secrets/token-secret.ts";
 import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
-import { letterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
+import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
 import { checkpoint } from "../../adapters/streams/checkpoint.ts";
 import { advance, startRun, turnPage } from "../../domain/reconcile/reconciliation.ts";
 import type { DeadLetter } from "../../domain/recovery/dead-letter.ts";
@@ -29,7 +29,13 @@ export const breakerSettings = { failures: 1, baseSeconds: 60, maxSeconds: 600 }
 export const callsPerMinute = 6;
 export const largeData = JSON.stringify({ data: "x".repeat(380_001) });
 export const pages = [Buffer.from('{"id":1}'), Buffer.from('{"id":2}')];
-export const letter: DeadLetter = { messageId: "m", sentAt: noon, receives: 5, body: "{}", reason: "poison" };
+export const deadLetter: DeadLetter = {
+  messageId: "m",
+  sentAt: noon,
+  receives: 5,
+  body: "{}",
+  reason: "poison",
+};
 const now = () => noon;
 
 /** What the pipeline stores in a table, by its items' keys. */
@@ -39,24 +45,24 @@ export async function itemSamples(
   bucket: TestBucket,
 ): Promise<Samples> {
   const { dynamodb } = system;
-  const kept = revisions(dynamodb, table.name);
+  const kept = versionedRecords(dynamodb, table.name);
   await eventTable(dynamodb, table.name, 90)({ event, body: { as: "text", text: "{}" } });
   await kept.state(subject, () => known.state);
-  await kept.dataSet(subject, ranged, () => known.ranged);
+  await kept.document(subject, ranged, () => known.ranged);
   // A revision is written only over the one before it.
-  await kept.dataSet(subject, income, () => ({ ...known.fetched, version: 1 }));
+  await kept.document(subject, income, () => ({ ...known.fetched, version: 1 }));
   await linkTable(dynamodb, table.name)(user.id, subject.id);
   const store = contentStore(dynamodb, table.name, overflowBucket(bucket.name));
   await store(subject, income, 1, contentOf('{"gross":12.50}'));
   await store(subject, ranged, 1, contentOf(largeData));
   await dataClaims(dynamodb, table.name, claimSeconds, now)(subject, income, 1, noon);
-  await callWindow(dynamodb, table.name, callsPerMinute, { now }).permit();
+  await rateLimiter(dynamodb, table.name, callsPerMinute, { now }).permit();
   const breaker = sharedBreaker(dynamodb, table.name, {
     settings: breakerSettings,
     longestCallInSeconds: 10,
     now,
     random: () => 0.5,
-    onTurn: () => undefined,
+    onStateChange: () => undefined,
   });
   await (await breaker.admit())({ pauseInSeconds: 0 });
   await refusalNote(dynamodb, table.name).note("refused");
@@ -72,7 +78,7 @@ export async function itemSamples(
 export async function objectSamples(system: TestSystem, bucket: TestBucket): Promise<Samples> {
   await keptPages(overflowBucket(bucket.name)).keep(subject, income, pages);
   await erasureLogWriter(system.s3, bucket.name)(await erasureDigest(system), at);
-  await letterArchive(system.s3, bucket.name).put("users", letter);
+  await deadLetterArchive(system.s3, bucket.name).put("users", deadLetter);
   const keys = await bucket.keys();
   const objects = keys.map(async (key) => [key, (await bucket.bytes(key)).toString("base64")] as const);
   return sorted(await Promise.all(objects));

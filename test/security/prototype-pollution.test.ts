@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
-import { readClaims, readTokenLife } from "../../adapters/secrets/token-claims.ts";
+import { readClaims, readTokenLifetime } from "../../adapters/secrets/token-claims.ts";
 import { parseSample } from "../../cli/mapping/sample.ts";
 import { createProgram } from "../../cli/program.ts";
 import { FailureError } from "../../domain/core/failures.ts";
@@ -127,10 +127,10 @@ describe("names that every object has, from outside, change nothing that they ar
 
   it("in a token", () => {
     const jwt = `e30.${Buffer.from(poisoned('"exp":1')).toString("base64url")}.`;
-    expect(readTokenLife(jwt)).toEqual({ expiresAt: 1 });
+    expect(readTokenLifetime(jwt)).toEqual({ expiresAt: 1 });
     expect(Object.keys(readClaims(jwt) ?? {})).toContain("exp");
     const hidden = `e30.${Buffer.from('{"__proto__":{"exp":1}}').toString("base64url")}.`;
-    expect(readTokenLife(hidden)).toEqual({});
+    expect(readTokenLifetime(hidden)).toEqual({});
   });
 
   it("in messages, tasks and secrets", async () => {

@@ -78,8 +78,8 @@ export async function startCanaryStage(stage: string, changes: object): Promise<
     fails: (functionId, action, fault, resource) => {
       const { name } = functionOf(functionId);
       const message = canaries.plant(`AWS's message about ${action}`);
-      return stack.gateway.intercept(async (call, moment) => {
-        const isMet = moment === "before" && call.principal === name && call.action === action;
+      return stack.gateway.intercept(async (call, phase) => {
+        const isMet = phase === "before" && call.principal === name && call.action === action;
         if (!isMet || (resource !== undefined && !call.resources.includes(resource))) return undefined;
         return { status: 400, errorType: "ValidationException", message, ...fault };
       });

@@ -153,8 +153,8 @@ export async function startTestSystem(tables = "http://127.0.0.1:1"): Promise<Te
     calls: gateway.calls,
     intercept: gateway.intercept,
     fail: (action, resourceEnd = "") =>
-      gateway.intercept(async (call, moment) =>
-        moment === "before" &&
+      gateway.intercept(async (call, phase) =>
+        phase === "before" &&
         call.action === action &&
         call.resources.some((arn) => arn.endsWith(resourceEnd))
           ? { status: 503, errorType: "ServiceUnavailable", message: "injected by the test" }

@@ -9,10 +9,10 @@ import { envelopeSamples, taskSamples } from "../releases/write-messages.ts";
 /** Too large for a message or an item, so that it goes through the bucket. */
 const padding = "x".repeat(400_000);
 const repeatsPerKind = 2;
-const mostRounds = 20;
+const maxRounds = 20;
 
 /** What one round brings: new users, lost webhooks, repeats of what came before, large bodies, a provider that fails. */
-export async function bringRound(system: System, round: number): Promise<void> {
+export async function sendRound(system: System, round: number): Promise<void> {
   const { sandbox } = system;
   const failing = { path: "^/api/v0.4/accounts/", method: "GET", status: 503 } as const;
   // Now and then, which is in the middle of lists too; then in a row, which opens the breaker.
@@ -61,7 +61,7 @@ export async function invokeScheduled({ stack }: System): Promise<void> {
 }
 
 /** Brings rounds until each function was invoked so often. @throws naming those that the load does not reach */
-export async function bringLoad(
+export async function sendLoad(
   system: System,
   functions: readonly LocalFunction[],
   invocations: number,
@@ -70,10 +70,10 @@ export async function bringLoad(
   const unreached = () =>
     begun.filter(({ each, before }) => each.counts().invocations < before + invocations);
   for (let round = 0; round < invocations || unreached().length > 0; round += 1) {
-    if (round === mostRounds) {
+    if (round === maxRounds) {
       const names = unreached().map(({ each }) => each.logicalId);
       throw new Error(`The load does not reach ${names.join(", ")}: add to it what does`);
     }
-    await bringRound(system, round);
+    await sendRound(system, round);
   }
 }

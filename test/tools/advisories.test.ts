@@ -54,8 +54,8 @@ describe("an advisory", () => {
 
 describe("the registry's answer", () => {
   it("names what it knows, or says why it knows nothing", () => {
-    const told = { vulnerabilities: { a: { severity: "high", range: "<2", isDirect: true } } };
-    expect(readAudit(JSON.stringify(told))).toEqual({ answered: true, lines: ["a <2: high"] });
+    const reported = { vulnerabilities: { a: { severity: "high", range: "<2", isDirect: true } } };
+    expect(readAudit(JSON.stringify(reported))).toEqual({ answered: true, lines: ["a <2: high"] });
     expect(readAudit('{"message":"405 Method Not Allowed"}')).toEqual({
       answered: false,
       why: "405 Method Not Allowed",

@@ -35,14 +35,14 @@ process.exitCode = database === undefined ? await byRegistry() : byFolder(databa
 
 async function byRegistry(): Promise<number> {
   const audit = await askRegistry();
-  if (audit.answered) return tell(audit.lines, `the registry, of ${installed.length} packages`);
+  if (audit.answered) return report(audit.lines, `the registry, of ${installed.length} packages`);
   process.stdout.write(`The registry can't be asked: ${audit.why}\n`);
   const file = join(import.meta.dirname, "known.json");
   const known = z
     .object({ date: z.string(), advisories: z.array(z.unknown()) })
     .parse(JSON.parse(readFileSync(file, "utf8")));
   const { date, advisories } = known;
-  return tell(
+  return report(
     found(advisories.map(parseAdvisory)),
     `${advisories.length} advisories of ${date} that are kept here, which is no substitute for all: see --help`,
   );
@@ -55,7 +55,7 @@ function byFolder(folder: string): number {
     process.stderr.write(`${folder} has no advisory: unpack OSV's export there, see --help.\n`);
     return 2;
   }
-  return tell(found(advisories), `${advisories.length} advisories in ${folder}`);
+  return report(found(advisories), `${advisories.length} advisories in ${folder}`);
 }
 
 function found(advisories: readonly Advisory[]): readonly string[] {
@@ -66,7 +66,7 @@ function found(advisories: readonly Advisory[]): readonly string[] {
   );
 }
 
-function tell(lines: readonly string[], source: string): number {
+function report(lines: readonly string[], source: string): number {
   for (const line of lines) process.stderr.write(`${line}\n`);
   process.stdout.write(`advisories: ${lines.length} found, by ${source}\n`);
   return lines.length === 0 ? 0 : 1;

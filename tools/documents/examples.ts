@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
-import type { EventFacts, IncomeEvent, Kind } from "../../domain/event/events.ts";
+import type { EventAttributes, IncomeEvent, WebhookKind } from "../../domain/event/events.ts";
 import { identify } from "../../domain/event/identify.ts";
 import { type Subject, subjectOf } from "../../domain/event/subjects.ts";
-import { type DataSet, fetched, want } from "../../domain/fetch/document.ts";
+import { type DocumentRecord, fetched, requestFetch } from "../../domain/fetch/document.ts";
 import { consequencesOf } from "../../domain/message/consequences.ts";
 import { messageOfErasure } from "../../domain/message/message.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
 import { testMessage } from "../../domain/message/test-message.ts";
 import type { Change } from "../../domain/state/change.ts";
-import { type Answer, judge, type State, settle } from "../../domain/state/state.ts";
+import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../domain/state/state.ts";
 
 const source = "/income-events/production";
 const userId = "0d9bdb0e-27cf-4f4a-9c6e-6a1d8f0e7a55";
@@ -17,15 +17,15 @@ const companyAccountId = "e2a1f6d4-3c58-4b7a-8f09-7d5c2b9e6a31";
 const datasourceId = "uber";
 
 /** Moments of the examples: a minute lies between one and the next. */
-const moment = (minute: number) => new Date(Date.UTC(2026, 0, 31, 9, minute));
+const timestamp = (minute: number) => new Date(Date.UTC(2026, 0, 31, 9, minute));
 
-function received(kind: Kind, facts: EventFacts, minute: number): IncomeEvent {
+function received(kind: WebhookKind, facts: EventAttributes, minute: number): IncomeEvent {
   const id = identify(kind, Buffer.from(JSON.stringify(facts)));
-  return { ...facts, id, kind, receivedAt: moment(minute).toISOString() };
+  return { ...facts, id, kind, receivedAt: timestamp(minute).toISOString() };
 }
 
 /** A subject's life in messages: each event, and behind the last one that contradicts, the provider's answer. */
-function lifeOf(kind: Kind, events: readonly EventFacts[], answer: Answer): readonly Message[] {
+function eventsOf(kind: WebhookKind, events: readonly EventAttributes[], answer: Answer): readonly Message[] {
   let state: State | undefined;
   const messages: Message[] = [];
   const write = (after: State | undefined) => {
@@ -34,26 +34,26 @@ function lifeOf(kind: Kind, events: readonly EventFacts[], answer: Answer): read
     state = after;
   };
   events.forEach((facts, minute) => {
-    write(judge(state, received(kind, facts, minute), 1));
+    write(applyEvent(state, received(kind, facts, minute), 1));
   });
-  write(settle(state, state?.version ?? 0, answer, { at: moment(events.length) }));
+  write(applyProviderAnswer(state, state?.version ?? 0, answer, { at: timestamp(events.length) }));
   return messages;
 }
 
-function dataOf(facts: EventFacts): readonly Message[] {
+function dataOf(facts: EventAttributes): readonly Message[] {
   const event = received("endpoints", facts, 10);
   const subject = subjectOf(event);
-  const wanted = want(undefined, subject, { endpoint: "income" }, { event, receipts: 1 });
+  const requested = requestFetch(undefined, subject, { endpoint: "income" }, { event, receipts: 1 });
   const content = createHash("sha256").update("the data").digest("base64url");
-  const read = wanted && fetched(wanted, wanted.wanted, content, { at: moment(11) });
-  return [...changed(undefined, wanted), ...changed(wanted, read)];
+  const read = requested && fetched(requested, requested.wanted, content, { at: timestamp(11) });
+  return [...changed(undefined, requested), ...changed(requested, read)];
 }
 
 function erasuresOf(subjects: readonly Subject[]): readonly Message[] {
-  return subjects.map((subject) => messageOfErasure(subject, moment(12).toISOString(), source));
+  return subjects.map((subject) => messageOfErasure(subject, timestamp(12).toISOString(), source));
 }
 
-function changed(before: DataSet | undefined, after: DataSet | undefined): readonly Message[] {
+function changed(before: DocumentRecord | undefined, after: DocumentRecord | undefined): readonly Message[] {
   return after === undefined ? [] : published({ of: "data", before, after });
 }
 
@@ -66,7 +66,7 @@ const company = { companyAccountId, datasourceId };
 
 /** One message of each type, as the pipeline itself makes it. */
 export const examples: readonly Message[] = [
-  ...lifeOf(
+  ...eventsOf(
     "users",
     [
       { type: "user.created", userId },
@@ -75,7 +75,7 @@ export const examples: readonly Message[] = [
     ],
     { found: false },
   ),
-  ...lifeOf(
+  ...eventsOf(
     "accounts",
     [
       { type: "account.created", ...account, connected: false },
@@ -86,7 +86,7 @@ export const examples: readonly Message[] = [
     ],
     { found: false },
   ),
-  ...lifeOf(
+  ...eventsOf(
     "company-accounts",
     [
       { type: "company-account.created", ...company, connected: false },
@@ -106,7 +106,7 @@ export const examples: readonly Message[] = [
     dateStart: "2026-01-01",
     dateEnd: "2026-01-31",
   }),
-  testMessage("0f3b6a52-8d1c-4e27-9a64-51c7b8e2d940", "everything", source, moment(12)),
+  testMessage("0f3b6a52-8d1c-4e27-9a64-51c7b8e2d940", "everything", source, timestamp(12)),
   ...erasuresOf([
     { kind: "user", id: userId },
     { kind: "account", id: accountId },

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { kinds } from "../../domain/event/events.ts";
+import { webhookKinds } from "../../domain/event/events.ts";
 import { type LogCode, logCodes } from "../../functions/runtime/log.ts";
 
 const repository = join(import.meta.dirname, "../..");
@@ -43,6 +43,6 @@ function withoutKinds(names: readonly string[]): readonly string[] {
   const folders = [...new Set(names.map((name) => dirname(name)))];
   return folders.flatMap((folder) => {
     const own = names.filter((name) => dirname(name) === folder);
-    return kinds.every((kind) => own.includes(`${folder}/${kind}`)) ? [`${folder}/*`] : own;
+    return webhookKinds.every((kind) => own.includes(`${folder}/${kind}`)) ? [`${folder}/*`] : own;
   });
 }

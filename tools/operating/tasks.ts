@@ -21,7 +21,7 @@ export type Task = {
 };
 
 const drainMs = 120_000;
-const settle = async ({ system }: Scene) => {
+const waitUntilIdle = async ({ system }: Scene) => {
   await system.sandbox.settled();
   await system.stack.drained({ deadline: drainMs });
 };
@@ -41,7 +41,7 @@ export const tasks: readonly Task[] = [
       sandbox.fireEvent("accounts", { event: "merge_account", account_id: scene.account });
       sandbox.fault({ path: `/api/v0.4/accounts/${scene.account}/income`, status: 422 });
       sandbox.fetchData(scene.account, ["income"]);
-      await settle(scene);
+      await waitUntilIdle(scene);
     },
     commands: () => ["doctor"],
   },
@@ -77,7 +77,7 @@ export const tasks: readonly Task[] = [
   {
     title: "Send a subscriber messages again",
     text: "The same messages with the same ids, marked with the replay's id: for a subscriber that lost some, or was added later.",
-    prepare: settle,
+    prepare: waitUntilIdle,
     commands: ({ user }) => ["subscribers list", `replay --subscriber accounts --user ${user}`],
   },
   {
@@ -88,7 +88,7 @@ export const tasks: readonly Task[] = [
   {
     title: "Erase a user",
     text: "Tombstones first, then all data of the user, wherever it is. Data that arrives later is erased too.",
-    prepare: settle,
+    prepare: waitUntilIdle,
     commands: ({ user }) => [`erase user ${user} --yes`, `events list --user ${user}`],
   },
 ];

@@ -68,14 +68,14 @@ export function startAlarms(options: AlarmsOptions): Alarms {
     const value = await options.gaugeOf(metric);
     if (value !== undefined) metricOf(metric).add(value, now());
   };
-  const judgedBy = (alarm: AlarmPlan) => valuesOf(alarm, metricOf, { begin, now: now() });
+  const evaluatedBy = (alarm: AlarmPlan) => valuesOf(alarm, metricOf, { begin, now: now() });
   const evaluate = (): readonly AlarmState[] => {
     for (const metric of watched.values()) addFreshCounts(metric);
     return alarms.map((alarm) => {
       const { logicalId, name, description, actions } = alarm;
       const identity = { logicalId, name, description, actions };
       const before = known.get(logicalId) ?? { ...identity, state: "OK", since: begin };
-      const breached = judgedBy(alarm).filter(({ isBreached }) => isBreached).length;
+      const breached = evaluatedBy(alarm).filter(({ isBreached }) => isBreached).length;
       const state = breached >= alarm.datapointsToAlarm ? "ALARM" : "OK";
       if (state === before.state) return before;
       const changed: AlarmState = { ...identity, state, since: now() };
@@ -111,7 +111,7 @@ export function startAlarms(options: AlarmsOptions): Alarms {
     look,
     values: (logicalId) => {
       const alarm = alarms.find((each) => each.logicalId === logicalId);
-      return alarm === undefined ? [] : judgedBy(alarm).map(({ value }) => value);
+      return alarm === undefined ? [] : evaluatedBy(alarm).map(({ value }) => value);
     },
     close: async () => {
       closing.abort();

@@ -4,7 +4,7 @@ import type { Metric } from "./metric.ts";
 export type PeriodValue = { readonly value: number | undefined; readonly isBreached: boolean };
 
 /** Milliseconds since 1970. */
-type Moment = { readonly begin: number; readonly now: number };
+type EvaluationTime = { readonly begin: number; readonly now: number };
 
 /**
  * What an alarm is judged by: the values of its latest periods, which end now, the latest first. Of the time before
@@ -13,7 +13,7 @@ type Moment = { readonly begin: number; readonly now: number };
 export function valuesOf(
   alarm: AlarmPlan,
   metricOf: (metric: MetricPlan) => Metric,
-  { begin, now }: Moment,
+  { begin, now }: EvaluationTime,
 ): readonly PeriodValue[] {
   const period = alarm.periodSeconds * 1000;
   return Array.from({ length: alarm.evaluationPeriods }, (_, index) => {

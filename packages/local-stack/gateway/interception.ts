@@ -6,10 +6,10 @@ import type { Call, Detour, Fault, Interceptor, Outcome } from "./types.ts";
 export async function firstOutcome(
   interceptors: ReadonlySet<Interceptor>,
   call: Call,
-  moment: "before" | "after",
+  phase: "before" | "after",
 ): Promise<Outcome> {
   for (const interceptor of interceptors) {
-    const outcome = await interceptor(call, moment);
+    const outcome = await interceptor(call, phase);
     if (outcome !== undefined) return outcome;
   }
   return undefined;

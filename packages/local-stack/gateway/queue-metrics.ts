@@ -6,7 +6,7 @@ import { asObject, type Operation, parseJsonObject } from "./operation.ts";
 /** Metrics of the namespace AWS/SQS that are measured here; every one has the dimension QueueName. */
 const counted = ["NumberOfMessagesSent", "NumberOfMessagesReceived", "NumberOfEmptyReceives"] as const;
 /** So long a call may be under way. */
-const momentInSeconds = 120;
+const timestampInSeconds = 120;
 const age = "ApproximateAgeOfOldestMessage";
 export const queueMetricNames = [...counted, age] as const;
 export type QueueMetricName = (typeof queueMetricNames)[number];
@@ -51,7 +51,7 @@ export function createQueueMetrics(sqs: EngineClient, now: () => number): QueueM
       // The age of this moment only: what it was before is not kept. A range that a caller lets end now has ended
       // a moment ago.
       const at = beginOf(Math.min(seconds, to - 0.001), period);
-      if (sent === undefined || at < from || seconds - to > momentInSeconds) return new Map();
+      if (sent === undefined || at < from || seconds - to > timestampInSeconds) return new Map();
       return new Map([[at, Math.max(0, Math.floor((now() - sent) / 1000))]]);
     },
   };

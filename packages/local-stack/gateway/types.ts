@@ -62,7 +62,7 @@ export type Outcome = undefined | Fault | "hang" | "drop" | "cut" | Detour;
  * Called for every allowed call: `before` it leaves to the engine, and `after` the engine applied it while the
  * answer is not yet returned.
  */
-export type Interceptor = (call: Call, moment: "before" | "after") => Promise<Outcome>;
+export type Interceptor = (call: Call, phase: "before" | "after") => Promise<Outcome>;
 
 export type Denial = {
   readonly principal: string;

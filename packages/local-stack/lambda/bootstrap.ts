@@ -39,14 +39,14 @@ process.on("unhandledRejection", (reason) => {
 });
 
 const handler = await load().catch((error: unknown) => {
-  tell({ kind: "init-error", error: initError(error) });
+  send({ kind: "init-error", error: initError(error) });
 });
 if (handler !== undefined) {
   process.on("message", (message: RunnerMessage) => {
     if (message.kind === "invoke") void answer(handler, message);
-    else tell({ kind: "weighed", held: weigh() });
+    else send({ kind: "weighed", held: measureMemory() });
   });
-  tell({ kind: "ready" });
+  send({ kind: "ready" });
 }
 
 async function load(): Promise<Handler> {
@@ -77,11 +77,11 @@ async function answer(handle: Handler, invocation: Invocation): Promise<void> {
     const result = await handle(JSON.parse(invocation.event), contextOf(invocation));
     const payload = JSON.stringify(result) ?? "null";
     currentRequest = undefined;
-    tell({ kind: "returned", requestId, payload, usage: usageSince(before) });
+    send({ kind: "returned", requestId, payload, usage: usageSince(before) });
   } catch (error) {
     writePlatformLine("Invoke Error", error);
     currentRequest = undefined;
-    tell({ kind: "failed", requestId, error: describe(error) });
+    send({ kind: "failed", requestId, error: describe(error) });
   }
 }
 
@@ -91,7 +91,7 @@ function usageSince({ cpu, at }: { readonly cpu: NodeJS.CpuUsage; readonly at: n
 }
 
 /** Collects all garbage, which Lambda never asks for: what is measured meanwhile is not what a function takes there. */
-function weigh(): Held {
+function measureMemory(): Held {
   setFlagsFromString("--expose-gc");
   const collectGarbage: unknown = runInNewContext("gc");
   // A collection leaves the buffers that it found to be swept beside it; the next one waits for that.
@@ -185,9 +185,9 @@ function failAndExit(error: FunctionError, code: number): void {
     currentRequest === undefined
       ? { kind: "init-error", error }
       : { kind: "failed", requestId: currentRequest, error };
-  tell(message, () => process.exit(code));
+  send(message, () => process.exit(code));
 }
 
-function tell(message: ProcessMessage, then?: () => void): void {
+function send(message: ProcessMessage, then?: () => void): void {
   toRunner?.(message, undefined, undefined, () => then?.());
 }

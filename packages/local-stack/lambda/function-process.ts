@@ -18,7 +18,7 @@ export type FunctionProcess = {
   /** Runs one invocation; the process takes one at a time. It never rejects. */
   invoke(event: string): Promise<InvocationOutcome>;
   /** What it holds after all garbage is collected, while nothing runs in it; undefined where it ends instead. */
-  weigh(): Promise<Held | undefined>;
+  measureMemory(): Promise<Held | undefined>;
   kill(): void;
 };
 
@@ -72,7 +72,7 @@ export function startFunctionProcess(
     initialized: initialization(child, Math.max(shortestImport, plan.timeoutSeconds)),
     exited,
     kill: () => child.kill("SIGKILL"),
-    weigh: () => Promise.race([weighed(child), exited.then(() => undefined)]),
+    measureMemory: () => Promise.race([measured(child), exited.then(() => undefined)]),
     invoke: (event) => {
       const requestId = randomUUID();
       const { name, arn, memoryMb, logGroupName, timeoutSeconds } = plan;
@@ -156,7 +156,7 @@ function runInvocation(
   });
 }
 
-function weighed(child: ChildProcess): Promise<Held> {
+function measured(child: ChildProcess): Promise<Held> {
   return new Promise((resolve) => {
     const take = (message: ProcessMessage): void => {
       if (message.kind !== "weighed") return;

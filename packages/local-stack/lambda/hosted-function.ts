@@ -28,7 +28,7 @@ export type HostedFunction = {
   /** Kills all its processes, idle ones too; answers how many. */
   kill(): number;
   /** What each of its warm processes that is idle holds, after all garbage is collected. */
-  weigh(): Promise<readonly Held[]>;
+  measureMemory(): Promise<readonly Held[]>;
   counts(): FunctionCounts;
   /** Distinct reasons why the handler could not be imported. */
   initErrors(): readonly string[];
@@ -149,8 +149,8 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     },
     killWorking: () => [...working].map(kill).length,
     kill: () => [...working, ...takeIdle()].map(kill).length,
-    weigh: async () => {
-      const held = await Promise.all(served.flatMap(({ idle }) => idle.map((each) => each.weigh())));
+    measureMemory: async () => {
+      const held = await Promise.all(served.flatMap(({ idle }) => idle.map((each) => each.measureMemory())));
       return held.filter((each) => each !== undefined);
     },
     counts: () => ({ ...counts, running: counts.running - waiting.length }),

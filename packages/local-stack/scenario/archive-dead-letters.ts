@@ -13,7 +13,7 @@ const wholeRetention = JSON.stringify({ beforeEndSeconds: 14 * 86_400 });
  * Archives all dead letters. What a run that was killed had in its hands comes back when that run's time is over.
  * @throws at the deadline, or where a run fails
  */
-export async function archiveLetters(stack: LocalStack, access: Access, deadline: number): Promise<void> {
+export async function archiveDeadLetters(stack: LocalStack, access: Access, deadline: number): Promise<void> {
   const target = stack.functions.find(({ name }) => name === outputOf(stack, "ArchiveFunctionName"));
   const client = new SQSClient(access);
   const end = Date.now() + deadline;

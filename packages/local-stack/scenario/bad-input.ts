@@ -46,7 +46,7 @@ type Subjects = {
  * Sends what a provider's bad day brings: bodies three times, late repeats that contradict the state, large ones,
  * unreadable ones, and wrong secrets.
  */
-export async function sendAdversity(
+export async function sendBadInput(
   post: Post,
   secret: Record<string, string>,
   { users, accounts, companyAccounts }: Subjects,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Expectation } from "./expectation.ts";
-import type { DeadLetter, KnownConnection, TableCensus } from "./snapshot.ts";
+import type { DeadLetter, KnownConnection, TableSnapshot } from "./snapshot.ts";
 
 export type Subscription = {
   readonly name: string;
@@ -9,7 +9,7 @@ export type Subscription = {
 };
 
 export type Found = {
-  readonly table: TableCensus;
+  readonly table: TableSnapshot;
   /** By `<id>/<endpoint>`: data as text, from wherever it lies. */
   readonly contents: ReadonlyMap<string, string>;
   /** By subscriber: the distinct messages in its queue, or parked where it refused them, id and type. */

@@ -9,7 +9,7 @@ const ofSomebodyElse = "of somebody else";
  * Puts two letters into each dead-letter queue: one that names a user, one of somebody else. The eraser does not look
  * into its own, which gets the latter only.
  */
-export async function putLetters(sqs: SQSClient, stack: LocalStack, userId: string): Promise<void> {
+export async function putDeadLetters(sqs: SQSClient, stack: LocalStack, userId: string): Promise<void> {
   const own = outputOf(stack, "EraseQueueUrl");
   for (const { url, source } of deadLetterQueuesOf(stack)) {
     const bodies = source === own ? [ofSomebodyElse] : [ofSomebodyElse, JSON.stringify({ user: userId })];
@@ -18,7 +18,7 @@ export async function putLetters(sqs: SQSClient, stack: LocalStack, userId: stri
 }
 
 /** What an erasure, and a run of the archive that finds no letter near its end, left or took wrongly, in words. */
-export async function findWrongLetters(sqs: SQSClient, stack: LocalStack): Promise<readonly string[]> {
+export async function findWrongDeadLetters(sqs: SQSClient, stack: LocalStack): Promise<readonly string[]> {
   const depths = await Promise.all(
     deadLetterQueuesOf(stack).map(async ({ url, source }) => ({ source, depth: await queueDepth(sqs, url) })),
   );

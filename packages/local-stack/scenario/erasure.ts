@@ -4,10 +4,10 @@ import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "../outputs.ts";
 import type { System } from "../system.ts";
-import { settle } from "../wait-until-idle.ts";
+import { waitUntilIdle } from "../wait-until-idle.ts";
 import { poster, sendLargeOf } from "./bad-input.ts";
 import { findWrongChanges, putGivenUpChanges } from "./erasable-changes.ts";
-import { findWrongLetters, putLetters } from "./erasable-dead-letters.ts";
+import { findWrongDeadLetters, putDeadLetters } from "./erasable-dead-letters.ts";
 
 /** A user of whom nothing may be left. */
 export type Erased = { readonly userId: string; readonly accountIds: readonly string[] };
@@ -41,20 +41,20 @@ export async function eraseUser(
 ): Promise<void> {
   const { userId } = erased;
   await sendLargeBodiesOf(erased, { stack }, secret);
-  await settle({ sandbox, stack }, patience);
+  await waitUntilIdle({ sandbox, stack }, patience);
   const sqs = new SQSClient(access);
   const s3 = new S3Client({ ...access, forcePathStyle: true });
   try {
-    await putLetters(sqs, stack, userId);
+    await putDeadLetters(sqs, stack, userId);
     await putGivenUpChanges(s3, stack, userId);
     await askForErasure(sqs, outputOf(stack, "EraseQueueUrl"), userId);
   } finally {
     sqs.destroy();
     s3.destroy();
   }
-  await settle({ sandbox, stack }, patience);
+  await waitUntilIdle({ sandbox, stack }, patience);
   sandbox.deleteUser(userId);
-  await settle({ sandbox, stack }, patience);
+  await waitUntilIdle({ sandbox, stack }, patience);
 }
 
 /** Asks for a user's erasure as the operator's command does. */
@@ -82,7 +82,7 @@ export async function findRemainsOf(system: System, erased: Erased): Promise<rea
   try {
     return [
       ...remains,
-      ...(await findWrongLetters(sqs, stack)),
+      ...(await findWrongDeadLetters(sqs, stack)),
       ...(await findWrongChanges(s3, stack, erased.userId)),
     ];
   } finally {

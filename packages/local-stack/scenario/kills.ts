@@ -23,7 +23,7 @@ export type Kills = {
   /** How many processes were killed so far. */
   count(): number;
   /** Who has not been killed yet. */
-  spared(): readonly string[];
+  notKilled(): readonly string[];
   stop(): void;
 };
 
@@ -32,17 +32,17 @@ export type Kills = {
  * learns of it. That is where a pipeline that forgets, forgets.
  */
 export function killEachOnce(gateway: Pick<Gateway, "intercept">, victims: readonly Victim[]): Kills {
-  const spared = new Map(victims.map((victim) => [victim.principal, victim]));
+  const notKilled = new Map(victims.map((victim) => [victim.principal, victim]));
   let count = 0;
-  const stop = gateway.intercept(async ({ principal, action }, moment) => {
-    const victim = spared.get(principal);
-    if (victim === undefined || moment !== "after" || polls.has(action)) return undefined;
+  const stop = gateway.intercept(async ({ principal, action }, phase) => {
+    const victim = notKilled.get(principal);
+    if (victim === undefined || phase !== "after" || polls.has(action)) return undefined;
     const killed = victim.kill();
     // The call of a process that has ended meanwhile.
     if (killed === 0) return undefined;
-    spared.delete(principal);
+    notKilled.delete(principal);
     count += killed;
     return "drop";
   });
-  return { count: () => count, spared: () => [...spared.keys()], stop };
+  return { count: () => count, notKilled: () => [...notKilled.keys()], stop };
 }

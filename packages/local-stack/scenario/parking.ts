@@ -9,7 +9,7 @@ const refusal = {
 
 export type Refusals = {
   /** Whose sending no queue has refused yet: function and subscriber. */
-  spared(): readonly string[];
+  notRefused(): readonly string[];
   stop(): void;
 };
 
@@ -23,21 +23,21 @@ export function refuseEachOnce(
   senders: readonly string[],
   subscribers: readonly SubscriberOutput[],
 ): Refusals {
-  const spared = new Map(
+  const notRefused = new Map(
     senders.flatMap((sender) =>
       subscribers.map(({ name, queueUrl }) => [`${sender} ${queueNameOf(queueUrl)}`, `${sender} to ${name}`]),
     ),
   );
-  const stop = gateway.intercept(async ({ principal, action, resources }, moment) => {
-    if (moment !== "before" || action !== "sqs:SendMessageBatch") return undefined;
+  const stop = gateway.intercept(async ({ principal, action, resources }, phase) => {
+    if (phase !== "before" || action !== "sqs:SendMessageBatch") return undefined;
     const sending = resources
       .map((arn) => `${principal} ${arn.split(":").at(-1)}`)
-      .find((key) => spared.has(key));
+      .find((key) => notRefused.has(key));
     if (sending === undefined) return undefined;
-    spared.delete(sending);
+    notRefused.delete(sending);
     return refusal;
   });
-  return { spared: () => [...spared.values()], stop };
+  return { notRefused: () => [...notRefused.values()], stop };
 }
 
 function queueNameOf(url: string): string {

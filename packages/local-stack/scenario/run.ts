@@ -4,9 +4,9 @@ import { outputOf, type SubscriberOutput, subscribersOf } from "../outputs.ts";
 import { problemsOf, watchForProblems } from "../problems.ts";
 import type { LocalStack } from "../stack.ts";
 import type { Progress, System } from "../system.ts";
-import { settle } from "../wait-until-idle.ts";
-import { archiveLetters, readArchive } from "./archive-dead-letters.ts";
-import { type Account, poster, sendAdversity } from "./bad-input.ts";
+import { waitUntilIdle } from "../wait-until-idle.ts";
+import { archiveDeadLetters, readArchive } from "./archive-dead-letters.ts";
+import { type Account, poster, sendBadInput } from "./bad-input.ts";
 import { type Found, findLosses } from "./compare.ts";
 import { createErasable, type Erased, eraseUser, findRemainsOf, sendLargeBodiesOf } from "./erasure.ts";
 import { type Expectation, identityOf } from "./expectation.ts";
@@ -25,13 +25,13 @@ export type ScenarioResult = {
 /** Neither events nor tasks, by the output that names their queue: each must end in that queue's dead letters. */
 const unreadableTasks = { FetchQueueUrl: '{"schemaVersion":0}', EraseQueueUrl: '{"schemaVersion":-1}' };
 /** Functions that send to subscribers. */
-const tellsSubscribers = /^(?:Relay|Erase)/;
+const notifiesSubscribers = /^(?:Relay|Erase)/;
 const failuresOfProvider = 5;
 /** More than there are first calls for company accounts: some call is refused with the secret read again, too. */
 const refusedCalls = 10;
 const companyAccountsPerScenario = 3;
 /** Users that no webhook tells of: reconciliation must find them. */
-const mostUntoldUsers = 2;
+const maxUnannouncedUsers = 2;
 /** Milliseconds that the queues may take to empty: a killed function's messages come back after their visibility. */
 const patience = 900_000;
 
@@ -60,7 +60,7 @@ export async function runScenario(
     stack.functions.map((target) => ({ principal: target.name, kill: () => target.killWorking() })),
   );
   const subscribers = subscribersOf(stack);
-  const senders = stack.functions.filter(({ logicalId }) => tellsSubscribers.test(logicalId));
+  const senders = stack.functions.filter(({ logicalId }) => notifiesSubscribers.test(logicalId));
   const refusals = refuseEachOnce(
     stack.gateway,
     senders.map(({ name }) => name),
@@ -78,9 +78,9 @@ export async function runScenario(
     await invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]);
     progress("Counting in the table and the queues");
     const remains = await findRemainsOf(system, erased);
-    const found = await takeCensus(stack, access, subscribers);
-    const unkilled = kills.spared().map((name) => `the function ${name} was never killed at work`);
-    const unrefused = refusals.spared().map((sending) => `no queue refused a message of ${sending}`);
+    const found = await takeTableSnapshot(stack, access, subscribers);
+    const unkilled = kills.notKilled().map((name) => `the function ${name} was never killed at work`);
+    const unrefused = refusals.notRefused().map((sending) => `no queue refused a message of ${sending}`);
     const losses = [
       ...findLosses(expected, found, subscribers),
       ...remains,
@@ -108,12 +108,12 @@ async function play(
   { secret, users, progress }: ScenarioLoad,
 ): Promise<Played> {
   // First, so that whichever run of reconciliation is the day's first one finds them.
-  await sandbox.createUsers(Math.min(users, mostUntoldUsers), { drop: true });
+  await sandbox.createUsers(Math.min(users, maxUnannouncedUsers), { drop: true });
   progress(`Connecting the accounts of ${users} users, while functions are killed and the provider fails`);
   sandbox.fault({ path: "^/api/v0.4/accounts/", method: "GET", status: 503, times: failuresOfProvider });
   sandbox.fault({ path: "^/api/v0.4/company-accounts/", status: 401, times: refusedCalls });
 
-  const told = await sandbox.createUsers(users, {
+  const announced = await sandbox.createUsers(users, {
     companyAccounts: Math.min(users, companyAccountsPerScenario),
     // Data that is too large for an item.
     pictures: 1,
@@ -127,23 +127,23 @@ async function play(
 
   progress("Sending duplicates, late repeats, large and unreadable bodies, wrong secrets");
   const { accounts, companyAccounts } = accountsOf(sandbox);
-  const isTold = ({ userId }: Account) => told.users.includes(userId);
-  const sent = await sendAdversity(
+  const isAnnounced = ({ userId }: Account) => announced.users.includes(userId);
+  const sent = await sendBadInput(
     poster(outputOf(stack, "WebhooksUrl")),
     { ...secret },
-    { users: told.users, accounts: accounts.filter(isTold), companyAccounts },
+    { users: announced.users, accounts: accounts.filter(isAnnounced), companyAccounts },
   );
   await sendLargeBodiesOf(erased, { stack }, secret);
   // An ordinary run, which may be killed: what it has hidden then comes back while others are waited for.
   await invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]);
 
   progress("Waiting until every queue is empty and the stream is read");
-  await settle({ sandbox, stack }, patience);
+  await waitUntilIdle({ sandbox, stack }, patience);
   progress("Comparing with the provider's list, for users whose webhooks were lost");
   await invokeUntilHealed(stack, kills, ["ReconcileFunctionName"]);
-  await settle({ sandbox, stack }, patience);
+  await waitUntilIdle({ sandbox, stack }, patience);
   progress("Archiving the dead letters");
-  await archiveLetters(stack, access, patience);
+  await archiveDeadLetters(stack, access, patience);
   return { poison: new Set(sent.poison.map(identityOf)), erased };
 }
 
@@ -169,7 +169,7 @@ async function invokeUntilHealed(stack: LocalStack, kills: Kills, outputs: reado
     if (target === undefined) continue;
     for (let tries = 0; tries < 3; tries += 1) {
       const outcome = await target.invoke("{}");
-      if (outcome.kind === "returned" && !kills.spared().includes(target.name)) break;
+      if (outcome.kind === "returned" && !kills.notKilled().includes(target.name)) break;
     }
   }
 }
@@ -219,7 +219,7 @@ export function expectationOf(
   };
 }
 
-async function takeCensus(
+async function takeTableSnapshot(
   stack: LocalStack,
   access: Access,
   subscriptions: readonly SubscriberOutput[],

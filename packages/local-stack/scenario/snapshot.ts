@@ -45,7 +45,7 @@ type StoredEvent = {
 };
 
 /** What stands in the table, read with the SDK. Ids are the provider's. */
-export type TableCensus = {
+export type TableSnapshot = {
   readonly events: ReadonlyMap<string, StoredEvent>;
   readonly users: ReadonlySet<string>;
   readonly accounts: ReadonlyMap<string, KnownConnection>;
@@ -59,7 +59,7 @@ export type TableCensus = {
   readonly fetches: number;
 };
 
-export async function readTable(access: Access, tableName: string): Promise<TableCensus> {
+export async function readTable(access: Access, tableName: string): Promise<TableSnapshot> {
   const client = new DynamoDBClient(access);
   const events = new Map<string, StoredEvent>();
   const users = new Set<string>();
@@ -115,7 +115,7 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
 export async function readObjects(
   access: Access,
   Bucket: string,
-  objects: TableCensus["objects"],
+  objects: TableSnapshot["objects"],
 ): Promise<ReadonlyMap<string, string>> {
   const client = new S3Client({ ...access, forcePathStyle: true });
   const texts = new Map<string, string>();

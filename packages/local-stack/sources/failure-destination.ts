@@ -42,7 +42,7 @@ function invocationRecord(plan: StreamSourcePlan, givenUp: GivenUp) {
   const { records, shardId, condition, invocations, functionArn, now } = givenUp;
   const first = records.at(0)?.dynamodb;
   const last = records.at(-1)?.dynamodb;
-  const moment = (seconds = 0): string => new Date(seconds * 1000).toISOString();
+  const timestamp = (seconds = 0): string => new Date(seconds * 1000).toISOString();
   return {
     requestContext: { requestId: randomUUID(), functionArn, condition, approximateInvokeCount: invocations },
     ...(invocations > 0 && {
@@ -54,8 +54,8 @@ function invocationRecord(plan: StreamSourcePlan, givenUp: GivenUp) {
       shardId,
       startSequenceNumber: first?.SequenceNumber,
       endSequenceNumber: last?.SequenceNumber,
-      approximateArrivalOfFirstRecord: moment(first?.ApproximateCreationDateTime),
-      approximateArrivalOfLastRecord: moment(last?.ApproximateCreationDateTime),
+      approximateArrivalOfFirstRecord: timestamp(first?.ApproximateCreationDateTime),
+      approximateArrivalOfLastRecord: timestamp(last?.ApproximateCreationDateTime),
       batchSize: records.length,
       streamArn: plan.streamArn,
     },

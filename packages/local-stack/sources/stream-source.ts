@@ -130,8 +130,8 @@ export function startStreamSource(options: StreamSourceOptions): StreamSource {
   };
 
   const wakeAll = (): void => readers.forEach((reader) => void reader.wake());
-  const stopListening = options.gateway.intercept(async (call, moment) => {
-    if (moment === "after" && isWriteTo(plan.table.arn, call)) wakeAll();
+  const stopListening = options.gateway.intercept(async (call, phase) => {
+    if (phase === "after" && isWriteTo(plan.table.arn, call)) wakeAll();
     return undefined;
   });
   const running = run();

@@ -60,7 +60,7 @@ export type LocalFunction = {
   /** Serves with other code from now on, see `functionsOf`; several take turns. What runs ends as it began. */
   serve(plans: Codes): void;
   /** What each of its warm processes that is idle holds, after all garbage is collected. */
-  weigh(): Promise<readonly Held[]>;
+  measureMemory(): Promise<readonly Held[]>;
   /** Kills (SIGKILL) the processes that work at this moment; answers how many. */
   killWorking(): number;
   /** Kills (SIGKILL) all its processes, so that it starts cold; answers how many. */

@@ -37,7 +37,7 @@ export function startFunction(
 /** What can be asked of a function that runs and done to it. */
 export function localFunction({ host, log }: StartedFunction): LocalFunction {
   const { logicalId, name, arn, memoryMb } = host.plan;
-  const { invoke, serve, weigh, killWorking, kill, counts } = host;
+  const { invoke, serve, measureMemory, killWorking, kill, counts } = host;
   const { lines, bytes: logBytes } = log;
   return {
     logicalId,
@@ -46,7 +46,7 @@ export function localFunction({ host, log }: StartedFunction): LocalFunction {
     memoryMb,
     invoke,
     serve,
-    weigh,
+    measureMemory,
     killWorking,
     kill,
     counts,

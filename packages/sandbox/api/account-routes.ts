@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { Account } from "../accounts.ts";
 import { type EndpointName, isEndpointName } from "../endpoint-names.ts";
-import type { World } from "../provider-model.ts";
+import type { ProviderModel } from "../provider-model.ts";
 import type { Shapes } from "../shapes.ts";
-import { formatMoment } from "../timestamps.ts";
+import { formatTimestamp } from "../timestamps.ts";
 import { type DaysQuery, daysOf, daysProperties } from "./days.ts";
 import { ApiError, notFound } from "./errors.ts";
 import { isPaged, listAnswer, type PageQuery, pagedQuerySchema, pageOf, pageQuerySchema } from "./paging.ts";
@@ -26,18 +26,18 @@ const groups = [
 ] as const;
 
 /** A user's accounts; an account's state, its data, and the start of a data fetch. */
-export function accountRoutes(app: FastifyInstance, world: World, shapes: Shapes): void {
-  listRoute(app, world);
+export function accountRoutes(app: FastifyInstance, model: ProviderModel, shapes: Shapes): void {
+  listRoute(app, model);
   for (const { path, company } of groups) {
-    const find = (id: string) => findAccount(world, id, company);
+    const find = (id: string) => findAccount(model, id, company);
     stateRoute(app, path, find, shapes);
-    dataRoute(app, path, find, { world, shapes });
-    fetchRoute(app, path, find, world);
+    dataRoute(app, path, find, { model, shapes });
+    fetchRoute(app, path, find, model);
   }
 }
 
 /** Company accounts are not among them: they are managed through the company API. */
-function listRoute(app: FastifyInstance, world: World): void {
+function listRoute(app: FastifyInstance, model: ProviderModel): void {
   app.get<{ Params: { user_id: string }; Querystring: PageQuery }>(
     "/api/v0.4/users/:user_id/accounts",
     {
@@ -49,8 +49,8 @@ function listRoute(app: FastifyInstance, world: World): void {
       },
     },
     async ({ params, query }) => {
-      if (world.user(params.user_id) === undefined) throw notFound("there is no user with this id");
-      const accounts = world.accountsOf(params.user_id).filter(({ company }) => !company);
+      if (model.user(params.user_id) === undefined) throw notFound("there is no user with this id");
+      const accounts = model.accountsOf(params.user_id).filter(({ company }) => !company);
       return listAnswer(accounts, query, showAccount);
     },
   );
@@ -58,8 +58,8 @@ function listRoute(app: FastifyInstance, world: World): void {
 
 type Find = (id: string) => Account;
 
-function findAccount(world: World, id: string, company: boolean): Account {
-  const account = world.account(id);
+function findAccount(model: ProviderModel, id: string, company: boolean): Account {
+  const account = model.account(id);
   if (account === undefined || account.company !== company) {
     throw notFound(`there is no ${company ? "company account" : "account"} with this id`);
   }
@@ -86,7 +86,7 @@ function dataRoute(
   app: FastifyInstance,
   path: string,
   find: Find,
-  { world, shapes }: { world: World; shapes: Shapes },
+  { model, shapes }: { model: ProviderModel; shapes: Shapes },
 ): void {
   app.get<{ Params: { account_id: string; endpoint: string }; Querystring: PageQuery & DaysQuery }>(
     `${path}/:account_id/:endpoint`,
@@ -101,7 +101,7 @@ function dataRoute(
     async ({ params, query }, reply) => {
       const account = find(params.account_id);
       if (!isEndpointName(params.endpoint)) throw notFound("there is no endpoint of this name");
-      const data = world.data(account, params.endpoint, daysOf(query));
+      const data = model.data(account, params.endpoint, daysOf(query));
       if (data === undefined) throw notFound("no data of this endpoint has been fetched yet");
       const { items, next } = pageOf(data.data, query);
       const page = isPaged(query) ? { ...data, data: items, next } : data;
@@ -110,7 +110,7 @@ function dataRoute(
   );
 }
 
-function fetchRoute(app: FastifyInstance, path: string, find: Find, world: World): void {
+function fetchRoute(app: FastifyInstance, path: string, find: Find, model: ProviderModel): void {
   app.post<{ Params: { account_id: string }; Body: { endpoints: EndpointName[] } }>(
     `${path}/:account_id/fetches`,
     {
@@ -125,7 +125,7 @@ function fetchRoute(app: FastifyInstance, path: string, find: Find, world: World
       const account = find(params.account_id);
       if (!account.connected) throw new ApiError(409, "not_connected", "the account is not connected");
       reply.code(202);
-      return { request_id: world.startFetch(account.id, body.endpoints) };
+      return { request_id: model.startFetch(account.id, body.endpoints) };
     },
   );
 }
@@ -136,8 +136,8 @@ function showAccount(account: Account) {
     user_id: account.userId,
     datasource_id: account.datasource.id,
     connected: account.connected,
-    created_at: formatMoment(account.createdAt),
-    updated_at: formatMoment(account.updatedAt),
+    created_at: formatTimestamp(account.createdAt),
+    updated_at: formatTimestamp(account.updatedAt),
     endpoints: [...account.data.keys()],
   };
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { connectionFlow, type FlowDependencies } from "../connect/routes.ts";
-import type { World } from "../provider-model.ts";
+import type { ProviderModel } from "../provider-model.ts";
 import type { Shapes } from "../shapes.ts";
 import type { WebhookRegistry } from "../webhooks.ts";
 import { accountRoutes } from "./account-routes.ts";
@@ -13,7 +13,7 @@ import { userRoutes } from "./user-routes.ts";
 import { webhookRoutes } from "./webhook-routes.ts";
 
 export type ApiDependencies = GuardDependencies & {
-  readonly world: World;
+  readonly model: ProviderModel;
   readonly webhooks: WebhookRegistry;
   readonly shapes: Shapes;
   readonly flow: FlowDependencies;
@@ -23,7 +23,7 @@ export type ApiDependencies = GuardDependencies & {
 
 /** The service's API, in which every path needs a token and every error is JSON, and the connection flow's pages. */
 export async function createApi(dependencies: ApiDependencies): Promise<FastifyInstance> {
-  const { world, webhooks, tokens, shapes, flow, pageSize } = dependencies;
+  const { model, webhooks, tokens, shapes, flow, pageSize } = dependencies;
   const app = createHttpApp();
   const callers = guardApi(app, dependencies);
   if (pageSize !== undefined) pageAlways(app, pageSize);
@@ -34,9 +34,9 @@ export async function createApi(dependencies: ApiDependencies): Promise<FastifyI
     secured: true,
   });
   tokenRoutes(app, tokens, callers);
-  userRoutes(app, world, shapes);
+  userRoutes(app, model, shapes);
   webhookRoutes(app, webhooks);
-  accountRoutes(app, world, shapes);
+  accountRoutes(app, model, shapes);
   await app.register(connectionFlow, flow);
   return app;
 }

@@ -22,6 +22,6 @@ export function daysOf({ date_start: start = "0000-01-01", date_end: end = "9999
 
 // Date takes 30 February for 2 March.
 function isOnCalendar(date: string): boolean {
-  const moment = new Date(date);
-  return !Number.isNaN(moment.getTime()) && formatDate(moment) === date;
+  const timestamp = new Date(date);
+  return !Number.isNaN(timestamp.getTime()) && formatDate(timestamp) === date;
 }

@@ -44,13 +44,13 @@ export function guardApi(app: FastifyInstance, dependencies: GuardDependencies):
     arrivals.set(request, clock.now());
     // A caller that hangs up before the answer's end was called too.
     reply.raw.once("close", () => log(request, reply.raw.headersSent ? reply.raw.statusCode : 0));
-    const verdict = await tokens.verify(request.headers.authorization);
-    if (verdict.valid) tokenIds.set(request, verdict.tokenId);
+    const check = await tokens.verify(request.headers.authorization);
+    if (check.valid) tokenIds.set(request, check.tokenId);
     const fault = faults.take(request.method, pathOf(request));
     if (fault !== undefined) return meet(fault, reply, retryAfter, (status) => log(request, status));
-    if (!verdict.valid) {
+    if (!check.valid) {
       reply.header("www-authenticate", "Bearer");
-      throw new ApiError(401, "unauthorized", `the token is ${verdict.reason}`);
+      throw new ApiError(401, "unauthorized", `the token is ${check.reason}`);
     }
     const wait = rateLimit();
     if (wait === undefined) return;

@@ -3,7 +3,7 @@ import { cursorSchema } from "./paging.ts";
 
 /** JSON Schemas of the routes: they validate requests, write answers and describe the API. */
 const uuid = { type: "string", format: "uuid" } as const;
-const moment = {
+const timestamp = {
   type: "string",
   pattern: "^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}(\\.\\d+)? UTC$",
   description: "Date and time in UTC, written as <date> <time> UTC",
@@ -24,7 +24,7 @@ export const tokenSchema = {
 export const userSchema = {
   type: "object",
   required: ["id", "created_at", "accounts_number"],
-  properties: { id: uuid, created_at: moment, accounts_number: { type: "integer", minimum: 0 } },
+  properties: { id: uuid, created_at: timestamp, accounts_number: { type: "integer", minimum: 0 } },
 } as const;
 
 export const usersSchema = listSchema(userSchema);
@@ -37,8 +37,8 @@ export const accountSchema = {
     user_id: uuid,
     datasource_id: uuid,
     connected: { type: "boolean" },
-    created_at: moment,
-    updated_at: moment,
+    created_at: timestamp,
+    updated_at: timestamp,
     endpoints: { type: "array", items: { enum: endpointNames } },
   },
 } as const;
@@ -52,7 +52,7 @@ export const dataSetSchema = {
     account_id: uuid,
     endpoint: { enum: endpointNames },
     revision: { type: "integer", minimum: 1, description: "Counts the changes of this data" },
-    updated_at: moment,
+    updated_at: timestamp,
     data: { type: "array", items: { type: "object", additionalProperties: true } },
     next: { ...cursorSchema, description: "On a page only: the next page's cursor, or null" },
   },

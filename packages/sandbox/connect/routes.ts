@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { User } from "../accounts.ts";
 import { ApiError, notFound } from "../api/errors.ts";
 import type { Datasource } from "../datasources.ts";
-import type { Registration, World } from "../provider-model.ts";
+import type { ProviderModel, Registration } from "../provider-model.ts";
 import type { Analytics } from "./analytics.ts";
 import { type Branding, type Look, lookOf } from "./branding.ts";
 import type { Credentials } from "./credentials.ts";
@@ -12,7 +12,7 @@ import type { SignIns } from "./sign-ins.ts";
 
 export type FlowDependencies = {
   readonly production: boolean;
-  readonly world: World;
+  readonly model: ProviderModel;
   readonly signIns: SignIns;
   readonly analytics: Analytics;
   readonly branding: () => Branding;
@@ -41,7 +41,7 @@ export async function connectionFlow(flow: FastifyInstance, dependencies: FlowDe
 }
 
 function registrationRoutes(flow: FastifyInstance, dependencies: FlowDependencies): void {
-  const { world, analytics } = dependencies;
+  const { model, analytics } = dependencies;
   flow.get<Opened>(flowPath, { schema: { hide: true } }, async ({ query }, reply) => {
     const frame = frameOf(dependencies);
     alertChoice(query);
@@ -60,7 +60,7 @@ function registrationRoutes(flow: FastifyInstance, dependencies: FlowDependencie
         return send(reply, frame, pages.registrationPage(frame, "Enter your name, in 1 to 100 characters."));
       }
       analytics.add("registered");
-      return reply.redirect(`${flowPath}/${world.registerUser({ name, ...choice }).session}`, 303);
+      return reply.redirect(`${flowPath}/${model.registerUser({ name, ...choice }).session}`, 303);
     },
   );
 }
@@ -82,19 +82,19 @@ function alertChoice({ account_alert: choice }: Opened["Querystring"]): Pick<Reg
 }
 
 function choiceRoute(flow: FastifyInstance, dependencies: FlowDependencies): void {
-  const { world, analytics } = dependencies;
+  const { model, analytics } = dependencies;
   flow.get<InSession & { Querystring: { readonly q?: unknown } }>(
     `${flowPath}/:session`,
     { schema: { hide: true } },
     async ({ params, query }, reply) => {
       const frame = frameOf(dependencies);
-      const user = userOf(world, params.session);
+      const user = userOf(model, params.session);
       const searched = typeof query.q === "string" ? query.q.trim().slice(0, 100) : "";
       if (searched !== "") analytics.add("searched");
       const found = offered(dependencies).filter(({ name }) =>
         name.toLowerCase().includes(searched.toLowerCase()),
       );
-      const accounts = world.accountsOf(user.id);
+      const accounts = model.accountsOf(user.id);
       return send(
         reply,
         frame,
@@ -105,11 +105,11 @@ function choiceRoute(flow: FastifyInstance, dependencies: FlowDependencies): voi
 }
 
 function credentialsRoutes(flow: FastifyInstance, dependencies: FlowDependencies): void {
-  const { world, analytics, signIns } = dependencies;
+  const { model, analytics, signIns } = dependencies;
   const path = `${flowPath}/:session/datasources/:datasource_id`;
   flow.get<AtDatasource>(path, { schema: { hide: true } }, async ({ params }, reply) => {
     const frame = frameOf(dependencies);
-    const user = userOf(world, params.session);
+    const user = userOf(model, params.session);
     const datasource = datasourceOf(dependencies, params.datasource_id);
     analytics.add("chosen", datasource.id);
     return send(reply, frame, pages.credentialsPage(frame, user, datasource));
@@ -119,7 +119,7 @@ function credentialsRoutes(flow: FastifyInstance, dependencies: FlowDependencies
     { schema: { hide: true, body: formSchema("username", "password") } },
     async ({ params, body }, reply) => {
       const frame = frameOf(dependencies);
-      const user = userOf(world, params.session);
+      const user = userOf(model, params.session);
       const datasource = datasourceOf(dependencies, params.datasource_id);
       if (body.username === "" || body.password === "") {
         reply.code(422);
@@ -133,10 +133,10 @@ function credentialsRoutes(flow: FastifyInstance, dependencies: FlowDependencies
 }
 
 function accountRoutes(flow: FastifyInstance, dependencies: FlowDependencies): void {
-  const { world, signIns } = dependencies;
+  const { model, signIns } = dependencies;
   const find = ({ session, account_id }: AtAccount["Params"]) => {
-    const user = userOf(world, session);
-    const account = world.accountsOf(user.id).find(({ id }) => id === account_id);
+    const user = userOf(model, session);
+    const account = model.accountsOf(user.id).find(({ id }) => id === account_id);
     if (account === undefined) throw notFound("There is no such account.");
     return { user, account, state: signIns.stateOf(account) };
   };
@@ -154,8 +154,8 @@ function accountRoutes(flow: FastifyInstance, dependencies: FlowDependencies): v
   });
 }
 
-function userOf(world: World, session: string): User {
-  const user = world.userOfSession(session);
+function userOf(model: ProviderModel, session: string): User {
+  const user = model.userOfSession(session);
   if (user === undefined) {
     throw new ApiError(410, "gone", "This link is unknown or has expired. Ask for a new one.");
   }

@@ -2,7 +2,7 @@ import type { Account } from "../accounts.ts";
 import type { Clock } from "../clock.ts";
 import type { Datasource } from "../datasources.ts";
 import type { EnvironmentName } from "../environment-name.ts";
-import type { World } from "../provider-model.ts";
+import type { ProviderModel } from "../provider-model.ts";
 import { countUnderWay } from "../under-way.ts";
 import type { Analytics } from "./analytics.ts";
 import { type Credentials, signIn } from "./credentials.ts";
@@ -22,7 +22,7 @@ export type SignIns = {
 
 export type SignInDependencies = {
   readonly environment: EnvironmentName;
-  readonly world: World;
+  readonly model: ProviderModel;
   readonly clock: Clock;
   readonly analytics: Analytics;
   /** How long a datasource takes to judge credentials, on the clock. */
@@ -30,17 +30,17 @@ export type SignInDependencies = {
 };
 
 export function createSignIns(dependencies: SignInDependencies): SignIns {
-  const { environment, world, clock, analytics, signInDurationMs } = dependencies;
+  const { environment, model, clock, analytics, signInDurationMs } = dependencies;
   const refused = new Map<string, string>();
-  const judging = new Set<string>();
+  const checking = new Set<string>();
   const underWay = countUnderWay();
 
   function end(accountId: string, datasourceId: string, credentials: Credentials): void {
-    judging.delete(accountId);
+    checking.delete(accountId);
     const result = signIn(environment, credentials);
     analytics.add(result.accepted ? "connected" : "refused", datasourceId);
     if (!result.accepted) refused.set(accountId, result.reason);
-    else if (world.account(accountId)?.deleted === false) world.connect(accountId);
+    else if (model.account(accountId)?.deleted === false) model.connect(accountId);
     underWay.end();
   }
 
@@ -49,17 +49,17 @@ export function createSignIns(dependencies: SignInDependencies): SignIns {
       analytics.add("submitted", datasource.id);
       // One that was refused is tried again as the same account.
       const account =
-        world.accountsOf(userId).find((known) => known.datasource.id === datasource.id) ??
-        world.submitCredentials(userId, { datasource });
+        model.accountsOf(userId).find((known) => known.datasource.id === datasource.id) ??
+        model.submitCredentials(userId, { datasource });
       refused.delete(account.id);
-      judging.add(account.id);
+      checking.add(account.id);
       underWay.begin();
       const due = new Date(clock.now().getTime() + signInDurationMs);
       clock.schedule(due, () => end(account.id, datasource.id, credentials));
       return account;
     },
     stateOf: ({ id, connected }) => {
-      if (judging.has(id)) return { status: "signing-in" };
+      if (checking.has(id)) return { status: "signing-in" };
       if (connected) return { status: "connected" };
       return { status: "refused", reason: refused.get(id) ?? "The account is not connected any more." };
     },

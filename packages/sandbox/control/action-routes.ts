@@ -29,7 +29,7 @@ export type ControlledClock = { now(): Date; advance(seconds: number): Promise<v
 
 /** What can be done to the service from outside its interface. */
 export function actionRoutes(app: FastifyInstance, choose: Choose, clock: ControlledClock): void {
-  worldRoutes(app, choose);
+  dataRoutes(app, choose);
   apiRoutes(app, choose);
   brandingRoute(app, choose);
   app.post<{ Body: EventsBody }>(
@@ -47,7 +47,7 @@ export function actionRoutes(app: FastifyInstance, choose: Choose, clock: Contro
   );
 }
 
-function worldRoutes(app: FastifyInstance, choose: Choose): void {
+function dataRoutes(app: FastifyInstance, choose: Choose): void {
   app.post<{ Body: UsersBody }>(
     "/users",
     describe("Create users and connect accounts", schemas.usersBody, schemas.createdUsers),

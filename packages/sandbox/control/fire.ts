@@ -20,7 +20,7 @@ export type Firing = {
 };
 
 /** All of them are queued in one turn, in which the service answers nobody. */
-const mostAtOnce = 20_000;
+const maxAtOnce = 20_000;
 
 /**
  * Fires events. In an order, each is sent a while after the one before, so that it also arrives so.
@@ -31,7 +31,7 @@ export function fireAll(
   { events, order, spacingSeconds = 1 }: Firing,
 ): readonly string[] {
   const count = events.reduce((sum, { times = 1 }) => sum + times, 0);
-  if (count > mostAtOnce) throw new RangeError(`events: ${count} at once are more than ${mostAtOnce}`);
+  if (count > maxAtOnce) throw new RangeError(`events: ${count} at once are more than ${maxAtOnce}`);
   // All are checked before the first is fired.
   for (const { headers = {} } of events) checkHeaders(headers);
   const bodies = events.map(bodyOf);

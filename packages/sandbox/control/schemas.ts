@@ -9,7 +9,7 @@ import { webhookKinds } from "../webhooks.ts";
 const environment = { enum: ["sandbox", "production"], description: "Default: sandbox" } as const;
 const text = { type: "string" } as const;
 const ids = { type: "array", items: text } as const;
-const isoMoment = { type: "string", format: "date-time" } as const;
+const isoTimestamp = { type: "string", format: "date-time" } as const;
 
 const tenYearsInSeconds = 10 * 366 * 86_400;
 
@@ -102,7 +102,7 @@ export const clockBody = body(["advanceSeconds"], {
   advanceSeconds: { type: "number", minimum: 0, maximum: tenYearsInSeconds },
 });
 
-export const clockAnswer = { type: "object", required: ["now"], properties: { now: isoMoment } } as const;
+export const clockAnswer = { type: "object", required: ["now"], properties: { now: isoTimestamp } } as const;
 
 export const tokenBody = body(["action"], {
   action: { enum: ["expire", "revoke", "issue"] },
@@ -156,7 +156,7 @@ export const analyticsAnswer = {
       items: {
         type: "object",
         required: ["at", "step"],
-        properties: { at: isoMoment, step: text, datasourceId: text },
+        properties: { at: isoTimestamp, step: text, datasourceId: text },
       },
     },
   },
@@ -217,7 +217,7 @@ export const callsAnswer = {
           method: text,
           path: text,
           status: { type: "integer", description: "0: no answer was given" },
-          at: isoMoment,
+          at: isoTimestamp,
           authorized: { type: "boolean" },
           answer: { type: "string", description: "The body's beginning; empty where it holds a token" },
         },
@@ -247,9 +247,9 @@ export const deliveriesAnswer = {
           kind: { enum: webhookKinds },
           status: { enum: deliveryStatuses },
           attempts: { type: "integer" },
-          createdAt: isoMoment,
-          nextAt: isoMoment,
-          finishedAt: isoMoment,
+          createdAt: isoTimestamp,
+          nextAt: isoTimestamp,
+          finishedAt: isoTimestamp,
           lastStatus: { type: "integer" },
           lastError: text,
         },

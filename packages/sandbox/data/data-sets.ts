@@ -1,7 +1,7 @@
 import { createCipheriv, createHash } from "node:crypto";
 import type { DataVersion } from "../accounts.ts";
 import type { EndpointName } from "../endpoint-names.ts";
-import { formatDate, formatMoment } from "../timestamps.ts";
+import { formatDate, formatTimestamp } from "../timestamps.ts";
 import { type PayPeriod, payPeriods, sum } from "./ledger.ts";
 import { random } from "./random.ts";
 
@@ -246,7 +246,7 @@ export function dataSet(
     account_id: source.accountId,
     endpoint,
     revision: version,
-    updated_at: formatMoment(updatedAt),
+    updated_at: formatTimestamp(updatedAt),
     data: dataRecords(endpoint, source, version, days),
   };
 }

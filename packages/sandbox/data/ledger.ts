@@ -1,4 +1,4 @@
-import { formatDate, formatMoment } from "../timestamps.ts";
+import { formatDate, formatTimestamp } from "../timestamps.ts";
 import { random } from "./random.ts";
 
 /** One job done for a platform. Amounts are in cents. */
@@ -70,8 +70,8 @@ function payPeriod(accountId: string, week: number): PayPeriod {
     const startedAt = start.getTime() + source.number.int({ min: 0, max: weekMs - 5_400_000 });
     return {
       id: source.string.uuid(),
-      startedAt: formatMoment(new Date(startedAt)),
-      endedAt: formatMoment(new Date(startedAt + durationSeconds * 1000)),
+      startedAt: formatTimestamp(new Date(startedAt)),
+      endedAt: formatTimestamp(new Date(startedAt + durationSeconds * 1000)),
       distanceMeters: Math.round(durationSeconds * source.number.float({ min: 4, max: 12 })),
       durationSeconds,
       fare: source.number.int({ min: 800, max: 9500 }),
@@ -88,7 +88,7 @@ function payPeriod(accountId: string, week: number): PayPeriod {
     id: source.string.uuid(),
     start: firstDay(week),
     end: lastDay(week),
-    paidAt: formatMoment(new Date(start.getTime() + weekMs + 2 * dayMs)),
+    paidAt: formatTimestamp(new Date(start.getTime() + weekMs + 2 * dayMs)),
     trips,
     bonus,
     gross,

@@ -138,7 +138,7 @@ export function openDeliveryQueue({ database }: Store): DeliveryQueue {
     finish: (id, outcome, { status, error }, now) => {
       finish.run(status ?? null, error ?? null, outcome, now.getTime(), Number(id));
     },
-    nextDue: () => momentOf(nextDue.get()?.next_at),
+    nextDue: () => timestampOf(nextDue.get()?.next_at),
     pending: () => Number(pending.get()?.count),
     list: ({ status = null, kind = null, after = "0", limit = -1 } = {}) =>
       list.all(Number(after), status, status, kind, kind, limit).map(parseDelivery),
@@ -161,8 +161,8 @@ function parseClaimed(row: Row): Claimed {
 
 function parseDelivery(row: Row): Delivery {
   const status = parseStatus(row.status);
-  const nextAt = status === "pending" ? momentOf(row.next_at) : undefined;
-  const finishedAt = momentOf(row.finished_at);
+  const nextAt = status === "pending" ? timestampOf(row.next_at) : undefined;
+  const finishedAt = timestampOf(row.finished_at);
   return {
     id: String(row.id),
     kind: parseKind(row.kind),
@@ -176,7 +176,7 @@ function parseDelivery(row: Row): Delivery {
   };
 }
 
-function momentOf(value: unknown): Date | undefined {
+function timestampOf(value: unknown): Date | undefined {
   return typeof value === "number" ? new Date(value) : undefined;
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { DeliveryEngine } from "../delivery/engine.ts";
 import { type EndpointName, isEndpointName } from "../endpoint-names.ts";
 import { type Load, runLoad } from "../load.ts";
-import type { World } from "../provider-model.ts";
+import type { ProviderModel } from "../provider-model.ts";
 import { takeSnapshot } from "../snapshot.ts";
 import type { WebhookKind } from "../webhooks.ts";
 import type {
@@ -15,28 +15,28 @@ import type {
 } from "./contract.ts";
 
 /** Runs something, in one turn, of which the events are sent, or recorded and never sent. */
-export type Tell = (run: () => void, options?: DropOptions) => void;
+export type Announce = (run: () => void, options?: DropOptions) => void;
 
 /** What lets something happen in the world. */
-export function worldControls(world: World, clock: Clock, tell: Tell) {
+export function dataControls(model: ProviderModel, clock: Clock, announce: Announce) {
   return {
     createUsers: (count: number, options: CreateUsersOptions = {}) =>
-      createUsers(world, count, options, (run) => tell(run, options)),
+      createUsers(model, count, options, (run) => announce(run, options)),
     createAccount: (userId: string, { connected = true, ...options }: CreateAccountOptions = {}) => {
-      const { id } = world.submitCredentials(userId, options);
-      return connected ? world.connect(id).id : id;
+      const { id } = model.submitCredentials(userId, options);
+      return connected ? model.connect(id).id : id;
     },
-    disconnectAccount: (id: string, options?: DropOptions) => tell(() => world.disconnect(id), options),
-    reconnectAccount: (id: string, options?: DropOptions) => tell(() => world.connect(id), options),
-    deleteAccount: (id: string, options?: DropOptions) => tell(() => world.deleteAccount(id), options),
-    fetchData: (id: string, endpoints: readonly EndpointName[]) => void world.startFetch(id, endpoints),
-    deleteUser: world.deleteUser,
-    load: (load: Load) => runLoad(world, clock, load),
-    snapshot: () => takeSnapshot(world),
+    disconnectAccount: (id: string, options?: DropOptions) => announce(() => model.disconnect(id), options),
+    reconnectAccount: (id: string, options?: DropOptions) => announce(() => model.connect(id), options),
+    deleteAccount: (id: string, options?: DropOptions) => announce(() => model.deleteAccount(id), options),
+    fetchData: (id: string, endpoints: readonly EndpointName[]) => void model.startFetch(id, endpoints),
+    deleteUser: model.deleteUser,
+    load: (load: Load) => runLoad(model, clock, load),
+    snapshot: () => takeSnapshot(model),
     data: (accountId: string, endpoint: string) => {
-      const account = world.account(accountId);
+      const account = model.account(accountId);
       if (account === undefined || account.deleted || !isEndpointName(endpoint)) return undefined;
-      return world.data(account, endpoint);
+      return model.data(account, endpoint);
     },
   };
 }
@@ -70,10 +70,10 @@ const largePictureBytes = 450_000;
 const usersPerTurn = 100;
 
 async function createUsers(
-  world: World,
+  model: ProviderModel,
   count: number,
   { accountsPerUser = 1, companyAccounts = 0, pictures = 0, accountAlert }: CreateUsersOptions,
-  inOneTurn: Tell,
+  inOneTurn: Announce,
 ): Promise<CreatedUsers> {
   const users: string[] = [];
   const accounts: string[] = [];
@@ -81,10 +81,10 @@ async function createUsers(
   const alert = accountAlert === undefined ? {} : { accountAlert };
   const connected = (userId: string, company: boolean) => {
     const pictureBytes = !company && accounts.length < pictures ? largePictureBytes : 0;
-    return world.connect(world.submitCredentials(userId, { company, pictureBytes, ...alert }).id).id;
+    return model.connect(model.submitCredentials(userId, { company, pictureBytes, ...alert }).id).id;
   };
   const createUser = (index: number) => {
-    const { id } = world.registerUser();
+    const { id } = model.registerUser();
     users.push(id);
     for (let made = 0; made < accountsPerUser; made += 1) accounts.push(connected(id, false));
     const ownCompanies = Math.floor(companyAccounts / count) + (index < companyAccounts % count ? 1 : 0);

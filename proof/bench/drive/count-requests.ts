@@ -5,8 +5,8 @@ import { billedRequests } from "../measure/billed-requests.ts";
 /** Counts what functions ask of SQS from now on, as it bills them. Who stands outside is not counted. */
 export function countRequests(gateway: Gateway): () => number {
   let count = 0;
-  gateway.intercept(async ({ service, isFromFunction, body }, moment) => {
-    const isCounted = service === "sqs" && isFromFunction && moment === "before";
+  gateway.intercept(async ({ service, isFromFunction, body }, phase) => {
+    const isCounted = service === "sqs" && isFromFunction && phase === "before";
     if (isCounted) count += billedRequests(bodiesOf(body.toString()));
     return undefined;
   });

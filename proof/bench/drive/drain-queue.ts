@@ -7,7 +7,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { billedRequests } from "../measure/billed-requests.ts";
 import { queueEvent, readBatchAnswer } from "./invocations.ts";
-import type { RunningSide } from "./running-implementation.ts";
+import type { RunningImplementation } from "./running-implementation.ts";
 
 /** As the stack's event sources are set. */
 const batchSize = 10;
@@ -28,7 +28,7 @@ export type Hidden = {
  * @returns how many requests SQS bills for it; 0 where there was no message
  */
 export async function drainBatch(
-  { sqs }: RunningSide,
+  { sqs }: RunningImplementation,
   QueueUrl: string,
   work: Work,
   hidden: Hidden,
@@ -72,7 +72,7 @@ const depths = [
 ] as const;
 
 /** How many messages a queue holds, hidden and delayed ones too. */
-export async function depthOf({ sqs }: RunningSide, QueueUrl: string): Promise<number> {
+export async function depthOf({ sqs }: RunningImplementation, QueueUrl: string): Promise<number> {
   const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...depths] });
   const { Attributes = {} } = await sqs.send(command);
   return depths.reduce((sum, name) => sum + Number(Attributes[name] ?? 0), 0);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalFunction } from "@income-events/local-stack/stack.ts";
-import type { Kind } from "../../../domain/event/events.ts";
+import type { WebhookKind } from "../../../domain/event/events.ts";
 import { pascalCase } from "../../../lib/names.ts";
 import type { Part } from "../implementations.ts";
 import type { Webhook } from "../workload.ts";
@@ -8,7 +8,7 @@ import { depthOf, drainBatch, type Hidden } from "./drain-queue.ts";
 import { httpEvent } from "./invocations.ts";
 import { createInvoker, type Invoker, type SpentByPart } from "./invoke.ts";
 import { relayChanges } from "./relay-changes.ts";
-import { type RunningSide, webhookSecret } from "./running-implementation.ts";
+import { type RunningImplementation, webhookSecret } from "./running-implementation.ts";
 import { pollMs, type Step, workOff, workSideBySide } from "./work-off.ts";
 
 export type { SpentByPart };
@@ -22,7 +22,7 @@ export type DriveOptions = {
   readonly onProgress?: (deliveries: number) => void;
 };
 
-const mostDeliveries = 50;
+const maxDeliveries = 50;
 /** So many webhooks come before what they leave on queues and stream is worked off. */
 const deliveriesAtOnce = { oneByOne: 140, overlapping: 1_400 };
 
@@ -31,11 +31,11 @@ const deliveriesAtOnce = { oneByOne: 140, overlapping: 1_400 };
  * the same batches. Where they overlap, it is chance what a batch holds.
  */
 export async function drive(
-  running: RunningSide,
+  running: RunningImplementation,
   webhooks: readonly Webhook[],
   { expectsFailures = false, overlaps = false, onProgress = () => undefined }: DriveOptions = {},
 ): Promise<SpentByPart> {
-  const invoker = createInvoker(running.side, expectsFailures);
+  const invoker = createInvoker(running.implementation, expectsFailures);
   const kinds = [...new Set(webhooks.map(({ kind }) => kind))];
   const steps = stepsOf(running, kinds, invoker, expectsFailures);
   const atOnce = deliveriesAtOnce[overlaps ? "overlapping" : "oneByOne"];
@@ -58,8 +58,8 @@ export async function drive(
 
 /** Stores, relay and fetch of a side. */
 function stepsOf(
-  running: RunningSide,
-  kinds: readonly Kind[],
+  running: RunningImplementation,
+  kinds: readonly WebhookKind[],
   invoker: Invoker,
   expectsFailures: boolean,
 ): readonly Step[] {
@@ -73,7 +73,7 @@ function stepsOf(
       invoker.countRequests(part, requests);
     }
   };
-  const store = (kind: Kind) => () =>
+  const store = (kind: WebhookKind) => () =>
     drain("store", `${pascalCase(kind)}StoreFunction`, queueUrlOf(running, kind));
   const relay = async () => {
     const records = await running.changes();
@@ -87,14 +87,18 @@ function stepsOf(
  * After a fault for as long as an invocation may take, where AWS asks for six times that: no lock of a killed one is left
  * then. Our fetch hides by itself what it reports, unless that fails too.
  */
-function hiddenFor({ side, timeoutSeconds }: RunningSide, part: Part, expectsFailures: boolean): Hidden {
+function hiddenFor(
+  { implementation, timeoutSeconds }: RunningImplementation,
+  part: Part,
+  expectsFailures: boolean,
+): Hidden {
   const seconds = expectsFailures ? timeoutSeconds[part] : 1;
-  const hidesItself = side === "ours" && part === "fetch" && !expectsFailures;
+  const hidesItself = implementation === "ours" && part === "fetch" && !expectsFailures;
   return { afterReport: hidesItself ? undefined : seconds, afterFailure: seconds };
 }
 
 async function deliverAll(
-  running: RunningSide,
+  running: RunningImplementation,
   webhooks: readonly Webhook[],
   invoker: Invoker,
   expectsFailures: boolean,
@@ -104,7 +108,7 @@ async function deliverAll(
 
 /** As the provider does: again, until it is taken. */
 async function deliver(
-  running: RunningSide,
+  running: RunningImplementation,
   { kind, body }: Webhook,
   { invoke }: Invoker,
   expectsFailures: boolean,
@@ -114,21 +118,21 @@ async function deliver(
     const answer = await invoke("receive", target, httpEvent(kind, body, webhookSecret));
     const status = Number(Object(answer).statusCode ?? 500);
     if (status >= 200 && status <= 299) return;
-    if (!expectsFailures || tries === mostDeliveries) {
-      throw new Error(`${running.side}: a webhook was answered ${status}`);
+    if (!expectsFailures || tries === maxDeliveries) {
+      throw new Error(`${running.implementation}: a webhook was answered ${status}`);
     }
   }
 }
 
-function queueUrlOf({ stack }: RunningSide, kind: Kind): string {
+function queueUrlOf({ stack }: RunningImplementation, kind: WebhookKind): string {
   return stack.outputs[`${pascalCase(kind)}QueueUrl`] ?? "";
 }
 
-function fetchQueueOf({ stack }: RunningSide): string {
+function fetchQueueOf({ stack }: RunningImplementation): string {
   return stack.outputs.FetchQueueUrl ?? "";
 }
 
-async function isAnyLeft(running: RunningSide, queueUrls: readonly string[]): Promise<boolean> {
+async function isAnyLeft(running: RunningImplementation, queueUrls: readonly string[]): Promise<boolean> {
   const counts = await Promise.all(queueUrls.map((queueUrl) => depthOf(running, queueUrl)));
   return counts.some((count) => count > 0);
 }

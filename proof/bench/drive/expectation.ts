@@ -3,7 +3,7 @@ import { z } from "zod";
 import { identify } from "../../../domain/event/identify.ts";
 import { usualDocument } from "../provider.ts";
 import type { Webhook } from "../workload.ts";
-import { type Census, sortedCensus } from "./snapshot.ts";
+import { type Snapshot, sortedSnapshot } from "./snapshot.ts";
 
 const payload = z.union([
   z.object({ action: z.string(), data: z.object({ id: z.string() }) }),
@@ -14,7 +14,7 @@ const payload = z.union([
  * What anybody must have in the end who got these deliveries and lost nothing. Loads hold whole lives of users only: each
  * account is connected, and tells of the data that is fetched when it is.
  */
-export function expectationOf(deliveries: readonly Webhook[]): Census {
+export function expectationOf(deliveries: readonly Webhook[]): Snapshot {
   const lists = { events: new Set<string>(), states: new Set<string>(), data: new Set<string>() };
   const messages = new Set<string>();
   const content = createHash("sha256").update(usualDocument).digest("base64url");
@@ -22,15 +22,15 @@ export function expectationOf(deliveries: readonly Webhook[]): Census {
     const id = identify(kind, Buffer.from(body));
     lists.events.add(id);
     messages.add(id);
-    const told = payload.parse(JSON.parse(body));
-    if ("action" in told) {
-      lists.states.add(`USER#${told.data.id} false`);
-    } else if (told.endpoint === undefined) {
-      lists.states.add(`ACCOUNT#${told.account_id} true`);
+    const reported = payload.parse(JSON.parse(body));
+    if ("action" in reported) {
+      lists.states.add(`USER#${reported.data.id} false`);
+    } else if (reported.endpoint === undefined) {
+      lists.states.add(`ACCOUNT#${reported.account_id} true`);
     } else {
-      lists.data.add(`ACCOUNT#${told.account_id}/${told.endpoint} ${content}`);
-      messages.add(`account/${told.account_id}/${told.endpoint} ${content}`);
+      lists.data.add(`ACCOUNT#${reported.account_id}/${reported.endpoint} ${content}`);
+      messages.add(`account/${reported.account_id}/${reported.endpoint} ${content}`);
     }
   }
-  return sortedCensus({ ...lists, messages });
+  return sortedSnapshot({ ...lists, messages });
 }

@@ -1,9 +1,9 @@
 import type { Message } from "@aws-sdk/client-sqs";
 import { z } from "zod";
-import type { Kind } from "../../../domain/event/events.ts";
+import type { WebhookKind } from "../../../domain/event/events.ts";
 
 /** A webhook as API Gateway hands it to a function (payload version 2.0). */
-export function httpEvent(kind: Kind, body: string, secret: string): object {
+export function httpEvent(kind: WebhookKind, body: string, secret: string): object {
   const path = `/webhooks/${kind}`;
   return {
     version: "2.0",

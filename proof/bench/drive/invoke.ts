@@ -1,6 +1,6 @@
 import type { Usage } from "@income-events/local-stack/lambda/protocol.ts";
 import type { LocalFunction } from "@income-events/local-stack/stack.ts";
-import type { Part, Side } from "../implementations.ts";
+import type { Implementation, Part } from "../implementations.ts";
 
 /** What the functions of one part of the way spent. */
 export type Spent = {
@@ -21,7 +21,7 @@ export type Invoker = {
   readonly spent: () => SpentByPart;
 };
 
-export function createInvoker(side: Side, expectsFailures: boolean): Invoker {
+export function createInvoker(implementation: Implementation, expectsFailures: boolean): Invoker {
   const spent = new Map<Part, Spent>();
   const of = (part: Part) => spent.get(part) ?? nothing;
   return {
@@ -32,7 +32,7 @@ export function createInvoker(side: Side, expectsFailures: boolean): Invoker {
         return JSON.parse(outcome.payload);
       }
       if (expectsFailures) return undefined;
-      throw new Error(`${side}: ${target.logicalId} failed: ${JSON.stringify(outcome)}`);
+      throw new Error(`${implementation}: ${target.logicalId} failed: ${JSON.stringify(outcome)}`);
     },
     countRequests: (part, requests) => {
       const sum = of(part);

@@ -4,7 +4,7 @@ import { readBatchAnswer } from "./invocations.ts";
 
 /** As the stack's event source is set. */
 const batchSize = 100;
-const mostTries = 20;
+const maxAttempts = 20;
 
 /** Hands changes to a function, as the stream's event source does: from the first that failed it begins again. */
 export async function relayChanges(records: readonly StreamRecord[], work: Work): Promise<void> {
@@ -12,7 +12,7 @@ export async function relayChanges(records: readonly StreamRecord[], work: Work)
     const Records = records.slice(start, start + batchSize);
     const taken = takenOf(Records, await work({ Records }));
     tries = taken > 0 ? 0 : tries + 1;
-    if (tries === mostTries) throw new Error(`a change was not relayed in ${mostTries} tries`);
+    if (tries === maxAttempts) throw new Error(`a change was not relayed in ${maxAttempts} tries`);
     start += taken;
   }
 }

@@ -10,7 +10,7 @@ import { type LocalFunction, type LocalStack, startStack } from "@income-events/
 import { z } from "zod";
 import { assemble } from "../assemble.ts";
 import type { Assemblies } from "../assemblies.ts";
-import type { Part, Side } from "../implementations.ts";
+import type { Implementation, Part } from "../implementations.ts";
 import type { BenchProvider } from "../provider.ts";
 import { countRequests } from "./count-requests.ts";
 import { type ChangeReader, readChanges } from "./read-changes.ts";
@@ -18,8 +18,8 @@ import { type ChangeReader, readChanges } from "./read-changes.ts";
 export const webhookSecret = "bench-secret";
 
 /** A side on this machine, whose functions are invoked by whoever measures. */
-export type RunningSide = AsyncDisposable & {
-  readonly side: Side;
+export type RunningImplementation = AsyncDisposable & {
+  readonly implementation: Implementation;
   readonly stack: LocalStack;
   readonly sqs: SQSClient;
   readonly dynamodb: DynamoDBClient;
@@ -35,7 +35,7 @@ export type RunningSide = AsyncDisposable & {
   readonly function: (name: string) => LocalFunction;
 };
 
-export type SideOptions = {
+export type ImplementationOptions = {
   /** Whether queues and stream feed the functions by themselves, as in AWS. */
   readonly hasEventSources?: boolean;
   /** Of each function. */
@@ -46,13 +46,15 @@ export type SideOptions = {
   readonly assemblies?: Assemblies;
 };
 
-export async function startSide(
-  side: Side,
+export async function startImplementation(
+  implementation: Implementation,
   { baseUrl }: BenchProvider,
-  { hasEventSources = false, processes = 1, keepsMuch = false, assemblies }: SideOptions = {},
-): Promise<RunningSide> {
+  { hasEventSources = false, processes = 1, keepsMuch = false, assemblies }: ImplementationOptions = {},
+): Promise<RunningImplementation> {
   const cleanup = new AsyncDisposableStack();
-  const made = assemblies?.of(side, { hasEventSources }) ?? cleanup.use(assemble(side, { hasEventSources }));
+  const made =
+    assemblies?.of(implementation, { hasEventSources }) ??
+    cleanup.use(assemble(implementation, { hasEventSources }));
   const { directory } = made;
   const stack = await startStack({
     assembly: directory,
@@ -77,7 +79,7 @@ export async function startSide(
   });
   const streamArn = stack.tables.find((table) => table.streamArn !== undefined)?.streamArn ?? "";
   return {
-    side,
+    implementation,
     stack,
     sqs: clients.sqs,
     dynamodb: clients.dynamodb,

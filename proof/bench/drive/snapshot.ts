@@ -3,10 +3,10 @@ import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/clien
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
-import type { RunningSide } from "./running-implementation.ts";
+import type { RunningImplementation } from "./running-implementation.ts";
 
 /** What a side has in the end, in words that all sides share; each list is sorted. */
-export type Census = {
+export type Snapshot = {
   /** Ids of events that are stored. */
   readonly events: readonly string[];
   /** `<subject> <connected>` */
@@ -20,7 +20,7 @@ export type Census = {
 const item = z.looseObject({ pk: z.string(), sk: z.string() });
 
 /** Reads table and subscriber's queue; the messages are taken away. */
-export async function takeCensus(running: RunningSide): Promise<Census> {
+export async function takeTableSnapshot(running: RunningImplementation): Promise<Snapshot> {
   const lists = { events: new Set<string>(), states: new Set<string>(), data: new Set<string>() };
   const TableName = outputOf(running.stack, "TableName");
   for await (const { Items = [] } of paginateScan({ client: running.dynamodb }, { TableName })) {
@@ -33,10 +33,10 @@ export async function takeCensus(running: RunningSide): Promise<Census> {
     }
   }
   const messages = await takeMessages(running);
-  return sortedCensus({ ...lists, messages });
+  return sortedSnapshot({ ...lists, messages });
 }
 
-export function sortedCensus(found: Readonly<Record<keyof Census, ReadonlySet<string>>>): Census {
+export function sortedSnapshot(found: Readonly<Record<keyof Snapshot, ReadonlySet<string>>>): Snapshot {
   const sorted = (values: ReadonlySet<string>) => [...values].sort();
   return {
     events: sorted(found.events),
@@ -51,7 +51,7 @@ export function sortedCensus(found: Readonly<Record<keyof Census, ReadonlySet<st
  * for each page of a scan, which takes it hours where there is much.
  */
 export async function countEvents(
-  { stack, dynamodb: client }: RunningSide,
+  { stack, dynamodb: client }: RunningImplementation,
   users: readonly string[],
 ): Promise<number> {
   const query = {
@@ -88,7 +88,7 @@ const message = z.object({
   data: z.looseObject({ content: z.string().optional() }),
 });
 
-async function takeMessages({ sqs, stack }: RunningSide): Promise<ReadonlySet<string>> {
+async function takeMessages({ sqs, stack }: RunningImplementation): Promise<ReadonlySet<string>> {
   const QueueUrl = outputOf(stack, "SubscriberReaderQueueUrl");
   const found = new Set<string>();
   for (;;) {

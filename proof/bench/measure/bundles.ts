@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { bundle, writeBundle } from "../../../lib/function/bundle.ts";
 import type { Assemblies } from "../assemblies.ts";
-import type { Part, Side } from "../implementations.ts";
+import type { Implementation, Part } from "../implementations.ts";
 import { scratchDirectory } from "../scratch.ts";
 
 const repository = join(import.meta.dirname, "../../..");
 
 /** Who is imported: the sides, and beside them the SDK's clients alone, and nothing at all. */
-export type Imported = Side | "clients" | "empty";
+export type Imported = Implementation | "clients" | "empty";
 
 /** The directory that holds a function's bundle, with its settings beside it. */
 export function bundleDirectory(name: Imported, part: Part, assemblies: Assemblies): string {

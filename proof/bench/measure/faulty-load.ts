@@ -2,7 +2,7 @@ import { drive } from "../drive/drive.ts";
 import { type Injected, injectFaults } from "../faults/inject.ts";
 import { titles } from "../implementations.ts";
 import type { Webhook } from "../workload.ts";
-import type { RunningSides } from "./running-implementations.ts";
+import type { RunningImplementations } from "./running-implementations.ts";
 
 /**
  * Lets all sides take a load while their calls fail and their functions are killed, by the same schedule. What it costs
@@ -10,7 +10,7 @@ import type { RunningSides } from "./running-implementations.ts";
  * @throws where a kind of fault never came to pass on a side
  */
 export async function takeUnderFaults(
-  { contenders }: RunningSides,
+  { contenders }: RunningImplementations,
   load: readonly Webhook[],
   onProgress: (step: string) => void,
 ): Promise<void> {
@@ -18,12 +18,12 @@ export async function takeUnderFaults(
     contenders.map(async ({ running }) => {
       using injected = injectFaults(running);
       await drive(running, load, { expectsFailures: true });
-      onProgress(`under faults, ${titles[running.side]}: ${tell(injected)}`);
+      onProgress(`under faults, ${titles[running.implementation]}: ${report(injected)}`);
     }),
   );
 }
 
-function tell({ counts }: Injected): string {
+function report({ counts }: Injected): string {
   const each = Object.entries(counts());
   const absent = each.filter(([, count]) => count === 0).map(([fault]) => fault);
   if (absent.length > 0) throw new Error(`The faults ${absent.join(", ")} never came: the load is too small`);

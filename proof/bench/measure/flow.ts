@@ -3,7 +3,7 @@ import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/clien
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
 import { identify } from "../../../domain/event/identify.ts";
-import { type RunningSide, webhookSecret } from "../drive/running-implementation.ts";
+import { type RunningImplementation, webhookSecret } from "../drive/running-implementation.ts";
 import type { Webhook } from "../workload.ts";
 
 /** When each event was sent to the webhooks' API and when its message was read from the subscriber's queue, in ms. */
@@ -22,7 +22,11 @@ const sendersAtOnce = 16;
 const longestSilenceMs = 60_000;
 
 /** Sends deliveries to a running side and reads its subscriber's queue until each event is there. @throws where one is lost */
-export async function flowThrough(running: RunningSide, load: readonly Webhook[], pace: Pace): Promise<Flow> {
+export async function flowThrough(
+  running: RunningImplementation,
+  load: readonly Webhook[],
+  pace: Pace,
+): Promise<Flow> {
   const sentAt = new Map<string, number>();
   const waiting = new Set(load.map(({ kind, body }) => identify(kind, Buffer.from(body))));
   const began = performance.now();
@@ -41,17 +45,20 @@ export async function flowThrough(running: RunningSide, load: readonly Webhook[]
   return { seconds: (Math.max(...arrivedAt.values()) - began) / 1000, latencies };
 }
 
-async function post({ stack, side }: RunningSide, { kind, body }: Webhook): Promise<void> {
+async function post(
+  { stack, implementation }: RunningImplementation,
+  { kind, body }: Webhook,
+): Promise<void> {
   const headers = { "content-type": "application/json", "x-webhook-secret": webhookSecret };
   const answer = await fetch(`${outputOf(stack, "WebhooksUrl")}/${kind}`, { method: "POST", headers, body });
   await answer.arrayBuffer();
-  if (!answer.ok) throw new Error(`${side}: a webhook was answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`${implementation}: a webhook was answered ${answer.status}`);
 }
 
 const message = z.object({ id: z.string() });
 
 async function readUntilEmpty(
-  { sqs, stack, side }: RunningSide,
+  { sqs, stack, implementation }: RunningImplementation,
   waiting: Set<string>,
 ): Promise<ReadonlyMap<string, number>> {
   const QueueUrl = outputOf(stack, "SubscriberReaderQueueUrl");
@@ -62,7 +69,8 @@ async function readUntilEmpty(
     const { Messages = [] } = await sqs.send(receive);
     const now = performance.now();
     if (Messages.length > 0) last = now;
-    if (now - last > longestSilenceMs) throw new Error(`${side}: ${waiting.size} events never arrived`);
+    if (now - last > longestSilenceMs)
+      throw new Error(`${implementation}: ${waiting.size} events never arrived`);
     for (const { Body = "" } of Messages) {
       const { id } = message.parse(JSON.parse(Body));
       if (waiting.delete(id)) arrivedAt.set(id, now);

@@ -1,10 +1,10 @@
-import { type Side, titles } from "../implementations.ts";
+import { type Implementation, titles } from "../implementations.ts";
 import { type Webhook, workload } from "../workload.ts";
-import type { RunningSides } from "./running-implementations.ts";
+import type { RunningImplementations } from "./running-implementations.ts";
 import { type Spending, spendingOf } from "./spending.ts";
 
 /** What each side spent in each round. */
-export type Measured = Readonly<Record<Side, readonly Spending[]>>;
+export type Measured = Readonly<Record<Implementation, readonly Spending[]>>;
 
 export type RoundsOptions = {
   /** Distinct events of one round. */
@@ -20,19 +20,22 @@ export type RoundsOptions = {
 };
 
 /** Lets all sides take the same loads in turns. Each round begins with another side: who comes later has warmer caches. */
-export async function measureRounds({ contenders }: RunningSides, options: RoundsOptions): Promise<Measured> {
+export async function measureRounds(
+  { contenders }: RunningImplementations,
+  options: RoundsOptions,
+): Promise<Measured> {
   const { events, rounds, duplicates, firstSeed, onLoad, onProgress } = options;
-  const found: Record<Side, Spending[]> = { ours: [], powertools: [], plain: [], floor: [] };
+  const found: Record<Implementation, Spending[]> = { ours: [], powertools: [], plain: [], floor: [] };
   for (let round = 0; round < rounds; round += 1) {
     const load = workload({ seed: firstSeed + round, events, duplicates });
     onLoad(load);
     for (let turn = 0; turn < contenders.length; turn += 1) {
       const each = contenders[(turn + round) % contenders.length];
       if (each === undefined) continue;
-      const { side } = each.running;
-      found[side].push(await spendingOf(each.running, load, each.provider.calls));
+      const { implementation } = each.running;
+      found[implementation].push(await spendingOf(each.running, load, each.provider.calls));
       const share = Math.round(duplicates * 100);
-      onProgress(`${share} % duplicates, round ${round + 1} of ${rounds}, ${titles[side]}`);
+      onProgress(`${share} % duplicates, round ${round + 1} of ${rounds}, ${titles[implementation]}`);
     }
   }
   return found;

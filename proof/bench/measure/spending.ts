@@ -1,5 +1,5 @@
 import { type DriveOptions, drive, type SpentByPart } from "../drive/drive.ts";
-import type { RunningSide } from "../drive/running-implementation.ts";
+import type { RunningImplementation } from "../drive/running-implementation.ts";
 import type { Webhook } from "../workload.ts";
 
 /** What a side used for a load, counted at the gateway and inside the functions' processes. */
@@ -18,7 +18,7 @@ export type Spending = {
 
 /** Drives a load through a side and counts what it used. */
 export async function spendingOf(
-  running: RunningSide,
+  running: RunningImplementation,
   load: readonly Webhook[],
   providerCalls: () => number,
   options: DriveOptions = {},
@@ -38,7 +38,10 @@ export async function spendingOf(
   };
 }
 
-function counted({ stack: { functions, gateway }, queueRequests }: RunningSide, providerCalls: () => number) {
+function counted(
+  { stack: { functions, gateway }, queueRequests }: RunningImplementation,
+  providerCalls: () => number,
+) {
   const calls = [...gateway.calls()];
   const sumOf = (matches: (key: string) => boolean) =>
     calls.reduce((sum, [key, count]) => (matches(key) ? sum + count : sum), 0);

@@ -1,4 +1,4 @@
-import { sides, titles } from "../implementations.ts";
+import { implementations, titles } from "../implementations.ts";
 import { shownRatio } from "./lines.ts";
 import type { Origin, Results } from "./results.ts";
 import type { Shortfalls } from "./shortfalls.ts";
@@ -63,13 +63,14 @@ function tableOf(rows: readonly RecordedRow[]): string {
 /** What a row's figure is made of, beside that of the others. */
 function linesOf({ name, figure: text, lines = [] }: RecordedRow): readonly string[] {
   if (lines.length === 0) return [];
-  const sumOf = (side: string) => lines.reduce((sum, { bySide }) => sum + (bySide[side] ?? 0), 0);
-  const cells = (label: string, of: (side: string) => number) =>
-    `| ${[label, ...sides.map((side) => of(side).toFixed(2))].join(" | ")} |`;
+  const sumOf = (implementation: string) =>
+    lines.reduce((sum, { bySide }) => sum + (bySide[implementation] ?? 0), 0);
+  const cells = (label: string, of: (implementation: string) => number) =>
+    `| ${[label, ...implementations.map((implementation) => of(implementation).toFixed(2))].join(" | ")} |`;
   const table = [
-    `| ${[text, ...sides.map((side) => titles[side])].join(" | ")} |`,
-    `|---|${sides.map(() => "---:|").join("")}`,
-    ...lines.map((line) => cells(line.name, (side) => line.bySide[side] ?? 0)),
+    `| ${[text, ...implementations.map((implementation) => titles[implementation])].join(" | ")} |`,
+    `|---|${implementations.map(() => "---:|").join("")}`,
+    ...lines.map((line) => cells(line.name, (implementation) => line.bySide[implementation] ?? 0)),
     cells("in all", sumOf),
   ];
   return [`### What \`${name}\` is made of`, table.join("\n")];

@@ -11,7 +11,7 @@ const packageFile = z.object({
   dependencies: z.record(z.string(), z.string()),
   devDependencies: z.record(z.string(), z.string()),
 });
-const told = [
+const reported = [
   "@aws-sdk/client-dynamodb",
   "@aws-sdk/client-sqs",
   "@aws-lambda-powertools/batch",
@@ -31,7 +31,7 @@ export function originOf(nodes: readonly NodeVersion[], now: Date): Origin {
     machine: `${cpus().length} cores (${cpus()[0]?.model ?? process.arch}), ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform}`,
     versions: {
       Node: nodes.map(({ version }) => version).join(" and "),
-      ...Object.fromEntries(told.map((name) => [name, versions[name] ?? "unknown"])),
+      ...Object.fromEntries(reported.map((name) => [name, versions[name] ?? "unknown"])),
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type Side, sides, titles } from "../implementations.ts";
+import { type Implementation, implementations, titles } from "../implementations.ts";
 import type { Row } from "../rows/row.ts";
 import { shownRatio } from "./lines.ts";
 
@@ -100,8 +100,8 @@ function lineOf(point: Point, above: Point | undefined, y: number, { at }: Scale
 
 /** `P1` of `P1 (Powertools)`. */
 function titleOf(over: string): string {
-  const side = sides.find((each): each is Side => each === over);
-  return side === undefined ? over : (titles[side].split(" ")[0] ?? over);
+  const implementation = implementations.find((each): each is Implementation => each === over);
+  return implementation === undefined ? over : (titles[implementation].split(" ")[0] ?? over);
 }
 
 type TextStyle = {

@@ -31,10 +31,10 @@ export async function firstCallRow({ effort, assemblies, estimate, onProgress }:
   };
   const millis: Record<(typeof measured)[number], number[]> = { ours: [], powertools: [] };
   for (let run = 1; run <= effort.imports; run += 1) {
-    for (const side of measured) {
-      const file = join(bundleDirectory(side, "receive", assemblies), "index.mjs");
+    for (const implementation of measured) {
+      const file = join(bundleDirectory(implementation, "receive", assemblies), "index.mjs");
       const { millis: took } = await runFresh({ node: ownNode.file, file, eventFile, environment });
-      millis[side].push(took);
+      millis[implementation].push(took);
     }
     onProgress(`first call, ${run} of ${effort.imports}`);
   }

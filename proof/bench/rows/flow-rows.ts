@@ -1,5 +1,5 @@
 import { quantile } from "simple-statistics";
-import { type RunningSide, startSide } from "../drive/running-implementation.ts";
+import { type RunningImplementation, startImplementation } from "../drive/running-implementation.ts";
 import { titles } from "../implementations.ts";
 import { asFastAsPossible, evenly, flowThrough } from "../measure/flow.ts";
 import type { Context } from "../measurement.ts";
@@ -19,14 +19,14 @@ export async function flowRows(context: Context): Promise<readonly Row[]> {
   const { events, rounds } = effort.flow;
   await using provider = await startProvider();
   const options = { hasEventSources: true, processes: 2, keepsMuch: true, assemblies };
-  await using ours = await startSide("ours", provider, options);
-  await using theirs = await startSide("powertools", provider, options);
+  await using ours = await startImplementation("ours", provider, options);
+  await using theirs = await startImplementation("powertools", provider, options);
   let seed = 0;
   const load = () => {
     seed += 1;
     return workload({ seed, events, duplicates: 0 });
   };
-  const perSecond = async (running: RunningSide) => {
+  const perSecond = async (running: RunningImplementation) => {
     const { seconds } = await flowThrough(running, load(), asFastAsPossible);
     await running.stack.drained({ deadline: drainMs });
     return events / seconds;

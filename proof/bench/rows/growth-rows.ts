@@ -1,5 +1,5 @@
 import { linearRegression } from "simple-statistics";
-import { startSide } from "../drive/running-implementation.ts";
+import { startImplementation } from "../drive/running-implementation.ts";
 import { countEvents } from "../drive/snapshot.ts";
 import { parts } from "../implementations.ts";
 import { type Spending, spendingOf } from "../measure/spending.ts";
@@ -25,7 +25,7 @@ export async function growthRows({
 }: Context): Promise<readonly Row[]> {
   const { loads } = effort.growth;
   await using provider = await startProvider();
-  await using ours = await startSide("ours", provider, { keepsMuch: true, assemblies });
+  await using ours = await startImplementation("ours", provider, { keepsMuch: true, assemblies });
   const points: Point[] = [];
   const users: string[] = [];
   // Before the first that counts the processes start and compile.
@@ -35,8 +35,8 @@ export async function growthRows({
     const spending = await spendingOf(ours, load, provider.calls, {
       overlaps: true,
       onProgress: (deliveries) => {
-        const isTold = deliveries % 2_800 === 0 || deliveries === events;
-        if (isTold) onProgress(`growth, ${deliveries} of ${events} events`);
+        const isAnnounced = deliveries % 2_800 === 0 || deliveries === events;
+        if (isAnnounced) onProgress(`growth, ${deliveries} of ${events} events`);
       },
     });
     if (index > 0) points.push({ events, spending });

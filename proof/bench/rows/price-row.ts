@@ -1,4 +1,4 @@
-import { type Side, sides } from "../implementations.ts";
+import { type Implementation, implementations } from "../implementations.ts";
 import type { Measured } from "../measure/rounds.ts";
 import type { Spending } from "../measure/spending.ts";
 import type { Estimate } from "../measure/statistics.ts";
@@ -21,10 +21,21 @@ export function priceRow(measured: Measured, { estimate, ...options }: PriceOpti
     ],
     estimate,
   );
-  const bills = new Map(sides.map((side) => [side, measured[side].map((each) => billOf(each, options))]));
+  const bills = new Map(
+    implementations.map((implementation) => [
+      implementation,
+      measured[implementation].map((each) => billOf(each, options)),
+    ]),
+  );
   const line = (name: keyof Bill) => {
-    const middle = (side: Side) => estimate((bills.get(side) ?? []).map((bill) => bill[name])).median;
-    return { name, bySide: Object.fromEntries(sides.map((side) => [side, middle(side)])) };
+    const middle = (implementation: Implementation) =>
+      estimate((bills.get(implementation) ?? []).map((bill) => bill[name])).median;
+    return {
+      name,
+      bySide: Object.fromEntries(
+        implementations.map((implementation) => [implementation, middle(implementation)]),
+      ),
+    };
   };
   return { ...row, lines: billLines.map(line) };
 }

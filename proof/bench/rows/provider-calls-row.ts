@@ -1,4 +1,4 @@
-import { startSide } from "../drive/running-implementation.ts";
+import { startImplementation } from "../drive/running-implementation.ts";
 import { asFastAsPossible, flowThrough } from "../measure/flow.ts";
 import type { Context } from "../measurement.ts";
 import { type FaultAt, startProvider } from "../provider.ts";
@@ -22,7 +22,11 @@ const schedule: FaultAt = (millis) => {
  */
 export async function providerCallsRow({ assemblies, effort, estimate, onProgress }: Context): Promise<Row> {
   await using provider = await startProvider(schedule);
-  await using ours = await startSide("ours", provider, { hasEventSources: true, processes: 2, assemblies });
+  await using ours = await startImplementation("ours", provider, {
+    hasEventSources: true,
+    processes: 2,
+    assemblies,
+  });
   const load = workload({ seed: 77, events: effort.providerCalls.events, duplicates: 0 });
   const needed = load.filter(({ body }) => /connect_account|update_endpoint/.test(body)).length;
   await flowThrough(ours, load, asFastAsPossible);

@@ -1,10 +1,10 @@
 import { requireSame } from "../drive/compare.ts";
 import { expectationOf } from "../drive/expectation.ts";
-import { takeCensus } from "../drive/snapshot.ts";
+import { takeTableSnapshot } from "../drive/snapshot.ts";
 import { type Peer, parts, titles } from "../implementations.ts";
 import { takeUnderFaults } from "../measure/faulty-load.ts";
 import { type Measured, measureRounds } from "../measure/rounds.ts";
-import { type RunningSides, startSides } from "../measure/running-implementations.ts";
+import { type RunningImplementations, startImplementations } from "../measure/running-implementations.ts";
 import { type Spending, spendingOf } from "../measure/spending.ts";
 import type { Context } from "../measurement.ts";
 import { type Webhook, workload } from "../workload.ts";
@@ -20,8 +20,8 @@ const [noDuplicates, someDuplicates, mostlyDuplicates] = [0, 0.3, 0.9];
  * @throws where a side ends without all records and messages, or with others: then no ratio counts
  */
 export async function spendingRows(context: Context): Promise<readonly Row[]> {
-  await using sides = await startSides(context.assemblies, context.onProgress);
-  return rowsOf(await takeLoads(sides, context), context);
+  await using implementations = await startImplementations(context.assemblies, context.onProgress);
+  return rowsOf(await takeLoads(implementations, context), context);
 }
 
 /** By the share of duplicates; `again`: ours, with events that it all has. */
@@ -36,17 +36,20 @@ type Taken = {
   readonly secretReads: number;
 };
 
-async function takeLoads(sides: RunningSides, { effort, onProgress }: Context): Promise<Taken> {
+async function takeLoads(
+  implementations: RunningImplementations,
+  { effort, onProgress }: Context,
+): Promise<Taken> {
   const delivered: Webhook[] = [];
   const { events, rounds } = effort.spending;
   const onLoad = (load: readonly Webhook[]) => void delivered.push(...load);
   const measure = (duplicates: number, count: number, firstSeed: number) =>
-    measureRounds(sides, { events, rounds: count, duplicates, firstSeed, onLoad, onProgress });
+    measureRounds(implementations, { events, rounds: count, duplicates, firstSeed, onLoad, onProgress });
 
   // The processes start and compile.
   const first = await measure(someDuplicates, effort.isQuick ? 1 : 2, 1_000);
   const none = await measure(noDuplicates, 1, 2_000);
-  const ours = sides.of("ours");
+  const ours = implementations.of("ours");
   const known = delivered.slice(-events);
   const again = await spendingOf(ours.running, known, ours.provider.calls);
   const some = await measure(someDuplicates, rounds, 3_000);
@@ -57,8 +60,8 @@ async function takeLoads(sides: RunningSides, { effort, onProgress }: Context): 
 
   const faulty = workload({ seed: 5_000, events: effort.faults.events, duplicates: someDuplicates });
   onLoad(faulty);
-  await takeUnderFaults(sides, faulty, onProgress);
-  await requireNothingLost(sides, delivered);
+  await takeUnderFaults(implementations, faulty, onProgress);
+  await requireNothingLost(implementations, delivered);
   return {
     ...{ none, some, most, again: [again], memoryMb: ours.running.memoryMb },
     polledQueues: ours.running.polledQueues,
@@ -68,13 +71,13 @@ async function takeLoads(sides: RunningSides, { effort, onProgress }: Context): 
 
 /** @throws where a side has lost something of what was delivered to all, or has more */
 export async function requireNothingLost(
-  { contenders }: RunningSides,
+  { contenders }: RunningImplementations,
   delivered: readonly Webhook[],
 ): Promise<void> {
   const outcomes = await Promise.all(
     contenders.map(async ({ running }) => ({
-      title: titles[running.side],
-      census: await takeCensus(running),
+      title: titles[running.implementation],
+      snapshot: await takeTableSnapshot(running),
     })),
   );
   requireSame(expectationOf(delivered), outcomes);

@@ -22,7 +22,7 @@ export type Scenario = {
 };
 
 /** The system at one moment. */
-export type Moment = {
+export type SimulationStep = {
   readonly seconds: number;
   /** Made so far. */
   readonly tasks: number;
@@ -33,7 +33,7 @@ export type Moment = {
 };
 
 /** Lets a scenario happen, step by step; the same each time. */
-export function* simulate(scenario: Scenario): Generator<Moment> {
+export function* simulate(scenario: Scenario): Generator<SimulationStep> {
   const { stepSeconds, relaySeconds, tasksPerDelivery } = scenario;
   const random = randomOf(scenario.seed);
   const store = new StoreStage(scenario.store, stepSeconds);

@@ -11,7 +11,7 @@ export type Course = {
 };
 
 /** What makes a run fail, in words; empty where nothing was lost or doubled, the account closes and all was tried. */
-export function judgeRun(
+export function assessRun(
   { lostEvents, duplicates, unaccounted }: Account,
   { fired, left, initErrors }: Course,
 ): readonly string[] {

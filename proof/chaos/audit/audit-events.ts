@@ -32,7 +32,7 @@ export type Account = {
   readonly unaccounted: readonly string[];
 };
 
-type Fate = "stored" | "deadlettered" | "refused" | { readonly lost: string };
+type EventFate = "stored" | "deadlettered" | "refused" | { readonly lost: string };
 
 /** Accounts for every distinct event that was sent. */
 export function account(evidence: Evidence): Account {
@@ -40,7 +40,7 @@ export function account(evidence: Evidence): Account {
   const sent = Map.groupBy(evidence.sent, ({ id }) => id);
   const written = new Set(evidence.records.flatMap(({ change, id }) => (change === "INSERT" ? [id] : [])));
   const fates = new Map([...sent].map(([id, calls]) => [id, fateOf(id, calls, { ...evidence, written })]));
-  const count = (wanted: Fate) => [...fates.values()].filter((fate) => fate === wanted).length;
+  const count = (wanted: EventFate) => [...fates.values()].filter((fate) => fate === wanted).length;
   const lostEvents = new Map(
     [...fates].flatMap(([id, fate]) => (typeof fate === "object" ? [[id, fate.lost] as const] : [])),
   );
@@ -73,7 +73,7 @@ function fateOf(
   id: string,
   calls: readonly SentLine[],
   { stored, deadLetters, erased, losses, written }: Evidence & { readonly written: ReadonlySet<string> },
-): Fate {
+): EventFate {
   const statuses = calls.flatMap(({ status = 0 }) => status);
   const isAccepted = statuses.some((status) => status >= 200 && status < 300);
   const names = [id, ...calls.flatMap(({ subjects }) => subjects)];

@@ -42,16 +42,20 @@ function extraRecords(records: readonly RecordLine[]): readonly string[] {
   });
 }
 
-type Told = z.output<typeof message> & { readonly body: string };
+type AnnouncedMessage = z.output<typeof message> & { readonly body: string };
 
 function extraMessages(lines: readonly MessageLine[]): readonly string[] {
   return [...Map.groupBy(lines, ({ subscriber }) => subscriber)].flatMap(([subscriber, received]) => {
-    const told: readonly Told[] = received
+    const announced: readonly AnnouncedMessage[] = received
       .map(({ body }) => ({ ...message.parse(JSON.parse(body)), body }))
       // A replay tells old events with today's state, and says so.
       .filter(({ replayid }) => replayid === undefined);
-    const extra = (name: (each: Told) => string, of: (each: Told) => string, words: string) =>
-      [...Map.groupBy(told, name)].flatMap(([key, copies]) => {
+    const extra = (
+      name: (each: AnnouncedMessage) => string,
+      of: (each: AnnouncedMessage) => string,
+      words: string,
+    ) =>
+      [...Map.groupBy(announced, name)].flatMap(([key, copies]) => {
         const others = [...new Set(copies.map(of))].slice(1);
         return others.map((other) => `to ${subscriber}: ${key} ${words} ${other.slice(0, 200)}`);
       });

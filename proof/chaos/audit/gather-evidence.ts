@@ -39,8 +39,8 @@ export async function gatherEvidence(
       status >= 200 && status < 300 && !subjects.some((name) => erased.has(name)) ? [id] : [],
     ),
   );
-  const told = new Set(sent.flatMap(({ subjects }) => subjects)).difference(erased);
-  const expected = expectationOf(limitedTo(truth, told), { accepted: () => accepted }, deadLetters);
+  const announced = new Set(sent.flatMap(({ subjects }) => subjects)).difference(erased);
+  const expected = expectationOf(limitedTo(truth, announced), { accepted: () => accepted }, deadLetters);
   const found = { table, contents, messages: receivedBy(messages), deadLetters: [] };
   const losses = findLosses({ ...expected, deadLetters: new Set() }, found, subscribersOf(stack));
   const remains = await findRemains(system, [...erased]);
@@ -70,12 +70,12 @@ function isAskedFor(endpoint: string): boolean {
 }
 
 /** Of whom no webhook told, reconciliation finds out in its own time: nothing is expected of them here. */
-function limitedTo({ snapshot, data }: Truth, told: ReadonlySet<string>) {
+function limitedTo({ snapshot, data }: Truth, announced: ReadonlySet<string>) {
   const left = {
-    users: snapshot.users.filter(({ id }) => told.has(id)),
-    accounts: snapshot.accounts.filter(({ id }) => told.has(id)),
+    users: snapshot.users.filter(({ id }) => announced.has(id)),
+    accounts: snapshot.accounts.filter(({ id }) => announced.has(id)),
     endpoints: snapshot.endpoints.filter(
-      ({ accountId, company, endpoint }) => told.has(accountId) && (!company || isAskedFor(endpoint)),
+      ({ accountId, company, endpoint }) => announced.has(accountId) && (!company || isAskedFor(endpoint)),
     ),
   };
   return {

@@ -29,11 +29,11 @@ export type Crashes = {
   /** Every point of the calls that were seen until now. @param atLeast so often */
   seen(atLeast?: number): readonly CrashPoint[];
   /** Lets functions die at these points, each once, and none more than twice before it has succeeded once. */
-  strike(points: readonly CrashPoint[]): void;
+  crashAt(points: readonly CrashPoint[]): void;
   /** Points that are still to be struck, those whose call is under way included. */
   left(): readonly CrashPoint[];
   /** Lets a share of all calls be the caller's last, as the seed says; 0: none. */
-  strikeAtRandom(share: number): void;
+  crashAtRandom(share: number): void;
   /** Processes killed so far. */
   kills(): number;
 };
@@ -42,7 +42,7 @@ export type Crashes = {
 const withheldMs = 40;
 
 /** Some calls are made once in a process's life: a function that died must be able to die at its first call, too. */
-const mostDeathsInRow = 2;
+const maxCrashesInRow = 2;
 
 /** Kills functions at their calls. */
 export function crashFunctions(seed: number, victims: Victims): Crashes {
@@ -50,54 +50,54 @@ export function crashFunctions(seed: number, victims: Victims): Crashes {
   const ordinals = new Map<string, number>();
   const left = new Set<CrashPoint>();
   /** By function: how often it had succeeded when it died last, and how often it has died since. */
-  const deaths = new Map<string, { readonly successes: number; readonly inRow: number }>();
+  const crashCounts = new Map<string, { readonly successes: number; readonly inRow: number }>();
   /** They die when the answer is there. */
   const dying = new Set<ObservedCall>();
-  const striking = new Map<ObservedCall, CrashPoint>();
+  const crashing = new Map<ObservedCall, CrashPoint>();
   let share = 0;
   let kills = 0;
 
-  const deathsInRow = (name: string): number => {
-    const last = deaths.get(name);
+  const crashesInRow = (name: string): number => {
+    const last = crashCounts.get(name);
     return last !== undefined && victims.succeeded(name) <= last.successes ? last.inRow : 0;
   };
-  const strikeNow = (call: ObservedCall, name: string): Phase | undefined => {
-    if (deathsInRow(call.function) >= mostDeathsInRow) return undefined;
+  const crashNow = (call: ObservedCall, name: string): Phase | undefined => {
+    if (crashesInRow(call.function) >= maxCrashesInRow) return undefined;
     const phase = phases.find((each) => left.has(`${name} ${each}`));
     if (phase === undefined) return undefined;
     left.delete(`${name} ${phase}`);
-    striking.set(call, `${name} ${phase}`);
+    crashing.set(call, `${name} ${phase}`);
     return phase;
   };
   const kill = (call: ObservedCall): void => {
-    const inRow = deathsInRow(call.function) + 1;
+    const inRow = crashesInRow(call.function) + 1;
     const killed = victims.kill(call.function);
-    const point = striking.get(call);
-    striking.delete(call);
+    const point = crashing.get(call);
+    crashing.delete(call);
     // The call of a process that is dead already: there was nobody to strike.
     if (killed === 0 && point !== undefined) left.add(point);
     if (killed === 0) return;
     kills += killed;
-    deaths.set(call.function, { successes: victims.succeeded(call.function), inRow });
+    crashCounts.set(call.function, { successes: victims.succeeded(call.function), inRow });
   };
   const choose = (call: ObservedCall): Phase | undefined => {
     const name = `${call.function} ${call.name}`;
     const ordinal = (ordinals.get(name) ?? 0) + 1;
     ordinals.set(name, ordinal);
     if (chance(seed, "kill", name, ordinal) < share) return oneOf(phases, seed, "phase", name, ordinal);
-    return strikeNow(call, name);
+    return crashNow(call, name);
   };
 
   return {
-    around: (others) => async (call, moment) => {
-      if (moment === "after") {
-        if (!dying.delete(call)) return others(call, moment);
+    around: (others) => async (call, when) => {
+      if (when === "after") {
+        if (!dying.delete(call)) return others(call, when);
         await wait(withheldMs);
         kill(call);
         return "drop";
       }
       const phase = call.isFromFunction ? choose(call) : undefined;
-      if (phase === undefined) return others(call, moment);
+      if (phase === undefined) return others(call, when);
       if (phase === "unanswered") dying.add(call);
       else kill(call);
       return phase === "unsent" ? "drop" : undefined;
@@ -106,11 +106,11 @@ export function crashFunctions(seed: number, victims: Victims): Crashes {
       [...ordinals].flatMap(([name, calls]) =>
         calls < atLeast ? [] : phases.map((phase) => `${name} ${phase}`),
       ),
-    strike: (points) => {
+    crashAt: (points) => {
       for (const point of points) left.add(point);
     },
-    left: () => [...left, ...striking.values()],
-    strikeAtRandom: (wanted) => {
+    left: () => [...left, ...crashing.values()],
+    crashAtRandom: (wanted) => {
       share = wanted;
     },
     kills: () => kills,

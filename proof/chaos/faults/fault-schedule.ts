@@ -9,33 +9,33 @@ export type FaultSchedule = {
    */
   next(part: Part, name: string, possible: readonly Mode[]): Mode | undefined;
   /** Classes that have not fired yet. */
-  owing(): readonly FaultClass[];
+  pendingFaults(): readonly FaultClass[];
 };
 
 /**
  * A share of the calls fails, drawn for the n-th call of each name. Beyond that each class is owed once: a share of
  * one in a hundred would leave most classes out of a short run.
- * @param owing the classes that are owed; the others come by chance alone
+ * @param pendingFaults the classes that are owed; the others come by chance alone
  */
-export function scheduleFaults(seed: number, share: number, owing = faultClasses): FaultSchedule {
+export function scheduleFaults(seed: number, share: number, pendingFaults = faultClasses): FaultSchedule {
   const calls = new Map<string, number>();
   const met = new Map<FaultClass, number>();
-  const owed = new Set(owing);
+  const pending = new Set(pendingFaults);
   const next: FaultSchedule["next"] = (part, name, possible) => {
     const ordinal = (calls.get(name) ?? 0) + 1;
     calls.set(name, ordinal);
     const due = possible.filter((mode) => isDue(part, mode));
     const mode = due[0] ?? drawn({ seed, share }, name, ordinal, possible);
-    if (mode !== undefined) owed.delete(`${part} ${mode}`);
+    if (mode !== undefined) pending.delete(`${part} ${mode}`);
     return mode;
   };
   const isDue = (part: Part, mode: Mode): boolean => {
     const name: FaultClass = `${part} ${mode}`;
     const possible = (met.get(name) ?? 0) + 1;
     met.set(name, possible);
-    return owed.has(name) && possible > chance(seed, share, name, "owed") * patienceOf(part);
+    return pending.has(name) && possible > chance(seed, share, name, "owed") * patienceOf(part);
   };
-  return { next, owing: () => [...owed] };
+  return { next, pendingFaults: () => [...pending] };
 }
 
 /**

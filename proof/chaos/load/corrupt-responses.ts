@@ -9,9 +9,9 @@ import type { ChaosSystem } from "../system.ts";
  * How a batch's answer is spoilt: `malformed` is no list of failures, `unknown` names a message that was not in the
  * batch, `late` begins with a tenth of the function's time left. In all three all of the batch comes again.
  */
-export const spoilings = ["malformed", "unknown", "late"] as const;
+export const corruptions = ["malformed", "unknown", "late"] as const;
 
-export type Tampering = {
+export type Corruption = {
   /** How many batches were spoilt, each way. */
   counts(): ReadonlyMap<string, number>;
   /** The functions answer for themselves again. */
@@ -24,20 +24,24 @@ const consumers = ["UsersStore", "AccountsStore", "EndpointsStore", "CompanyAcco
  * Lets every other invocation of those that take batches from queues spoil its answer, in a way that follows from the
  * seed and how many processes of the function began before its own. The bundles stay as they are.
  */
-export function tamper({ functions, plans }: ChaosSystem, seed: number, directory: string): Tampering {
+export function corruptResponses(
+  { functions, plans }: ChaosSystem,
+  seed: number,
+  directory: string,
+): Corruption {
   const targets = consumers.flatMap((name) => {
     const plan = plans.get(name);
     const target = functions.get(name);
     return plan && target ? [{ name, plan, target }] : [];
   });
   for (const { name, plan, target } of targets) {
-    const first = Math.floor(chance(seed, "spoilt", name) * spoilings.length);
-    target.serve([plan, spoilt(plan, first, join(directory, "spoilt", name))]);
+    const first = Math.floor(chance(seed, "spoilt", name) * corruptions.length);
+    target.serve([plan, corrupted(plan, first, join(directory, "spoilt", name))]);
   }
   return {
     counts: () =>
       new Map(
-        spoilings.map((how) => {
+        corruptions.map((how) => {
           const lines = targets.flatMap(({ target }) => target.log());
           return [how, lines.filter((line) => line === mark(how)).length];
         }),
@@ -56,7 +60,7 @@ function mark(how: string): string {
  * The function with a handler of ours around its own. Each process begins one way further than the one before it, with
  * a folder for its turn: most die before they come to a second way.
  */
-function spoilt(plan: FunctionPlan, first: number, directory: string): FunctionPlan {
+function corrupted(plan: FunctionPlan, first: number, directory: string): FunctionPlan {
   const original = pathToFileURL(join(plan.directory, "index.mjs")).href;
   mkdirSync(directory, { recursive: true });
   writeFileSync(
@@ -64,7 +68,7 @@ function spoilt(plan: FunctionPlan, first: number, directory: string): FunctionP
     `import { mkdirSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { handler as real } from ${JSON.stringify(original)};
-const ways = ${JSON.stringify(spoilings)};
+const ways = ${JSON.stringify(corruptions)};
 let turn = ${first};
 for (;;) {
   try {

@@ -4,7 +4,7 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { askForErasure } from "@income-events/local-stack/scenario/erasure.ts";
 import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
 import type { ChaosSystem } from "../system.ts";
-import { bringRound } from "./send-round.ts";
+import { sendRound } from "./send-round.ts";
 
 export type Load = {
   /** Resolves when so many rounds more were brought, or it is over. */
@@ -16,9 +16,9 @@ export type Load = {
 };
 
 /** More deliveries than these wait: the next round waits too. */
-const mostPending = 30;
+const maxPending = 30;
 /** Erasures that wait. */
-const mostErasures = 6;
+const maxErasures = 6;
 const betweenRoundsMs = 2_000;
 const betweenInvocationsMs = 500;
 const scheduled = ["RefreshToken", "RegisterWebhooks", "ReconcileUsers", "ArchiveLetters"];
@@ -40,14 +40,14 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
     const erasable: string[] = [];
     while (!isOver) {
       brought += 1;
-      const users = await bringRound(provider, brought);
+      const users = await sendRound(provider, brought);
       const MessageBody = unreadableTask;
       await sqs.send(new SendMessageCommand({ QueueUrl: outputOf(stack, "FetchQueueUrl"), MessageBody }));
       // What comes late of who was erased leads to more erasures: they must not pile up.
       const waiting = await queueDepth(sqs, outputOf(stack, "EraseQueueUrl"));
-      for (const userId of erasable.splice(0, mostErasures - waiting)) await erase(userId);
+      for (const userId of erasable.splice(0, maxErasures - waiting)) await erase(userId);
       erasable.push(...users);
-      while (!isOver && (await provider.call("pending")) > mostPending) await wait(betweenRoundsMs);
+      while (!isOver && (await provider.call("pending")) > maxPending) await wait(betweenRoundsMs);
       await wait(betweenRoundsMs);
     }
   };

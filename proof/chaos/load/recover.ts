@@ -7,7 +7,7 @@ import type { ChaosSystem } from "../system.ts";
 import { operate } from "./operate.ts";
 
 /** Resolves when nothing is on its way any more: a whole round brings nothing new. */
-export async function calmDown(
+export async function waitUntilIdle(
   { stack, provider }: Pick<ChaosSystem, "stack" | "provider">,
   patience: number,
 ): Promise<void> {
@@ -23,7 +23,7 @@ export async function calmDown(
  * Does what an operator does once all is well again: what was given up on is tried once more. What can't be
  * understood comes back as a dead letter.
  */
-export async function mendAll(system: ChaosSystem, patience: number): Promise<void> {
+export async function recover(system: ChaosSystem, patience: number): Promise<void> {
   const { stack } = system;
   const queues = queuesOf(stack);
   const sqs = new SQSClient(system.access);
@@ -31,11 +31,11 @@ export async function mendAll(system: ChaosSystem, patience: number): Promise<vo
   try {
     const archived = await keysOf(s3, outputOf(stack, "ArchiveBucketName"));
     const redrive = async (short: string) => {
-      const letters = queues[`${short}-dead-letter`];
-      if (letters === undefined) return;
+      const deadLetters = queues[`${short}-dead-letter`];
+      if (deadLetters === undefined) return;
       // As commands name it.
       const name = short.replace(/^subscriber-/, "subscriber/");
-      if ((await queueDepth(sqs, letters)) > 0) await operate(system, ["dlq", "redrive", name]);
+      if ((await queueDepth(sqs, deadLetters)) > 0) await operate(system, ["dlq", "redrive", name]);
       // After those of the queue: what can't be understood is back there at once.
       if (archived.some((key) => key.startsWith(`letters/${name}/`))) {
         await operate(system, ["dlq", "redrive", name, "--archive"]);
@@ -48,7 +48,7 @@ export async function mendAll(system: ChaosSystem, patience: number): Promise<vo
     sqs.destroy();
     s3.destroy();
   }
-  await calmDown(system, patience);
+  await waitUntilIdle(system, patience);
 }
 
 async function keysOf(client: S3Client, Bucket: string): Promise<readonly string[]> {

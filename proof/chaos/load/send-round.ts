@@ -16,7 +16,7 @@ const roundsPerRefused = 4;
  * can't be read, wrong secrets, a deletion, data that the provider fetched by itself.
  * @param round a number of its own, so that each round's events are distinct @returns users whom nothing else names
  */
-export async function bringRound(provider: Provider, round: number): Promise<readonly string[]> {
+export async function sendRound(provider: Provider, round: number): Promise<readonly string[]> {
   const { users, accounts, companyAccounts } = await provider.call("createUsers", 3, {
     companyAccounts: 1,
     pictures: 1,
@@ -61,7 +61,7 @@ export async function bringRound(provider: Provider, round: number): Promise<rea
   ] as const;
   // At once, so that several consumers have the same event.
   for (const [kind, payload] of events) await provider.call("fire", kind, payload, { times: 3 });
-  if (round % roundsPerRefused === 1) await bringRefused(provider, round);
+  if (round % roundsPerRefused === 1) await sendRefused(provider, round);
   await provider.call("resend", 1);
   await provider.call("change", secondAccount, "delete");
   await provider.call("fetchData", accountId, ["income", "employment"]);
@@ -69,7 +69,7 @@ export async function bringRound(provider: Provider, round: number): Promise<rea
 }
 
 /** What can't be read, what can't be understood, and what comes with a wrong secret. */
-async function bringRefused(provider: Provider, round: number): Promise<void> {
+async function sendRefused(provider: Provider, round: number): Promise<void> {
   for (const kind of webhookKinds) {
     await provider.call("fire", kind, `{"action": ${round}, `, {});
     await provider.call("fire", kind, { action: "no_such_event", event: "no_such_event", round }, {});

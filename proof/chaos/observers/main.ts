@@ -7,11 +7,11 @@ import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { serve } from "../remote.ts";
 import { followEvents } from "./follow-events.ts";
-import type { WitnessMethods, WitnessOptions } from "./protocol.ts";
+import type { ObserverMethods, ObserverOptions } from "./protocol.ts";
 import { readQueue } from "./read-queue.ts";
 
 const [, , json = "{}"] = process.argv;
-const { access, queues, streamArn, messagesFile, recordsFile }: WitnessOptions = JSON.parse(json);
+const { access, queues, streamArn, messagesFile, recordsFile }: ObserverOptions = JSON.parse(json);
 const sqs = new SQSClient(access);
 const streams = new DynamoDBStreamsClient(access);
 const append = (file: string) => (line: object) => appendFileSync(file, `${JSON.stringify(line)}\n`);
@@ -21,7 +21,7 @@ const readers = queues.map(({ name, queueUrl }) =>
 );
 const follower = followEvents(streams, streamArn, append(recordsFile));
 
-const methods: WitnessMethods = {
+const methods: ObserverMethods = {
   finish: async () => {
     await Promise.all([...readers, follower].map((each) => each.caughtUp()));
   },

@@ -1,6 +1,6 @@
 import type { Access } from "@income-events/local-stack/scenario/snapshot.ts";
 
-export type WitnessOptions = {
+export type ObserverOptions = {
   readonly access: Access;
   readonly queues: readonly { readonly name: string; readonly queueUrl: string }[];
   readonly streamArn: string;
@@ -8,7 +8,7 @@ export type WitnessOptions = {
   readonly recordsFile: string;
 };
 
-export type WitnessMethods = {
+export type ObserverMethods = {
   /** Resolves when all that there was before the call is recorded. */
   finish(): Promise<void>;
 };

@@ -14,14 +14,14 @@ import type { ProviderMethods } from "./protocol.ts";
 const [, , seed = "1", sentFile = ""] = process.argv;
 
 /** What was told of somebody, so that it can be told again as it was. */
-const told = new Map<string, Map<string, Pick<Attempt, "kind" | "body">>>();
+const announced = new Map<string, Map<string, Pick<Attempt, "kind" | "body">>>();
 
 function record({ kind, body, result }: Attempt): void {
   const subjects = subjectsIn(body);
   const id = identityOf({ kind, body });
   for (const subject of subjects) {
-    const known = told.get(subject) ?? new Map();
-    told.set(subject, known.set(id, { kind, body }));
+    const known = announced.get(subject) ?? new Map();
+    announced.set(subject, known.set(id, { kind, body }));
   }
   const line: SentLine = { kind, id, subjects, ...result };
   appendFileSync(sentFile, `${JSON.stringify(line)}\n`);
@@ -55,8 +55,8 @@ const methods: ProviderMethods = {
       for (const { id } of done) sandbox.resend(id);
     }
   },
-  retell: (id) => {
-    for (const { kind, body } of told.get(id)?.values() ?? []) sandbox.fireEvent(kind, body);
+  resendOf: (id) => {
+    for (const { kind, body } of announced.get(id)?.values() ?? []) sandbox.fireEvent(kind, body);
   },
   change: (accountId, how) => {
     if (how === "disconnect") sandbox.disconnectAccount(accountId);

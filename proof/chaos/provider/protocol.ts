@@ -15,7 +15,7 @@ export type ProviderMethods = {
   /** Delivers the latest events of each kind once more. */
   resend(perKind: number): void;
   /** Delivers once more what was delivered of somebody. */
-  retell(id: string): void;
+  resendOf(id: string): void;
   change(accountId: string, how: "disconnect" | "reconnect" | "delete"): void;
   deleteUser(userId: string): void;
   fetchData(accountId: string, endpoints: readonly EndpointName[]): void;

@@ -24,8 +24,8 @@ export function watched(
   const warm = Math.ceil(inputs / 10);
   const report = (heap: object) => {
     reportedAt = performance.now();
-    const told = { inputs: count, residentBytes: process.memoryUsage.rss(), ...heap };
-    writeSync(descriptor, `${JSON.stringify(told)}\n`);
+    const reported = { inputs: count, residentBytes: process.memoryUsage.rss(), ...heap };
+    writeSync(descriptor, `${JSON.stringify(reported)}\n`);
   };
   const counted = () => {
     count += 1;

@@ -16,7 +16,7 @@ import { EventLost, must, type Target } from "../target.ts";
 import { failsAsSaidLater } from "./failing.ts";
 import { choosing, chosenBy } from "./split.ts";
 
-const mostPages = 20;
+const maxPages = 20;
 const { provider, reconcile } = parseSettings(
   { production: false, provider: { paths: { userAccounts: "/users/{user_id}/accounts" } } },
   "fuzz",
@@ -29,8 +29,8 @@ const subject = { kind: "account", id: "a" } as const;
 async function check(input: Uint8Array): Promise<void> {
   const [by, bytes] = chosenBy(pagingStyles, input);
   const answers = Buffer.from(bytes).toString("utf8").split("\f");
-  const settings = { ...read, paging: { ...read.paging, by, maxPages: mostPages } };
-  const provide = (told?: string[]) => answering(answers, told);
+  const settings = { ...read, paging: { ...read.paging, by, maxPages: maxPages } };
+  const provide = (reported?: string[]) => answering(answers, reported);
 
   await failsAsSaidLater(async () => {
     const lists = providerLists(provide(), settings, { readers, ...rest });
@@ -44,19 +44,19 @@ async function check(input: Uint8Array): Promise<void> {
     const token = await refreshedToken((_, apiCall) => call(apiCall), "jwt", "/refresh");
     must(token !== "", "an empty token was taken");
   });
-  const told: string[] = [];
+  const reported: string[] = [];
   const content = await failsAsSaidLater(() =>
     readPages({
       task: { schemaVersion: 1, attempts: 0, task: "read", subject, endpoint: "income", wanted: 1 },
       noted: 1,
-      call: provide(told),
+      call: provide(reported),
       provider: settings,
       keptPages: keptPages(bucketInMemory()),
       inTurn: (work) => work(false),
       timeLeft: () => 1_000_000,
     }),
   );
-  if (content !== undefined) checkData(Buffer.concat(content.parts).toString("utf8"), told);
+  if (content !== undefined) checkData(Buffer.concat(content.parts).toString("utf8"), reported);
 }
 
 /** What is stored is the one answer, or the items of all. */
@@ -77,11 +77,11 @@ function listIn(value: unknown): readonly unknown[] {
 }
 
 /** Answers in order, the last one again and again. */
-function answering(answers: readonly string[], told: string[] = []): Call {
+function answering(answers: readonly string[], reported: string[] = []): Call {
   return async () => {
-    const text = answers[Math.min(told.length, answers.length - 1)] ?? "";
-    told.push(text);
-    must(told.length <= mostPages + 1, "a list is read without end");
+    const text = answers[Math.min(reported.length, answers.length - 1)] ?? "";
+    reported.push(text);
+    must(reported.length <= maxPages + 1, "a list is read without end");
     return { found: true, text };
   };
 }

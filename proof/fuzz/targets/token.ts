@@ -1,4 +1,4 @@
-import { isJwt, readClaims, readTokenLife } from "../../../adapters/secrets/token-claims.ts";
+import { isJwt, readClaims, readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { compareAge, isRefreshDue, isShortLived } from "../../../domain/fetch/token-lifetime.ts";
 import { succeeds } from "../../../domain/fetch/token-succession.ts";
@@ -13,14 +13,17 @@ function check(input: Uint8Array): void {
   const text = Buffer.from(input).toString("utf8");
   const claims = readClaims(text);
   must(isJwt(text) === (claims !== undefined), "a text is a JWT and has no claims, or has some and is none");
-  const life = readTokenLife(text);
-  for (const time of [life.issuedAt, life.expiresAt])
+  const lifetime = readTokenLifetime(text);
+  for (const time of [lifetime.issuedAt, lifetime.expiresAt])
     must(time === undefined || Number.isFinite(time), "a time is no number");
-  must(life.expiresAt !== undefined || isRefreshDue(life, now, settings), "without an end it is kept");
-  isShortLived(life, settings);
-  must(!Number.isNaN(compareAge(life, other)), "an age is no number");
+  must(
+    lifetime.expiresAt !== undefined || isRefreshDue(lifetime, now, settings),
+    "without an end it is kept",
+  );
+  isShortLived(lifetime, settings);
+  must(!Number.isNaN(compareAge(lifetime, other)), "an age is no number");
   const current = { versionId: "1", token: "current" };
-  succeeds({ token: text, replaces: "1" }, current, (token) => (token === text ? life : other));
+  succeeds({ token: text, replaces: "1" }, current, (token) => (token === text ? lifetime : other));
   failsAsSaid(() => parseTokenSecret(text, "1"));
 }
 

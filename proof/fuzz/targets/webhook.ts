@@ -2,7 +2,7 @@ import { bodyText } from "../../../adapters/aws/body-text.ts";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import type { Receipt } from "../../../adapters/dynamodb/event-table.ts";
 import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
-import { type Kind, kinds } from "../../../domain/event/events.ts";
+import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import { headerText } from "../../../domain/event/mapping-source.ts";
 import { receiver } from "../../../functions/receive/receiver.ts";
@@ -20,7 +20,7 @@ const maxBodyBytes = 2_000;
 
 /** Headers, a line each, an empty line, the body: as HTTP has it, after a byte that chooses kind and encoding. */
 type Request = {
-  readonly kind: Kind;
+  readonly kind: WebhookKind;
   readonly isBase64: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly raw: Buffer;
@@ -38,7 +38,10 @@ function requestIn(input: Uint8Array): Request {
   return { kind, isBase64, headers: Object.fromEntries(lines), raw };
 }
 
-const [firstKind, ...otherKinds] = kinds.flatMap((kind) => [[kind, false] as const, [kind, true] as const]);
+const [firstKind, ...otherKinds] = webhookKinds.flatMap((kind) => [
+  [kind, false] as const,
+  [kind, true] as const,
+]);
 const encodings = [firstKind ?? (["users", false] as const), ...otherKinds] as const;
 
 async function check(input: Uint8Array): Promise<void> {
@@ -91,9 +94,9 @@ async function check(input: Uint8Array): Promise<void> {
   must(batchItemFailures.length === 0, "a body is tried again without end");
   if (stored.length + dead.length !== 1)
     throw new EventLost(`stored ${stored.length}, dead letters ${dead.length}`);
-  const [letter] = dead;
-  if (letter !== undefined)
-    must(letter.body === message.body && Boolean(letter.reason), "a dead letter is changed");
+  const [deadLetter] = dead;
+  if (deadLetter !== undefined)
+    must(deadLetter.body === message.body && Boolean(deadLetter.reason), "a dead letter is changed");
 }
 
 /** What travels on is what came: its identity, the headers that the mapping reads, and the body. */

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { LambdaClient } from "@aws-sdk/client-lambda";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RelayAgain, relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
+import { type RelayRecords, relayInvoker } from "../../../adapters/aws/relay-invoker.ts";
 import type { StreamRecord } from "../../../adapters/streams/change-stream.ts";
 
 /** What the function does with the numbers of an invocation's records. */
@@ -42,10 +42,10 @@ describe("relaying again", () => {
     Array.from({ length: count }, (_, index) => ({
       dynamodb: { SequenceNumber: String(index + 1), NewImage: { pk: { S: text } } },
     }));
-  const run = (some: readonly StreamRecord[], invoker: RelayAgain = relayInvoker(client, "relay")) =>
+  const run = (some: readonly StreamRecord[], invoker: RelayRecords = relayInvoker(client, "relay")) =>
     invoker(some);
-  const numbersOf = (unrelayed: Awaited<ReturnType<RelayAgain>>) =>
-    unrelayed.map(({ record }) => record.dynamodb?.SequenceNumber);
+  const numbersOf = (failed: Awaited<ReturnType<RelayRecords>>) =>
+    failed.map(({ record }) => record.dynamodb?.SequenceNumber);
   /** Fails as the relay does: at the first record of which something failed. */
   const failing =
     (...poison: readonly string[]): Relay =>
@@ -79,8 +79,8 @@ describe("relaying again", () => {
 
   it("finds the record that makes the function crash, and relays all others", async () => {
     relay = (numbers) => (numbers.includes("6") ? "crash" : undefined);
-    const unrelayed = await run(records(8));
-    expect(unrelayed).toMatchObject([
+    const failed = await run(records(8));
+    expect(failed).toMatchObject([
       { record: { dynamodb: { SequenceNumber: "6" } }, reason: "out of memory" },
     ]);
     const relayed = invocations.filter((numbers) => !numbers.includes("6")).flat();

@@ -149,8 +149,8 @@ await describeOnEachTable("the event table", (tables) => {
   /** Answers the first writes otherwise, at a moment of the call. @returns how many there were */
   const disturb = (at: "before" | "after", faults: readonly (Fault | "drop")[]) => {
     let calls = 0;
-    const end = system.intercept(async ({ action }, moment) => {
-      if (action !== "dynamodb:UpdateItem" || moment !== at) return undefined;
+    const end = system.intercept(async ({ action }, phase) => {
+      if (action !== "dynamodb:UpdateItem" || phase !== at) return undefined;
       calls += 1;
       return faults[calls - 1];
     });

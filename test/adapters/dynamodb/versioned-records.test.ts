@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Revisions, revisions } from "../../../adapters/dynamodb/versioned-records.ts";
+import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { linkTable } from "../../../adapters/s3/links.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { type DataSet, wantFor } from "../../../domain/fetch/document.ts";
+import { type DocumentRecord, requestFetchFor } from "../../../domain/fetch/document.ts";
 import type { DataName } from "../../../domain/fetch/document-name.ts";
 import type { State } from "../../../domain/state/state.ts";
 import {
@@ -30,13 +30,13 @@ function stateOf(subject: Subject, version: number, facts: Partial<State> = {}):
 await describeOnEachTable("revisions", (tables) => {
   let system: TestSystem;
   let table: TestTable;
-  let known: Revisions;
+  let known: VersionedRecords;
   let subject: Subject;
 
   beforeAll(async () => {
     system = await startTestSystem(tables);
     table = await system.createTable();
-    known = revisions(system.dynamodb, table.name);
+    known = versionedRecords(system.dynamodb, table.name);
   });
   afterAll(() => system.close());
   beforeEach(() => {
@@ -63,7 +63,7 @@ await describeOnEachTable("revisions", (tables) => {
   });
 
   test("a data set's revision is kept beside those of other endpoints", async () => {
-    const dataSetOf = (endpoint: string): DataSet => ({
+    const documentOf = (endpoint: string): DocumentRecord => ({
       subject,
       endpoint,
       version: 1,
@@ -74,10 +74,10 @@ await describeOnEachTable("revisions", (tables) => {
       latest: { cause: "answer", at: "2026-11-21T10:00:00.000Z" },
     });
     for (const endpoint of ["income", "profile"])
-      await known.dataSet(subject, { endpoint }, () => dataSetOf(endpoint));
-    expect(await known.loadDataSet(subject, { endpoint: "income" })).toEqual(dataSetOf("income"));
-    expect(await known.loadDataSet(subject, { endpoint: "profile" })).toEqual(dataSetOf("profile"));
-    expect(await known.loadDataSet(subject, { endpoint: "trips" })).toBeUndefined();
+      await known.document(subject, { endpoint }, () => documentOf(endpoint));
+    expect(await known.loadDocument(subject, { endpoint: "income" })).toEqual(documentOf("income"));
+    expect(await known.loadDocument(subject, { endpoint: "profile" })).toEqual(documentOf("profile"));
+    expect(await known.loadDocument(subject, { endpoint: "trips" })).toBeUndefined();
   });
 
   test("all data sets of a subject are found, ranges and further pages too, and no one else's", async () => {
@@ -90,21 +90,21 @@ await describeOnEachTable("revisions", (tables) => {
       { endpoint: "profile" },
     ];
     for (const name of names) {
-      await known.dataSet(subject, name, (before) => {
-        const wanted = wantFor(before, subject, name, { mark: "test" });
-        return wanted && { ...wanted, judged };
+      await known.document(subject, name, (before) => {
+        const requested = requestFetchFor(before, subject, name, { key: "test" });
+        return requested && { ...requested, judged };
       });
     }
     await known.state(subject, next);
     const stranger: Subject = { kind: "account", id: `${subject.id}#` };
-    await known.dataSet(stranger, { endpoint: "income" }, (before) =>
-      wantFor(before, stranger, { endpoint: "income" }, { mark: "test" }),
+    await known.document(stranger, { endpoint: "income" }, (before) =>
+      requestFetchFor(before, stranger, { endpoint: "income" }, { key: "test" }),
     );
-    const found = await known.loadDataSets(subject);
+    const found = await known.loadDocuments(subject);
     expect(
       found.map(({ endpoint, range: of }) => (of === undefined ? { endpoint } : { endpoint, range: of })),
     ).toEqual(names);
-    expect(await known.loadDataSets({ kind: "account", id: "nobody" })).toEqual([]);
+    expect(await known.loadDocuments({ kind: "account", id: "nobody" })).toEqual([]);
   });
 
   test("a change to nothing writes nothing", async () => {
@@ -138,8 +138,8 @@ await describeOnEachTable("revisions", (tables) => {
 
   test("a writer who loses each time is told to come again after a while", async () => {
     let tries = 0;
-    const losing = system.intercept(async ({ action }, moment) => {
-      if (action !== "dynamodb:PutItem" || moment !== "before") return undefined;
+    const losing = system.intercept(async ({ action }, phase) => {
+      if (action !== "dynamodb:PutItem" || phase !== "before") return undefined;
       tries += 1;
       return { status: 400, errorType: "ConditionalCheckFailedException", message: "another was faster" };
     });
@@ -154,8 +154,8 @@ await describeOnEachTable("revisions", (tables) => {
     await known.state(subject, (state) => ({ ...next(state), connected: true }));
     const seen: (number | undefined)[] = [];
     let gone = false;
-    const working = system.intercept(async ({ action }, moment) => {
-      if (action !== "dynamodb:PutItem" || moment !== "before" || gone) return undefined;
+    const working = system.intercept(async ({ action }, phase) => {
+      if (action !== "dynamodb:PutItem" || phase !== "before" || gone) return undefined;
       gone = true;
       const Key = marshall({ pk: `ACCOUNT#${subject.id}`, sk: "STATE" });
       await system.dynamodb.send(new DeleteItemCommand({ TableName: table.name, Key }));
@@ -173,8 +173,8 @@ await describeOnEachTable("revisions", (tables) => {
   test("a first revision never overwrites one that came meanwhile", async () => {
     const seen: (number | undefined)[] = [];
     let hasCome = false;
-    const working = system.intercept(async ({ action }, moment) => {
-      if (action !== "dynamodb:PutItem" || moment !== "before" || hasCome) return undefined;
+    const working = system.intercept(async ({ action }, phase) => {
+      if (action !== "dynamodb:PutItem" || phase !== "before" || hasCome) return undefined;
       hasCome = true;
       await known.state(subject, () => stateOf(subject, 1, { connected: true }));
       return undefined;
@@ -191,20 +191,20 @@ await describeOnEachTable("revisions", (tables) => {
   describe("records that are read ahead", () => {
     const name = { endpoint: "income" };
     const reads = () => system.calls().get("test dynamodb:BatchGetItem") ?? 0;
-    const raised = (before: DataSet | undefined) =>
-      wantFor(before, subject, name, { mark: `${before?.version ?? 0}` });
+    const raised = (before: DocumentRecord | undefined) =>
+      requestFetchFor(before, subject, name, { key: `${before?.version ?? 0}` });
 
     test("cost one request, however many they are and however often each is revised", async () => {
-      await known.dataSet(subject, name, raised);
+      await known.document(subject, name, raised);
       const before = reads();
       const revise = await known.readAhead([{ subject }, { subject }, { subject, name }]);
       for (let time = 1; time <= 3; time += 1) {
         await revise.state(subject, next);
-        await revise.dataSet(subject, name, raised);
+        await revise.document(subject, name, raised);
       }
       expect(reads() - before).toBe(1);
       expect(await known.loadState(subject)).toMatchObject({ version: 3 });
-      expect(await known.loadDataSet(subject, name)).toMatchObject({ version: 4, wanted: 4 });
+      expect(await known.loadDocument(subject, name)).toMatchObject({ version: 4, wanted: 4 });
     });
 
     test("are read again where another was faster, and no revision is lost", async () => {

@@ -3,7 +3,7 @@ import { guardedCall, patient } from "../../../adapters/provider/guarded-call.ts
 import { type ApiAnswer, Unauthorized } from "../../../adapters/provider/provider-api.ts";
 import type { Permit } from "../../../adapters/provider/rate-limiter.ts";
 import { permanent, retryable, unreachable, waiting } from "../../../domain/core/failures.ts";
-import type { Sign } from "../../../domain/fetch/breaker.ts";
+import type { CallResult } from "../../../domain/fetch/breaker.ts";
 
 const call = { method: "GET", path: "/users" } as const;
 const answer: ApiAnswer = { found: true, text: "[]" };
@@ -15,7 +15,7 @@ function guarded(outcome: () => Promise<ApiAnswer>, given: { permit?: Permit; is
   const admit = async () => {
     steps.push("admit");
     if (given.isDown === true) throw unreachable("the provider is down", 1, 1);
-    return async (sign: Sign) => void steps.push(sign);
+    return async (sign: CallResult) => void steps.push(sign);
   };
   const permit = async () => {
     steps.push("permit");

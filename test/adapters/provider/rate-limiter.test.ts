@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { callWindow, type Permit } from "../../../adapters/provider/rate-limiter.ts";
+import { type Permit, rateLimiter } from "../../../adapters/provider/rate-limiter.ts";
 import { windowsOf } from "../../../domain/fetch/pacing.ts";
 import {
   describeOnEachTable,
@@ -26,7 +26,7 @@ await describeOnEachTable("the call window", (tables) => {
 
   const caller = (requestsPerMinute: number) => environment(requestsPerMinute).permit;
   const environment = (requestsPerMinute: number) =>
-    callWindow(system.dynamodb, table.name, requestsPerMinute, { now: () => new Date(time) });
+    rateLimiter(system.dynamodb, table.name, requestsPerMinute, { now: () => new Date(time) });
   const used = async () => (await table.item("PROVIDER", `WINDOW#${time}`))?.used;
   const updates = () => system.calls().get("test dynamodb:UpdateItem") ?? 0;
 
@@ -68,7 +68,7 @@ await describeOnEachTable("the call window", (tables) => {
   test("callers who come one after the other share a lot, too, until it is leased", async () => {
     const { promise: gathered, resolve: lease } = Promise.withResolvers<void>();
     const before = updates();
-    const { permit } = callWindow(system.dynamodb, table.name, 1_000, {
+    const { permit } = rateLimiter(system.dynamodb, table.name, 1_000, {
       now: () => new Date(time),
       gathered: () => gathered,
     });
@@ -112,8 +112,8 @@ await describeOnEachTable("the call window", (tables) => {
   });
 
   test("a lease that comes after its window has ended is no permit for the next one", async () => {
-    const working = system.intercept(async ({ action }, moment) => {
-      if (action === "dynamodb:UpdateItem" && moment === "after") time += 20_000;
+    const working = system.intercept(async ({ action }, phase) => {
+      if (action === "dynamodb:UpdateItem" && phase === "after") time += 20_000;
       return undefined;
     });
     await expect(caller(5)()).rejects.toMatchObject({ failure: { waitsFor: "permit", delayInSeconds: 0 } });
@@ -121,8 +121,8 @@ await describeOnEachTable("the call window", (tables) => {
   });
 
   test("who is late for one window gets a permit of the next at once, and is counted in it", async () => {
-    const working = system.intercept(async ({ action }, moment) => {
-      if (action === "dynamodb:UpdateItem" && moment === "after") {
+    const working = system.intercept(async ({ action }, phase) => {
+      if (action === "dynamodb:UpdateItem" && phase === "after") {
         time += 20_000;
         working();
       }

@@ -33,7 +33,7 @@ await describeOnEachTable("the breaker", (tables) => {
       longestCallInSeconds: 45,
       now: () => new Date(time),
       random: () => 1,
-      onTurn: (turn) => turns.push(turn),
+      onStateChange: (turn) => turns.push(turn),
     });
   const caller = () => environment().admit;
   const pass = (seconds: number) => {

@@ -89,8 +89,8 @@ test("a read that fails leaves what a later one has kept", async () => {
     release = resolve;
   });
   let calls = 0;
-  const working = system.intercept(async ({ action }, moment) => {
-    if (action !== "secretsmanager:GetSecretValue" || moment !== "before") return undefined;
+  const working = system.intercept(async ({ action }, phase) => {
+    if (action !== "secretsmanager:GetSecretValue" || phase !== "before") return undefined;
     calls += 1;
     if (calls > 1) return undefined;
     await held;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isJwt, readClaims, readTokenLife } from "../../../adapters/secrets/token-claims.ts";
+import { isJwt, readClaims, readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 
 const jwt = (claims: string) => `e30.${Buffer.from(claims).toString("base64url")}.c2ln`;
 
@@ -8,15 +8,15 @@ describe("the claims of a token", () => {
   it("are those of its payload, times only where they are numbers", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (iat, exp) => {
-        const life = readTokenLife(jwt(JSON.stringify({ iat, exp })));
+        const lifetime = readTokenLifetime(jwt(JSON.stringify({ iat, exp })));
         // JSON has no negative zero, and toEqual tells it from zero.
-        expect(life).toEqual({
+        expect(lifetime).toEqual({
           ...(typeof iat === "number" ? { issuedAt: iat + 0 } : {}),
           ...(typeof exp === "number" ? { expiresAt: exp + 0 } : {}),
         });
       }),
     );
-    expect(readTokenLife(jwt('{"iat":1e999,"exp":-1}'))).toEqual({ expiresAt: -1 });
+    expect(readTokenLifetime(jwt('{"iat":1e999,"exp":-1}'))).toEqual({ expiresAt: -1 });
   });
 
   it("are none of any other text, and nothing is thrown", () => {
@@ -29,9 +29,9 @@ describe("the claims of a token", () => {
       fc.property(texts, (text) => {
         const claims = readClaims(text);
         expect(isJwt(text)).toBe(claims !== undefined);
-        const life = readTokenLife(text);
-        if (claims === undefined) expect(life).toEqual({});
-        expect(Object.values(life).every(Number.isFinite)).toBe(true);
+        const lifetime = readTokenLifetime(text);
+        if (claims === undefined) expect(lifetime).toEqual({});
+        expect(Object.values(lifetime).every(Number.isFinite)).toBe(true);
       }),
     );
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { readTokenLife } from "../../../adapters/secrets/token-claims.ts";
+import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { parseTokenSecret, type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
@@ -134,19 +134,19 @@ describe("a token's life", () => {
     new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from("any"));
 
   test("is read from its claims", async () => {
-    expect(readTokenLife(await sign({ iat: 100, exp: 200 }))).toEqual({ issuedAt: 100, expiresAt: 200 });
-    expect(readTokenLife(await sign({ exp: 200 }))).toEqual({ expiresAt: 200 });
+    expect(readTokenLifetime(await sign({ iat: 100, exp: 200 }))).toEqual({ issuedAt: 100, expiresAt: 200 });
+    expect(readTokenLifetime(await sign({ exp: 200 }))).toEqual({ expiresAt: 200 });
   });
 
   test.each(["", "opaque", "a.b.c", "..", `x.${Buffer.from("[]").toString("base64url")}.y`])(
     "is unknown for %j",
     (token) => {
-      expect(readTokenLife(token)).toEqual({});
+      expect(readTokenLifetime(token)).toEqual({});
     },
   );
 
   test("is unknown where its claims are no numbers", async () => {
     const claims = Buffer.from('{"iat":"x","exp":null}').toString("base64url");
-    expect(readTokenLife(`x.${claims}.y`)).toEqual({});
+    expect(readTokenLifetime(`x.${claims}.y`)).toEqual({});
   });
 });

@@ -1,10 +1,10 @@
 import { DeleteObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type LetterArchive, letterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
+import { type DeadLetterArchive, deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { startTestSystem, type TestBucket, type TestSystem } from "../../support/engines.ts";
 
-const letterOf = (number: number): DeadLetter => ({
+const deadLetterOf = (number: number): DeadLetter => ({
   messageId: `m-${number}`,
   sentAt: new Date("2026-11-07T23:59:59.999Z"),
   receives: 2,
@@ -14,50 +14,50 @@ const letterOf = (number: number): DeadLetter => ({
 describe("the archive of letters", () => {
   let system: TestSystem;
   let bucket: TestBucket;
-  let archive: LetterArchive;
+  let archive: DeadLetterArchive;
   beforeAll(async () => {
     system = await startTestSystem();
   });
   afterAll(() => system.close());
   beforeEach(async () => {
     bucket = await system.createBucket();
-    archive = letterArchive(system.s3, bucket.name);
-    await Promise.all(Array.from({ length: 12 }, (_, number) => archive.put("users", letterOf(number))));
+    archive = deadLetterArchive(system.s3, bucket.name);
+    await Promise.all(Array.from({ length: 12 }, (_, number) => archive.put("users", deadLetterOf(number))));
   });
 
   it("gives back each letter as it was, in lots of ten, and keeps those that are not done", async () => {
     const seen: DeadLetter[] = [];
-    const result = await archive.place("users")(async (letters) => {
-      expect(letters.length).toBeLessThanOrEqual(10);
-      seen.push(...letters);
-      return { done: letters.filter(({ messageId }) => messageId === "m-3"), isEnough: false };
+    const result = await archive.place("users")(async (deadLetters) => {
+      expect(deadLetters.length).toBeLessThanOrEqual(10);
+      seen.push(...deadLetters);
+      return { done: deadLetters.filter(({ messageId }) => messageId === "m-3"), isEnough: false };
     });
     expect(result).toEqual({ notTaken: 0 });
     expect(seen.toSorted((a, b) => Number(a.messageId.slice(2)) - Number(b.messageId.slice(2)))).toEqual(
-      Array.from({ length: 12 }, (_, number) => letterOf(number)),
+      Array.from({ length: 12 }, (_, number) => deadLetterOf(number)),
     );
     expect(await archive.count("users")).toBe(11);
     expect(await bucket.keys()).not.toContain("letters/users/2026-11-07/m-3.json");
   });
 
   it("holds a letter once, however often it is written", async () => {
-    await archive.put("users", letterOf(1));
+    await archive.put("users", deadLetterOf(1));
     expect(await archive.count("users")).toBe(12);
   });
 
   it("reads no further when it is enough", async () => {
-    let lots = 0;
+    let batches = 0;
     await archive.place("users")(async () => {
-      lots += 1;
+      batches += 1;
       return { done: [], isEnough: true };
     });
-    expect(lots).toBe(1);
+    expect(batches).toBe(1);
   });
 
   it("passes over a letter that another reader took meanwhile", async () => {
     const seen: DeadLetter[] = [];
-    await archive.place("users")(async (letters) => {
-      seen.push(...letters);
+    await archive.place("users")(async (deadLetters) => {
+      seen.push(...deadLetters);
       // The last two, which the next lot would hold.
       for (const Key of (await bucket.keys()).slice(10))
         await system.s3.send(new DeleteObjectCommand({ Bucket: bucket.name, Key }));

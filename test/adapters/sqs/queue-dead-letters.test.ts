@@ -1,13 +1,13 @@
 import { createServer } from "node:http";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { queueLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import { queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
 /** A queue that shows what a test says, lot by lot: the order is SQS's own. */
-async function startScriptedQueue(lots: readonly (readonly string[])[]) {
-  const waiting = [...lots];
+async function startScriptedQueue(batches: readonly (readonly string[])[]) {
+  const waiting = [...batches];
   const server = createServer((message, response) => {
     message.resume().on("end", () => {
       const isReceive = message.headers["x-amz-target"] === "AmazonSQS.ReceiveMessage";
@@ -32,17 +32,17 @@ async function startScriptedQueue(lots: readonly (readonly string[])[]) {
 }
 
 describe("a long reading", () => {
-  const read = async (lots: readonly (readonly string[])[]) => {
-    const queue = await startScriptedQueue(lots);
+  const read = async (batches: readonly (readonly string[])[]) => {
+    const queue = await startScriptedQueue(batches);
     const seen: string[] = [];
     try {
-      await queueLetters(
+      await queueDeadLetters(
         queue.client,
         queue.url,
         () => 60,
-      )(async (letters) => {
-        seen.push(...letters.map(({ messageId }) => messageId));
-        return { done: letters.filter(({ body }) => body.startsWith("done")), isEnough: false };
+      )(async (deadLetters) => {
+        seen.push(...deadLetters.map(({ messageId }) => messageId));
+        return { done: deadLetters.filter(({ body }) => body.startsWith("done")), isEnough: false };
       });
       return seen;
     } finally {
@@ -76,15 +76,16 @@ describe("the letters of a queue", () => {
   });
 
   const all = Array.from({ length: 25 }, (_, index) => `letter ${index}`).sort();
-  const place = (hidden = 60) => queueLetters(system.sqs, queueUrl, () => hidden);
-  const bodiesOf = (letters: readonly { readonly body: string }[]) => letters.map(({ body }) => body).sort();
+  const place = (hidden = 60) => queueDeadLetters(system.sqs, queueUrl, () => hidden);
+  const bodiesOf = (deadLetters: readonly { readonly body: string }[]) =>
+    deadLetters.map(({ body }) => body).sort();
   const left = async () => (await system.drain(queueUrl)).map(({ Body = "" }) => Body).sort();
 
   it("are each seen once, and can be received at once when the reading ends, received once more", async () => {
     const seen: DeadLetter[] = [];
-    const result = await place()(async (letters) => {
-      expect(letters.length).toBeLessThanOrEqual(10);
-      seen.push(...letters);
+    const result = await place()(async (deadLetters) => {
+      expect(deadLetters.length).toBeLessThanOrEqual(10);
+      seen.push(...deadLetters);
       return { done: [], isEnough: false };
     });
     expect(result).toEqual({ notTaken: 0 });
@@ -98,28 +99,28 @@ describe("the letters of a queue", () => {
 
   it("are each seen once, and come to an end, also where they come round while they are still read", async () => {
     const seen: DeadLetter[] = [];
-    await place(0)(async (letters) => {
-      seen.push(...letters);
+    await place(0)(async (deadLetters) => {
+      seen.push(...deadLetters);
       return { done: [], isEnough: false };
     });
     expect(bodiesOf(seen)).toEqual(all);
   });
 
   it("are taken away where they are done, and no others", async () => {
-    await place()(async (letters) => ({
-      done: letters.filter(({ body }) => body.endsWith("4")),
+    await place()(async (deadLetters) => ({
+      done: deadLetters.filter(({ body }) => body.endsWith("4")),
       isEnough: false,
     }));
     expect(await left()).toEqual(all.filter((body) => !body.endsWith("4")));
   });
 
   it("are left alone when it is enough", async () => {
-    let lots = 0;
+    let batches = 0;
     await place()(async () => {
-      lots += 1;
+      batches += 1;
       return { done: [], isEnough: true };
     });
-    expect(lots).toBe(1);
+    expect(batches).toBe(1);
     expect(await left()).toEqual(all);
   });
 
@@ -142,9 +143,9 @@ describe("the letters of a queue", () => {
   it("leave out what another reader has in its hands", async () => {
     const others = await system.receive(queueUrl);
     const seen: DeadLetter[] = [];
-    await place()(async (letters) => {
-      seen.push(...letters);
-      return { done: letters, isEnough: false };
+    await place()(async (deadLetters) => {
+      seen.push(...deadLetters);
+      return { done: deadLetters, isEnough: false };
     });
     expect(seen).toHaveLength(25 - others.length);
     expect(await left()).toEqual([]);

@@ -118,8 +118,8 @@ test("a queue that is gone is told for each message", async () => {
 
 test("a request that fails is told for its messages only", async () => {
   let calls = 0;
-  const working = system.intercept(async ({ action }, moment) => {
-    if (action !== "sqs:SendMessageBatch" || moment !== "before") return undefined;
+  const working = system.intercept(async ({ action }, phase) => {
+    if (action !== "sqs:SendMessageBatch" || phase !== "before") return undefined;
     calls += 1;
     return calls === 1 ? { status: 500, errorType: "InternalFailure", message: "injected" } : undefined;
   });

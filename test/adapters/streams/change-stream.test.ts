@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readChange, writeChange } from "../../../adapters/streams/change-stream.ts";
-import { fetched, want } from "../../../domain/fetch/document.ts";
+import { fetched, requestFetch } from "../../../domain/fetch/document.ts";
 import type { Change } from "../../../domain/state/change.ts";
-import { judge } from "../../../domain/state/state.ts";
+import { applyEvent } from "../../../domain/state/state.ts";
 import { account, at, eventOf, minute } from "../../domain/samples.ts";
 
 const event = fc
@@ -23,18 +23,18 @@ const event = fc
 
 /** A change of each kind, the second write of its item too. */
 const change = fc.tuple(event, event, fc.integer({ min: 1, max: 9 })).chain(([one, other, receipts]) => {
-  const state = judge(undefined, one, 1);
+  const state = applyEvent(undefined, one, 1);
   const name = { endpoint: "income", range: { start: "2026-01-01", end: "2026-01-31" } };
-  const dataSet = want(undefined, account, name, { event: one, receipts: 1 });
+  const document = requestFetch(undefined, account, name, { event: one, receipts: 1 });
   const changes: Change[] = [{ of: "event", event: one, receipts }];
   for (const before of [undefined, state]) {
-    const after = before === undefined ? state : judge(before, other, 1);
+    const after = before === undefined ? state : applyEvent(before, other, 1);
     if (after !== undefined) changes.push({ of: "state", before, after });
   }
-  if (dataSet !== undefined) {
-    changes.push({ of: "data", before: undefined, after: dataSet });
-    const after = fetched(dataSet, 1, "content", { at });
-    if (after !== undefined) changes.push({ of: "data", before: dataSet, after });
+  if (document !== undefined) {
+    changes.push({ of: "data", before: undefined, after: document });
+    const after = fetched(document, 1, "content", { at });
+    if (after !== undefined) changes.push({ of: "data", before: document, after });
   }
   return fc.constantFrom(...changes);
 });

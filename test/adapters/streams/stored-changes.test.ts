@@ -3,7 +3,7 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
-import { revisions } from "../../../adapters/dynamodb/versioned-records.ts";
+import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { linkTable } from "../../../adapters/s3/links.ts";
 import {
   type StoredChanges,
@@ -12,8 +12,8 @@ import {
 } from "../../../adapters/streams/stored-changes.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { subjectOf } from "../../../domain/event/subjects.ts";
-import { wantFor } from "../../../domain/fetch/document.ts";
-import { judge } from "../../../domain/state/state.ts";
+import { requestFetchFor } from "../../../domain/fetch/document.ts";
+import { applyEvent } from "../../../domain/state/state.ts";
 import { eventOf } from "../../domain/samples.ts";
 import {
   describeOnEachTable,
@@ -35,11 +35,13 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
     stored = storedChanges(system.dynamodb, table.name);
   });
 
-  const store = async (event: IncomeEvent, isJudged = true) => {
+  const store = async (event: IncomeEvent, isProcessed = true) => {
     const body = { as: "text", text: "x".repeat(1000) } as const;
     await eventTable(system.dynamodb, table.name, 30)({ event, body });
-    if (isJudged) {
-      await revisions(system.dynamodb, table.name).state(subjectOf(event), (state) => judge(state, event, 1));
+    if (isProcessed) {
+      await versionedRecords(system.dynamodb, table.name).state(subjectOf(event), (state) =>
+        applyEvent(state, event, 1),
+      );
     }
     return event;
   };
@@ -70,11 +72,11 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
       const linked = await store(account("linked"));
       const named = await store(account("named", { userId }));
       await linkTable(system.dynamodb, table.name)(userId, "linked");
-      await revisions(system.dynamodb, table.name).dataSet(
+      await versionedRecords(system.dynamodb, table.name).document(
         { kind: "account", id: "linked" },
         { endpoint: "income" },
         (known) =>
-          wantFor(known, { kind: "account", id: "linked" }, { endpoint: "income" }, { mark: "mark" }),
+          requestFetchFor(known, { kind: "account", id: "linked" }, { endpoint: "income" }, { key: "mark" }),
       );
       await store(account("other", { userId: "user-2" }));
       expect(await namesOf(stored.of({ kind: "user", id: userId }))).toEqual(

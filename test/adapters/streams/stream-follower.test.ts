@@ -26,18 +26,24 @@ function follow(
   const ending = new AbortController();
   const ready = Promise.withResolvers<void>();
   const seen: string[] = [];
-  const troubles: string[] = [];
+  const errors: string[] = [];
   const records = followStream(client, stream, {
     signal: ending.signal,
     wait,
     onReady: ready.resolve,
-    onTrouble: (reason) => void troubles.push(reason),
+    onError: (reason) => void errors.push(reason),
   });
   const ended = (async () => {
     for await (const some of records)
       seen.push(...some.map(({ dynamodb }) => dynamodb?.NewImage?.sk?.S ?? ""));
   })();
-  return { seen, troubles, ready: Promise.race([ready.promise, ended]), stop: () => ending.abort(), ended };
+  return {
+    seen,
+    troubles: errors,
+    ready: Promise.race([ready.promise, ended]),
+    stop: () => ending.abort(),
+    ended,
+  };
 }
 
 await describeOnEachTable("following a table's stream", (tables) => {
@@ -65,8 +71,8 @@ await describeOnEachTable("following a table's stream", (tables) => {
   /** Until it is released. */
   const fail = (action: string, errorType: string) => {
     const failed = Promise.withResolvers<void>();
-    release = system.intercept(async (call, moment) => {
-      if (moment !== "before" || call.action !== action) return undefined;
+    release = system.intercept(async (call, phase) => {
+      if (phase !== "before" || call.action !== action) return undefined;
       failed.resolve();
       return { status: 400, errorType, message: "injected by the test" };
     });
@@ -93,9 +99,9 @@ await describeOnEachTable("following a table's stream", (tables) => {
     ["dynamodb:DescribeStream", "ThrottlingException"],
   ])("tells where %s is answered %s, and goes on", async (action, errorType) => {
     const failed = fail(action, errorType);
-    const { seen, ready, stop, ended, troubles } = follow(client, stream);
+    const { seen, ready, stop, ended, troubles: errors } = follow(client, stream);
     await failed;
-    await expect.poll(() => troubles).toContain(errorType);
+    await expect.poll(() => errors).toContain(errorType);
     release();
     await ready;
     await put("first");
@@ -105,7 +111,7 @@ await describeOnEachTable("following a table's stream", (tables) => {
   });
 
   it("goes on after the last that it read, where a pause was too long for the iterator", async () => {
-    const { seen, ready, stop, ended, troubles } = follow(client, stream);
+    const { seen, ready, stop, ended, troubles: errors } = follow(client, stream);
     await ready;
     await put("first");
     await expect.poll(() => seen).toEqual(["first"]);
@@ -114,7 +120,7 @@ await describeOnEachTable("following a table's stream", (tables) => {
     await failed;
     release();
     await expect.poll(() => seen).toEqual(["first", "second"]);
-    expect(troubles).toEqual([]);
+    expect(errors).toEqual([]);
     stop();
     await ended;
   });

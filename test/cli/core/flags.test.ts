@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CommandError } from "../../../cli/core/command-error.ts";
-import { choiceFlag, countFlag, momentFlag, subjectFlag } from "../../../cli/core/flags.ts";
+import { choiceFlag, countFlag, subjectFlag, timestampFlag } from "../../../cli/core/flags.ts";
 
 const now = new Date("2026-03-02T00:00:00.000Z");
 
@@ -15,8 +15,8 @@ describe("a moment", () => {
     ["90m", "2026-03-01T22:30:00.000Z"],
     ["24h", "2026-03-01T00:00:00.000Z"],
     ["7d", "2026-02-23T00:00:00.000Z"],
-  ])("is read from %s", (text, moment) => {
-    expect(momentFlag("--since", text, now)).toBe(moment);
+  ])("is read from %s", (text, timestamp) => {
+    expect(timestampFlag("--since", text, now)).toBe(timestamp);
   });
 
   it.each([
@@ -31,11 +31,11 @@ describe("a moment", () => {
     "999999999d",
     "2026-03",
   ])("is refused where it is %j, with the flag's name and a remedy", (text) => {
-    expect(() => momentFlag("--since", text, now)).toThrow(/^--since ".*" is no time\. Write a date/);
+    expect(() => timestampFlag("--since", text, now)).toThrow(/^--since ".*" is no time\. Write a date/);
   });
 
   it("is absent where the flag is not given", () => {
-    expect(momentFlag("--since", undefined, now)).toBeUndefined();
+    expect(timestampFlag("--since", undefined, now)).toBeUndefined();
   });
 });
 
@@ -72,7 +72,7 @@ describe("a subject", () => {
 describe("any text", () => {
   it("is read as what a flag wants, or refused with the flag's name", () => {
     const flags = [
-      (text: string) => expect(new Date(momentFlag("--flag", text, now) ?? "").getTime()).not.toBeNaN(),
+      (text: string) => expect(new Date(timestampFlag("--flag", text, now) ?? "").getTime()).not.toBeNaN(),
       (text: string) => expect(countFlag("--flag", text)).toBeGreaterThan(0),
       (text: string) => expect(choiceFlag("--flag", text, ["a", "b"])).toBe(text),
     ];

@@ -4,11 +4,11 @@ import { pace } from "../../../cli/core/pace.ts";
 
 describe("a pace", () => {
   it("lets no more through than its rate and one lot, over any time, whatever was not used before", async () => {
-    const lots = fc.array(fc.record({ count: fc.integer({ min: 0, max: 10 }), idle: fc.nat(5_000) }), {
+    const batches = fc.array(fc.record({ count: fc.integer({ min: 0, max: 10 }), idle: fc.nat(5_000) }), {
       minLength: 1,
     });
     await fc.assert(
-      fc.asyncProperty(lots, fc.integer({ min: 1, max: 500 }), async (some, perSecond) => {
+      fc.asyncProperty(batches, fc.integer({ min: 1, max: 500 }), async (some, perSecond) => {
         let now = 1_000;
         const through: { at: number; count: number }[] = [];
         const wait = pace(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { letterText } from "../../../cli/dead-letters/dead-letter-text.ts";
+import { deadLetterText } from "../../../cli/dead-letters/dead-letter-text.ts";
 import { type Body, writeEnvelope } from "../../../domain/event/envelope.ts";
 
 const overflow = {
@@ -8,7 +8,7 @@ const overflow = {
     return Buffer.from("a large body");
   },
 };
-const letterOf = (body: string) => ({ messageId: "m", sentAt: new Date(0), receives: 1, body });
+const deadLetterOf = (body: string) => ({ messageId: "m", sentAt: new Date(0), receives: 1, body });
 const eventOf = (body: Body) =>
   writeEnvelope({ schemaVersion: 1, kind: "users", id: "digest", receivedAt: "2026-11-21T12:00:00Z", body });
 
@@ -18,7 +18,7 @@ describe("what a letter says", () => {
     ["in base64", { as: "base64", base64: "w6k=" }, "é"],
     ["in S3", { as: "object", key: "bodies/users/digest", of: "text", bytes: 12 }, "a large body"],
   ])("is the webhook's body, where that is %s", async (_, body, text) => {
-    expect(await letterText(letterOf(eventOf(body)), overflow)).toBe(text);
+    expect(await deadLetterText(deadLetterOf(eventOf(body)), overflow)).toBe(text);
   });
 
   it.each<[string, string]>([
@@ -27,6 +27,6 @@ describe("what a letter says", () => {
     ["facts", eventOf({ as: "facts", facts: { type: "user.created", userId: "u" } })],
     ["no event", "no JSON"],
   ])("is the message itself, where it has %s", async (_, message) => {
-    expect(await letterText(letterOf(message), overflow)).toBe(message);
+    expect(await deadLetterText(deadLetterOf(message), overflow)).toBe(message);
   });
 });

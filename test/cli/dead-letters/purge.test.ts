@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { findLetters, purgeLetters } from "../../../cli/dead-letters/purge.ts";
-import type { DeadLetter, LetterPlace } from "../../../domain/recovery/dead-letter.ts";
+import { findDeadLetters, purgeDeadLetters } from "../../../cli/dead-letters/purge.ts";
+import type { DeadLetter, DeadLetterPlace } from "../../../domain/recovery/dead-letter.ts";
 
-const letterOf = (messageId: string): DeadLetter => ({
+const deadLetterOf = (messageId: string): DeadLetter => ({
   messageId,
   sentAt: new Date("2026-11-21T12:00:00Z"),
   receives: 1,
@@ -10,12 +10,12 @@ const letterOf = (messageId: string): DeadLetter => ({
 });
 
 /** A place in memory, which shows two letters at a time. */
-function placeOf(letters: DeadLetter[], notTaken = 0): LetterPlace {
+function placeOf(deadLetters: DeadLetter[], notTaken = 0): DeadLetterPlace {
   return async (look) => {
-    const seen = [...letters];
+    const seen = [...deadLetters];
     for (let start = 0; start < seen.length; start += 2) {
       const { done, isEnough } = await look(seen.slice(start, start + 2));
-      for (const letter of done) letters.splice(letters.indexOf(letter), 1);
+      for (const deadLetter of done) deadLetters.splice(deadLetters.indexOf(deadLetter), 1);
       if (isEnough) break;
     }
     return { notTaken };
@@ -24,18 +24,20 @@ function placeOf(letters: DeadLetter[], notTaken = 0): LetterPlace {
 
 describe("a purge", () => {
   it("finds the letters that are wanted, and leaves all of them", async () => {
-    const letters = ["a", "b", "c"].map(letterOf);
-    expect(await findLetters(placeOf(letters), ({ body }) => body !== "b")).toEqual(new Set(["a", "c"]));
-    expect(letters).toHaveLength(3);
+    const deadLetters = ["a", "b", "c"].map(deadLetterOf);
+    expect(await findDeadLetters(placeOf(deadLetters), ({ body }) => body !== "b")).toEqual(
+      new Set(["a", "c"]),
+    );
+    expect(deadLetters).toHaveLength(3);
   });
 
   it("takes away those that were found, and nothing that came since", async () => {
-    const letters = ["new", "a", "b", "newer"].map(letterOf);
-    expect(await purgeLetters(placeOf(letters), new Set(["a", "b", "gone"]))).toBe(2);
-    expect(letters.map(({ messageId }) => messageId)).toEqual(["new", "newer"]);
+    const deadLetters = ["new", "a", "b", "newer"].map(deadLetterOf);
+    expect(await purgeDeadLetters(placeOf(deadLetters), new Set(["a", "b", "gone"]))).toBe(2);
+    expect(deadLetters.map(({ messageId }) => messageId)).toEqual(["new", "newer"]);
   });
 
   it("does not count what could not be taken away", async () => {
-    expect(await purgeLetters(placeOf(["a", "b"].map(letterOf), 1), new Set(["a", "b"]))).toBe(1);
+    expect(await purgeDeadLetters(placeOf(["a", "b"].map(deadLetterOf), 1), new Set(["a", "b"]))).toBe(1);
   });
 });

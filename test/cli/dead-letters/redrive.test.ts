@@ -1,12 +1,12 @@
 import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { letterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
-import { queueLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
+import { queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import { type Send, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { type RedrivePorts, redrive } from "../../../cli/dead-letters/redrive.ts";
 import { isSelected } from "../../../cli/dead-letters/selection.ts";
 import { permanent } from "../../../domain/core/failures.ts";
-import { deadLetterPermanent, sqsBatch } from "../../../functions/runtime/sqs-batch.ts";
+import { rejectPermanent, sqsBatch } from "../../../functions/runtime/sqs-batch.ts";
 import { sqsEvent } from "../../functions/support/lambda.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
@@ -28,7 +28,7 @@ describe("a redrive", () => {
   const send: Send = (url, messages) => sqsSender(system.sqs)(url, messages);
   const run = (changes: Partial<RedrivePorts> = {}) =>
     redrive({
-      place: queueLetters(system.sqs, deadLetterQueueUrl, () => 60),
+      place: queueDeadLetters(system.sqs, deadLetterQueueUrl, () => 60),
       isWanted: () => true,
       send,
       queueUrl,
@@ -38,7 +38,7 @@ describe("a redrive", () => {
       onProgress: () => undefined,
       ...changes,
     });
-  const sendLetters = async (...bodies: readonly string[]) => {
+  const sendDeadLetters = async (...bodies: readonly string[]) => {
     for (const body of bodies) await send(deadLetterQueueUrl, [{ body, reason: `because of ${body}` }]);
   };
   const messagesIn = async (url: string) =>
@@ -53,7 +53,7 @@ describe("a redrive", () => {
     const messages = await system.receive(queueUrl);
     const reject = sqsBatch(
       () => Promise.reject(permanent("again")),
-      deadLetterPermanent(send, deadLetterQueueUrl, () => undefined),
+      rejectPermanent(send, deadLetterQueueUrl, () => undefined),
     );
     expect(await reject(sqsEvent(messages))).toEqual({ batchItemFailures: [] });
     for (const { ReceiptHandle } of messages)
@@ -72,7 +72,7 @@ describe("a redrive", () => {
 
   it("sends each letter to its queue, with its count and without its old reason, and takes it away", async () => {
     const bodies = Array.from({ length: 23 }, (_, index) => `letter ${index}`);
-    await sendLetters(...bodies);
+    await sendDeadLetters(...bodies);
     expect(await run()).toEqual({ redriven: 23, left: 0, again: 0, failed: [], twice: 0 });
     const sent = await messagesIn(queueUrl);
     expect(sent.map(({ body }) => body).sort()).toEqual(bodies.sort());
@@ -81,15 +81,15 @@ describe("a redrive", () => {
   });
 
   it("tells how far it is", async () => {
-    await sendLetters(...Array.from({ length: 23 }, (_, index) => `${index}`));
-    const told: number[] = [];
-    await run({ onProgress: (redriven) => told.push(redriven) });
-    expect(told.at(-1)).toBe(23);
-    expect(told.length).toBeGreaterThanOrEqual(3);
+    await sendDeadLetters(...Array.from({ length: 23 }, (_, index) => `${index}`));
+    const reported: number[] = [];
+    await run({ onProgress: (redriven) => reported.push(redriven) });
+    expect(reported.at(-1)).toBe(23);
+    expect(reported.length).toBeGreaterThanOrEqual(3);
   });
 
   it("gives a letter that a function rejects again its count, and sends it once, though it comes back at once", async () => {
-    await sendLetters("a", "b", "c");
+    await sendDeadLetters("a", "b", "c");
     const rejecting: Send = async (url, messages) => {
       const failures = await send(url, messages);
       await rejectAll();
@@ -102,7 +102,7 @@ describe("a redrive", () => {
   });
 
   it("counts on in the next run, also where SQS itself moved the letter", async () => {
-    await sendLetters("a");
+    await sendDeadLetters("a");
     await run();
     await receiveTooOften();
 
@@ -112,11 +112,13 @@ describe("a redrive", () => {
   });
 
   it("takes letters by reason or by id, up to a limit, and leaves the others", async () => {
-    await sendLetters("a", "b", "ab");
-    expect(await run({ isWanted: (letter) => isSelected(letter, { reason: "of b" }) })).toMatchObject({
-      redriven: 1,
-      left: 2,
-    });
+    await sendDeadLetters("a", "b", "ab");
+    expect(await run({ isWanted: (deadLetter) => isSelected(deadLetter, { reason: "of b" }) })).toMatchObject(
+      {
+        redriven: 1,
+        left: 2,
+      },
+    );
     expect((await messagesIn(queueUrl)).map(({ body }) => body)).toEqual(["b"]);
     expect(await run({ limit: 1 })).toMatchObject({ redriven: 1 });
     expect(await messagesIn(deadLetterQueueUrl)).toHaveLength(1);
@@ -137,7 +139,7 @@ describe("a redrive", () => {
   });
 
   it("loses nothing where it ends between sending and taking away: the letter comes twice", async () => {
-    await sendLetters("a");
+    await sendDeadLetters("a");
     const endFault = system.fail("sqs:DeleteMessageBatch");
     await expect(run()).rejects.toThrow("injected by the test");
     endFault();
@@ -161,7 +163,7 @@ describe("a redrive", () => {
 
   it("takes letters of the archive, each as it was, and their objects away", async () => {
     const bucket = await system.createBucket();
-    const archive = letterArchive(system.s3, bucket.name);
+    const archive = deadLetterArchive(system.s3, bucket.name);
     const sentAt = new Date("2026-11-07T00:00:00Z");
     for (let index = 0; index < 12; index += 1) {
       await archive.put("users", { messageId: `m-${index}`, sentAt, receives: 1, body: `letter ${index}` });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { checkSelection, isSelected, reasonOf } from "../../../cli/dead-letters/selection.ts";
 
-const letter = {
+const deadLetter = {
   messageId: "sqs-1",
   sentAt: new Date("2026-11-21T12:00:00Z"),
   receives: 1,
@@ -10,7 +10,7 @@ const letter = {
 
 describe("a choice of letters", () => {
   it("is all of them where nothing is said", () => {
-    expect(isSelected(letter, {})).toBe(true);
+    expect(isSelected(deadLetter, {})).toBe(true);
   });
 
   it.each([
@@ -22,12 +22,12 @@ describe("a choice of letters", () => {
     ["both", { id: "sqs-1", reason: "422" }, true],
     ["both, of which one is another's", { id: "sqs-2", reason: "422" }, false],
   ])("is by %s", (_, selection, isChosen) => {
-    expect(isSelected({ ...letter, reason: "the provider answered 422" }, selection)).toBe(isChosen);
+    expect(isSelected({ ...deadLetter, reason: "the provider answered 422" }, selection)).toBe(isChosen);
   });
 
   it("knows what SQS itself moved by the reason that is shown for it", () => {
-    expect(isSelected(letter, { reason: reasonOf(letter) })).toBe(true);
-    expect(isSelected({ ...letter, reason: "x" }, { reason: reasonOf(letter) })).toBe(false);
+    expect(isSelected(deadLetter, { reason: reasonOf(deadLetter) })).toBe(true);
+    expect(isSelected({ ...deadLetter, reason: "x" }, { reason: reasonOf(deadLetter) })).toBe(false);
   });
 
   it("is refused where a flag is empty, which would mean all letters", () => {

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { judgeAlarm, judgeTelling } from "../../../cli/doctor/alarm-check.ts";
-import { judgeClock } from "../../../cli/doctor/clock-check.ts";
+import { checkActions, checkAlarm } from "../../../cli/doctor/alarm-check.ts";
+import { checkClockSkew } from "../../../cli/doctor/clock-check.ts";
 import type { Finding } from "../../../cli/doctor/finding.ts";
-import { judgeFunction, judgeSources } from "../../../cli/doctor/function-checks.ts";
-import { judgeDeadLetters, judgeReader } from "../../../cli/doctor/queue-checks.ts";
-import { judgeToken } from "../../../cli/doctor/token-check.ts";
-import { judgeAddress, judgeRegistrations } from "../../../cli/doctor/webhook-checks.ts";
+import { checkEventSources, checkFunction } from "../../../cli/doctor/function-checks.ts";
+import { checkDeadLetterCount, checkReader } from "../../../cli/doctor/queue-checks.ts";
+import { checkTokenState } from "../../../cli/doctor/token-check.ts";
+import { checkAddress, checkRegistrations } from "../../../cli/doctor/webhook-checks.ts";
 import type { QueueStatus } from "../../../cli/status/queue-status.ts";
 import type { TokenStatus } from "../../../cli/status/token-status.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");
 const day = 86_400;
-const words = (findings: readonly Finding[]) => findings.map(({ what, mend }) => `${what} ${mend}`);
+const words = (findings: readonly Finding[]) => findings.map(({ what, fix: mend }) => `${what} ${mend}`);
 
 describe("the token", () => {
   const token: TokenStatus = {
@@ -24,7 +24,7 @@ describe("the token", () => {
   test.each<[string, TokenStatus]>([
     ["lives still", token],
     ["tells no end", { isSet: true, storedAt: token.storedAt, storedBy: "operator", refusal: "none" }],
-  ])("that %s is well", (_, known) => expect(judgeToken(known, now)).toEqual([]));
+  ])("that %s is well", (_, known) => expect(checkTokenState(known, now)).toEqual([]));
 
   test.each<[string, TokenStatus, string]>([
     [
@@ -47,7 +47,7 @@ describe("the token", () => {
       { ...token, refusal: "noted" },
       "The provider refused a call with the token. npx income-events token refresh",
     ],
-  ])("that %s is a finding", (_, known, text) => expect(words(judgeToken(known, now))).toEqual([text]));
+  ])("that %s is a finding", (_, known, text) => expect(words(checkTokenState(known, now))).toEqual([text]));
 });
 
 describe("the webhooks at the provider", () => {
@@ -56,18 +56,18 @@ describe("the webhooks at the provider", () => {
 
   test("are well where they come here, where that can't be told, and where another stage registers", () => {
     expect(
-      judgeRegistrations({
+      checkRegistrations({
         webhooks: [
           { ...known, is: "here" },
           { ...known, is: "untold", reason: "405" },
         ],
       }),
     ).toEqual([]);
-    expect(judgeRegistrations({ isLeftToAnother: true })).toEqual([]);
+    expect(checkRegistrations({ isLeftToAnother: true })).toEqual([]);
   });
 
   test("that go to another path of ours are registered again, those of another stage are taken over", () => {
-    const at = (url: string) => words(judgeRegistrations({ webhooks: [{ ...known, is: "elsewhere", url }] }));
+    const at = (url: string) => words(checkRegistrations({ webhooks: [{ ...known, is: "elsewhere", url }] }));
     expect(at("https://api.example/old")).toEqual([
       `The webhooks of users go to https://api.example/old, and not to ${deployed}. npx income-events webhooks register`,
     ]);
@@ -76,18 +76,18 @@ describe("the webhooks at the provider", () => {
 
   test("that are registered at another address than the outputs tell are a finding", () => {
     const status = { webhooks: [{ ...known, is: "here" }] } as const;
-    expect(judgeAddress(status, "https://api.example/webhooks", "prod")).toEqual([]);
-    expect(words(judgeAddress(status, "https://older.example/webhooks", "prod"))).toEqual([
+    expect(checkAddress(status, "https://api.example/webhooks", "prod")).toEqual([]);
+    expect(words(checkAddress(status, "https://older.example/webhooks", "prod"))).toEqual([
       `The stage registers ${deployed}, and the outputs tell https://older.example/webhooks/users. npx cdk deploy -c stage=prod --outputs-file outputs.json`,
     ]);
-    expect(judgeAddress({ isLeftToAnother: true }, "https://older.example", "prod")).toEqual([]);
+    expect(checkAddress({ isLeftToAnother: true }, "https://older.example", "prod")).toEqual([]);
   });
 
   test("that nobody has registered, or the provider can't tell of, are findings", () => {
-    expect(words(judgeRegistrations({ webhooks: [{ ...known, is: "none" }] }))).toEqual([
+    expect(words(checkRegistrations({ webhooks: [{ ...known, is: "none" }] }))).toEqual([
       "No webhook of users is registered. npx income-events webhooks register",
     ]);
-    expect(words(judgeRegistrations({ unknown: "the provider\nanswered 503" }))).toEqual([
+    expect(words(checkRegistrations({ unknown: "the provider\nanswered 503" }))).toEqual([
       "The provider can't be asked where webhooks go: the provider answered 503. npx income-events webhooks list",
     ]);
   });
@@ -103,11 +103,13 @@ describe("queues", () => {
   };
 
   test("with dead letters are findings, with how many and how old", () => {
-    expect(judgeDeadLetters(queue)).toEqual([]);
-    expect(words(judgeDeadLetters({ ...queue, deadLetters: 3, oldestDeadLetterSeconds: 2 * day }))).toEqual([
-      "risk has 3 dead letters, the oldest for 2d. npx income-events dlq show risk",
-    ]);
-    expect(words(judgeDeadLetters({ ...queue, deadLetters: 1 }))[0]).toMatch(/^risk has 1 dead letter\. /);
+    expect(checkDeadLetterCount(queue)).toEqual([]);
+    expect(
+      words(checkDeadLetterCount({ ...queue, deadLetters: 3, oldestDeadLetterSeconds: 2 * day })),
+    ).toEqual(["risk has 3 dead letters, the oldest for 2d. npx income-events dlq show risk"]);
+    expect(words(checkDeadLetterCount({ ...queue, deadLetters: 1 }))[0]).toMatch(
+      /^risk has 1 dead letter\. /,
+    );
   });
 
   test.each<[string, Partial<QueueStatus>, boolean]>([
@@ -116,22 +118,22 @@ describe("queues", () => {
     ["is read, and behind by less than half of its time", { waiting: 9, oldestSeconds: 7 * day }, true],
     ["has all in flight", { inFlight: 5, oldestSeconds: 9 * day }, false],
   ])("a subscriber whose queue %s is well", (_, status, isRead) => {
-    expect(judgeReader({ ...queue, ...status }, isRead)).toEqual([]);
+    expect(checkReader({ ...queue, ...status }, isRead)).toEqual([]);
   });
 
   test("a subscriber that nobody reads for is a finding, and so is a reader that will lose messages", () => {
-    const [silent] = judgeReader({ ...queue, waiting: 2, oldestSeconds: 3_600 }, false);
+    const [silent] = checkReader({ ...queue, waiting: 2, oldestSeconds: 3_600 }, false);
     expect(silent?.what).toBe("Nobody reads the queue of risk: 2 messages wait, the oldest for 1h.");
-    const [behind] = judgeReader({ ...queue, waiting: 2, oldestSeconds: 7 * day + 1 }, true);
+    const [behind] = checkReader({ ...queue, waiting: 2, oldestSeconds: 7 * day + 1 }, true);
     expect(behind?.what).toMatch(/^The reader of risk is far behind: 2 messages wait, the oldest for 7d/);
     expect(behind?.why).toBe("What waits for 14d is deleted, and risk never gets it.");
   });
 });
 
 describe("event sources", () => {
-  const judge = (...states: readonly string[]) =>
+  const sourceFindings = (...states: readonly string[]) =>
     words(
-      judgeSources(
+      checkEventSources(
         "the queue users",
         states.map((state) => ({ id: "4f1c", state })),
         "prod",
@@ -140,14 +142,16 @@ describe("event sources", () => {
     );
 
   test.each(["Enabled", "Creating", "Enabling", "Updating"])("that are %s are well", (state) => {
-    expect(judge(state)).toEqual([]);
+    expect(sourceFindings(state)).toEqual([]);
   });
 
   test("that are disabled or missing are findings", () => {
     const enable = "aws lambda update-event-source-mapping --region eu-west-1 --uuid 4f1c --enabled";
-    expect(judge("Disabled")).toEqual([`The event source of the queue users is disabled. ${enable}`]);
-    expect(judge("Disabling")).toHaveLength(1);
-    expect(judge()).toEqual([
+    expect(sourceFindings("Disabled")).toEqual([
+      `The event source of the queue users is disabled. ${enable}`,
+    ]);
+    expect(sourceFindings("Disabling")).toHaveLength(1);
+    expect(sourceFindings()).toEqual([
       "No function is called for the queue users. npx cdk deploy -c stage=prod --outputs-file outputs.json",
     ]);
   });
@@ -156,12 +160,12 @@ describe("event sources", () => {
 test("a function that can't work as it is deployed is a finding, with Lambda's reason", () => {
   const mend = "npx cdk deploy -c stage=prod --outputs-file outputs.json";
   for (const State of ["Active", "Pending", "Inactive"] as const) {
-    expect(judgeFunction("relay", { State, LastUpdateStatus: "Successful" }, "prod")).toEqual([]);
+    expect(checkFunction("relay", { State, LastUpdateStatus: "Successful" }, "prod")).toEqual([]);
   }
   expect(
-    words(judgeFunction("relay", { State: "Failed", StateReason: "The key is disabled" }, "prod")),
+    words(checkFunction("relay", { State: "Failed", StateReason: "The key is disabled" }, "prod")),
   ).toEqual([`The function relay has failed: The key is disabled. ${mend}`]);
-  expect(words(judgeFunction("relay", { State: "Active", LastUpdateStatus: "Failed" }, "prod"))).toEqual([
+  expect(words(checkFunction("relay", { State: "Active", LastUpdateStatus: "Failed" }, "prod"))).toEqual([
     `The function relay has failed: no reason is told. ${mend}`,
   ]);
 });
@@ -176,25 +180,25 @@ test("an alarm that is on is a finding, which says what its description does, an
     isTold: true,
     since: new Date("2026-11-21T11:00:00Z"),
   };
-  expect(judgeAlarm({ ...alarm, isOn: false }, now)).toEqual([]);
-  expect(judgeAlarm(alarm, now)).toEqual([
+  expect(checkAlarm({ ...alarm, isOn: false }, now)).toEqual([]);
+  expect(checkAlarm(alarm, now)).toEqual([
     {
       what: "The alarm stage-TokenRefused is on, since 1h ago.",
       why: description,
       mend: "npx income-events token set < token.txt",
     },
   ]);
-  const [other] = judgeAlarm({ ...alarm, description: "Somebody's own.", since: undefined }, now);
-  expect(other?.mend).toBe("see stage-TokenRefused in CloudWatch");
+  const [other] = checkAlarm({ ...alarm, description: "Somebody's own.", since: undefined }, now);
+  expect(other?.fix).toBe("see stage-TokenRefused in CloudWatch");
 });
 
 test("alarms that tell nobody are a finding, which names the settings", () => {
   const alarm = { name: "stage-A", description: "", isOn: false, isTold: true, since: undefined };
-  expect(judgeTelling([alarm], "prod")).toEqual([]);
-  const [finding] = judgeTelling([alarm, { ...alarm, isTold: false }], "prod");
+  expect(checkActions([alarm], "prod")).toEqual([]);
+  const [finding] = checkActions([alarm, { ...alarm, isTold: false }], "prod");
   expect(finding?.what).toBe("1 of 2 alarms tell nobody.");
   expect(finding?.why).toContain("alarms.emails");
-  expect(finding?.mend).toContain("cdk deploy -c stage=prod");
+  expect(finding?.fix).toContain("cdk deploy -c stage=prod");
 });
 
 test.each([
@@ -203,10 +207,10 @@ test.each([
   [61, 1],
   [-61, 1],
 ])("a clock that is %i seconds off makes %i findings", (seconds, count) => {
-  expect(judgeClock(now, new Date(now.getTime() + seconds * 1000))).toHaveLength(count);
+  expect(checkClockSkew(now, new Date(now.getTime() + seconds * 1000))).toHaveLength(count);
 });
 
 test("a clock's finding says which way it is off", () => {
-  expect(judgeClock(now, new Date(now.getTime() + 120_000))[0]?.what).toMatch(/is 2m ahead of AWS's/);
-  expect(judgeClock(now, new Date(now.getTime() - 120_000))[0]?.what).toMatch(/is 2m behind AWS's/);
+  expect(checkClockSkew(now, new Date(now.getTime() + 120_000))[0]?.what).toMatch(/is 2m ahead of AWS's/);
+  expect(checkClockSkew(now, new Date(now.getTime() - 120_000))[0]?.what).toMatch(/is 2m behind AWS's/);
 });

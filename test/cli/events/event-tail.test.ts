@@ -2,8 +2,8 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { describe, expect, it } from "vitest";
 import { happeningLine, happeningOf } from "../../../cli/events/event-tail.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
-import { fetched, want } from "../../../domain/fetch/document.ts";
-import { judge } from "../../../domain/state/state.ts";
+import { fetched, requestFetch } from "../../../domain/fetch/document.ts";
+import { applyEvent } from "../../../domain/state/state.ts";
 
 const now = new Date("2026-01-01T00:00:01.000Z");
 const event: IncomeEvent = {
@@ -21,30 +21,33 @@ const happening = (after: object | undefined, before?: object) => {
 describe("a change of the table", () => {
   it("tells that an event came, and came again", () => {
     const item = { sk: `EVENT#${event.id}`, event, receipts: 1 };
-    const told = { at: now.toISOString(), subject: "account/a", type: "account.connected", id: event.id };
-    expect(happening(item)).toEqual({ ...told, what: "received" });
-    expect(happening({ ...item, receipts: 2 }, item)).toEqual({ ...told, what: "received 2 times" });
+    const reported = { at: now.toISOString(), subject: "account/a", type: "account.connected", id: event.id };
+    expect(happening(item)).toEqual({ ...reported, what: "received" });
+    expect(happening({ ...item, receipts: 2 }, item)).toEqual({ ...reported, what: "received 2 times" });
   });
 
   it("tells how an event was judged", () => {
-    const state = judge(undefined, event, 1);
+    const state = applyEvent(undefined, event, 1);
     expect(happening({ sk: "STATE", state })).toMatchObject({ what: "applied", version: 1, id: event.id });
     expect(happening({ sk: "STATE", state }, { sk: "STATE", state })).toBeUndefined();
   });
 
   it("tells that data was wanted, and that the provider answered", () => {
-    const told = { ...event, type: "endpoint.updated", endpoint: "income" } as const;
-    const wanted = want(
+    const reported = { ...event, type: "endpoint.updated", endpoint: "income" } as const;
+    const requested = requestFetch(
       undefined,
       { kind: "account", id: "a" },
       { endpoint: "income" },
-      { event: told, receipts: 1 },
+      { event: reported, receipts: 1 },
     );
-    if (wanted === undefined) throw new Error("the event wants nothing");
+    if (requested === undefined) throw new Error("the event wants nothing");
     const sk = "DATA#income";
-    expect(happening({ sk, data: wanted })).toMatchObject({ what: "applied", subject: "account/a/income" });
-    const answered = fetched(wanted, 1, "digest", { at: now });
-    expect(happening({ sk, data: answered }, { sk, data: wanted })).toMatchObject({
+    expect(happening({ sk, data: requested })).toMatchObject({
+      what: "applied",
+      subject: "account/a/income",
+    });
+    const answered = fetched(requested, 1, "digest", { at: now });
+    expect(happening({ sk, data: answered }, { sk, data: requested })).toMatchObject({
       what: "answered",
       version: 2,
     });

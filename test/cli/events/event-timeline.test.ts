@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { wayOf } from "../../../cli/events/event-timeline.ts";
+import { eventTimeline } from "../../../cli/events/event-timeline.ts";
 import type { SubjectRecords } from "../../../domain/event/event-progress.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
-import { judge, type State } from "../../../domain/state/state.ts";
+import { applyEvent, type State } from "../../../domain/state/state.ts";
 
 const event = (name: string, type: IncomeEvent["type"]): IncomeEvent => ({
   id: name.padEnd(43, "-"),
@@ -14,33 +14,37 @@ const event = (name: string, type: IncomeEvent["type"]): IncomeEvent => ({
 });
 const connected = event("connected", "account.connected");
 const disconnected = event("disconnected", "account.disconnected");
-const judgedBy = (...events: readonly IncomeEvent[]): SubjectRecords => ({
-  state: events.reduce<State | undefined>((state, each) => judge(state, each, 1) ?? state, undefined),
-  dataSets: [],
+const processedBy = (...events: readonly IncomeEvent[]): SubjectRecords => ({
+  state: events.reduce<State | undefined>((state, each) => applyEvent(state, each, 1) ?? state, undefined),
+  documents: [],
 });
 const subscribers = [{ name: "all" }, { name: "users", types: ["user.*"] }];
 const keptUntil = new Date("2026-01-31T00:00:00.000Z");
 const body = { as: "text", text: "{}" } as const;
-const way = (each: IncomeEvent, records: SubjectRecords, receipts = 1) =>
-  wayOf({ event: each, receipts }, { body, keptUntil }, records, { subscribers, letters: [] });
-const step = (name: string, steps: ReturnType<typeof way>) => steps.find(({ step: one }) => one === name);
+const timeline = (each: IncomeEvent, records: SubjectRecords, receipts = 1) =>
+  eventTimeline({ event: each, receipts }, { body, keptUntil }, records, { subscribers, letters: [] });
+const step = (name: string, steps: ReturnType<typeof timeline>) =>
+  steps.find(({ step: one }) => one === name);
 
 describe("the way of an event", () => {
   it("begins with when and how often it was received, and where it is stored until when", () => {
-    const [received, stored] = way(connected, judgedBy(connected), 3);
+    const [received, stored] = timeline(connected, processedBy(connected), 3);
     expect(received?.detail).toBe("2026-01-01T00:00:00.000Z, 3 times");
     expect(stored?.detail).toBe("with user/u, kept until 2026-01-31T00:00:00.000Z");
-    const [found] = way({ ...connected, reconciled: true }, judgedBy(connected));
+    const [found] = timeline({ ...connected, reconciled: true }, processedBy(connected));
     expect(found?.detail).toContain("by reconciliation");
   });
 
   it("tells outcome and version of the latest event of its subject", () => {
-    expect(step("judged", way(connected, judgedBy(connected)))).toEqual({
+    expect(step("judged", timeline(connected, processedBy(connected)))).toEqual({
       step: "judged",
       done: true,
       detail: "applied, which made version 1 of account/a",
     });
-    const overtaken = step("judged", way(connected, judgedBy(connected, event("other", "account.updated"))));
+    const overtaken = step(
+      "judged",
+      timeline(connected, processedBy(connected, event("other", "account.updated"))),
+    );
     expect(overtaken).toMatchObject({
       done: true,
       detail: expect.stringContaining("latest event of account/a only"),
@@ -48,25 +52,28 @@ describe("the way of an event", () => {
   });
 
   it("stands still where the provider is still asked", () => {
-    const steps = way(disconnected, judgedBy(connected, disconnected));
+    const steps = timeline(disconnected, processedBy(connected, disconnected));
     expect(step("asked", steps)).toMatchObject({ done: false });
-    expect(step("asked", way(connected, judgedBy(connected)))).toBeUndefined();
+    expect(step("asked", timeline(connected, processedBy(connected)))).toBeUndefined();
   });
 
   it("can't be told once its subject has judged twenty others", () => {
     const others = Array.from({ length: 20 }, (_, index) => event(`other-${index}`, "account.updated"));
-    const steps = way(connected, judgedBy(connected, ...others));
+    const steps = timeline(connected, processedBy(connected, ...others));
     expect(step("judged", steps)).not.toHaveProperty("done");
     expect(step("published", steps)).not.toHaveProperty("done");
   });
 
   it("ends with the subscribers whose filters take it, if any", () => {
-    expect(step("published", way(connected, judgedBy(connected)))).toMatchObject({
+    expect(step("published", timeline(connected, processedBy(connected)))).toMatchObject({
       done: true,
       detail: "to all",
     });
-    expect(step("published", way(connected, judgedBy()))).toMatchObject({ done: false, detail: "to all" });
-    const unwanted = wayOf({ event: connected, receipts: 1 }, undefined, judgedBy(connected), {
+    expect(step("published", timeline(connected, processedBy()))).toMatchObject({
+      done: false,
+      detail: "to all",
+    });
+    const unwanted = eventTimeline({ event: connected, receipts: 1 }, undefined, processedBy(connected), {
       subscribers: [{ name: "users", types: ["user.*"] }],
       letters: [],
     });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { messageLine, messagesOf } from "../../../cli/events/subscriber-tail.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { messageOfState } from "../../../domain/message/message.ts";
-import { judge } from "../../../domain/state/state.ts";
+import { applyEvent } from "../../../domain/state/state.ts";
 
 const source = "/income-events/prod";
 const event: IncomeEvent = {
@@ -13,7 +13,7 @@ const event: IncomeEvent = {
   type: "account.connected",
   accountId: "a",
 };
-const state = judge(undefined, event, 1);
+const state = applyEvent(undefined, event, 1);
 const image = (item: object | undefined) => item && marshall(item, { removeUndefinedValues: true });
 const messages = (after: object | undefined, types?: readonly string[], before?: object) =>
   messagesOf(

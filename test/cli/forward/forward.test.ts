@@ -18,7 +18,7 @@ describe("forwarding a queue to an address", () => {
   let server: Server;
   let requests: Request[];
   let answer: (response: ServerResponse, body: string) => void;
-  let told: string[];
+  let reported: string[];
   beforeAll(async () => {
     system = await startTestSystem();
   });
@@ -26,7 +26,7 @@ describe("forwarding a queue to an address", () => {
   beforeEach(async () => {
     queueUrl = await system.createQueue();
     requests = [];
-    told = [];
+    reported = [];
     answer = (response) => void response.writeHead(204).end();
     server = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
@@ -56,7 +56,7 @@ describe("forwarding a queue to an address", () => {
       post,
       signal,
       wait,
-      tell: (text) => void told.push(text),
+      report: (text) => void reported.push(text),
     });
     return {
       result,
@@ -92,7 +92,7 @@ describe("forwarding a queue to an address", () => {
     await expect.poll(bodies).toHaveLength(4);
     await expect.poll(counts).toEqual({ waiting: 0, inFlight: 0 });
     expect(await stop()).toEqual({ forwarded: 4, refused: 0 });
-    expect(told).toContain("204  user.created  -  1");
+    expect(reported).toContain("204  user.created  -  1");
   });
 
   it.each([
@@ -110,7 +110,7 @@ describe("forwarding a queue to an address", () => {
     await expect.poll(bodies).toEqual(["bad", "bad", "good"]);
     await expect.poll(counts).toEqual({ waiting: 0, inFlight: 0 });
     expect(await stop()).toEqual({ forwarded: 2, refused: 1 });
-    expect(told).toContain(`answered ${status}  no CloudEvent, received 1 times: again in 2 s`);
+    expect(reported).toContain(`answered ${status}  no CloudEvent, received 1 times: again in 2 s`);
   });
 
   it("holds messages while nobody answers, received once however long that is", async () => {
@@ -119,7 +119,7 @@ describe("forwarding a queue to an address", () => {
     await system.send(queueUrl, "held");
     const { stop } = start(port);
     await expect
-      .poll(() => told)
+      .poll(() => reported)
       .toContainEqual(expect.stringContaining("(ECONNREFUSED). 1 messages are held"));
     const holds = () => system.calls().get("test sqs:ChangeMessageVisibilityBatch") ?? 0;
     const before = holds();
@@ -128,7 +128,7 @@ describe("forwarding a queue to an address", () => {
     await listen(port);
     await expect.poll(bodies).toEqual(["held"]);
     expect(await stop()).toEqual({ forwarded: 1, refused: 0 });
-    expect(told.filter((text) => text.includes("ECONNREFUSED"))).toHaveLength(1);
+    expect(reported.filter((text) => text.includes("ECONNREFUSED"))).toHaveLength(1);
   });
 
   it("releases what is in flight when it is ended", async () => {
@@ -145,18 +145,18 @@ describe("forwarding a queue to an address", () => {
     answer = () => undefined;
     await system.send(queueUrl, "slow");
     const { stop } = start(portOf(), 0.05);
-    await expect.poll(() => told).toContainEqual(expect.stringContaining("no answer in 0.05 s"));
+    await expect.poll(() => reported).toContainEqual(expect.stringContaining("no answer in 0.05 s"));
     await stop();
   });
 
   it("goes on where SQS asks to go slower, and ends where it may not read", async () => {
-    const end = system.intercept(async ({ action }, moment) =>
-      moment === "before" && action === "sqs:ReceiveMessage"
+    const end = system.intercept(async ({ action }, phase) =>
+      phase === "before" && action === "sqs:ReceiveMessage"
         ? { status: 400, errorType: "RequestThrottled", message: "injected by the test" }
         : undefined,
     );
     const { stop } = start();
-    await expect.poll(() => told).toContain("RequestThrottled: it goes on by itself.");
+    await expect.poll(() => reported).toContain("RequestThrottled: it goes on by itself.");
     end();
     await system.send(queueUrl, "after");
     await expect.poll(bodies).toEqual(["after"]);

@@ -6,10 +6,10 @@ import { lessonText, settingsOf, trialText } from "../../../cli/mapping/report.t
 import { parseSample, readSample, type Sample } from "../../../cli/mapping/sample.ts";
 import { checkMapping } from "../../../cli/mapping/stage-mapping.ts";
 import { tryMapping } from "../../../cli/mapping/trial.ts";
-import { type Kind, kinds } from "../../../domain/event/events.ts";
+import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
 import { inventedProviders, samplesOf } from "./providers.ts";
 
-function learnFrom(kind: Kind, samples: readonly Sample[]): Lesson {
+function learnFrom(kind: WebhookKind, samples: readonly Sample[]): Lesson {
   const read = samples.map((sample) => readSample(kind, sample));
   return learn(
     kind,
@@ -208,7 +208,7 @@ describe("whatever samples hold", () => {
   it("learning ends with settings that the synthesis takes, and trying with an event or a reason", () => {
     const samples = fc.array(fc.record({ content, headers }), { maxLength: 4 });
     fc.assert(
-      fc.property(fc.constantFrom(...kinds), samples, (kind, list) => {
+      fc.property(fc.constantFrom(...webhookKinds), samples, (kind, list) => {
         const given = list.map((one, index) => ({
           name: `${index}`,
           bytes: one.content,

@@ -1,11 +1,11 @@
 import { parseSample, type Sample } from "../../../cli/mapping/sample.ts";
-import type { Kind } from "../../../domain/event/events.ts";
+import type { WebhookKind } from "../../../domain/event/events.ts";
 
 /** An invented provider: its webhooks in files, by kind, and what they say in our words. */
 export type InventedProvider = {
   readonly name: string;
   readonly files: readonly {
-    readonly kind: Kind;
+    readonly kind: WebhookKind;
     readonly file: string;
     readonly content: string;
     readonly says: object;
@@ -14,8 +14,8 @@ export type InventedProvider = {
 
 const uuid = (n: number) => `0f8fad5b-d9cb-469f-a165-${String(n).padStart(12, "0")}`;
 const json = (value: unknown) => JSON.stringify(value);
-const moment = (minute: number) => `2026-03-01T12:${String(minute).padStart(2, "0")}:00.000Z`;
-const unix = (minute: number) => Date.parse(moment(minute)) / 1000;
+const timestamp = (minute: number) => `2026-03-01T12:${String(minute).padStart(2, "0")}:00.000Z`;
+const unix = (minute: number) => Date.parse(timestamp(minute)) / 1000;
 
 /** Flat: ids with prefixes, verbs in the past, Unix times. */
 const flat: InventedProvider = {
@@ -34,7 +34,7 @@ const flat: InventedProvider = {
       says: {
         type: ["user.created", "user.updated", "user.deleted"][n],
         userId: `mem_${n}a`,
-        time: moment(n),
+        time: timestamp(n),
         eventId: `evt_${n}`,
       },
     })),
@@ -56,7 +56,7 @@ const flat: InventedProvider = {
         userId: "mem_1a",
         datasourceId: "rides-and-more",
         eventId: `evt_1${n}`,
-        time: moment(n),
+        time: timestamp(n),
         connected: n !== 1,
       },
     })),
@@ -79,7 +79,7 @@ const flat: InventedProvider = {
         userId: "mem_1a",
         endpoint: resource,
         eventId: `evt_2${n}`,
-        time: moment(n),
+        time: timestamp(n),
         dateStart: "2026-01-01",
         dateEnd: "2026-02-01",
       },
@@ -95,12 +95,12 @@ const nested: InventedProvider = {
     file: `${n}.json`,
     content: json([
       {
-        meta: { id: uuid(100 + n), "sent-at": moment(n), retry: 0 },
+        meta: { id: uuid(100 + n), "sent-at": timestamp(n), retry: 0 },
         notification: { type: name },
         payload: {
           account: {
             id: uuid(1),
-            created_at: moment(0),
+            created_at: timestamp(0),
             status: "ok",
             user: { id: uuid(2), name: "A. Person" },
           },
@@ -112,7 +112,7 @@ const nested: InventedProvider = {
       type: name,
       accountId: uuid(1),
       userId: uuid(2),
-      time: moment(n),
+      time: timestamp(n),
       connected: n === 0,
     },
   })),
@@ -129,12 +129,12 @@ const structured: InventedProvider = {
       id: `A-${n}`,
       source: "//example.com/people",
       type,
-      time: moment(n),
+      time: timestamp(n),
       subject: "u-500",
       datacontenttype: "application/json",
       data: { plan: "free", seats: 3 },
     }),
-    says: { type: n === 0 ? "user.created" : "user.deleted", userId: "u-500", time: moment(n) },
+    says: { type: n === 0 ? "user.created" : "user.deleted", userId: "u-500", time: timestamp(n) },
   })),
 };
 
@@ -152,7 +152,7 @@ const binary: InventedProvider = {
       `ce-type: com.example.account.${verb}`,
       "ce-source: //example.com/links",
       `ce-id: B-${n}`,
-      `ce-time: ${moment(n)}`,
+      `ce-time: ${timestamp(n)}`,
       "ce-subject: acc%3A9",
       "",
       json({ userId: "u-500" }),
@@ -162,14 +162,14 @@ const binary: InventedProvider = {
       accountId: "acc:9",
       userId: "u-500",
       eventId: `B-${n}`,
-      time: moment(n),
+      time: timestamp(n),
     },
   })),
 };
 
 export const inventedProviders = [flat, nested, structured, binary];
 
-export function samplesOf({ files }: InventedProvider, kind: Kind): readonly Sample[] {
+export function samplesOf({ files }: InventedProvider, kind: WebhookKind): readonly Sample[] {
   return files
     .filter((file) => file.kind === kind)
     .map(({ file, content }) => parseSample(file, Buffer.from(content)));

@@ -14,7 +14,7 @@ let system: TestSystem;
 let store: WebhookSecretStore;
 let time: number;
 let waited: number[];
-let told: string[];
+let reported: string[];
 
 beforeAll(async () => {
   system = await startTestSystem();
@@ -24,7 +24,7 @@ beforeEach(() => {
   store = webhookSecretStore(system.secretsManager, system.createSecret({ current: "first" }));
   time = noon;
   waited = [];
-  told = [];
+  reported = [];
 });
 
 const stored = async () => (await store.read()).secret;
@@ -36,7 +36,7 @@ function ports(register: RotationPorts["register"] = async () => current): Rotat
     times,
     now: () => new Date(time),
     terminal: {
-      progress: (text) => void told.push(text),
+      progress: (text) => void reported.push(text),
       wait: async (seconds) => {
         waited.push(seconds);
         time += seconds * 1000;
@@ -79,7 +79,7 @@ describe("a rotation", () => {
       time += times.overlapSeconds * 1000;
     }
     expect(values.size).toBe(4);
-    for (const value of values) expect(told.join()).not.toContain(value);
+    for (const value of values) expect(reported.join()).not.toContain(value);
   });
 
   it("of an empty secret has nothing to keep", async () => {
@@ -134,7 +134,7 @@ describe("a second rotation", () => {
     time = Date.parse(until) - 1;
     expect(await rotateSecret(ports())).toEqual({ done: "continued", previousUntil: until });
     expect(await stored()).toEqual(first);
-    expect(told.at(-1)).toContain("no further value is made");
+    expect(reported.at(-1)).toContain("no further value is made");
   });
 
   it("after that replaces the value", async () => {

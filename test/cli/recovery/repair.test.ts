@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { messageOfDataSet, messageOfState } from "../../../domain/message/message.ts";
-import { retellData } from "../../../domain/state/replay-message.ts";
+import { messageOfDocument, messageOfState } from "../../../domain/message/message.ts";
+import { replayData } from "../../../domain/state/replay-message.ts";
 import { history, play } from "../support/history.ts";
-import { SmallWorld, type Truth } from "../support/pipeline-simulation.ts";
+import { PipelineSimulation, type Truth } from "../support/pipeline-simulation.ts";
 
 const isLive = (truth: Truth | undefined) => truth?.connected === true && !truth.deleted;
 
-function factsOf(world: SmallWorld) {
+function factsOf(simulation: PipelineSimulation) {
   return {
-    states: [...world.states]
+    states: [...simulation.states]
       // What was last known of a deleted one depends on the order.
       .map(([name, { connected, deleted, unconfirmed, userId }]) => ({
         name,
@@ -20,35 +20,39 @@ function factsOf(world: SmallWorld) {
       }))
       .toSorted((one, other) => (one.name < other.name ? -1 : 1)),
     // What a start alone led to is there where the account is still connected: else there is nothing to start.
-    dataSets: [...world.dataSets]
-      .filter(([name, { subject }]) => world.contents.has(name) || isLive(world.truths.get(subject.id)))
+    dataSets: [...simulation.documents]
+      .filter(
+        ([name, { subject }]) => simulation.contents.has(name) || isLive(simulation.truths.get(subject.id)),
+      )
       .map(([name, { content, wanted, done }]) => ({ name, content, isOutstanding: wanted > done }))
       .toSorted((one, other) => (one.name < other.name ? -1 : 1)),
-    links: [...world.links].toSorted(),
-    events: [...new Set(world.messages.map(({ id }) => id).filter((id) => world.events.has(id)))].toSorted(),
+    links: [...simulation.links].toSorted(),
+    events: [
+      ...new Set(simulation.messages.map(({ id }) => id).filter((id) => simulation.events.has(id))),
+    ].toSorted(),
   };
 }
 
 /** The highest `sequence` of each subject tells what is known; what is there of data was told by its own name. */
-function expectAllTold(world: SmallWorld): void {
-  const ids = new Set(world.messages.map(({ id }) => id));
-  expect([...world.events.keys()].filter((id) => !ids.has(id))).toEqual([]);
-  for (const state of world.states.values()) {
+function expectAllAnnounced(simulation: PipelineSimulation): void {
+  const ids = new Set(simulation.messages.map(({ id }) => id));
+  expect([...simulation.events.keys()].filter((id) => !ids.has(id))).toEqual([]);
+  for (const state of simulation.states.values()) {
     const subject = `${state.subject.kind}/${state.subject.id}`;
-    const told = world.messages
+    const reported = simulation.messages
       .filter((message) => message.subject === subject)
       .reduce((one, other) => (other.sequence >= one.sequence ? other : one));
     const { deleted, connected } = state;
-    expect(told.data).toMatchObject({
+    expect(reported.data).toMatchObject({
       deleted,
       unconfirmed: false,
       ...(connected !== undefined && { connected }),
     });
     if (state.latest.cause === "answer") expect(ids).toContain(messageOfState(state, "urn:test")?.id);
   }
-  for (const dataSet of world.dataSets.values()) {
-    const data = retellData(dataSet);
-    const message = data && messageOfDataSet(data, "urn:test");
+  for (const document of simulation.documents.values()) {
+    const data = replayData(document);
+    const message = data && messageOfDocument(data, "urn:test");
     if (message !== undefined) expect(ids).toContain(message.id);
   }
 }
@@ -63,28 +67,30 @@ describe("repair", () => {
         fc.record({ losses: fc.infiniteStream(fc.boolean()), lossless: fc.nat(40) }),
         fc.nat(4),
         async (steps, settles, { losses, lossless }, late) => {
-          const complete = new SmallWorld(() => false);
+          const complete = new PipelineSimulation(() => false);
           play(complete, steps, () => true);
           let records = 0;
           // From some record on, any.
-          const world = new SmallWorld(() => records++ >= lossless && losses.next().value === true);
+          const simulation = new PipelineSimulation(
+            () => records++ >= lossless && losses.next().value === true,
+          );
           const early = steps.slice(0, Math.max(1, steps.length - late));
-          play(world, early, () => settles.next().value === true);
-          lost += world.lost;
+          play(simulation, early, () => settles.next().value === true);
+          lost += simulation.lost;
           // The others happen while it is repaired.
           for (const [index, step] of steps.slice(early.length).entries()) {
-            world.meanwhile.push(() => play(world, [step], () => true, early.length + index));
+            simulation.meanwhile.push(() => play(simulation, [step], () => true, early.length + index));
           }
-          await world.repair();
-          for (const happens of world.meanwhile) happens();
-          expect(factsOf(world)).toEqual(factsOf(complete));
-          expectAllTold(world);
-          for (const [name, { connected, deleted }] of world.states) {
+          await simulation.repair();
+          for (const happens of simulation.meanwhile) happens();
+          expect(factsOf(simulation)).toEqual(factsOf(complete));
+          expectAllAnnounced(simulation);
+          for (const [name, { connected, deleted }] of simulation.states) {
             if (connected === true && !deleted) {
-              const isRead = [...world.dataSets].some(
+              const isRead = [...simulation.documents].some(
                 ([key, { done }]) => key.startsWith(`${name}/`) && done > 0,
               );
-              expect(world.started.has(name) || isRead).toBe(true);
+              expect(simulation.started.has(name) || isRead).toBe(true);
             }
           }
         },

@@ -3,10 +3,10 @@ import type { Send } from "../../../adapters/sqs/sqs-sender.ts";
 import { replayDelivery } from "../../../cli/recovery/replay-delivery.ts";
 import { messageOfState } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
-import { eventOf, judged } from "../../domain/samples.ts";
+import { applied, eventOf } from "../../domain/samples.ts";
 
 const subscriber = { name: "ledger", queueUrl: "https://sqs/ledger", deadLetterQueueUrl: "" };
-const message = messageOfState(judged([eventOf("account.connected")]), "urn:test");
+const message = messageOfState(applied([eventOf("account.connected")]), "urn:test");
 const messages = (count: number): Message[] =>
   Array.from({ length: count }, (_, index) => {
     if (message === undefined) throw new Error("the state has no message");
@@ -15,7 +15,7 @@ const messages = (count: number): Message[] =>
 
 function deliver(fails: (id: string, tries: number) => boolean) {
   const sent: string[] = [];
-  const lots: number[] = [];
+  const batches: number[] = [];
   const tries = new Map<string, number>();
   const send: Send = async (_, some) =>
     some.map(({ body }) => {
@@ -26,25 +26,25 @@ function deliver(fails: (id: string, tries: number) => boolean) {
       return undefined;
     });
   const paced = async (count: number) => {
-    lots.push(count);
+    batches.push(count);
   };
   const delivery = replayDelivery(send, paced, async () => undefined);
-  return { sent, lots, delivery: (some: readonly Message[]) => delivery(subscriber, some) };
+  return { sent, lots: batches, delivery: (some: readonly Message[]) => delivery(subscriber, some) };
 }
 
 describe("the delivery of a replay", () => {
   it("sends all, ten at a time, each lot within the pace", async () => {
-    const { sent, lots, delivery } = deliver(() => false);
+    const { sent, lots: batches, delivery } = deliver(() => false);
     await delivery(messages(23));
     expect(sent).toEqual(messages(23).map(({ id }) => id));
-    expect(lots).toEqual([10, 10, 3]);
+    expect(batches).toEqual([10, 10, 3]);
   });
 
   it("sends again what failed, and that alone", async () => {
-    const { sent, lots, delivery } = deliver((id, tries) => id === "id-1" && tries < 3);
+    const { sent, lots: batches, delivery } = deliver((id, tries) => id === "id-1" && tries < 3);
     await delivery(messages(3));
     expect(sent).toEqual(["id-0", "id-2", "id-1"]);
-    expect(lots).toEqual([3, 1, 1]);
+    expect(batches).toEqual([3, 1, 1]);
   });
 
   it("ends with the queue's name and reason where it takes no messages", async () => {

@@ -7,7 +7,7 @@ import type { ReplayRun } from "../../../domain/recovery/replay-run.ts";
 import type { ReplaySelection } from "../../../domain/state/replay.ts";
 import { minute } from "../../domain/samples.ts";
 import { history, play } from "../support/history.ts";
-import { SmallWorld } from "../support/pipeline-simulation.ts";
+import { PipelineSimulation } from "../support/pipeline-simulation.ts";
 
 const source = "urn:test";
 const queue = (name: string, types?: readonly string[]) => ({
@@ -39,10 +39,10 @@ class Delivery {
   left = Number.POSITIVE_INFINITY;
   isOvertaken = false;
 
-  ports(world: SmallWorld) {
+  ports(simulation: PipelineSimulation) {
     return {
-      stored: world.stored(),
-      revisions: world.records(),
+      stored: simulation.stored(),
+      versionedRecords: simulation.records(),
       deliver: async ({ name }: { name: string }, messages: readonly Message[]) => {
         this.left -= 1;
         if (this.left < 0) throw new Error("killed");
@@ -63,10 +63,10 @@ class Delivery {
   }
 }
 
-const calm = () => new SmallWorld(() => false);
-async function replayAll(world: SmallWorld, selection: ReplaySelection = {}) {
+const calm = () => new PipelineSimulation(() => false);
+async function replayAll(simulation: PipelineSimulation, selection: ReplaySelection = {}) {
   const delivery = new Delivery();
-  const { run } = await replay(begin(selection), [everything], delivery.ports(world));
+  const { run } = await replay(begin(selection), [everything], delivery.ports(simulation));
   return { messages: delivery.to("everything"), run };
 }
 
@@ -74,14 +74,14 @@ describe("a replay", () => {
   it("tells every stored event once, by the id of its own message, with what is known today", async () => {
     await fc.assert(
       fc.asyncProperty(history, async (steps) => {
-        const world = calm();
-        play(world, steps, () => true);
-        const original = new Map(world.messages.map((message) => [message.id, message]));
-        const { messages, run } = await replayAll(world);
+        const simulation = calm();
+        play(simulation, steps, () => true);
+        const original = new Map(simulation.messages.map((message) => [message.id, message]));
+        const { messages, run } = await replayAll(simulation);
         const ids = messages.map(({ id }) => id);
         expect(new Set(ids).size).toBe(ids.length);
-        expect(ids.filter((id) => world.events.has(id)).toSorted()).toEqual(
-          [...world.events.keys()].toSorted(),
+        expect(ids.filter((id) => simulation.events.has(id)).toSorted()).toEqual(
+          [...simulation.events.keys()].toSorted(),
         );
         expect(run.counts).toMatchObject({
           messages: ids.length,
@@ -92,12 +92,12 @@ describe("a replay", () => {
           expect(replayid).toBe("replay-1");
           const first = original.get(message.id);
           expect(first).toMatchObject(message);
-          const record = world.states.get(message.subject) ?? world.dataSets.get(message.subject);
+          const record = simulation.states.get(message.subject) ?? simulation.documents.get(message.subject);
           expect(Number(sequence)).toBe(record?.version);
           // The latest message of a record is told as it was.
           if (sequence === first?.sequence && record?.latest.cause !== "again")
             expect(data).toEqual(first.data);
-          const state = world.states.get(message.subject);
+          const state = simulation.states.get(message.subject);
           if (state !== undefined) {
             const { deleted, connected, unconfirmed } = state;
             expect(data).toMatchObject({
@@ -108,10 +108,10 @@ describe("a replay", () => {
           }
         }
         // All that was ever told is told again, but for answers that others have replaced.
-        const untold = [...original.values()].filter(({ id }) => !ids.includes(id));
-        for (const { type, subject, sequence } of untold) {
+        const unannounced = [...original.values()].filter(({ id }) => !ids.includes(id));
+        for (const { type, subject, sequence } of unannounced) {
           expect(type).toMatch(/^(data\.updated|account\.confirmed)$/);
-          const record = world.states.get(subject) ?? world.dataSets.get(subject);
+          const record = simulation.states.get(subject) ?? simulation.documents.get(subject);
           expect(Number(sequence)).toBeLessThan(record?.version ?? 0);
         }
       }),
@@ -125,18 +125,18 @@ describe("a replay", () => {
         history,
         fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 4 }),
         async (steps, kills) => {
-          const world = calm();
-          play(world, steps, () => true);
-          const { messages } = await replayAll(world);
+          const simulation = calm();
+          play(simulation, steps, () => true);
+          const { messages } = await replayAll(simulation);
           const delivery = new Delivery();
           let run = begin();
           for (const left of kills) {
             delivery.left = left;
-            await replay(run, [everything], delivery.ports(world)).catch(() => undefined);
+            await replay(run, [everything], delivery.ports(simulation)).catch(() => undefined);
             run = delivery.saved ?? run;
           }
           delivery.left = Number.POSITIVE_INFINITY;
-          await replay(run, [everything], delivery.ports(world));
+          await replay(run, [everything], delivery.ports(simulation));
           expect(new Set(delivery.to("everything").map(({ id }) => id))).toEqual(
             new Set(messages.map(({ id }) => id)),
           );
@@ -154,18 +154,18 @@ describe("a replay", () => {
   it("beside live messages leaves a reader that goes by `sequence` with what is known", async () => {
     await fc.assert(
       fc.asyncProperty(history, fc.nat(6), async (steps, late) => {
-        const world = calm();
+        const simulation = calm();
         const early = steps.slice(0, Math.max(1, steps.length - late));
-        play(world, early, () => true);
+        play(simulation, early, () => true);
         for (const [index, step] of steps.slice(early.length).entries()) {
-          world.meanwhile.push(() => play(world, [step], () => true, early.length + index));
+          simulation.meanwhile.push(() => play(simulation, [step], () => true, early.length + index));
         }
-        const { messages } = await replayAll(world);
+        const { messages } = await replayAll(simulation);
         const newest = new Map<string, Message>();
-        for (const each of [...world.messages, ...messages]) {
+        for (const each of [...simulation.messages, ...messages]) {
           if (each.sequence >= (newest.get(each.subject)?.sequence ?? "")) newest.set(each.subject, each);
         }
-        for (const [name, { connected, deleted, unconfirmed }] of world.states) {
+        for (const [name, { connected, deleted, unconfirmed }] of simulation.states) {
           const known = { deleted, unconfirmed, ...(connected !== undefined && { connected }) };
           expect(newest.get(name)?.data).toMatchObject(known);
         }
@@ -175,15 +175,15 @@ describe("a replay", () => {
   });
 
   it("tells what is selected by type and time alone", async () => {
-    const world = calm();
+    const simulation = calm();
     const step = { account: 0, isTimed: true, hasUser: false, copies: 1 };
     play(
-      world,
+      simulation,
       (["create", "connect", "data", "disconnect"] as const).map((what) => ({ ...step, what })),
       () => true,
     );
     const typesOf = async (selection: ReplaySelection) =>
-      (await replayAll(world, selection)).messages.map(({ type }) => type).toSorted();
+      (await replayAll(simulation, selection)).messages.map(({ type }) => type).toSorted();
     expect(await typesOf({ type: "account.*" })).toEqual([
       "account.connected",
       "account.created",
@@ -199,16 +199,16 @@ describe("a replay", () => {
   });
 
   it("gives each subscriber what its filter takes, unless all types are to be told", async () => {
-    const world = calm();
+    const simulation = calm();
     const step = { account: 0, isTimed: true, hasUser: false, copies: 1 };
     play(
-      world,
+      simulation,
       (["connect", "data"] as const).map((what) => ({ ...step, what })),
       () => true,
     );
     const subscribers = [everything, queue("accounts", ["account.*"])];
     const delivery = new Delivery();
-    const { run } = await replay(begin(), subscribers, delivery.ports(world));
+    const { run } = await replay(begin(), subscribers, delivery.ports(simulation));
     expect(
       delivery
         .to("everything")
@@ -219,36 +219,36 @@ describe("a replay", () => {
     expect(run.counts.sent).toEqual({ everything: 3, accounts: 1 });
 
     const all = new Delivery();
-    await replay(begin({}, { allTypes: true }), subscribers, all.ports(world));
+    await replay(begin({}, { allTypes: true }), subscribers, all.ports(simulation));
     expect(all.to("accounts")).toHaveLength(3);
   });
 
   it("leaves out what nothing has followed yet, and counts it", async () => {
-    const world = new SmallWorld(() => true);
-    play(world, [{ account: 0, what: "connect", isTimed: true, hasUser: false, copies: 1 }], () => true);
-    const { messages, run } = await replayAll(world);
+    const simulation = new PipelineSimulation(() => true);
+    play(simulation, [{ account: 0, what: "connect", isTimed: true, hasUser: false, copies: 1 }], () => true);
+    const { messages, run } = await replayAll(simulation);
     expect(messages).toEqual([]);
     expect(run.counts).toMatchObject({ messages: 0, pending: 1 });
   });
 
   it("tells the last event of a subject whose own item has expired", async () => {
-    const world = calm();
+    const simulation = calm();
     const step = { account: 0, isTimed: true, hasUser: false, copies: 1 };
     play(
-      world,
+      simulation,
       (["create", "connect"] as const).map((what) => ({ ...step, what })),
       () => true,
     );
-    world.events.clear();
-    const { messages } = await replayAll(world);
+    simulation.events.clear();
+    const { messages } = await replayAll(simulation);
     expect(messages.map(({ type }) => type)).toEqual(["account.connected"]);
   });
 
   it("ends where another process goes on with it", async () => {
-    const world = calm();
-    play(world, [{ account: 0, what: "connect", isTimed: true, hasUser: false, copies: 1 }], () => true);
+    const simulation = calm();
+    play(simulation, [{ account: 0, what: "connect", isTimed: true, hasUser: false, copies: 1 }], () => true);
     const delivery = new Delivery();
     delivery.isOvertaken = true;
-    await expect(replay(begin(), [everything], delivery.ports(world))).rejects.toThrow(CommandError);
+    await expect(replay(begin(), [everything], delivery.ports(simulation))).rejects.toThrow(CommandError);
   });
 });

@@ -5,7 +5,7 @@ import { planEvents } from "../../../cli/smoke/plan.ts";
 import { inlineLimitInBytes } from "../../../domain/event/envelope.ts";
 import { mapPayload } from "../../../domain/event/mapping.ts";
 import { nameOf, ownerOf, subjectOf } from "../../../domain/event/subjects.ts";
-import { judge } from "../../../domain/state/state.ts";
+import { applyEvent } from "../../../domain/state/state.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 
 const mark = newMark();
@@ -37,10 +37,10 @@ describe("the events of a smoke run", () => {
       if (planned.kind === "endpoints") expect(facts.dataAvailable).toBe(false);
       else {
         const event = { ...facts, id: "id", kind: planned.kind, receivedAt: "2030-01-01T00:00:00.000Z" };
-        const first = judge(undefined, event, 1);
+        const first = applyEvent(undefined, event, 1);
         expect(first).toMatchObject({ unconfirmed: false });
         expect(first?.connected).toBeUndefined();
-        expect(judge(first, event, 2)).toBeUndefined();
+        expect(applyEvent(first, event, 2)).toBeUndefined();
       }
     }
   });

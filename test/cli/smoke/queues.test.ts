@@ -72,8 +72,8 @@ describe.concurrent("a subscriber's queue", () => {
     ["data", "text"],
   ])("fails where a message's %s is not what the contract says", async (field, value) => {
     const [changed, ...rest] = whole.map((message) => ({ ...message }));
-    const told = await failures([{ ...changed, [field]: value }, ...rest]);
-    expect(told).toEqual([
+    const reported = await failures([{ ...changed, [field]: value }, ...rest]);
+    expect(reported).toEqual([
       expect.stringContaining("5 of 6"),
       expect.stringContaining(`no message of the contract: ${field}: `),
     ]);
@@ -82,7 +82,7 @@ describe.concurrent("a subscriber's queue", () => {
 
 describe.concurrent("a dead-letter queue", () => {
   const ofUsers = events.filter(({ kind }) => kind === "users");
-  const letter = async (queueUrl: string, body: string, reason: string) => {
+  const deadLetter = async (queueUrl: string, body: string, reason: string) => {
     await system.sqs.send(
       new SendMessageCommand({
         QueueUrl: queueUrl,
@@ -96,8 +96,8 @@ describe.concurrent("a dead-letter queue", () => {
 
   it("passes with the unreadable body alone, takes it away, and leaves others'", async () => {
     const queueUrl = await system.createQueue();
-    await letter(queueUrl, unreadableBody(mark), "not JSON at position 45");
-    await letter(queueUrl, "another's", "not JSON");
+    await deadLetter(queueUrl, unreadableBody(mark), "not JSON at position 45");
+    await deadLetter(queueUrl, "another's", "not JSON");
 
     expect(await failures(queueUrl)).toEqual([]);
     expect(await system.drain(queueUrl)).toHaveLength(1);
@@ -105,7 +105,7 @@ describe.concurrent("a dead-letter queue", () => {
 
   it("fails where the letter has no reason, or another", async () => {
     const queueUrl = await system.createQueue();
-    await letter(queueUrl, unreadableBody(mark), "something else");
+    await deadLetter(queueUrl, unreadableBody(mark), "something else");
     expect(await failures(queueUrl)).toEqual([expect.stringContaining("with the reason: something else")]);
     expect(await failures(queueUrl)).toEqual([expect.stringContaining("none after 1 s")]);
   });
@@ -113,8 +113,8 @@ describe.concurrent("a dead-letter queue", () => {
   it("fails where an event of the run is a dead letter, tells its reason, and takes it away", async () => {
     const queueUrl = await system.createQueue();
     const [event] = ofUsers;
-    await letter(queueUrl, unreadableBody(mark), "not JSON");
-    await letter(queueUrl, event?.body ?? "", "type: missing");
+    await deadLetter(queueUrl, unreadableBody(mark), "not JSON");
+    await deadLetter(queueUrl, event?.body ?? "", "type: missing");
     expect(await failures(queueUrl)).toEqual([
       `users: puts no event among its dead letters: ${event?.subject}: type: missing`,
     ]);

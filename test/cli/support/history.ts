@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { EventType } from "../../../domain/event/events.ts";
 import { eventOf, minute } from "../../domain/samples.ts";
-import type { SmallWorld, Truth } from "./pipeline-simulation.ts";
+import type { PipelineSimulation, Truth } from "./pipeline-simulation.ts";
 
 type Step = {
   readonly account: number;
@@ -43,19 +43,24 @@ const types: Readonly<Record<Step["what"], EventType>> = {
  * The truth changes with each step; what happens after a deletion does not happen.
  * @param begin how many steps there were before: each has its own time
  */
-export function play(world: SmallWorld, steps: readonly Step[], settles: () => boolean, begin = 0): void {
+export function play(
+  simulation: PipelineSimulation,
+  steps: readonly Step[],
+  settles: () => boolean,
+  begin = 0,
+): void {
   for (const [place, { account, what, isTimed, hasUser, copies }] of steps.entries()) {
     const index = begin + place;
     const accountId = `account-${account}`;
-    const truth: Truth = world.truths.get(accountId) ?? { connected: false, deleted: false };
+    const truth: Truth = simulation.truths.get(accountId) ?? { connected: false, deleted: false };
     if (truth.deleted) continue;
     if (what === "connect" || what === "disconnect") truth.connected = what === "connect";
     if (what === "delete") truth.deleted = true;
-    world.truths.set(accountId, truth);
-    if (what === "data") world.contents.set(`account/${accountId}/income`, `content-${index}`);
+    simulation.truths.set(accountId, truth);
+    if (what === "data") simulation.contents.set(`account/${accountId}/income`, `content-${index}`);
     for (let copy = 0; copy < copies; copy += 1) {
       // The time of its receipt is no part of an event's identity: without a time of its own the same comes again.
-      world.receive({
+      simulation.receive({
         ...eventOf(types[what], {
           accountId,
           ...(hasUser && { userId: `user-${account}` }),
@@ -65,8 +70,8 @@ export function play(world: SmallWorld, steps: readonly Step[], settles: () => b
         }),
         receivedAt: minute(index),
       });
-      if (settles()) world.settle();
+      if (settles()) simulation.waitUntilIdle();
     }
   }
-  world.settle();
+  simulation.waitUntilIdle();
 }

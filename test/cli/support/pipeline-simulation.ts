@@ -1,18 +1,23 @@
-import { dataSetKey, eventKey, type Key, stateKey } from "../../../adapters/dynamodb/keys.ts";
+import { documentKey, eventKey, type Key, stateKey } from "../../../adapters/dynamodb/keys.ts";
 import type { StoredChange, StoredChanges, StoredPage } from "../../../adapters/streams/stored-changes.ts";
 import type { KnownRecords } from "../../../cli/records/known-records.ts";
 import { repair } from "../../../cli/recovery/repair.ts";
 import { failureOf } from "../../../domain/core/failures.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { nameOf, ownerOf, type Subject } from "../../../domain/event/subjects.ts";
-import { type DataSet, fetched, want, wantFor } from "../../../domain/fetch/document.ts";
+import {
+  type DocumentRecord,
+  fetched,
+  requestFetch,
+  requestFetchFor,
+} from "../../../domain/fetch/document.ts";
 import { type DataName, nameOfData } from "../../../domain/fetch/document-name.ts";
 import type { Task } from "../../../domain/fetch/tasks.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import type { Period } from "../../../domain/recovery/repair.ts";
 import type { Change } from "../../../domain/state/change.ts";
-import { judge, type State, settle } from "../../../domain/state/state.ts";
+import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 
 /** What the provider would say of an account. */
 export type Truth = { connected: boolean; deleted: boolean };
@@ -21,10 +26,10 @@ export type Truth = { connected: boolean; deleted: boolean };
  * Table, stream, relay, fetch queue and provider in small: the domain's own functions, moved by plain loops. Records of
  * the stream get lost as `isLost` says.
  */
-export class SmallWorld {
+export class PipelineSimulation {
   readonly events = new Map<string, { event: IncomeEvent; receipts: number }>();
   readonly states = new Map<string, State>();
-  readonly dataSets = new Map<string, DataSet>();
+  readonly documents = new Map<string, DocumentRecord>();
   readonly links = new Set<string>();
   readonly messages: Message[] = [];
   readonly started = new Set<string>();
@@ -51,7 +56,7 @@ export class SmallWorld {
   }
 
   /** Until nothing is left to do. */
-  settle(): void {
+  waitUntilIdle(): void {
     for (;;) {
       const change = this.#stream.shift();
       if (change !== undefined) {
@@ -70,13 +75,15 @@ export class SmallWorld {
       switch (consequence.do) {
         case "judge": {
           const { subject, event, receipts } = consequence;
-          this.#reviseState(subject, (known) => judge(known, event, receipts));
+          this.#reviseState(subject, (known) => applyEvent(known, event, receipts));
           break;
         }
         case "want": {
           const { subject, endpoint, event, receipts } = consequence;
           const name = { endpoint };
-          this.#reviseDataSet(subject, name, (known) => want(known, subject, name, { event, receipts }));
+          this.#reviseDataSet(subject, name, (known) =>
+            requestFetch(known, subject, name, { event, receipts }),
+          );
           break;
         }
         case "link":
@@ -97,7 +104,7 @@ export class SmallWorld {
     await repair(
       {
         pages: this.#pages(),
-        revisions: this.records(),
+        versionedRecords: this.records(),
         relay: async (changes) => {
           for (const change of changes) this.relay(structuredClone(change));
           return [];
@@ -106,7 +113,7 @@ export class SmallWorld {
       },
       period,
     );
-    this.settle();
+    this.waitUntilIdle();
   }
 
   /** Pages of a few items as they are when they are read, in the order of keys; the pipeline goes on between them. */
@@ -120,7 +127,7 @@ export class SmallWorld {
       last = found.at(-1)?.key;
       yield { found, unreadable: [], examined: found.length };
       this.meanwhile.shift()?.();
-      this.settle();
+      this.waitUntilIdle();
     }
   }
 
@@ -134,8 +141,8 @@ export class SmallWorld {
         key: eventKey(ownerOf(stored.event), stored.event.id),
         change: { of: "event", ...stored } as const,
       })),
-      ...[...this.dataSets.values()].map((after) => ({
-        key: dataSetKey(after.subject, after),
+      ...[...this.documents.values()].map((after) => ({
+        key: documentKey(after.subject, after),
         change: { of: "data", before: undefined, after } as const,
       })),
     ];
@@ -150,8 +157,8 @@ export class SmallWorld {
   records(): KnownRecords {
     return {
       loadState: async (subject) => this.states.get(nameOf(subject)),
-      loadDataSets: async (subject) =>
-        [...this.dataSets.values()].filter((dataSet) => nameOf(dataSet.subject) === nameOf(subject)),
+      loadDocuments: async (subject) =>
+        [...this.documents.values()].filter((document) => nameOf(document.subject) === nameOf(subject)),
     };
   }
 
@@ -171,13 +178,13 @@ export class SmallWorld {
   #reviseDataSet(
     subject: Subject,
     name: DataName,
-    change: (known: DataSet | undefined) => DataSet | undefined,
+    change: (known: DocumentRecord | undefined) => DocumentRecord | undefined,
   ): void {
     const key = `${nameOf(subject)}/${nameOfData(name, "/")}`;
-    const before = this.dataSets.get(key);
+    const before = this.documents.get(key);
     const after = change(before);
     if (after === undefined) return;
-    this.dataSets.set(key, after);
+    this.documents.set(key, after);
     this.#write({ of: "data", before, after });
   }
 
@@ -189,7 +196,7 @@ export class SmallWorld {
       case "start":
         this.started.add(nameOf(subject));
         this.#reviseDataSet(subject, { endpoint: "income" }, (known) =>
-          wantFor(known, subject, { endpoint: "income" }, { mark: `start.${task.version}` }),
+          requestFetchFor(known, subject, { endpoint: "income" }, { key: `start.${task.version}` }),
         );
         return;
       case "ask": {
@@ -197,7 +204,7 @@ export class SmallWorld {
         const { connected, deleted } = this.truths.get(subject.id) ?? { connected: false, deleted: false };
         const answer = deleted ? ({ found: false } as const) : ({ found: true, connected } as const);
         try {
-          this.#reviseState(subject, (known) => settle(known, task.version, answer, { at }));
+          this.#reviseState(subject, (known) => applyProviderAnswer(known, task.version, answer, { at }));
         } catch (error) {
           // Nobody has told of the deletion yet: the real task waits; here the event that tells it asks again.
           if (failureOf(error).kind === "permanent") throw error;
@@ -206,7 +213,7 @@ export class SmallWorld {
       }
       case "read": {
         const key = `${nameOf(subject)}/${nameOfData(task, "/")}`;
-        const known = this.dataSets.get(key);
+        const known = this.documents.get(key);
         if (known === undefined || task.wanted <= known.done) return;
         this.#reviseDataSet(subject, task, (current) =>
           current === undefined ? undefined : fetched(current, known.wanted, this.contents.get(key), { at }),

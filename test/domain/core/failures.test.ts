@@ -19,13 +19,13 @@ import {
 } from "../../../domain/core/parse.ts";
 import {
   isEventType,
-  isKind,
-  isWeak,
-  kinds,
+  isUnordered,
+  isWebhookKind,
   parseEvent,
   subjectKindOf,
+  webhookKinds,
 } from "../../../domain/event/events.ts";
-import { anew, checkTask, readTaskText, writeTask } from "../../../domain/fetch/tasks.ts";
+import { readTaskText, resetAttempts, verifyStartTask, writeTask } from "../../../domain/fetch/tasks.ts";
 import { eventOf, userId } from "../samples.ts";
 
 describe("a failure", () => {
@@ -116,9 +116,9 @@ describe("parsing", () => {
 
 describe("an event", () => {
   it("is weak where it has neither an id nor a time of its own", () => {
-    expect(isWeak({ type: "user.created" })).toBe(true);
-    expect(isWeak({ type: "user.created", time: "2026-01-01T00:00:00.000Z" })).toBe(false);
-    expect(isWeak({ type: "user.created", eventId: "e" })).toBe(false);
+    expect(isUnordered({ type: "user.created" })).toBe(true);
+    expect(isUnordered({ type: "user.created", time: "2026-01-01T00:00:00.000Z" })).toBe(false);
+    expect(isUnordered({ type: "user.created", eventId: "e" })).toBe(false);
   });
 
   it("speaks of the subject that its type names", () => {
@@ -149,8 +149,8 @@ describe("an event", () => {
   });
 
   it("has kinds and types that no prototype lends", () => {
-    for (const name of ["constructor", "__proto__", "toString", "", 0, undefined, null, [kinds[0]]]) {
-      expect([isKind(name), isEventType(name)]).toEqual([false, false]);
+    for (const name of ["constructor", "__proto__", "toString", "", 0, undefined, null, [webhookKinds[0]]]) {
+      expect([isWebhookKind(name), isEventType(name)]).toEqual([false, false]);
     }
   });
 });
@@ -161,7 +161,7 @@ describe("a task", () => {
   const due = "2026-03-01T13:00:00.000Z";
 
   it("that checks a start is read as it was written", () => {
-    const check = checkTask(
+    const check = verifyStartTask(
       { kind: "account", id: "a" },
       3,
       { income: 0, profile: 2 },
@@ -221,13 +221,13 @@ describe("a failure that is waited for", () => {
 
 describe("a task that begins anew", () => {
   it("has no attempts behind it, and no outage", () => {
-    const task = checkTask(
+    const task = verifyStartTask(
       { kind: "account", id: "a" },
       3,
       { income: 2 },
       { due: new Date("2026-03-01T12:00:00.000Z") },
     );
-    expect(anew({ ...task, attempts: 7, since: "2026-03-01T00:00:00.000Z" })).toEqual(task);
+    expect(resetAttempts({ ...task, attempts: 7, since: "2026-03-01T00:00:00.000Z" })).toEqual(task);
   });
 });
 

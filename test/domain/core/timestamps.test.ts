@@ -1,28 +1,28 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseMoment, parseUnixTime } from "../../../domain/core/timestamps.ts";
+import { parseTimestamp, parseUnixTime } from "../../../domain/core/timestamps.ts";
 
 describe("a moment", () => {
   it("is read in the provider's format, with and without a fraction", () => {
-    expect(parseMoment("2026-03-01 12:34:56 UTC")).toBe("2026-03-01T12:34:56.000Z");
-    expect(parseMoment("2026-03-01 12:34:56.7 UTC")).toBe("2026-03-01T12:34:56.700Z");
-    expect(parseMoment("2026-03-01 12:34:56.123456 UTC")).toBe("2026-03-01T12:34:56.123Z");
+    expect(parseTimestamp("2026-03-01 12:34:56 UTC")).toBe("2026-03-01T12:34:56.000Z");
+    expect(parseTimestamp("2026-03-01 12:34:56.7 UTC")).toBe("2026-03-01T12:34:56.700Z");
+    expect(parseTimestamp("2026-03-01 12:34:56.123456 UTC")).toBe("2026-03-01T12:34:56.123Z");
   });
 
   it("is read in RFC 3339, with its offset", () => {
-    expect(parseMoment("2026-03-01T12:34:56Z")).toBe("2026-03-01T12:34:56.000Z");
-    expect(parseMoment("2026-03-01t12:34:56.5z")).toBe("2026-03-01T12:34:56.500Z");
-    expect(parseMoment("2026-03-01T00:30:00+02:00")).toBe("2026-02-28T22:30:00.000Z");
-    expect(parseMoment("2026-12-31 23:30:00-05:45")).toBe("2027-01-01T05:15:00.000Z");
-    expect(parseMoment(" 2026-03-01T12:34:56.999999999+00:00 ")).toBe("2026-03-01T12:34:56.999Z");
+    expect(parseTimestamp("2026-03-01T12:34:56Z")).toBe("2026-03-01T12:34:56.000Z");
+    expect(parseTimestamp("2026-03-01t12:34:56.5z")).toBe("2026-03-01T12:34:56.500Z");
+    expect(parseTimestamp("2026-03-01T00:30:00+02:00")).toBe("2026-02-28T22:30:00.000Z");
+    expect(parseTimestamp("2026-12-31 23:30:00-05:45")).toBe("2027-01-01T05:15:00.000Z");
+    expect(parseTimestamp(" 2026-03-01T12:34:56.999999999+00:00 ")).toBe("2026-03-01T12:34:56.999Z");
   });
 
   it("is UTC where it has no zone, wherever the function runs", () => {
     const zone = process.env.TZ;
     process.env.TZ = "America/New_York";
     try {
-      expect(parseMoment("2026-07-01 12:34:56")).toBe("2026-07-01T12:34:56.000Z");
-      expect(parseMoment("2026-07-01T12:34:56.25")).toBe("2026-07-01T12:34:56.250Z");
+      expect(parseTimestamp("2026-07-01 12:34:56")).toBe("2026-07-01T12:34:56.000Z");
+      expect(parseTimestamp("2026-07-01T12:34:56.25")).toBe("2026-07-01T12:34:56.250Z");
     } finally {
       if (zone === undefined) delete process.env.TZ;
       else process.env.TZ = zone;
@@ -52,17 +52,17 @@ describe("a moment", () => {
       "1772368496",
       "2026-03-01 12:34:56 UTC\n2026",
     ];
-    for (const text of wrong) expect(parseMoment(text), text).toBeUndefined();
+    for (const text of wrong) expect(parseTimestamp(text), text).toBeUndefined();
   });
 
   it("takes 29 February in leap years only", () => {
-    expect(parseMoment("2028-02-29 00:00:00")).toBe("2028-02-29T00:00:00.000Z");
-    expect(parseMoment("2100-02-29 00:00:00")).toBeUndefined();
+    expect(parseTimestamp("2028-02-29 00:00:00")).toBe("2028-02-29T00:00:00.000Z");
+    expect(parseTimestamp("2100-02-29 00:00:00")).toBeUndefined();
   });
 
   it("is none where its offset leads out of the years of four digits", () => {
-    expect(parseMoment("0000-01-01T00:00:00+00:01")).toBeUndefined();
-    expect(parseMoment("9999-12-31T23:59:59-00:01")).toBeUndefined();
+    expect(parseTimestamp("0000-01-01T00:00:00+00:01")).toBeUndefined();
+    expect(parseTimestamp("9999-12-31T23:59:59-00:01")).toBeUndefined();
   });
 
   it("compares as text as it does in time, in every format and zone", () => {
@@ -87,7 +87,7 @@ describe("a moment", () => {
       });
     fc.assert(
       fc.property(written, written, (one, other) => {
-        const [left, right] = [parseMoment(one.text), parseMoment(other.text)];
+        const [left, right] = [parseTimestamp(one.text), parseTimestamp(other.text)];
         expect(left).toBe(one.at.toISOString());
         expect(right).toBe(other.at.toISOString());
         expect((left ?? "") < (right ?? "")).toBe(one.at.getTime() < other.at.getTime());

@@ -158,10 +158,10 @@ describe("the value to register", () => {
 
   it("is at any moment accepted by every receiver, however long ago within its time it read the secret", () => {
     const cacheSeconds = 60;
-    const moment = fc.double({ min: 0, max: 1_000, noNaN: true });
+    const timestamp = fc.double({ min: 0, max: 1_000, noNaN: true });
     const age = fc.double({ min: 0, max: cacheSeconds, noNaN: true, maxExcluded: true });
     fc.assert(
-      fc.property(moment, age, (seconds, readAgo) => {
+      fc.property(timestamp, age, (seconds, readAgo) => {
         const { value } = valueToRegister(
           secret,
           changed,

@@ -1,15 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { correlationIdIn } from "../../../domain/event/correlation.ts";
 import { envelopeVersion, writeEnvelope } from "../../../domain/event/envelope.ts";
-import { type DataSet, fetched, want, wantFor } from "../../../domain/fetch/document.ts";
+import {
+  type DocumentRecord,
+  fetched,
+  requestFetch,
+  requestFetchFor,
+} from "../../../domain/fetch/document.ts";
 import { startTask, type Task, writeTask } from "../../../domain/fetch/tasks.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
-import { repairsOfDataSet, repairsOfState } from "../../../domain/recovery/repair.ts";
+import { repairsOfDocument, repairsOfState } from "../../../domain/recovery/repair.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { correlationOf } from "../../../domain/state/last-change.ts";
-import { retellRecord } from "../../../domain/state/replay.ts";
-import { judge, type State, settle } from "../../../domain/state/state.ts";
+import { replayRecord } from "../../../domain/state/replay.ts";
+import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { account, at, eventOf } from "../samples.ts";
 
 const source = "/income-events/test";
@@ -36,61 +41,67 @@ function known<T>(value: T | undefined): T {
 }
 
 const ofState = (before: State | undefined, after: State): Change => ({ of: "state", before, after });
-const ofData = (before: DataSet | undefined, after: DataSet): Change => ({ of: "data", before, after });
+const ofData = (before: DocumentRecord | undefined, after: DocumentRecord): Change => ({
+  of: "data",
+  before,
+  after,
+});
 
 describe("what follows from an event has its id", () => {
   const connected = eventOf("account.connected");
   const disconnected = eventOf("account.disconnected");
-  const first = known(judge(undefined, connected, 1));
+  const first = known(applyEvent(undefined, connected, 1));
 
   it("in the message and the task that it leads to itself", () => {
     expect(idsOf(ofState(undefined, first))).toEqual([connected.id, connected.id]);
   });
 
   it("in the provider's answer to what it was asked because of it", () => {
-    const waiting = known(judge(first, disconnected, 1));
+    const waiting = known(applyEvent(first, disconnected, 1));
     const { correlationId } = taskOf(ofState(first, waiting));
-    const answered = known(settle(waiting, 2, { found: true, connected: false }, { at, correlationId }));
+    const answered = known(
+      applyProviderAnswer(waiting, 2, { found: true, connected: false }, { at, correlationId }),
+    );
     expect(idsOf(ofState(waiting, answered))).toEqual([disconnected.id]);
   });
 
   it("in what is asked where its bytes came again, though the record does not tell of it any more", () => {
-    const waiting = known(judge(known(judge(first, disconnected, 1)), connected, 2));
+    const waiting = known(applyEvent(known(applyEvent(first, disconnected, 1)), connected, 2));
     expect(idsOf(ofState(first, waiting))).toEqual([connected.id]);
   });
 
   it("in the data that is read because of it, and in its message told again", () => {
     const updated = eventOf("endpoint.updated", income);
-    const wanted = known(want(undefined, account, income, { event: updated, receipts: 1 }));
-    expect(idsOf(ofData(undefined, wanted))).toEqual([updated.id, updated.id]);
-    const { correlationId } = taskOf(ofData(undefined, wanted));
-    const read = known(fetched(wanted, 1, "digest", { at, correlationId }));
-    expect(idsOf(ofData(wanted, read))).toEqual([updated.id]);
+    const requested = known(requestFetch(undefined, account, income, { event: updated, receipts: 1 }));
+    expect(idsOf(ofData(undefined, requested))).toEqual([updated.id, updated.id]);
+    const { correlationId } = taskOf(ofData(undefined, requested));
+    const read = known(fetched(requested, 1, "digest", { at, correlationId }));
+    expect(idsOf(ofData(requested, read))).toEqual([updated.id]);
 
     const later = known(
-      want(read, account, income, {
+      requestFetch(read, account, income, {
         event: eventOf("endpoint.updated", { ...income, eventId: "2" }),
         receipts: 1,
       }),
     );
-    const retold = retellRecord({ of: "data", before: undefined, after: later }, source);
-    expect(retold.map(({ message }) => message.correlationid)).toEqual([updated.id]);
+    const replayed = replayRecord({ of: "data", before: undefined, after: later }, source);
+    expect(replayed.map(({ message }) => message.correlationid)).toEqual([updated.id]);
   });
 
   it("in data that is read because its start was not answered, and where it brought nothing new", () => {
     const { correlationId } = taskOf(ofState(undefined, first));
-    const wanted = known(wantFor(undefined, account, income, { mark: "start.1", correlationId }));
-    expect(idsOf(ofData(undefined, wanted))).toEqual([connected.id]);
-    const none = known(fetched(wanted, 1, undefined, { at, correlationId }));
+    const requested = known(requestFetchFor(undefined, account, income, { key: "start.1", correlationId }));
+    expect(idsOf(ofData(undefined, requested))).toEqual([connected.id]);
+    const none = known(fetched(requested, 1, undefined, { at, correlationId }));
     expect(correlationOf(none.latest)).toBe(connected.id);
   });
 
   it("in what a repair does again", () => {
-    const waiting = known(judge(first, disconnected, 1));
+    const waiting = known(applyEvent(first, disconnected, 1));
     expect(repairsOfState(waiting, false).flatMap(idsOf)).toContain(disconnected.id);
     const updated = eventOf("endpoint.updated", income);
-    const wanted = known(want(undefined, account, income, { event: updated, receipts: 1 }));
-    expect(repairsOfDataSet(wanted).flatMap(idsOf)).toEqual([updated.id]);
+    const requested = known(requestFetch(undefined, account, income, { event: updated, receipts: 1 }));
+    expect(repairsOfDocument(requested).flatMap(idsOf)).toEqual([updated.id]);
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { kinds } from "../../../domain/event/events.ts";
+import { webhookKinds } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 
 const accountsVector = "Z8JLumkwOVF8w7_PmCSNIadeEcmXZajQC5zhRbjyaSw";
@@ -13,7 +13,7 @@ describe("the identity of an event", () => {
 
   it("is the same for the same bytes of the same kind, and has 43 characters that suit a key", () => {
     fc.assert(
-      fc.property(fc.constantFrom(...kinds), fc.uint8Array(), (kind, bytes) => {
+      fc.property(fc.constantFrom(...webhookKinds), fc.uint8Array(), (kind, bytes) => {
         const id = identify(kind, bytes);
         expect(id).toMatch(/^[\w-]{43}$/);
         expect(identify(kind, Uint8Array.from(bytes))).toBe(id);
@@ -22,7 +22,9 @@ describe("the identity of an event", () => {
   });
 
   it("differs for each kind", () => {
-    expect(new Set(kinds.map((kind) => identify(kind, Buffer.from("{}")))).size).toBe(kinds.length);
+    expect(new Set(webhookKinds.map((kind) => identify(kind, Buffer.from("{}")))).size).toBe(
+      webhookKinds.length,
+    );
   });
 
   it("differs for any other bytes, be they the same JSON", () => {

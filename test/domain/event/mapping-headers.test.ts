@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
-import { kinds } from "../../../domain/event/events.ts";
+import { webhookKinds } from "../../../domain/event/events.ts";
 import { headersOf, type KindMapping, mapPayload, parseMapping } from "../../../domain/event/mapping.ts";
 import { mayHoldCredential, pickHeaders } from "../../../domain/event/mapping-source.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
@@ -54,7 +54,7 @@ describe("a mapping that reads headers", () => {
       "ce-type",
       "x-linked",
     ]);
-    for (const kind of kinds) expect(headersOf(defaultMapping[kind])).toEqual([]);
+    for (const kind of webhookKinds) expect(headersOf(defaultMapping[kind])).toEqual([]);
     expect(parseMapping(JSON.parse(JSON.stringify(mapping)))).toEqual(mapping);
   });
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { kinds } from "../../../domain/event/events.ts";
+import { webhookKinds } from "../../../domain/event/events.ts";
 import { inspectPayload } from "../../../domain/event/payload.ts";
 
-const others = kinds.filter((kind) => kind !== "users");
-const inspect = (text: string, kind: (typeof kinds)[number] = "users") =>
+const others = webhookKinds.filter((kind) => kind !== "users");
+const inspect = (text: string, kind: (typeof webhookKinds)[number] = "users") =>
   inspectPayload(kind, Buffer.from(text));
 
 /** What is left of a users' body. */
@@ -14,7 +14,7 @@ function keptOf(text: string): string {
   return Buffer.from(payload.bytes).toString();
 }
 
-function errorOf(text: string, kind: (typeof kinds)[number] = "users"): string | undefined {
+function errorOf(text: string, kind: (typeof webhookKinds)[number] = "users"): string | undefined {
   const payload = inspect(text, kind);
   return payload.ok ? undefined : payload.error;
 }
@@ -96,7 +96,7 @@ describe("a body that can't be read", () => {
   it("is told by its kind of error, with a position where there is one", () => {
     expect(errorOf("")).toBe("not JSON");
     expect(errorOf('{"a" 1}')).toBe("not JSON at position 5");
-    for (const kind of kinds) {
+    for (const kind of webhookKinds) {
       expect(errorOf("\u0000", kind)).toMatch(/^not JSON/);
       expect(errorOf("\uFEFF{}", kind)).toMatch(/^not JSON/);
       expect(inspectPayload(kind, Uint8Array.of(0x22, 0xff, 0x22))).toEqual({
@@ -107,7 +107,7 @@ describe("a body that can't be read", () => {
   });
 
   it("never makes the reader throw at a depth of 10,000 or 200,000", () => {
-    for (const kind of kinds) {
+    for (const kind of webhookKinds) {
       for (const depth of [10_000, 200_000]) {
         for (const text of [
           "[".repeat(depth) + "]".repeat(depth),
@@ -125,7 +125,7 @@ describe("a body that can't be read", () => {
     const canaries = ["at position 78051120", "in JSON at position 78051120", "canary", "78051120"];
     for (const canary of canaries) {
       for (const text of [canary, `${canary} `, `{"a":${canary}`, `{"a":"${canary}`, `["${canary}" x]`]) {
-        for (const kind of kinds) {
+        for (const kind of webhookKinds) {
           expect(errorOf(text, kind) ?? "").not.toMatch(/78051120|canary/);
         }
       }
@@ -150,10 +150,15 @@ describe("a body that can't be read", () => {
       ),
     );
     fc.assert(
-      fc.property(fc.constantFrom(...kinds), fc.array(piece), fc.array(piece), (kind, before, after) => {
-        const error = errorOf(`${before.join("")}${canary}${after.join("")}`, kind);
-        if (error !== undefined) expect(error).toMatch(/^not JSON( at position \d{1,4})?$/);
-      }),
+      fc.property(
+        fc.constantFrom(...webhookKinds),
+        fc.array(piece),
+        fc.array(piece),
+        (kind, before, after) => {
+          const error = errorOf(`${before.join("")}${canary}${after.join("")}`, kind);
+          if (error !== undefined) expect(error).toMatch(/^not JSON( at position \d{1,4})?$/);
+        },
+      ),
       { numRuns: 1000 },
     );
   });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import {
-  type DataSet,
+  type DocumentRecord,
   fetched,
   isFetchedBefore,
-  parseDataSet,
-  want,
-  wantedOf,
-  wantFor,
+  parseDocumentRecord,
+  requestedOf,
+  requestFetch,
+  requestFetchFor,
 } from "../../../domain/fetch/document.ts";
 import { account, at, eventOf } from "../samples.ts";
 
@@ -15,11 +15,11 @@ const endpoint = "income";
 const updated = eventOf("endpoint.updated", { endpoint, dataAvailable: true });
 const other = eventOf("endpoint.updated", { endpoint, dataAvailable: true, dateEnd: "2026-02-01" });
 const empty = eventOf("endpoint.updated", { endpoint, dataAvailable: false });
-const take = (known: DataSet | undefined, event: IncomeEvent, receipts = 1) =>
-  want(known, account, { endpoint }, { event, receipts });
+const take = (known: DocumentRecord | undefined, event: IncomeEvent, receipts = 1) =>
+  requestFetch(known, account, { endpoint }, { event, receipts });
 
-function taken(...events: IncomeEvent[]): DataSet {
-  const known = events.reduce<DataSet | undefined>(
+function taken(...events: IncomeEvent[]): DocumentRecord {
+  const known = events.reduce<DocumentRecord | undefined>(
     (before, event) => take(before, event) ?? before,
     undefined,
   );
@@ -71,10 +71,10 @@ describe("an endpoint event", () => {
 
 describe("a reason other than an event", () => {
   it("wants the data once, with no message of its own", () => {
-    const known = wantFor(undefined, account, { endpoint }, { mark: "start.1" });
+    const known = requestFetchFor(undefined, account, { endpoint }, { key: "start.1" });
     expect(known).toMatchObject({ version: 1, wanted: 1, latest: { cause: "again" } });
-    expect(wantFor(known, account, { endpoint }, { mark: "start.1" })).toBeUndefined();
-    expect(wantFor(known, account, { endpoint }, { mark: "start.2" })).toMatchObject({
+    expect(requestFetchFor(known, account, { endpoint }, { key: "start.1" })).toBeUndefined();
+    expect(requestFetchFor(known, account, { endpoint }, { key: "start.2" })).toMatchObject({
       version: 2,
       wanted: 2,
     });
@@ -86,8 +86,8 @@ describe("how often an endpoint was wanted", () => {
     const range = { start: "2026-01-01", end: "2026-01-31" };
     const whole = taken(updated, other);
     const part = { ...taken(updated), range };
-    expect(wantedOf([whole, part, { ...whole, endpoint: "income-tax" }], endpoint)).toBe(3);
-    expect(wantedOf([], endpoint)).toBe(0);
+    expect(requestedOf([whole, part, { ...whole, endpoint: "income-tax" }], endpoint)).toBe(3);
+    expect(requestedOf([], endpoint)).toBe(0);
   });
 });
 
@@ -132,14 +132,14 @@ describe("a stored data set", () => {
       fetched(taken(updated, other), 2, "d", { at }),
       take(taken(updated), updated, 2),
     ]) {
-      expect(parseDataSet(JSON.parse(JSON.stringify(known)))).toEqual(known);
+      expect(parseDocumentRecord(JSON.parse(JSON.stringify(known)))).toEqual(known);
     }
   });
 
   it("is refused by the name of the field that is wrong", () => {
     const stored = taken(updated);
     for (const field of ["subject", "endpoint", "version", "wanted", "done", "judged", "latest"]) {
-      expect(() => parseDataSet({ ...stored, [field]: null }), field).toThrow(
+      expect(() => parseDocumentRecord({ ...stored, [field]: null }), field).toThrow(
         new RegExp(`^${field}: expected`),
       );
     }
@@ -147,21 +147,21 @@ describe("a stored data set", () => {
 });
 
 describe("data that is to be read again because it is old", () => {
-  const at = (fetchedAt: string | undefined, done: number): DataSet => ({
+  const at = (fetchedAt: string | undefined, done: number): DocumentRecord => ({
     ...taken(updated),
     done,
     ...(fetchedAt === undefined ? {} : { fetchedAt }),
   });
-  const moment = "2026-03-01T12:00:00.000Z";
+  const timestamp = "2026-03-01T12:00:00.000Z";
 
   it("was fetched before a moment, or before it was noted when", () => {
-    expect(isFetchedBefore(at("2026-03-01T11:59:59.999Z", 1), moment)).toBe(true);
-    expect(isFetchedBefore(at(undefined, 1), moment)).toBe(true);
-    expect(isFetchedBefore(at(moment, 1), moment)).toBe(false);
+    expect(isFetchedBefore(at("2026-03-01T11:59:59.999Z", 1), timestamp)).toBe(true);
+    expect(isFetchedBefore(at(undefined, 1), timestamp)).toBe(true);
+    expect(isFetchedBefore(at(timestamp, 1), timestamp)).toBe(false);
   });
 
   it("is none that was never fetched: its own task is still to come", () => {
-    expect(isFetchedBefore(at(undefined, 0), moment)).toBe(false);
-    expect(isFetchedBefore(at("2026-03-01T11:59:59.999Z", 0), moment)).toBe(false);
+    expect(isFetchedBefore(at(undefined, 0), timestamp)).toBe(false);
+    expect(isFetchedBefore(at("2026-03-01T11:59:59.999Z", 0), timestamp)).toBe(false);
   });
 });

@@ -27,8 +27,8 @@ describe("a refresh is due", () => {
     expect(isRefreshDue(endingAt(90), at(40 * minute), settings)).toBe(true);
   });
 
-  test.each([{}, { issuedAt }])("on every run where the end can't be read: %j", (life) => {
-    expect(isRefreshDue(life, at(0), settings)).toBe(true);
+  test.each([{}, { issuedAt }])("on every run where the end can't be read: %j", (lifetime) => {
+    expect(isRefreshDue(lifetime, at(0), settings)).toBe(true);
   });
 
   test("at three runs or more before the token's end, whatever its lifetime, the settings and the clocks say (law)", () => {
@@ -75,8 +75,8 @@ describe("a token is near its end", () => {
     expect(isNearEnd(endingAt(90), at(71 * minute), settings)).toBe(true);
   });
 
-  test.each([{}, { issuedAt }])("never where its end can't be read: %j", (life) => {
-    expect(isNearEnd(life, at(2000 * minute), settings)).toBe(false);
+  test.each([{}, { issuedAt }])("never where its end can't be read: %j", (lifetime) => {
+    expect(isNearEnd(lifetime, at(2000 * minute), settings)).toBe(false);
   });
 
   test("only once more than two runs have seen it due", () => {
@@ -90,12 +90,12 @@ describe("a token is near its end", () => {
       fc.property(
         fc.integer({ min: 21, max: 100_000 }),
         fc.integer({ min: 10, max: 1_440 }),
-        (life, every) => {
+        (lifetime, every) => {
           const known = { marginFraction: 0.5, refreshEveryMinutes: every };
-          const due = Array.from({ length: life + 1 }, (_, index) => index).find((passed) =>
-            isRefreshDue(lived(life), at(passed * minute), known),
+          const due = Array.from({ length: lifetime + 1 }, (_, index) => index).find((passed) =>
+            isRefreshDue(lived(lifetime), at(passed * minute), known),
           );
-          return !isNearEnd(lived(life), at(((due ?? 0) + 2 * every - 1) * minute), known);
+          return !isNearEnd(lived(lifetime), at(((due ?? 0) + 2 * every - 1) * minute), known);
         },
       ),
       { numRuns: 50 },
@@ -123,7 +123,7 @@ test.each([
 });
 
 /** Tokens that say when they were issued: `@5`; others say nothing. */
-const readLife = (token: string) => {
+const readLifetime = (token: string) => {
   const issued = /@(\d+)$/.exec(token)?.[1];
   return issued === undefined ? {} : { issuedAt: Number(issued) };
 };
@@ -154,7 +154,7 @@ describe("a token succeeds the current one", () => {
       false,
     ],
   ])("%s", (_, next, current, expected) => {
-    expect(succeeds(next, current, readLife)).toBe(expected);
+    expect(succeeds(next, current, readLifetime)).toBe(expected);
   });
 
   test("and never the other way round as well (law)", () => {
@@ -167,7 +167,7 @@ describe("a token succeeds the current one", () => {
       fc.property(token, token, (one, other) => {
         // No version comes from itself, and no two come from each other.
         fc.pre(one.replaces < one.versionId && other.replaces < other.versionId);
-        expect(succeeds(one, other, readLife) && succeeds(other, one, readLife)).toBe(false);
+        expect(succeeds(one, other, readLifetime) && succeeds(other, one, readLifetime)).toBe(false);
       }),
     );
   });

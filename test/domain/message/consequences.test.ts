@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
-import { fetched, want } from "../../../domain/fetch/document.ts";
-import { askTask, readTask, readTaskText, writeTask } from "../../../domain/fetch/tasks.ts";
+import { fetched, requestFetch } from "../../../domain/fetch/document.ts";
+import { fetchStateTask, readTask, readTaskText, writeTask } from "../../../domain/fetch/tasks.ts";
 import { type Consequence, consequencesOf } from "../../../domain/message/consequences.ts";
 import type { Change } from "../../../domain/state/change.ts";
-import { judge, type State, settle } from "../../../domain/state/state.ts";
-import { account, accountId, at, eventOf, judged, minute, userId } from "../samples.ts";
+import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
+import { account, accountId, applied, at, eventOf, minute, userId } from "../samples.ts";
 
 const source = "urn:test";
 const connected = eventOf("account.connected", { userId });
@@ -19,7 +19,7 @@ const ofState = (before: State | undefined, after: State) =>
   consequencesOf({ of: "state", before, after }, source);
 
 function next(state: State | undefined, event: IncomeEvent, receipts = 1): State {
-  const after = judge(state, event, receipts);
+  const after = applyEvent(state, event, receipts);
   if (after === undefined) throw new Error("nothing changed");
   return after;
 }
@@ -51,71 +51,76 @@ describe("a receipt of an event", () => {
 
 describe("a change of a state", () => {
   it("that left the version alone has no consequences", () => {
-    const state = judged([connected]);
+    const state = applied([connected]);
     expect(ofState(state, state)).toEqual([]);
   });
 
   it("starts a fetch when an account becomes connected, and only then", () => {
-    const created = judged([eventOf("account.created")]);
+    const created = applied([eventOf("account.created")]);
     const on = next(created, connected);
-    expect(tasksOf(ofState(undefined, judged([connected])))).toEqual(["start"]);
+    expect(tasksOf(ofState(undefined, applied([connected])))).toEqual(["start"]);
     expect(tasksOf(ofState(created, on))).toEqual(["start"]);
     expect(tasksOf(ofState(undefined, created))).toEqual([]);
     expect(tasksOf(ofState(on, next(on, eventOf("account.updated", { connected: true }))))).toEqual([]);
-    expect(tasksOf(ofState(undefined, judged([disconnected])))).toEqual([]);
+    expect(tasksOf(ofState(undefined, applied([disconnected])))).toEqual([]);
     const timed = (type: "connected" | "disconnected" | "deleted", time: number) =>
       eventOf(`account.${type}`, { time: minute(time) });
-    const off = judged([timed("connected", 1), timed("disconnected", 2)]);
+    const off = applied([timed("connected", 1), timed("disconnected", 2)]);
     expect(tasksOf(ofState(off, next(off, timed("connected", 3))))).toEqual(["start"]);
-    const gone = judged([timed("connected", 1)]);
+    const gone = applied([timed("connected", 1)]);
     expect(tasksOf(ofState(gone, next(gone, timed("deleted", 3))))).toEqual([]);
   });
 
   it("starts nothing for an account that is deleted, though all that was before is unknown", () => {
-    const gone = settle(judged([connected, eventOf("account.deleted")]), 2, { found: false }, { at });
+    const gone = applyProviderAnswer(
+      applied([connected, eventOf("account.deleted")]),
+      2,
+      { found: false },
+      { at },
+    );
     expect(gone).toMatchObject({ connected: true, deleted: true });
     expect(gone && tasksOf(ofState(undefined, gone))).toEqual([]);
   });
 
   it("starts a fetch when the provider's answer says that it is connected", () => {
-    const waiting = judged([disconnected, connected]);
-    const answered = settle(waiting, 2, { found: true, connected: true }, { at });
+    const waiting = applied([disconnected, connected]);
+    const answered = applyProviderAnswer(waiting, 2, { found: true, connected: true }, { at });
     expect(answered && tasksOf(ofState(waiting, answered))).toEqual(["start"]);
   });
 
   it("asks whenever it is unconfirmed, for the version that is, and never else", () => {
-    const known = judged([connected]);
+    const known = applied([connected]);
     const waiting = next(known, disconnected);
     expect(ofState(known, waiting)).toContainEqual({
       do: "call",
-      task: askTask(account, 2, disconnected.id),
+      task: fetchStateTask(account, 2, disconnected.id),
     });
     const again = next(waiting, disconnected, 2);
     expect(ofState(waiting, again)).toMatchObject([{ do: "call", task: { task: "ask", version: 3 } }]);
-    const answered = settle(again, 3, { found: true, connected: false }, { at });
+    const answered = applyProviderAnswer(again, 3, { found: true, connected: false }, { at });
     expect(answered && tasksOf(ofState(again, answered))).toEqual([]);
   });
 
   it("links an account to its user once, when the user becomes known", () => {
     const link = { do: "link", userId, accountId };
-    const first = judged([eventOf("account.created")]);
+    const first = applied([eventOf("account.created")]);
     const second = next(first, connected);
     expect(ofState(undefined, first)).not.toContainEqual(link);
     expect(ofState(first, second)).toContainEqual(link);
     expect(ofState(second, next(second, eventOf("account.updated", { userId })))).not.toContainEqual(link);
-    expect(ofState(undefined, judged([connected]))).toContainEqual(link);
+    expect(ofState(undefined, applied([connected]))).toContainEqual(link);
   });
 
   it("links neither users nor company accounts", () => {
     const company = eventOf("company-account.connected", { companyAccountId: "c", userId });
     const user = eventOf("user.created", { userId });
     for (const event of [company, user]) {
-      expect(ofState(undefined, judged([event])).map((consequence) => consequence.do)).not.toContain("link");
+      expect(ofState(undefined, applied([event])).map((consequence) => consequence.do)).not.toContain("link");
     }
   });
 
   it("is published once for each event and answer, and not for bytes that came again", () => {
-    const known = judged([connected]);
+    const known = applied([connected]);
     const waiting = next(known, disconnected);
     expect(messagesOf(ofState(known, waiting))).toHaveLength(1);
     expect(messagesOf(ofState(waiting, next(waiting, disconnected, 2)))).toEqual([]);
@@ -123,31 +128,31 @@ describe("a change of a state", () => {
 });
 
 describe("a change of a data set", () => {
-  const ofData = (before: ReturnType<typeof want>, after: ReturnType<typeof want>) => {
+  const ofData = (before: ReturnType<typeof requestFetch>, after: ReturnType<typeof requestFetch>) => {
     if (after === undefined) throw new Error("nothing changed");
     return consequencesOf({ of: "data", before, after }, source);
   };
-  const take = (before: ReturnType<typeof want>, event: IncomeEvent, receipts = 1) =>
-    want(before, account, { endpoint: "income" }, { event, receipts });
-  const wanted = take(undefined, updated);
+  const take = (before: ReturnType<typeof requestFetch>, event: IncomeEvent, receipts = 1) =>
+    requestFetch(before, account, { endpoint: "income" }, { event, receipts });
+  const requested = take(undefined, updated);
 
   it("is read when more is wanted, and only then", () => {
-    expect(ofData(undefined, wanted)).toContainEqual({
+    expect(ofData(undefined, requested)).toContainEqual({
       do: "call",
       task: readTask(account, { endpoint: "income" }, 1, updated.id),
     });
-    expect(tasksOf(ofData(wanted, take(wanted, updated, 2)))).toEqual(["read"]);
-    expect(tasksOf(ofData(wanted, wanted && fetched(wanted, 1, "digest", { at })))).toEqual([]);
+    expect(tasksOf(ofData(requested, take(requested, updated, 2)))).toEqual(["read"]);
+    expect(tasksOf(ofData(requested, requested && fetched(requested, 1, "digest", { at })))).toEqual([]);
     const empty = eventOf("endpoint.updated", { endpoint: "income", dataAvailable: false });
     expect(tasksOf(ofData(undefined, take(undefined, empty)))).toEqual([]);
-    expect(tasksOf(ofData(wanted, take(wanted, empty)))).toEqual([]);
-    expect(ofData(wanted, wanted)).toEqual([]);
+    expect(tasksOf(ofData(requested, take(requested, empty)))).toEqual([]);
+    expect(ofData(requested, requested)).toEqual([]);
   });
 
   it("is published where data is new, and not where it is the same", () => {
-    const first = wanted && fetched(wanted, 1, "digest", { at });
+    const first = requested && fetched(requested, 1, "digest", { at });
     const second = take(first, updated, 2);
-    expect(messagesOf(ofData(wanted, first))).toMatchObject([{ type: "data.updated" }]);
+    expect(messagesOf(ofData(requested, first))).toMatchObject([{ type: "data.updated" }]);
     expect(messagesOf(ofData(second, second && fetched(second, 2, "digest", { at })))).toEqual([]);
     expect(messagesOf(ofData(second, second && fetched(second, 2, "other", { at })))).toHaveLength(1);
   });
@@ -175,7 +180,7 @@ describe("consequences", () => {
     const list: Change[] = [];
     let known: State | undefined;
     for (const event of events) {
-      const after = judge(known, event, 1);
+      const after = applyEvent(known, event, 1);
       if (after === undefined) continue;
       list.push({ of: "state", before: known, after });
       known = after;

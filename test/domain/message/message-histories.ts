@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { present } from "../../../domain/core/parse.ts";
 import {
-  type EventFacts,
+  type EventAttributes,
   type EventType,
   eventTypes,
   type IncomeEvent,
@@ -9,19 +9,24 @@ import {
 } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
-import { type DataSet, fetched, want, wantFor } from "../../../domain/fetch/document.ts";
+import {
+  type DocumentRecord,
+  fetched,
+  requestFetch,
+  requestFetchFor,
+} from "../../../domain/fetch/document.ts";
 import { type DataName, nameOfData, rangeOf } from "../../../domain/fetch/document-name.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import { messageOfErasure } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import { testMessage } from "../../../domain/message/test-message.ts";
 import type { Change } from "../../../domain/state/change.ts";
-import { type Answer, judge, type State, settle } from "../../../domain/state/state.ts";
+import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { minute } from "../samples.ts";
 
 const source = "/income-events/test";
 
-type Receipt = { readonly facts: EventFacts; readonly receipts: number; readonly isReconciled: boolean };
+type Receipt = { readonly facts: EventAttributes; readonly receipts: number; readonly isReconciled: boolean };
 
 /** An event is received, the provider answers what it was asked, all that is wanted is fetched, or one is tried. */
 type Step =
@@ -41,7 +46,7 @@ const optionalFacts = {
   dateEnd: maybe(fc.constant("2026-01-31")),
 };
 
-function factsOf(type: EventType): fc.Arbitrary<EventFacts> {
+function factsOf(type: EventType): fc.Arbitrary<EventAttributes> {
   const kind = subjectKindOf(type);
   const named = (isNamed: boolean) => (isNamed ? ids : maybe(ids));
   return fc
@@ -53,7 +58,7 @@ function factsOf(type: EventType): fc.Arbitrary<EventFacts> {
       endpoint: kind === "endpoint" ? fc.constant("income") : fc.constant(undefined),
       ...optionalFacts,
     })
-    .map((facts) => present<EventFacts>(facts));
+    .map((facts) => present<EventAttributes>(facts));
 }
 
 const receipt: fc.Arbitrary<Step> = fc.record({
@@ -79,19 +84,19 @@ const step = fc.oneof(
 );
 
 /** The messages that the domain produces for whatever happens to a few users and accounts, in their order. */
-export const stories: fc.Arbitrary<readonly Message[]> = fc
+export const messageHistories: fc.Arbitrary<readonly Message[]> = fc
   .tuple(fc.array(step, { minLength: 1, maxLength: 25 }), fc.boolean())
   .map(([steps, endsInErasure]) => {
-    const story = new Story();
-    for (const each of steps) story.take(each);
-    if (endsInErasure) story.erase();
-    return story.messages;
+    const history = new MessageHistory();
+    for (const each of steps) history.take(each);
+    if (endsInErasure) history.erase();
+    return history.messages;
   });
 
-class Story {
+class MessageHistory {
   readonly messages: Message[] = [];
   readonly #states = new Map<string, State>();
-  readonly #dataSets = new Map<string, DataSet>();
+  readonly #dataSets = new Map<string, DocumentRecord>();
 
   take(step: Step): void {
     switch (step.do) {
@@ -129,7 +134,7 @@ class Story {
     const { endpoint } = event;
     if (endpoint === undefined) {
       const before = this.#states.get(nameOf(subject));
-      this.#writeState(before, judge(before, event, receipts));
+      this.#writeState(before, applyEvent(before, event, receipts));
       return;
     }
     const name = present<DataName>({
@@ -138,8 +143,8 @@ class Story {
     });
     const before = this.#dataSets.get(keyOf(subject, name));
     const after = isReconciled
-      ? wantFor(before, subject, name, { mark: id })
-      : want(before, subject, name, { event, receipts });
+      ? requestFetchFor(before, subject, name, { key: id })
+      : requestFetch(before, subject, name, { event, receipts });
     this.#writeDataSet(before, after);
   }
 
@@ -149,7 +154,7 @@ class Story {
     this.#publish({ of: "state", before, after });
   }
 
-  #writeDataSet(before: DataSet | undefined, after: DataSet | undefined): void {
+  #writeDataSet(before: DocumentRecord | undefined, after: DocumentRecord | undefined): void {
     if (after === undefined) return;
     this.#dataSets.set(keyOf(after.subject, after), after);
     this.#publish({ of: "data", before, after });
@@ -168,6 +173,6 @@ function keyOf(subject: Subject, name: DataName): string {
 /** What the provider's answer leads to; nothing while it knows nobody and no event told a deletion. */
 function answered(state: State, answer: Answer): State | undefined {
   return answer.found || state.deletionTold === true
-    ? settle(state, state.version, answer, { at: new Date(minute(8)) })
+    ? applyProviderAnswer(state, state.version, answer, { at: new Date(minute(8)) })
     : undefined;
 }

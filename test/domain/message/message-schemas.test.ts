@@ -10,7 +10,7 @@ import {
 import type { MessageType } from "../../../domain/message/message-types.ts";
 import type { Outcome } from "../../../domain/state/last-change.ts";
 import { contractMessage } from "../../support/contract-message.ts";
-import { stories } from "./message-histories.ts";
+import { messageHistories } from "./message-histories.ts";
 
 describe("the contract with subscribers", () => {
   it("has the types of messages, as types and as schemas", () => {
@@ -30,7 +30,7 @@ describe("the contract with subscribers", () => {
 
   it("allows all that the domain produces, and no field that it does not name", () => {
     fc.assert(
-      fc.property(stories, (messages) => {
+      fc.property(messageHistories, (messages) => {
         for (const message of messages) expect(contractMessage(JSON.stringify(message))).toEqual(message);
       }),
       { numRuns: 2000 },
@@ -38,7 +38,7 @@ describe("the contract with subscribers", () => {
   });
 
   it("promises no field that the domain never produces, and requires each that is always there", () => {
-    const messages = fc.sample(stories, { numRuns: 3000, seed: 1 }).flat();
+    const messages = fc.sample(messageHistories, { numRuns: 3000, seed: 1 }).flat();
     for (const type of messageTypes) {
       const seen = messages
         .filter((message) => message.type === type)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { fetched, want } from "../../../domain/fetch/document.ts";
-import { messageOfDataSet, messageOfState } from "../../../domain/message/message.ts";
+import { fetched, requestFetch } from "../../../domain/fetch/document.ts";
+import { messageOfDocument, messageOfState } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
-import { judge, settle } from "../../../domain/state/state.ts";
-import { account, accountId, at, eventOf, judged, minute, userId } from "../samples.ts";
+import { applyEvent, applyProviderAnswer } from "../../../domain/state/state.ts";
+import { account, accountId, applied, at, eventOf, minute, userId } from "../samples.ts";
 
 const source = "https://example.com/income";
 const connected = eventOf("account.connected", { userId, datasourceId: "uber" });
@@ -16,19 +16,23 @@ function present<T>(value: T | undefined): T {
   return value;
 }
 
-const wanted = present(want(undefined, account, { endpoint: "income" }, { event: updated, receipts: 1 }));
-const read = present(fetched(wanted, 1, "digest", { at }));
-const waiting = judged([connected, disconnected]);
-const answered = present(settle(waiting, 2, { found: true, connected: false }, { at }));
-const gone = present(settle(judged([connected, eventOf("account.deleted")]), 2, { found: false }, { at }));
+const requested = present(
+  requestFetch(undefined, account, { endpoint: "income" }, { event: updated, receipts: 1 }),
+);
+const read = present(fetched(requested, 1, "digest", { at }));
+const waiting = applied([connected, disconnected]);
+const answered = present(applyProviderAnswer(waiting, 2, { found: true, connected: false }, { at }));
+const gone = present(
+  applyProviderAnswer(applied([connected, eventOf("account.deleted")]), 2, { found: false }, { at }),
+);
 
 const messages: Message[] = [
-  present(messageOfState(judged([connected]), source)),
+  present(messageOfState(applied([connected]), source)),
   present(messageOfState(waiting, source)),
   present(messageOfState(answered, source)),
   present(messageOfState(gone, source)),
-  present(messageOfDataSet(wanted, source)),
-  present(messageOfDataSet(read, source)),
+  present(messageOfDocument(requested, source)),
+  present(messageOfDocument(read, source)),
 ];
 
 const dates = { dateStart: "2026-01-01", dateEnd: "2026-01-31" };
@@ -50,7 +54,7 @@ describe("a message", () => {
   });
 
   it("of an event that reconciliation found says so, and no other does", () => {
-    const found = judged([{ ...connected, reconciled: true }]);
+    const found = applied([{ ...connected, reconciled: true }]);
     expect(messageOfState(found, source)?.data).toMatchObject({ reconciled: true, connected: true });
     for (const { data } of messages) expect(data).not.toHaveProperty("reconciled");
   });
@@ -105,7 +109,7 @@ describe("a message", () => {
       data: { accountId, endpoint: "income", content: "digest" },
     });
     expect(
-      present(messageOfDataSet(present(fetched({ ...read, wanted: 2 }, 2, undefined, { at })), source)).data,
+      present(messageOfDocument(present(fetched({ ...read, wanted: 2 }, 2, undefined, { at })), source)).data,
     ).toEqual({
       accountId,
       endpoint: "income",
@@ -114,8 +118,10 @@ describe("a message", () => {
 
   it("of an event that tells dates tells them too; they are no part of its subject", () => {
     const event = { ...updated, ...dates };
-    const dataSet = present(want(undefined, account, { endpoint: "income" }, { event, receipts: 1 }));
-    expect(messageOfDataSet(dataSet, source)).toMatchObject({
+    const document = present(
+      requestFetch(undefined, account, { endpoint: "income" }, { event, receipts: 1 }),
+    );
+    expect(messageOfDocument(document, source)).toMatchObject({
       subject: `account/${accountId}/income`,
       data: { ...dates, endpoint: "income" },
     });
@@ -124,16 +130,16 @@ describe("a message", () => {
   it("of data that is read by dates has a subject of its own for each range, so that sequences compare", () => {
     const range = { start: dates.dateStart, end: dates.dateEnd };
     const subject = `account/${accountId}/income/2026-01-01..2026-01-31`;
-    const dataSet = present(
-      want(
+    const document = present(
+      requestFetch(
         undefined,
         account,
         { endpoint: "income", range },
         { event: { ...updated, ...dates }, receipts: 1 },
       ),
     );
-    expect(messageOfDataSet(dataSet, source)).toMatchObject({ subject, data: dates });
-    expect(messageOfDataSet(present(fetched(dataSet, 1, "digest", { at })), source)).toMatchObject({
+    expect(messageOfDocument(document, source)).toMatchObject({ subject, data: dates });
+    expect(messageOfDocument(present(fetched(document, 1, "digest", { at })), source)).toMatchObject({
       id: `${subject}.2`,
       subject,
       data: { accountId, endpoint: "income", ...dates, content: "digest" },
@@ -141,23 +147,23 @@ describe("a message", () => {
   });
 
   it("of users and company accounts names them by their own ids", () => {
-    const user = judged([eventOf("user.created", { userId, kind: "users" })]);
+    const user = applied([eventOf("user.created", { userId, kind: "users" })]);
     expect(messageOfState(user, source)).toMatchObject({ subject: `user/${userId}`, data: { userId } });
-    const company = judged([eventOf("company-account.deleted", { companyAccountId: "c-1" })]);
+    const company = applied([eventOf("company-account.deleted", { companyAccountId: "c-1" })]);
     expect(messageOfState(company, source)).toMatchObject({
       subject: "company-account/c-1",
       data: { companyAccountId: "c-1", unconfirmed: true },
     });
-    const confirmed = present(settle(company, 1, { found: false }, { at }));
+    const confirmed = present(applyProviderAnswer(company, 1, { found: false }, { at }));
     expect(messageOfState(confirmed, source)?.type).toBe("company-account.confirmed");
   });
 
   it("is none for bytes that came again", () => {
-    const again = present(judge(waiting, eventOf("account.deleted"), 2));
+    const again = present(applyEvent(waiting, eventOf("account.deleted"), 2));
     expect(messageOfState(again, source)).toBeUndefined();
     expect(
-      messageOfDataSet(
-        present(want(wanted, account, { endpoint: "income" }, { event: updated, receipts: 2 })),
+      messageOfDocument(
+        present(requestFetch(requested, account, { endpoint: "income" }, { event: updated, receipts: 2 })),
         source,
       ),
     ).toBeUndefined();
@@ -165,11 +171,16 @@ describe("a message", () => {
 
   it("holds ids and states only: no body, no link, nothing that an event carries besides", () => {
     const canary = { link: "canary", session: "canary", body: "canary", name: "canary", dateStart: "canary" };
-    const states = [judged([{ ...connected, ...canary }]), judged([{ ...disconnected, ...canary }])];
+    const states = [applied([{ ...connected, ...canary }]), applied([{ ...disconnected, ...canary }])];
     const data = present(
-      want(undefined, account, { endpoint: "income" }, { event: { ...updated, ...canary }, receipts: 1 }),
+      requestFetch(
+        undefined,
+        account,
+        { endpoint: "income" },
+        { event: { ...updated, ...canary }, receipts: 1 },
+      ),
     );
-    const texts = [...states.map((state) => messageOfState(state, source)), messageOfDataSet(data, source)];
+    const texts = [...states.map((state) => messageOfState(state, source)), messageOfDocument(data, source)];
     expect(JSON.stringify(texts)).not.toContain("canary");
     const names = new Set(messages.flatMap((message) => Object.keys(message.data)));
     expect([...names].sort()).toEqual(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { writeEnvelope } from "../../../domain/event/envelope.ts";
-import { askTask, writeTask } from "../../../domain/fetch/tasks.ts";
-import { contentOfLetter } from "../../../domain/recovery/dead-letter-content.ts";
+import { fetchStateTask, writeTask } from "../../../domain/fetch/tasks.ts";
+import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
 import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 
 const envelope = {
@@ -14,33 +14,37 @@ const envelope = {
 
 describe("what a dead letter is about", () => {
   it("is told of an event: its kind, its id, and its envelope", () => {
-    expect(contentOfLetter(writeEnvelope(envelope))).toEqual({ what: "users event", id: "digest", envelope });
+    expect(contentOfDeadLetter(writeEnvelope(envelope))).toEqual({
+      what: "users event",
+      id: "digest",
+      envelope,
+    });
   });
 
   it("is told of an event that only a later release can read, without its envelope", () => {
     const later = JSON.stringify({ ...envelope, schemaVersion: 9 });
-    expect(contentOfLetter(later)).toEqual({ what: "users event", id: "digest" });
+    expect(contentOfDeadLetter(later)).toEqual({ what: "users event", id: "digest" });
   });
 
   it("is told of a task, with how often it was tried", () => {
-    const task = { ...askTask({ kind: "account", id: "a" }, 3), attempts: 7 };
-    expect(contentOfLetter(writeTask(task))).toEqual({ what: "ask task", id: "account/a", attempts: 7 });
+    const task = { ...fetchStateTask({ kind: "account", id: "a" }, 3), attempts: 7 };
+    expect(contentOfDeadLetter(writeTask(task))).toEqual({ what: "ask task", id: "account/a", attempts: 7 });
   });
 
   it("is told of an erasure: of whom", () => {
     const erasure = writeEraseTask(eraseTask({ kind: "user", id: "u" }, "operator"));
-    expect(contentOfLetter(erasure)).toEqual({ what: "erasure", id: "user/u" });
+    expect(contentOfDeadLetter(erasure)).toEqual({ what: "erasure", id: "user/u" });
   });
 
   it("is told of a subscriber's message", () => {
     const message = { specversion: "1.0", type: "user.created", id: "m", data: {} };
-    expect(contentOfLetter(JSON.stringify(message))).toEqual({ what: "user.created", id: "m" });
+    expect(contentOfDeadLetter(JSON.stringify(message))).toEqual({ what: "user.created", id: "m" });
   });
 
   it.each(["no JSON {", "[1]", '{"kind":"other"}', '{"kind":"users","id":1}', "null"])(
     "is unknown where the body is none of ours: %s",
     (body) => {
-      expect(contentOfLetter(body)).toEqual({ what: "unreadable" });
+      expect(contentOfDeadLetter(body)).toEqual({ what: "unreadable" });
     },
   );
 });

@@ -8,14 +8,14 @@ import {
   eraseCauses,
   eraseSteps,
   eraseTask,
+  eraseTaskForLateData,
   erasureOnDeletion,
-  lateArrival,
   readEraseTask,
   subjectsIn,
   writeEraseTask,
 } from "../../../domain/recovery/erasure.ts";
 import type { State } from "../../../domain/state/state.ts";
-import { account, eventOf, judged, userId } from "../samples.ts";
+import { account, applied, eventOf, userId } from "../samples.ts";
 
 const subject: fc.Arbitrary<Subject> = fc.record({
   kind: fc.constantFrom("user", "account", "company-account"),
@@ -94,20 +94,20 @@ describe("a change", () => {
   });
 
   it("arrives late where one of them is erased; with a user goes what it names", () => {
-    expect(lateArrival(change, new Set())).toBeUndefined();
-    expect(lateArrival(change, new Set(["account/u"]))).toBeUndefined();
-    expect(lateArrival(change, new Set(["company-account/c"]))).toMatchObject({
+    expect(eraseTaskForLateData(change, new Set())).toBeUndefined();
+    expect(eraseTaskForLateData(change, new Set(["account/u"]))).toBeUndefined();
+    expect(eraseTaskForLateData(change, new Set(["company-account/c"]))).toMatchObject({
       subject: company,
       namedWith: [user],
     });
-    expect(lateArrival(change, new Set(["user/u", "company-account/c"]))).toMatchObject({
+    expect(eraseTaskForLateData(change, new Set(["user/u", "company-account/c"]))).toMatchObject({
       subject: user,
       namedWith: [company],
     });
   });
 
   it("of a state speaks of its subject, and of the user whom it belongs to", () => {
-    const state = (facts: object) => judged([eventOf("account.connected", facts)]);
+    const state = (facts: object) => applied([eventOf("account.connected", facts)]);
     expect(subjectsIn({ of: "state", before: undefined, after: state({}) })).toEqual([account]);
     expect(subjectsIn({ of: "state", before: undefined, after: state({ userId }) })).toEqual([
       account,
@@ -116,20 +116,22 @@ describe("a change", () => {
   });
 
   it("of data speaks of its account, and of the user whom its latest event names", () => {
-    const told = { of: "data", before: undefined } as const;
-    const dataSet = { subject: account, endpoint: "income", version: 1, wanted: 1, done: 0, judged: [] };
+    const announced = { of: "data", before: undefined } as const;
+    const document = { subject: account, endpoint: "income", version: 1, wanted: 1, done: 0, judged: [] };
     const latest = { cause: "event", event: { ...event, userId }, outcome: "applied" } as const;
-    expect(subjectsIn({ ...told, after: { ...dataSet, latest } })).toEqual([
+    expect(subjectsIn({ ...announced, after: { ...document, latest } })).toEqual([
       account,
       { kind: "user", id: userId },
     ]);
-    expect(subjectsIn({ ...told, after: { ...dataSet, latest: { cause: "again" } } })).toEqual([account]);
+    expect(subjectsIn({ ...announced, after: { ...document, latest: { cause: "again" } } })).toEqual([
+      account,
+    ]);
   });
 
   it("that arrives late is a task of the user, whomever else of it is erased, from its beginning", () => {
-    const after = judged([eventOf("account.connected", { userId })]);
+    const after = applied([eventOf("account.connected", { userId })]);
     const both = new Set([`account/${account.id}`, `user/${userId}`]);
-    expect(lateArrival({ of: "state", before: undefined, after }, both)).toEqual({
+    expect(eraseTaskForLateData({ of: "state", before: undefined, after }, both)).toEqual({
       schemaVersion: 1,
       subject: { kind: "user", id: userId },
       namedWith: [account],
@@ -146,7 +148,7 @@ describe("a change", () => {
 
 describe("a deletion at the provider", () => {
   const ofUser = (deleted: boolean): State => ({
-    ...judged([eventOf("account.connected")]),
+    ...applied([eventOf("account.connected")]),
     subject: { kind: "user", id: userId },
     deleted,
   });

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { fetched, want } from "../../../domain/fetch/document.ts";
+import { fetched, requestFetch } from "../../../domain/fetch/document.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import {
   needsRepair,
-  repairsOfDataSet,
+  repairsOfDocument,
   repairsOfEvent,
   repairsOfState,
 } from "../../../domain/recovery/repair.ts";
 import type { Change } from "../../../domain/state/change.ts";
-import { settle } from "../../../domain/state/state.ts";
-import { account, at, eventOf, judged, minute, userId } from "../samples.ts";
+import { applyProviderAnswer } from "../../../domain/state/state.ts";
+import { account, applied, at, eventOf, minute, userId } from "../samples.ts";
 
 const period = { since: minute(10), until: minute(20) };
 const eventAt = (time: number) => ({ ...eventOf("account.connected"), receivedAt: minute(time) });
@@ -23,7 +23,7 @@ describe("what a repair of a period is about", () => {
   ])("an event that was received in minute %i: %s", (time, isWanted) => {
     const event = { ...eventAt(time), time: minute(time) };
     expect(needsRepair({ of: "event", event, receipts: 3 }, period)).toBe(isWanted);
-    const state = judged([event]);
+    const state = applied([event]);
     expect(needsRepair({ of: "state", before: undefined, after: state }, period)).toBe(isWanted);
   });
 
@@ -36,15 +36,15 @@ describe("what a repair of a period is about", () => {
   });
 
   it("a state of any time that waits for an answer, and a data set of which more is wanted than done", () => {
-    const state = judged([{ ...eventAt(1), time: minute(1) }]);
+    const state = applied([{ ...eventAt(1), time: minute(1) }]);
     expect(
       needsRepair({ of: "state", before: undefined, after: { ...state, unconfirmed: true } }, period),
     ).toBe(true);
     const event = { ...eventOf("endpoint.updated", { endpoint: "income" }), receivedAt: minute(1) };
-    const wanted = want(undefined, account, { endpoint: "income" }, { event, receipts: 1 });
-    if (wanted === undefined) throw new Error("nothing was wanted");
-    expect(needsRepair({ of: "data", before: undefined, after: wanted }, period)).toBe(true);
-    const done = fetched(wanted, 1, "content", { at });
+    const requested = requestFetch(undefined, account, { endpoint: "income" }, { event, receipts: 1 });
+    if (requested === undefined) throw new Error("nothing was wanted");
+    expect(needsRepair({ of: "data", before: undefined, after: requested }, period)).toBe(true);
+    const done = fetched(requested, 1, "content", { at });
     if (done === undefined) throw new Error("nothing was fetched");
     expect(needsRepair({ of: "data", before: undefined, after: done }, period)).toBe(false);
     const fetchedAt = minute(15);
@@ -69,7 +69,7 @@ function followsOf(changes: readonly Change[]): readonly string[] {
 }
 
 describe("a repair of a state", () => {
-  const connected = judged([eventOf("account.connected", { userId })]);
+  const connected = applied([eventOf("account.connected", { userId })]);
 
   it("links its account, and starts the fetch of one that is connected, but tells of no event", () => {
     expect(followsOf(repairsOfState(connected, false))).toEqual(["link", "call start"]);
@@ -80,9 +80,14 @@ describe("a repair of a state", () => {
   });
 
   it("asks where an answer is awaited, and tells of the answer where that came last", () => {
-    const contradicted = judged([eventOf("account.connected"), eventOf("account.disconnected")]);
+    const contradicted = applied([eventOf("account.connected"), eventOf("account.disconnected")]);
     expect(followsOf(repairsOfState(contradicted, true))).toEqual(["call ask"]);
-    const answered = settle(contradicted, contradicted.version, { found: true, connected: false }, { at });
+    const answered = applyProviderAnswer(
+      contradicted,
+      contradicted.version,
+      { found: true, connected: false },
+      { at },
+    );
     if (answered === undefined) throw new Error("nothing was settled");
     expect(followsOf(repairsOfState(answered, true))).toEqual(["publish account.confirmed 3"]);
   });
@@ -90,62 +95,64 @@ describe("a repair of a state", () => {
 
 describe("a repair of data", () => {
   const event = eventOf("endpoint.updated", { endpoint: "income", eventId: "e" });
-  const wanted = want(undefined, account, { endpoint: "income" }, { event, receipts: 1 });
-  if (wanted === undefined) throw new Error("nothing was wanted");
-  const done = fetched(wanted, 1, "digest", { at });
+  const requested = requestFetch(undefined, account, { endpoint: "income" }, { event, receipts: 1 });
+  if (requested === undefined) throw new Error("nothing was wanted");
+  const done = fetched(requested, 1, "digest", { at });
   if (done === undefined) throw new Error("nothing was fetched");
 
   it("reads what is wanted and not done, and tells of no event", () => {
-    expect(followsOf(repairsOfDataSet(wanted))).toEqual(["call read"]);
+    expect(followsOf(repairsOfDocument(requested))).toEqual(["call read"]);
   });
 
   it("tells of data that is there, and reads nothing that is done", () => {
-    expect(followsOf(repairsOfDataSet(done))).toEqual(["publish data.updated 2"]);
+    expect(followsOf(repairsOfDocument(done))).toEqual(["publish data.updated 2"]);
   });
 
   it("does both where more is wanted since", () => {
-    const more = want(
+    const more = requestFetch(
       done,
       account,
       { endpoint: "income" },
       { event: { ...event, id: "another", eventId: "f" }, receipts: 1 },
     );
     if (more === undefined) throw new Error("nothing more was wanted");
-    expect(followsOf(repairsOfDataSet(more))).toEqual(["call read", "publish data.updated 3"]);
+    expect(followsOf(repairsOfDocument(more))).toEqual(["call read", "publish data.updated 3"]);
   });
 });
 
 describe("a repair of an event", () => {
-  const told = { of: "event", receipts: 1 } as const;
+  const announced = { of: "event", receipts: 1 } as const;
 
   it("that its state has judged tells of it again, whatever the state tells of", () => {
     const [first, last] = [eventOf("account.connected"), eventOf("account.updated", { connected: true })];
-    const state = judged([first, last]);
+    const state = applied([first, last]);
     for (const event of [first, last]) {
-      const changes = repairsOfEvent({ ...told, event }, { of: "state", state }, {});
+      const changes = repairsOfEvent({ ...announced, event }, { of: "state", state }, {});
       expect(followsOf(changes)).toEqual([`publish ${event.type} 2`]);
     }
   });
 
   it("that its data set has counted tells of it again, and wants nothing more", () => {
     const event = eventOf("endpoint.updated", { endpoint: "income", eventId: "e" });
-    const dataSet = want(undefined, account, { endpoint: "income" }, { event, receipts: 1 });
-    if (dataSet === undefined) throw new Error("nothing was wanted");
-    const changes = repairsOfEvent({ ...told, event }, { of: "data", dataSet }, {});
+    const document = requestFetch(undefined, account, { endpoint: "income" }, { event, receipts: 1 });
+    if (document === undefined) throw new Error("nothing was wanted");
+    const changes = repairsOfEvent({ ...announced, event }, { of: "data", document }, {});
     expect(followsOf(changes)).toEqual(["publish endpoint.updated 1"]);
   });
 
   it("that nobody has judged is judged, as its last repeat is, where that can be a true one", () => {
     const event = eventOf("account.connected");
-    const state = judged([eventOf("account.created")]);
-    expect(repairsOfEvent({ ...told, event }, { of: "state", state }, {})).toEqual([{ ...told, event }]);
-    const repeated = { ...told, event, receipts: 3 };
+    const state = applied([eventOf("account.created")]);
+    expect(repairsOfEvent({ ...announced, event }, { of: "state", state }, {})).toEqual([
+      { ...announced, event },
+    ]);
+    const repeated = { ...announced, event, receipts: 3 };
     expect(
-      repairsOfEvent(repeated, { of: "state", state: judged([event]) }, { since: minute(0) }),
+      repairsOfEvent(repeated, { of: "state", state: applied([event]) }, { since: minute(0) }),
     ).toContainEqual(repeated);
     const own = { ...event, eventId: "e" };
     expect(repairsOfEvent({ ...repeated, event: own }, { of: "state", state }, {})).toEqual([
-      { ...told, event: own },
+      { ...announced, event: own },
     ]);
   });
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
-import { type Answer, judge, type State, settle } from "../../../domain/state/state.ts";
+import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { at, eventOf, minute } from "../samples.ts";
 import type { Receipt } from "./random-events.ts";
 
@@ -46,7 +46,7 @@ type Pending = { readonly version: number; answer?: Answer };
  * changes, an event (or its retry) is delivered, a question is answered by the truth of that moment, an answer
  * comes home (perhaps overtaken), a question is lost and comes again, the stream hands over its end once more.
  */
-class World {
+class Simulation {
   readonly truth: Truth = { connected: false, deleted: false };
   readonly states: State[] = [];
   readonly #plan: (readonly [Step, string | undefined])[];
@@ -92,13 +92,13 @@ class World {
     const receipts = (this.#counts.get(event.id) ?? 0) + 1;
     this.#counts.set(event.id, receipts);
     this.#delivered.push({ event, receipts });
-    this.#write(judge(this.states.at(-1), event, receipts));
+    this.#write(applyEvent(this.states.at(-1), event, receipts));
   }
 
   #replay(): void {
     this.#replays -= 1;
     for (const { event, receipts } of this.#delivered.slice(-this.#upTo(10) - 1)) {
-      this.#write(judge(this.states.at(-1), event, receipts));
+      this.#write(applyEvent(this.states.at(-1), event, receipts));
     }
   }
 
@@ -124,7 +124,7 @@ class World {
   /** What can't be settled yet (nobody has told of the deletion) is asked again later. */
   #settled(version: number, answer: Answer): State | undefined {
     try {
-      return settle(this.states.at(-1), version, answer, { at });
+      return applyProviderAnswer(this.states.at(-1), version, answer, { at });
     } catch (error) {
       expect(error).toMatchObject({ failure: { kind: "retryable" } });
       this.#asks.push({ version });
@@ -145,7 +145,7 @@ class World {
 }
 
 const step = fc.constantFrom<Step>("connect", "disconnect", "update", "connect", "disconnect");
-const story = (times: fc.Arbitrary<boolean>) =>
+const history = (times: fc.Arbitrary<boolean>) =>
   fc
     .tuple(
       fc.array(fc.tuple(step, times), { minLength: 1, maxLength: 10 }),
@@ -163,10 +163,10 @@ const story = (times: fc.Arbitrary<boolean>) =>
 describe("events in any interleaving with retries, repeats, questions and answers", () => {
   const endsInTheTruth = (times: fc.Arbitrary<boolean>) => {
     fc.assert(
-      fc.property(story(times), choices, (steps, random) => {
-        const world = new World(steps, random[Symbol.iterator]());
-        world.run();
-        const { states, truth } = world;
+      fc.property(history(times), choices, (steps, random) => {
+        const simulation = new Simulation(steps, random[Symbol.iterator]());
+        simulation.run();
+        const { states, truth } = simulation;
         const final = states.at(-1);
         expect(final?.unconfirmed).toBe(false);
         expect(final?.deleted).toBe(truth.deleted);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { fetched, want } from "../../../domain/fetch/document.ts";
-import { isSelected, latestEventOf, retellEvent, retellRecord } from "../../../domain/state/replay.ts";
-import { settle } from "../../../domain/state/state.ts";
-import { account, accountId, at, eventOf, judged, minute } from "../samples.ts";
+import { fetched, requestFetch } from "../../../domain/fetch/document.ts";
+import { isSelected, latestEventOf, replayEvent, replayRecord } from "../../../domain/state/replay.ts";
+import { applyProviderAnswer } from "../../../domain/state/state.ts";
+import { account, accountId, applied, at, eventOf, minute } from "../samples.ts";
 
 const source = "urn:test";
 const events = (count: number) =>
@@ -12,78 +12,83 @@ const dataEvent = eventOf("endpoint.updated", { endpoint: "income", eventId: "e"
 const name = { endpoint: "income" };
 
 function wantedData() {
-  const dataSet = want(undefined, account, name, { event: dataEvent, receipts: 1 });
-  if (dataSet === undefined) throw new Error("nothing was wanted");
-  return dataSet;
+  const document = requestFetch(undefined, account, name, { event: dataEvent, receipts: 1 });
+  if (document === undefined) throw new Error("nothing was wanted");
+  return document;
 }
 
 function fetchedData(content: string | undefined) {
-  const dataSet = fetched(wantedData(), 1, content, { at });
-  if (dataSet === undefined) throw new Error("nothing was fetched");
-  return dataSet;
+  const document = fetched(wantedData(), 1, content, { at });
+  if (document === undefined) throw new Error("nothing was fetched");
+  return document;
 }
 
 describe("an event's message in a replay", () => {
   it("is still to come where its subject is known and has not judged it", () => {
-    const state = judged(events(3));
+    const state = applied(events(3));
     const late = eventOf("account.connected", { time: minute(9) });
-    expect(retellEvent(late, { state, dataSets: [] }, source)).toBeUndefined();
-    expect(retellEvent(late, { state: undefined, dataSets: [] }, source)).toBeUndefined();
+    expect(replayEvent(late, { state, documents: [] }, source)).toBeUndefined();
+    expect(replayEvent(late, { state: undefined, documents: [] }, source)).toBeUndefined();
   });
 
   it("is told where its subject has judged so many since that it was forgotten", () => {
     const [first, ...others] = events(30);
     if (first === undefined) throw new Error("there is no event");
-    const state = judged([first, ...others]);
-    expect(retellEvent(first, { state, dataSets: [] }, source)).toMatchObject({
+    const state = applied([first, ...others]);
+    expect(replayEvent(first, { state, documents: [] }, source)).toMatchObject({
       message: { id: first.id },
-      moment: first.receivedAt,
+      timestamp: first.receivedAt,
     });
   });
 
   it("of data is told by its data set, and is still to come where that has not counted it", () => {
-    const records = { state: undefined, dataSets: [wantedData()] };
-    expect(retellEvent(dataEvent, records, source)).toMatchObject({
+    const records = { state: undefined, documents: [wantedData()] };
+    expect(replayEvent(dataEvent, records, source)).toMatchObject({
       message: { id: dataEvent.id, type: "endpoint.updated", subject: `account/${accountId}/income` },
-      moment: dataEvent.receivedAt,
+      timestamp: dataEvent.receivedAt,
     });
     const another = eventOf("endpoint.updated", { endpoint: "income", eventId: "another" });
-    expect(retellEvent(another, records, source)).toBeUndefined();
-    expect(retellEvent(dataEvent, { state: undefined, dataSets: [] }, source)).toBeUndefined();
+    expect(replayEvent(another, records, source)).toBeUndefined();
+    expect(replayEvent(dataEvent, { state: undefined, documents: [] }, source)).toBeUndefined();
   });
 });
 
 describe("what a record tells beside the events that are stored", () => {
-  const told = judged([eventOf("account.connected"), eventOf("account.disconnected")]);
+  const announced = applied([eventOf("account.connected"), eventOf("account.disconnected")]);
 
   it("is the provider's answer, where that was the latest", () => {
-    const answered = settle(told, told.version, { found: true, connected: false }, { at });
+    const answered = applyProviderAnswer(
+      announced,
+      announced.version,
+      { found: true, connected: false },
+      { at },
+    );
     if (answered === undefined) throw new Error("nothing was settled");
-    expect(retellRecord({ of: "state", before: undefined, after: answered }, source)).toMatchObject([
-      { message: { type: "account.confirmed" }, moment: at.toISOString() },
+    expect(replayRecord({ of: "state", before: undefined, after: answered }, source)).toMatchObject([
+      { message: { type: "account.confirmed" }, timestamp: at.toISOString() },
     ]);
-    expect(retellRecord({ of: "state", before: undefined, after: told }, source)).toEqual([]);
+    expect(replayRecord({ of: "state", before: undefined, after: announced }, source)).toEqual([]);
   });
 
   it("is what its data is, where there is any", () => {
     const data = (content: string | undefined) =>
-      retellRecord({ of: "data", before: undefined, after: fetchedData(content) }, source);
+      replayRecord({ of: "data", before: undefined, after: fetchedData(content) }, source);
     expect(data("digest")).toMatchObject([
-      { message: { type: "data.updated", data: { content: "digest" } }, moment: at.toISOString() },
+      { message: { type: "data.updated", data: { content: "digest" } }, timestamp: at.toISOString() },
     ]);
     expect(data(undefined)).toEqual([]);
-    expect(retellRecord({ of: "data", before: undefined, after: wantedData() }, source)).toEqual([]);
+    expect(replayRecord({ of: "data", before: undefined, after: wantedData() }, source)).toEqual([]);
   });
 
   it("names the event that it tells of, if it tells of one", () => {
     const event = eventOf("account.disconnected");
-    expect(latestEventOf({ of: "state", before: undefined, after: told })).toEqual(event);
+    expect(latestEventOf({ of: "state", before: undefined, after: announced })).toEqual(event);
     expect(latestEventOf({ of: "data", before: undefined, after: fetchedData("digest") })).toBeUndefined();
   });
 });
 
 describe("a selection", () => {
-  const message = { type: "account.connected", moment: minute(10) };
+  const message = { type: "account.connected", timestamp: minute(10) };
 
   it.each([
     ["everything, where it says nothing", {}, true],

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
-import { judge, type State } from "../../../domain/state/state.ts";
+import { applyEvent, type State } from "../../../domain/state/state.ts";
 import { eventOf, minute } from "../samples.ts";
 import type { Receipt } from "./random-events.ts";
 
@@ -55,7 +55,7 @@ function receiptsOf(events: readonly IncomeEvent[]): Receipt[] {
 function run(receipts: readonly Receipt[], from?: State): State[] {
   const states: State[] = from === undefined ? [] : [from];
   for (const { event, receipts: count } of receipts) {
-    const next = judge(states.at(-1), event, count);
+    const next = applyEvent(states.at(-1), event, count);
     if (next !== undefined) states.push(next);
   }
   return states;

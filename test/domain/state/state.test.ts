@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { FailureError } from "../../../domain/core/failures.ts";
-import { judge, parseState, settle } from "../../../domain/state/state.ts";
-import { account, accountId, at, eventOf, judgeAll, judged, minute, userId } from "../samples.ts";
+import {
+  applyProviderAnswer as answer,
+  applyEvent as apply,
+  parseState,
+} from "../../../domain/state/state.ts";
+import { account, accountId, applied, applyAll, at, eventOf, minute, userId } from "../samples.ts";
 
 const connected = eventOf("account.connected");
 const disconnected = eventOf("account.disconnected");
@@ -11,7 +15,7 @@ const timed = (type: "connected" | "disconnected" | "deleted" | "updated", time:
 
 describe("the first event of a subject", () => {
   it("is applied whether it is weak or not", () => {
-    expect(judged([connected])).toMatchObject({
+    expect(applied([connected])).toMatchObject({
       subject: account,
       version: 1,
       connected: true,
@@ -19,42 +23,42 @@ describe("the first event of a subject", () => {
       unconfirmed: false,
       latest: { cause: "event", outcome: "applied" },
     });
-    expect(judged([timed("connected", 1)])).toMatchObject({ connected: true, asOf: minute(1) });
+    expect(applied([timed("connected", 1)])).toMatchObject({ connected: true, asOf: minute(1) });
   });
 
   it("makes nothing deleted when it is a weak deletion, which waits for the provider's word", () => {
-    expect(judged([deleted])).toMatchObject({ version: 1, deleted: false, unconfirmed: true });
+    expect(applied([deleted])).toMatchObject({ version: 1, deleted: false, unconfirmed: true });
   });
 
   it("takes connected from the event's own field where its name does not tell it", () => {
-    expect(judged([eventOf("account.created", { connected: true })]).connected).toBe(true);
-    expect(judged([eventOf("account.updated", { connected: false })]).connected).toBe(false);
-    const created = judged([eventOf("account.created")]);
+    expect(applied([eventOf("account.created", { connected: true })]).connected).toBe(true);
+    expect(applied([eventOf("account.updated", { connected: false })]).connected).toBe(false);
+    const created = applied([eventOf("account.created")]);
     expect(created).not.toHaveProperty("connected");
     expect(created.latest).toMatchObject({ outcome: "applied" });
   });
 
   it("says nothing of connected where an account is created unconnected, as all are", () => {
     const created = eventOf("account.created", { connected: false });
-    expect(judged([created])).not.toHaveProperty("connected");
-    expect(judged([connected, created])).toMatchObject({ connected: true, unconfirmed: false });
-    expect(judged([created, connected])).toMatchObject({ connected: true, unconfirmed: false });
+    expect(applied([created])).not.toHaveProperty("connected");
+    expect(applied([connected, created])).toMatchObject({ connected: true, unconfirmed: false });
+    expect(applied([created, connected])).toMatchObject({ connected: true, unconfirmed: false });
   });
 
   it("believes the name of connect and disconnect before their field", () => {
-    expect(judged([eventOf("account.connected", { connected: false })]).connected).toBe(true);
-    expect(judged([eventOf("account.disconnected", { connected: true })]).connected).toBe(false);
+    expect(applied([eventOf("account.connected", { connected: false })]).connected).toBe(true);
+    expect(applied([eventOf("account.disconnected", { connected: true })]).connected).toBe(false);
   });
 });
 
 describe("a weak event", () => {
   it("agrees where it says what is known", () => {
-    const state = judged([connected, eventOf("account.updated", { connected: true })]);
+    const state = applied([connected, eventOf("account.updated", { connected: true })]);
     expect(state).toMatchObject({ version: 2, unconfirmed: false, latest: { outcome: "agreed" } });
   });
 
   it("is asked about where it contradicts what is known, and changes nothing until the answer", () => {
-    expect(judged([connected, disconnected])).toMatchObject({
+    expect(applied([connected, disconnected])).toMatchObject({
       version: 2,
       connected: true,
       unconfirmed: true,
@@ -63,18 +67,18 @@ describe("a weak event", () => {
   });
 
   it("asks anew for whatever comes in while an answer is awaited", () => {
-    const waiting = judged([connected, disconnected]);
-    const next = judge(waiting, eventOf("account.updated", { connected: true }), 1);
+    const waiting = applied([connected, disconnected]);
+    const next = apply(waiting, eventOf("account.updated", { connected: true }), 1);
     expect(next).toMatchObject({ version: 3, unconfirmed: true, latest: { outcome: "unconfirmed" } });
   });
 
   it("says nothing when its bytes come again and agree", () => {
-    expect(judge(judged([connected]), connected, 2)).toBeUndefined();
+    expect(apply(applied([connected]), connected, 2)).toBeUndefined();
   });
 
   it("is asked about when its bytes come again and contradict: it may be a true repeat", () => {
-    const state = settle(judged([connected, disconnected]), 2, { found: true, connected: false }, { at });
-    expect(judge(state, connected, 2)).toMatchObject({
+    const state = answer(applied([connected, disconnected]), 2, { found: true, connected: false }, { at });
+    expect(apply(state, connected, 2)).toMatchObject({
       version: 4,
       connected: false,
       unconfirmed: true,
@@ -83,14 +87,14 @@ describe("a weak event", () => {
   });
 
   it("with its first news about connected is applied, for nothing contradicts it", () => {
-    const state = judged([eventOf("account.created"), disconnected]);
+    const state = applied([eventOf("account.created"), disconnected]);
     expect(state).toMatchObject({ connected: false, unconfirmed: false, latest: { outcome: "applied" } });
   });
 });
 
 describe("an event with its own time", () => {
   it("is applied where it is newer than what is known", () => {
-    expect(judged([timed("connected", 1), timed("disconnected", 2)])).toMatchObject({
+    expect(applied([timed("connected", 1), timed("disconnected", 2)])).toMatchObject({
       connected: false,
       unconfirmed: false,
       asOf: minute(2),
@@ -99,7 +103,7 @@ describe("an event with its own time", () => {
   });
 
   it("is applied, and takes its place in the order, where it is newer and says what is known", () => {
-    expect(judged([timed("connected", 1), timed("connected", 3)])).toMatchObject({
+    expect(applied([timed("connected", 1), timed("connected", 3)])).toMatchObject({
       connected: true,
       asOf: minute(3),
       latest: { outcome: "applied" },
@@ -107,7 +111,7 @@ describe("an event with its own time", () => {
   });
 
   it("is stale where it is older, and changes neither state nor time", () => {
-    expect(judged([timed("disconnected", 2), timed("connected", 1)])).toMatchObject({
+    expect(applied([timed("disconnected", 2), timed("connected", 1)])).toMatchObject({
       version: 2,
       connected: false,
       unconfirmed: false,
@@ -117,7 +121,7 @@ describe("an event with its own time", () => {
   });
 
   it("is asked about where another of the same moment contradicts it", () => {
-    expect(judged([timed("connected", 1), timed("disconnected", 1)])).toMatchObject({
+    expect(applied([timed("connected", 1), timed("disconnected", 1)])).toMatchObject({
       connected: true,
       unconfirmed: true,
     });
@@ -125,8 +129,8 @@ describe("an event with its own time", () => {
 
   it("that tells nothing of connected does not make an older one stale that does", () => {
     const update = timed("updated", 5);
-    expect(judged([update, timed("connected", 3)])).toMatchObject({ connected: true, asOf: minute(3) });
-    expect(judged([timed("disconnected", 1), update, timed("connected", 3)])).toMatchObject({
+    expect(applied([update, timed("connected", 3)])).toMatchObject({ connected: true, asOf: minute(3) });
+    expect(applied([timed("disconnected", 1), update, timed("connected", 3)])).toMatchObject({
       connected: true,
       unconfirmed: false,
     });
@@ -134,25 +138,25 @@ describe("an event with its own time", () => {
 
   it("that tells nothing of connected is neither stale nor news, however old or new it is", () => {
     for (const time of [1, 5, 9]) {
-      const state = judged([timed("connected", 5), timed("updated", time)]);
+      const state = applied([timed("connected", 5), timed("updated", time)]);
       expect(state).toMatchObject({ connected: true, asOf: minute(5), latest: { outcome: "agreed" } });
     }
   });
 
   it("loses its place in the order once an event without a time has told the same", () => {
-    const state = judged([timed("connected", 5), eventOf("account.updated", { connected: true })]);
+    const state = applied([timed("connected", 5), eventOf("account.updated", { connected: true })]);
     expect(state).not.toHaveProperty("asOf");
-    expect(judge(state, timed("disconnected", 7), 1)).toMatchObject({ connected: true, unconfirmed: true });
+    expect(apply(state, timed("disconnected", 7), 1)).toMatchObject({ connected: true, unconfirmed: true });
   });
 
   it("says nothing when its bytes come again, whatever it contradicts", () => {
-    const state = judged([timed("connected", 1), timed("disconnected", 2)]);
-    expect(judge(state, timed("connected", 1), 2)).toBeUndefined();
-    expect(judge(state, eventOf("account.connected", { eventId: "e-1" }), 2)).toBeUndefined();
+    const state = applied([timed("connected", 1), timed("disconnected", 2)]);
+    expect(apply(state, timed("connected", 1), 2)).toBeUndefined();
+    expect(apply(state, eventOf("account.connected", { eventId: "e-1" }), 2)).toBeUndefined();
   });
 
   it("that is stale while an answer is awaited leaves the question open at its new version", () => {
-    const waiting = judged([timed("connected", 5), timed("disconnected", 5), timed("disconnected", 1)]);
+    const waiting = applied([timed("connected", 5), timed("disconnected", 5), timed("disconnected", 1)]);
     expect(waiting).toMatchObject({ version: 3, unconfirmed: true, latest: { outcome: "stale" } });
   });
 });
@@ -160,25 +164,25 @@ describe("an event with its own time", () => {
 describe("a deletion", () => {
   it("is believed at once where it has a time or an id of its own, however old it is", () => {
     for (const event of [timed("deleted", 1), eventOf("account.deleted", { eventId: "e-1" })]) {
-      expect(judged([timed("connected", 5), event])).toMatchObject({ deleted: true, unconfirmed: false });
+      expect(applied([timed("connected", 5), event])).toMatchObject({ deleted: true, unconfirmed: false });
     }
   });
 
   it("is final: no event, retry or answer brings the subject back", () => {
-    const state = judged([timed("deleted", 1)]);
+    const state = applied([timed("deleted", 1)]);
     for (const event of [timed("connected", 9), connected, eventOf("account.created", { eventId: "e" })]) {
-      const next = judge(state, event, 1);
+      const next = apply(state, event, 1);
       expect(next).toMatchObject({ deleted: true, unconfirmed: false, latest: { outcome: "stale" } });
-      expect(judge(state, event, 2)).toBeUndefined();
+      expect(apply(state, event, 2)).toBeUndefined();
     }
-    expect(settle(state, state.version, { found: true, connected: true }, { at })).toBeUndefined();
+    expect(answer(state, state.version, { found: true, connected: true }, { at })).toBeUndefined();
   });
 
   it("that is weak needs the provider's word, and is dropped by its contrary", () => {
-    const waiting = judged([connected, deleted]);
+    const waiting = applied([connected, deleted]);
     expect(waiting).toMatchObject({ deleted: false, unconfirmed: true });
-    expect(settle(waiting, 2, { found: false }, { at })).toMatchObject({ deleted: true, unconfirmed: false });
-    expect(settle(waiting, 2, { found: true, connected: true }, { at })).toMatchObject({
+    expect(answer(waiting, 2, { found: false }, { at })).toMatchObject({ deleted: true, unconfirmed: false });
+    expect(answer(waiting, 2, { found: true, connected: true }, { at })).toMatchObject({
       deleted: false,
       unconfirmed: false,
       connected: true,
@@ -187,17 +191,17 @@ describe("a deletion", () => {
 
   it("concerns users and company accounts alike", () => {
     const user = eventOf("user.deleted", { userId, time: minute(1), kind: "users" });
-    expect(judged([user])).toMatchObject({ subject: { kind: "user", id: userId }, deleted: true });
+    expect(applied([user])).toMatchObject({ subject: { kind: "user", id: userId }, deleted: true });
     const company = eventOf("company-account.deleted", { companyAccountId: "c-1", kind: "company-accounts" });
-    expect(judged([company])).toMatchObject({ subject: { kind: "company-account" }, unconfirmed: true });
+    expect(applied([company])).toMatchObject({ subject: { kind: "company-account" }, unconfirmed: true });
   });
 });
 
 describe("the provider's answer", () => {
-  const waiting = judged([timed("connected", 1), disconnected]);
+  const waiting = applied([timed("connected", 1), disconnected]);
 
   it("settles the state that asked, and notes when", () => {
-    expect(settle(waiting, 2, { found: true, connected: false }, { at })).toMatchObject({
+    expect(answer(waiting, 2, { found: true, connected: false }, { at })).toMatchObject({
       version: 3,
       connected: false,
       unconfirmed: false,
@@ -206,30 +210,33 @@ describe("the provider's answer", () => {
   });
 
   it("is void where the state has moved on since it was asked for", () => {
-    const moved = judge(waiting, disconnected, 2);
+    const moved = apply(waiting, disconnected, 2);
     expect(moved).toMatchObject({ version: 3, unconfirmed: true });
-    expect(settle(moved, 2, { found: true, connected: false }, { at })).toBeUndefined();
-    expect(settle(waiting, 3, { found: true, connected: false }, { at })).toBeUndefined();
-    expect(settle(undefined, 1, { found: false }, { at })).toBeUndefined();
+    expect(answer(moved, 2, { found: true, connected: false }, { at })).toBeUndefined();
+    expect(answer(waiting, 3, { found: true, connected: false }, { at })).toBeUndefined();
+    expect(answer(undefined, 1, { found: false }, { at })).toBeUndefined();
   });
 
   it("has no place in the order of times: a contradiction after it is asked about", () => {
-    const settled = settle(waiting, 2, { found: true, connected: false }, { at });
+    const settled = answer(waiting, 2, { found: true, connected: false }, { at });
     expect(settled).not.toHaveProperty("asOf");
-    expect(judge(settled, timed("connected", 99), 1)).toMatchObject({ connected: false, unconfirmed: true });
+    expect(apply(settled, timed("connected", 99), 1)).toMatchObject({ connected: false, unconfirmed: true });
   });
 
   it("that knows nobody is believed only where an event told the deletion, for a deletion is final", () => {
-    expect(() => settle(waiting, 2, { found: false }, { at })).toThrow("no event told its deletion");
-    const told = judge(waiting, deleted, 1);
-    expect(settle(told, 3, { found: false }, { at })).toMatchObject({ deleted: true, unconfirmed: false });
-    const refuted = settle(told, 3, { found: true, connected: true }, { at });
-    const doubted = judge(refuted, eventOf("account.disconnected", { datasourceId: "d" }), 1);
-    expect(() => settle(doubted, 5, { found: false }, { at })).toThrow("no event told its deletion");
+    expect(() => answer(waiting, 2, { found: false }, { at })).toThrow("no event told its deletion");
+    const announced = apply(waiting, deleted, 1);
+    expect(answer(announced, 3, { found: false }, { at })).toMatchObject({
+      deleted: true,
+      unconfirmed: false,
+    });
+    const refuted = answer(announced, 3, { found: true, connected: true }, { at });
+    const doubted = apply(refuted, eventOf("account.disconnected", { datasourceId: "d" }), 1);
+    expect(() => answer(doubted, 5, { found: false }, { at })).toThrow("no event told its deletion");
   });
 
   it("that does not tell whether it is connected confirms existence alone", () => {
-    expect(settle(waiting, 2, { found: true }, { at })).toMatchObject({
+    expect(answer(waiting, 2, { found: true }, { at })).toMatchObject({
       connected: true,
       unconfirmed: false,
     });
@@ -238,7 +245,7 @@ describe("the provider's answer", () => {
 
 describe("who owns an account", () => {
   it("is who was named first, for good", () => {
-    const state = judged([
+    const state = applied([
       eventOf("account.created", { userId, datasourceId: "d-1" }),
       eventOf("account.updated", { userId: "another", datasourceId: "d-2" }),
     ]);
@@ -248,25 +255,25 @@ describe("who owns an account", () => {
   it("is learned also from an event that is stale, or comes after the deletion", () => {
     const late = eventOf("account.connected", { userId, datasourceId: "d-1", time: minute(1) });
     const owner = { userId, datasourceId: "d-1" };
-    expect(judged([timed("disconnected", 2), late])).toMatchObject({ ...owner, connected: false });
-    expect(judged([timed("deleted", 2), late])).toMatchObject({ ...owner, deleted: true });
+    expect(applied([timed("disconnected", 2), late])).toMatchObject({ ...owner, connected: false });
+    expect(applied([timed("deleted", 2), late])).toMatchObject({ ...owner, deleted: true });
   });
 });
 
 describe("a stored state", () => {
   it("is read as it was written", () => {
     const states = [
-      judged([timed("connected", 1)]),
-      judged([connected, disconnected]),
-      settle(judged([deleted]), 1, { found: false }, { at }),
-      judge(judged([connected, disconnected]), connected, 2),
-      judgeAll([eventOf("account.created", { userId, datasourceId: "d" })]),
+      applied([timed("connected", 1)]),
+      applied([connected, disconnected]),
+      answer(applied([deleted]), 1, { found: false }, { at }),
+      apply(applied([connected, disconnected]), connected, 2),
+      applyAll([eventOf("account.created", { userId, datasourceId: "d" })]),
     ];
     for (const state of states) expect(parseState(JSON.parse(JSON.stringify(state)))).toEqual(state);
   });
 
   it("is refused where a field is missing or wrong, by the field's name", () => {
-    const stored = judged([connected]);
+    const stored = applied([connected]);
     const broken: [string, unknown][] = [
       ["state", null],
       ["version", { ...stored, version: "1" }],
@@ -289,8 +296,8 @@ describe("a stored state", () => {
 describe("the receipts that a state remembers", () => {
   it("are the last twenty, so that an item never grows without end", () => {
     const events = Array.from({ length: 30 }, (_, index) => timed("connected", index));
-    const state = judged(events);
+    const state = applied(events);
     expect(state.judged).toHaveLength(20);
-    for (const event of events.slice(-20)) expect(judge(state, event, 1)).toBeUndefined();
+    for (const event of events.slice(-20)) expect(apply(state, event, 1)).toBeUndefined();
   });
 });

@@ -4,10 +4,10 @@ import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { queueLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import { queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import { queueDepth } from "../../../adapters/sqs/queue-depth.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import type { Kind } from "../../../domain/event/events.ts";
+import type { WebhookKind } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -46,7 +46,7 @@ describe("dead letters, from the command line", () => {
     expect(result.stderr).toBe("");
     return Object(result.json());
   };
-  const post = async (kind: Kind, body: object | string) => {
+  const post = async (kind: WebhookKind, body: object | string) => {
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const headers = { "x-webhook-secret": secret, "content-type": "application/json" };
     const answer = await fetch(`${output("WebhooksUrl")}/${kind}`, { method: "POST", headers, body: text });
@@ -55,17 +55,17 @@ describe("dead letters, from the command line", () => {
   };
   const messagesIn = async (name: string): Promise<readonly DeadLetter[]> => {
     const found: DeadLetter[] = [];
-    const place = queueLetters(sqs, output(name), () => 60);
+    const place = queueDeadLetters(sqs, output(name), () => 60);
     await place(async (letters) => {
       found.push(...letters);
       return { done: [], isEnough: false };
     });
     return found;
   };
-  const lettersIn = (prefix: string) => messagesIn(`${prefix}DeadLetterQueueUrl`);
-  const replaceLetters = async (prefix: string, change: (body: string) => string) => {
+  const deadLettersIn = (prefix: string) => messagesIn(`${prefix}DeadLetterQueueUrl`);
+  const replaceDeadLetters = async (prefix: string, change: (body: string) => string) => {
     const url = output(`${prefix}DeadLetterQueueUrl`);
-    const place = queueLetters(sqs, url, () => 60);
+    const place = queueDeadLetters(sqs, url, () => 60);
     const taken: DeadLetter[] = [];
     await place(async (done) => {
       taken.push(...done);
@@ -124,16 +124,16 @@ describe("dead letters, from the command line", () => {
     ]);
     expect((await json("show", "users", "--limit", "2")).letters).toHaveLength(2);
 
-    expect(await lettersIn("Users")).toHaveLength(3);
+    expect(await deadLettersIn("Users")).toHaveLength(3);
   });
 
   it("purges those that are chosen, after asking with their number, and no others", async () => {
-    const before = await lettersIn("Users");
+    const before = await deadLettersIn("Users");
     const asked = await run("purge", "users", "--reason", "no such event name");
     expect(asked).toMatchObject({ code: 2, stdout: "" });
     expect(asked.stderr).toContain("This deletes 2 dead letters of users for good");
     expect(asked.stderr).toContain("the provider does not send them again");
-    expect(await lettersIn("Users")).toHaveLength(3);
+    expect(await deadLettersIn("Users")).toHaveLength(3);
 
     expect(await json("purge", "users", "--reason", "no such event name", "--yes")).toMatchObject({
       purged: 2,
@@ -141,14 +141,14 @@ describe("dead letters, from the command line", () => {
     const left = before.filter(
       ({ reason }) => reason !== "type: mapping.types translates no such event name",
     );
-    expect((await lettersIn("Users")).map(({ messageId }) => messageId)).toEqual([left[0]?.messageId]);
+    expect((await deadLettersIn("Users")).map(({ messageId }) => messageId)).toEqual([left[0]?.messageId]);
   });
 
   it("redrives a task that the provider refused: its data is there then", async () => {
     const { sandbox, access } = operated.system;
     sandbox.fault({ path: "^/api/v0.4/accounts/[^/]+/income", method: "GET", status: 422 });
     const { accounts } = await sandbox.createUsers(1);
-    await eventually(async () => expect(await lettersIn("Fetch")).not.toEqual([]), 200);
+    await eventually(async () => expect(await deadLettersIn("Fetch")).not.toEqual([]), 200);
     const { letters } = await json("show", "fetch");
     expect(letters[0]).toMatchObject({
       what: "read task",
@@ -158,7 +158,7 @@ describe("dead letters, from the command line", () => {
 
     // As if it had failed for longer than it may: it begins anew, so that another failure does not end it at once.
     const since = "2026-01-01T00:00:00.000Z";
-    await replaceLetters("Fetch", (body) => JSON.stringify({ ...JSON.parse(body), attempts: 9, since }));
+    await replaceDeadLetters("Fetch", (body) => JSON.stringify({ ...JSON.parse(body), attempts: 9, since }));
     sandbox.clearFaults();
     sandbox.fault({ path: "^/api/v0.4/accounts/[^/]+/income", method: "GET", status: 503, times: 1 });
     await json("redrive", "fetch");
@@ -198,7 +198,7 @@ describe("dead letters, from the command line", () => {
       expect(events.get(id)).toMatchObject({ type: "account.connected" });
       expect((await messagesOf("Everything")).some((message) => message.includes(accountId))).toBe(true);
     }, 200);
-    expect(await lettersIn("Accounts")).toEqual([]);
+    expect(await deadLettersIn("Accounts")).toEqual([]);
   });
 
   it("redrives a subscriber's letters to the subscriber's queue", async () => {
@@ -210,7 +210,7 @@ describe("dead letters, from the command line", () => {
       redriven: 1,
     });
     expect((await messagesOf("Everything")).some((body) => body.includes(message.id))).toBe(true);
-    expect(await lettersIn("SubscriberEverything")).toEqual([]);
+    expect(await deadLettersIn("SubscriberEverything")).toEqual([]);
   });
 
   it("keeps in the archive what nears its end, from where it is shown and redriven", async () => {
@@ -221,12 +221,12 @@ describe("dead letters, from the command line", () => {
     );
     expect(await archive?.invoke("{}")).toMatchObject({ kind: "returned" });
     expect(await objects("endpoints")).toEqual([]);
-    expect(await lettersIn("Endpoints")).toHaveLength(1);
+    expect(await deadLettersIn("Endpoints")).toHaveLength(1);
 
     // With all 14 days of a queue each letter nears its end.
     await archive?.invoke(JSON.stringify({ beforeEndSeconds: 14 * 86_400 }));
     expect(await objects("endpoints")).toHaveLength(1);
-    expect(await lettersIn("Endpoints")).toEqual([]);
+    expect(await deadLettersIn("Endpoints")).toEqual([]);
     const { queues } = await json("list");
     expect(queues.find(({ queue }: { queue: string }) => queue === "endpoints")).toMatchObject({
       letters: 0,
@@ -240,14 +240,14 @@ describe("dead letters, from the command line", () => {
 
     await untilThereAre(1, "Endpoints");
     expect(await objects("endpoints")).toEqual([]);
-    expect(await lettersIn("Endpoints")).toMatchObject([{ returns: expect.stringMatching(/^1 /) }]);
+    expect(await deadLettersIn("Endpoints")).toMatchObject([{ returns: expect.stringMatching(/^1 /) }]);
   });
 
   it("says which letters could not be sent, fails, and leaves them", async () => {
-    const letter = { body: "a", reason: "x" };
-    await sqsSender(sqs)(output("CompanyAccountsDeadLetterQueueUrl"), [letter]);
-    const endFault = operated.system.stack.gateway.intercept(async ({ action }, moment) =>
-      action === "sqs:SendMessageBatch" && moment === "before"
+    const deadLetter = { body: "a", reason: "x" };
+    await sqsSender(sqs)(output("CompanyAccountsDeadLetterQueueUrl"), [deadLetter]);
+    const endFault = operated.system.stack.gateway.intercept(async ({ action }, phase) =>
+      action === "sqs:SendMessageBatch" && phase === "before"
         ? { status: 403, errorType: "AccessDenied", message: "injected by the test" }
         : undefined,
     );
@@ -255,7 +255,7 @@ describe("dead letters, from the command line", () => {
     endFault();
     expect(result).toMatchObject({ code: 1, stdout: expect.stringContaining("could not be sent: 1") });
     expect(result.stderr).toContain("Not sent: 1 dead letter (AccessDenied). They lie where they did");
-    expect(await lettersIn("CompanyAccounts")).toMatchObject([letter]);
+    expect(await deadLettersIn("CompanyAccounts")).toMatchObject([deadLetter]);
   });
 
   it("says how many letters it could not see, since another reader has them", async () => {

@@ -76,8 +76,8 @@ describe("doctor", () => {
     await s3.send(new PutObjectCommand({ ...failures, Body: "{}" }));
 
     const { findings } = await examine();
-    const mends = new Map(findings.map(({ what, mend }) => [what, mend]));
-    expect([...mends].filter(([what]) => !what.startsWith("The alarm "))).toEqual([
+    const fixes = new Map(findings.map(({ what, mend }) => [what, mend]));
+    expect([...fixes].filter(([what]) => !what.startsWith("The alarm "))).toEqual([
       ["The webhook secret is empty.", "npx income-events secret rotate --stage status"],
       [
         `The webhooks of users go to https://other.example/users, and not to ${output("WebhooksUrl")}/users.`,
@@ -104,14 +104,14 @@ describe("doctor", () => {
       return operated.run([...words.split(" "), "--yes"], { input });
     };
     expect(
-      await type(mends.get("No token of the provider is set.") ?? "", system.sandbox.token),
+      await type(fixes.get("No token of the provider is set.") ?? "", system.sandbox.token),
     ).toMatchObject({
       code: 0,
     });
     // Registers too, and leaves another stage's webhooks to it.
-    await type(mends.get("The webhook secret is empty.") ?? "");
-    const misdirected = [...mends.keys()].find((what) => what.startsWith("The webhooks of users")) ?? "";
-    expect(await type(mends.get(misdirected) ?? "")).toMatchObject({ code: 0 });
+    await type(fixes.get("The webhook secret is empty.") ?? "");
+    const misdirected = [...fixes.keys()].find((what) => what.startsWith("The webhooks of users")) ?? "";
+    expect(await type(fixes.get(misdirected) ?? "")).toMatchObject({ code: 0 });
     await sqs.send(new PurgeQueueCommand({ QueueUrl }));
     await s3.send(new DeleteObjectCommand(failures));
     expect((await examine()).findings.filter((finding) => !isAlarm(finding))).toEqual([]);
@@ -142,10 +142,10 @@ describe("doctor", () => {
     const outputs = { ...others, RelayFunctionName: `${RelayFunctionName}-gone`, UsersQueueArn: undefined };
     await writeFile(file, JSON.stringify({ [system.stack.name]: outputs }));
     const { findings } = await examine(["--outputs", file], operated.asAws);
-    const mended = findings.filter(
+    const fixed = findings.filter(
       ({ mend }) => mend === "npx cdk deploy -c stage=status --outputs-file outputs.json",
     );
-    expect(mended.map(({ what }) => what)).toEqual([
+    expect(fixed.map(({ what }) => what)).toEqual([
       "The stack income-events-status has no output UsersQueueArn: its settings leave that part out, or an older version is deployed.",
       expect.stringMatching(/^Function not found: .*-gone$/),
       // The settings of this stage name nobody.

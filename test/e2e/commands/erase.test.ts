@@ -10,7 +10,7 @@ import { operatorClients } from "../../packages/local-stack/stack/operator-clien
 import { eventually } from "../../support/eventually.ts";
 import { linesWith } from "../../support/followed-webhook.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
-import { settle } from "../../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
 /** A step that ran out of its time would count what it removed anew; others may write for as long as they live. */
 const functions = {
@@ -27,7 +27,7 @@ describe("erase, against the running stack", () => {
     operated = await startOperatedStage("erase", { erasure: { onDeletion: true }, functions });
     clients = operatorClients(operated.system.stack);
     const { users, accounts } = await operated.system.sandbox.createUsers(6, { pictures: 6 });
-    await settled();
+    await idle();
     connected.push(...users.map((userId, index) => ({ userId, accountId: accounts[index] ?? "" })));
   });
   afterAll(async () => {
@@ -36,7 +36,7 @@ describe("erase, against the running stack", () => {
   });
 
   const output = (name: string) => outputOf(operated.system.stack, name);
-  const settled = () => settle(operated.system);
+  const idle = () => waitUntilIdle(operated.system);
   /** Users with an account each, all of whose data is fetched; each test takes its own. */
   const connected: { readonly userId: string; readonly accountId: string }[] = [];
   const connectedUser = () => connected.pop() ?? { userId: "", accountId: "" };
@@ -119,7 +119,7 @@ describe("erase, against the running stack", () => {
 
     operated.system.sandbox.fetchData(accountId, ["income"]);
     operated.system.sandbox.disconnectAccount(accountId);
-    await settled();
+    await idle();
 
     expect(await remains(userId, accountId)).toEqual([]);
     expect(await received("account.disconnected")).toEqual([]);
@@ -143,7 +143,7 @@ describe("erase, against the running stack", () => {
   it("erases a company account, and leaves its user", async () => {
     const created = await operated.system.sandbox.createUsers(1, { companyAccounts: 1 });
     const [[userId = ""], [companyId = ""]] = [created.users, created.companyAccounts];
-    await settled();
+    await idle();
     expect(await remains(companyId)).not.toEqual([]);
 
     const result = await operated.run(["erase", "company-account", companyId, "--yes", "--json"]);
@@ -177,7 +177,7 @@ describe("erase, against the running stack", () => {
   it("follows a deletion at the provider, where the setting says so", async () => {
     const { userId, accountId } = connectedUser();
     operated.system.sandbox.deleteUser(userId);
-    await settled();
+    await idle();
     expect(await remains(userId, accountId)).toEqual([]);
     expect(await received("user.erased")).toContainEqual(expect.objectContaining({ data: { userId } }));
   });
@@ -188,7 +188,7 @@ describe("erase, against the running stack", () => {
       const stays = remaining();
       const before = (await items()).filter((item) => JSON.stringify(item).includes(userId));
       await operated.run(["erase", "user", userId, "--yes"]);
-      await settled();
+      await idle();
       // Without its stream's consequences it would come back as it was; an item of no consequence shows more.
       const content = { pk: `ACCOUNT#${accountId}`, sk: "CONTENT#income", content: "{}" };
       for (const item of [...before.filter(({ sk }) => String(sk).startsWith("ACCOUNT#")), content]) {

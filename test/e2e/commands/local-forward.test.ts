@@ -5,7 +5,7 @@ import { subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { runProgram } from "../../support/program.ts";
-import { settle } from "../../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import { type LookedUpStage, startLookedUpStage } from "./looked-up-stage.ts";
 
 describe("local forward", () => {
@@ -38,12 +38,12 @@ describe("local forward", () => {
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = z.object({ port: z.number() }).parse(server.address());
-    const told = async () =>
+    const announced = async () =>
       (await stage.storedEvents())
         .filter(({ event }) => event.type.startsWith("user."))
         .map(({ event }) => event.id)
         .toSorted();
-    const before = await told();
+    const before = await announced();
     expect(before.length).toBeGreaterThan(1);
     expect((await depthOf("local")).waiting).toBe(before.length);
 
@@ -59,9 +59,9 @@ describe("local forward", () => {
     await expect.poll(() => got.map(({ id }) => id).toSorted()).toEqual(before);
     const { users } = await stage.system.sandbox.createUsers(1);
     await expect.poll(() => got.map(({ subject }) => subject)).toContain(`user/${users[0]}`);
-    await settle(stage.system);
+    await waitUntilIdle(stage.system);
     await expect.poll(() => depthOf("local")).toEqual({ waiting: 0, inFlight: 0 });
-    expect(got.map(({ id }) => id).toSorted()).toEqual(await told());
+    expect(got.map(({ id }) => id).toSorted()).toEqual(await announced());
     expect(command.output()).toContain("replay --subscriber local --since");
 
     command.signal("SIGINT");

@@ -5,7 +5,7 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
 import { identify } from "../../../domain/event/identify.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
-import { settle } from "../../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
 const item = z.looseObject({ pk: z.string(), sk: z.string() });
 const eventItem = z.looseObject({
@@ -30,7 +30,7 @@ export type LookedUpStage = OperatedStage & {
   /** The second user. */
   readonly other: string;
   /** Fires an event that tells no user: it lies with the account. @returns its id */
-  tellEndpoint(facts?: object, isId?: (id: string) => boolean): string;
+  announceEndpoint(facts?: object, isId?: (id: string) => boolean): string;
   /** What lies in the table, read with the SDK. */
   items(): Promise<readonly z.output<typeof item>[]>;
   storedEvents(): Promise<readonly z.output<typeof eventItem>[]>;
@@ -45,7 +45,7 @@ export async function startLookedUpStage(): Promise<LookedUpStage> {
   const { system } = operated;
   const { users, accounts, companyAccounts } = await system.sandbox.createUsers(2, { companyAccounts: 1 });
   const [[user = "", other = ""], [account = ""], [company = ""]] = [users, accounts, companyAccounts];
-  const tellEndpoint: LookedUpStage["tellEndpoint"] = (facts = {}, isId = (_: string) => true) => {
+  const announceEndpoint: LookedUpStage["announceEndpoint"] = (facts = {}, isId = (_: string) => true) => {
     for (;;) {
       const ids = { event: "update_endpoint", request_id: randomUUID(), account_id: account };
       const body = JSON.stringify({ ...ids, endpoint: "income", data_available: true, ...facts });
@@ -64,12 +64,12 @@ export async function startLookedUpStage(): Promise<LookedUpStage> {
     client.destroy();
     return found.map((each) => item.parse(each));
   };
-  await settle(system);
-  tellEndpoint();
-  await settle(system);
+  await waitUntilIdle(system);
+  announceEndpoint();
+  await waitUntilIdle(system);
   return {
     ...operated,
-    ...{ user, account, company, other, tellEndpoint, items },
+    ...{ user, account, company, other, announceEndpoint, items },
     storedEvents: async () =>
       (await items()).filter(({ sk }) => sk.startsWith("EVENT#")).map((each) => eventItem.parse(each)),
   };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { identify } from "../../../domain/event/identify.ts";
 import { runProgram } from "../../support/program.ts";
-import { settle } from "../../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 import { type LookedUpStage, leavesOf, startLookedUpStage } from "./looked-up-stage.ts";
 
 const listed = z.object({
@@ -75,13 +75,13 @@ describe("looking up, on the running stack", () => {
     it("lists by state: what is still to be fetched, until it is", async () => {
       expect((await list("--state", "fetching")).ids).toEqual([]);
       stage.system.sandbox.fault({ path: `/${account}/employment`, status: 503, share: 1 });
-      const id = stage.tellEndpoint({ endpoint: "employment" });
+      const id = stage.announceEndpoint({ endpoint: "employment" });
       const fetching = async () => (await list("--state", "fetching")).ids;
       await expect.poll(fetching).toHaveLength(1);
       expect(await fetching()).toEqual([id]);
 
       stage.system.sandbox.clearFaults();
-      await settle(stage.system);
+      await waitUntilIdle(stage.system);
       expect(await fetching()).toEqual([]);
       expect((await list("--account", account, "--state", "done")).ids).toContain(id);
     });
@@ -143,8 +143,8 @@ describe("looking up, on the running stack", () => {
     });
 
     it("takes an id that begins as an option does, and still no option that it does not know", async () => {
-      const id = stage.tellEndpoint({ data_available: false }, (each) => each.startsWith("-"));
-      await settle(stage.system);
+      const id = stage.announceEndpoint({ data_available: false }, (each) => each.startsWith("-"));
+      await waitUntilIdle(stage.system);
       expect((await show(id, "--account", account)).event.id).toBe(id);
       expect((await show(id.slice(0, 12), "--account", account)).event.id).toBe(id);
       expect(await stage.run(["events", "show", id, "--reveel", "--account", account])).toMatchObject({
@@ -161,22 +161,22 @@ describe("looking up, on the running stack", () => {
     });
 
     it("tells where an event stands while nothing has followed", async () => {
-      const release = stage.system.stack.gateway.intercept(async ({ principal, action }, moment) =>
-        moment === "before" && principal.includes("Relay") && action === "dynamodb:PutItem"
+      const release = stage.system.stack.gateway.intercept(async ({ principal, action }, phase) =>
+        phase === "before" && principal.includes("Relay") && action === "dynamodb:PutItem"
           ? { status: 503, errorType: "ServiceUnavailable", message: "injected by the test" }
           : undefined,
       );
       try {
-        const id = stage.tellEndpoint({ endpoint: "bonuses" });
-        const told = async () => idsOf(await stage.storedEvents());
-        await expect.poll(told).toContain(id);
+        const id = stage.announceEndpoint({ endpoint: "bonuses" });
+        const announced = async () => idsOf(await stage.storedEvents());
+        await expect.poll(announced).toContain(id);
         expect((await list("--state", "stored")).ids).toEqual([id]);
         const { way } = await show(id, "--account", account);
         expect(way.map(({ done }) => done)).toEqual([true, true, false, false, false]);
       } finally {
         release();
       }
-      await settle(stage.system);
+      await waitUntilIdle(stage.system);
       expect((await list("--state", "stored")).ids).toEqual([]);
     });
 
@@ -198,8 +198,8 @@ describe("looking up, on the running stack", () => {
 
     it("tells in which dead-letter queue something of an event waits, and leaves it there", async () => {
       stage.system.sandbox.fault({ path: `/${account}/wallet`, status: 422, share: 1 });
-      const id = stage.tellEndpoint({ endpoint: "wallet" });
-      await settle(stage.system);
+      const id = stage.announceEndpoint({ endpoint: "wallet" });
+      await waitUntilIdle(stage.system);
       stage.system.sandbox.clearFaults();
       for (const _ of ["once", "again"]) {
         const { way } = await show(id, "--account", account);
@@ -213,7 +213,7 @@ describe("looking up, on the running stack", () => {
     it("finds an event that could not be stored among the dead letters of its kind", async () => {
       const body = JSON.stringify({ action: "surprise", data: { id: randomUUID() } });
       stage.system.sandbox.fireEvent("users", body);
-      await settle(stage.system);
+      await waitUntilIdle(stage.system);
       const id = identify("users", Buffer.from(body));
       const { code, json } = await stage.run(["events", "show", id, "--json", "--user", user]);
       expect(code).toBe(0);
@@ -232,8 +232,8 @@ describe("looking up, on the running stack", () => {
       expect(await refused("x".repeat(43), "--user", user)).toContain(`No event of user/${user} is stored`);
       expect(await refused("y".repeat(43))).toContain("No event is stored");
       // Of 65 events two begin alike.
-      for (let count = 0; count < 65; count += 1) stage.tellEndpoint({ data_available: false });
-      await settle(stage.system);
+      for (let count = 0; count < 65; count += 1) stage.announceEndpoint({ data_available: false });
+      await waitUntilIdle(stage.system);
       const firsts = (await stage.storedEvents()).map(({ event }) => event.id.charAt(0));
       const twice = firsts.find((first, index) => firsts.indexOf(first) < index) ?? "";
       expect(await refused(twice)).toMatch(new RegExp(`<id> ${twice} names \\d+ events[^]*\n  ${twice}`));
@@ -245,8 +245,8 @@ describe("looking up, on the running stack", () => {
     it("follows events that come and what follows from them, until Ctrl-C", async () => {
       await using tail = runProgram("cli/main.ts", ["events", "tail", "--stage", "looking-up", "--json"]);
       await tail.printed("Following the stage looking-up");
-      const throttle = stage.system.stack.gateway.intercept(async ({ principal, action }, moment) =>
-        moment === "before" && principal === "operator" && action === "dynamodb:GetRecords"
+      const throttle = stage.system.stack.gateway.intercept(async ({ principal, action }, phase) =>
+        phase === "before" && principal === "operator" && action === "dynamodb:GetRecords"
           ? {
               status: 400,
               errorType: "ProvisionedThroughputExceededException",
@@ -256,9 +256,9 @@ describe("looking up, on the running stack", () => {
       );
       await tail.printed("ProvisionedThroughputExceededException: it goes on by itself.");
       throttle();
-      const id = stage.tellEndpoint({ endpoint: "profile" });
+      const id = stage.announceEndpoint({ endpoint: "profile" });
       await tail.printed(`account/${account}/profile",`);
-      await settle(stage.system);
+      await waitUntilIdle(stage.system);
       // Whether it is news depends on what was read before.
       const read = new RegExp(`"(answered|noted)","subject":"account/${account}/profile"`);
       await expect.poll(() => tail.output()).toMatch(read);

@@ -12,7 +12,7 @@ import { type InventedProvider, inventedProviders } from "../../cli/mapping/prov
 import { runInProcess } from "../../support/in-process.ts";
 import { webhookSecretOf } from "../../support/operator.ts";
 import { type RunningProduct, startProduct } from "../../support/running-product.ts";
-import { settle } from "../../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
 const storedEvent = z.object({ event: z.looseObject({ id: z.string() }), receipts: z.number() });
 const trials = z.object({
@@ -102,7 +102,7 @@ describe("another provider, by settings alone", () => {
       });
       expect(answer.status).toBe(202);
     }
-    await settle(product.system);
+    await waitUntilIdle(product.system);
 
     const stored = await storedEvents();
     expect(

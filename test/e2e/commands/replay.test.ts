@@ -11,7 +11,7 @@ import { createReader, inMemory } from "../../../packages/subscriber/index.ts";
 import { eventOf } from "../../domain/samples.ts";
 import { startCommand } from "../../support/command-line.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
-import { settle } from "../../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
 const stage = "replay";
 const message = z.looseObject({
@@ -58,8 +58,8 @@ describe("repair and replay, on the running stack", () => {
 
   const output = (name: string) => outputOf(system.stack, name);
   const table = () => readTable(system.access, output("TableName"));
-  const settled = () => settle(system);
-  const told = async () => {
+  const idle = () => waitUntilIdle(system);
+  const announced = async () => {
     const { queueUrl = "" } = subscribersOf(system.stack).find(({ name }) => name === "everything") ?? {};
     return readSubscriber(system.access, queueUrl);
   };
@@ -79,8 +79,8 @@ describe("repair and replay, on the running stack", () => {
     );
   /** The relay gets nothing done: each call of its function's is refused, but for what Lambda makes in its name. */
   const breakRelay = (isBucketGone: boolean) =>
-    system.stack.gateway.intercept(async ({ principal, action }, moment) => {
-      const isOfRelay = principal === output("RelayFunctionName") && moment === "before";
+    system.stack.gateway.intercept(async ({ principal, action }, phase) => {
+      const isOfRelay = principal === output("RelayFunctionName") && phase === "before";
       const isBroken =
         /^(dynamodb:(Get|Put)Item|sqs:.*)$/.test(action) || (isBucketGone && action === "s3:PutObject");
       return isOfRelay && isBroken
@@ -91,7 +91,7 @@ describe("repair and replay, on the running stack", () => {
     const run = await operated.run(["repair", "--json", ...flags]);
     return { ...run, result: run.stdout === "" ? undefined : result.parse(run.json()) };
   };
-  const tellEndpoint = () =>
+  const announceEndpoint = () =>
     system.sandbox.fireEvent("endpoints", {
       event: "update_endpoint",
       request_id: randomUUID(),
@@ -102,52 +102,52 @@ describe("repair and replay, on the running stack", () => {
 
   it("derives from the table what an outage of the relay has lost: states, data, messages", async () => {
     const before = new Date().toISOString();
-    const mend = breakRelay(true);
+    const endFault = breakRelay(true);
     const { users, accounts } = await system.sandbox.createUsers(1);
     [user = "", account = ""] = [users[0], accounts[0]].map(String);
-    await settled();
+    await idle();
     const lost = await table();
     expect(lost.events.size).toBeGreaterThanOrEqual(3);
     expect([lost.users.size, lost.accounts.size, lost.fetches]).toEqual([0, 0, 0]);
     expect(await failedBatches()).toEqual([]);
-    mend();
-    await settled();
-    expect((await told()).size).toBe(0);
+    endFault();
+    await idle();
+    expect((await announced()).size).toBe(0);
 
     const dry = await repair("--since", before, "--dry-run");
     expect(dry).toMatchObject({ code: 0, result: { repaired: { events: lost.events.size, states: 0 } } });
     expect(dry.stderr).toMatch(/reads the whole table: about \d+ items/);
-    await settled();
+    await idle();
     expect((await table()).accounts.size).toBe(0);
 
     const { code, result: done } = await repair("--since", before);
     expect({ code, left: done?.left }).toEqual({ code: 0, left: [] });
-    await settled();
+    await idle();
     const repaired = await table();
     expect(repaired.users).toEqual(new Set([user]));
     expect(repaired.accounts.get(account)).toEqual({ connected: true, deleted: false, unconfirmed: false });
     for (const endpoint of ["profile", "income", "employment"]) {
       expect(repaired.data).toContain(`${account}/${endpoint}`);
     }
-    const messages = await told();
+    const messages = await announced();
     expect([...repaired.events.keys()].filter((id) => !messages.has(id))).toEqual([]);
     expect([...messages.values()]).toContain("data.updated");
 
     // Once more: nothing changes, and messages come with the ids that they had.
     const states = repaired.accounts;
     expect(await repair("--user", user)).toMatchObject({ code: 0 });
-    await settled();
-    const again = await told();
+    await idle();
+    const again = await announced();
     expect([...again.keys()].filter((id) => !messages.has(id))).toEqual([]);
     expect(again.size).toBeGreaterThan(0);
     expect((await table()).accounts).toEqual(states);
   });
 
   it("relays what was given up from the failures bucket, each change as the stream told it, and removes it", async () => {
-    const mend = breakRelay(false);
-    tellEndpoint();
-    await settled();
-    mend();
+    const endFault = breakRelay(false);
+    announceEndpoint();
+    await idle();
+    endFault();
     expect(await failedBatches()).toHaveLength(1);
 
     expect(await repair("--failures", "--dry-run")).toMatchObject({
@@ -159,16 +159,16 @@ describe("repair and replay, on the running stack", () => {
       code: 0,
       result: { failures: { batches: 1, changes: 1 }, left: [] },
     });
-    await settled();
+    await idle();
     expect(await failedBatches()).toEqual([]);
-    expect([...(await told()).values()]).toContain("endpoint.updated");
+    expect([...(await announced()).values()]).toContain("endpoint.updated");
   });
 
   it("leaves a batch that can't be relayed, tells why, and relays the others", async () => {
-    const mend = breakRelay(false);
-    tellEndpoint();
-    await settled();
-    mend();
+    const endFault = breakRelay(false);
+    announceEndpoint();
+    await idle();
+    endFault();
     const [batch = ""] = await failedBatches();
     const record = { dynamodb: { SequenceNumber: "1", NewImage: { pk: { S: "x" }, sk: { S: "STATE" } } } };
     await putBatch("poison", { payload: JSON.stringify({ Records: [record] }) });
@@ -219,7 +219,7 @@ describe("repair and replay, on the running stack", () => {
       const { users, accounts } = await system.sandbox.createUsers(1);
       [user = "", account = ""] = [users[0], accounts[0]].map(String);
       other = String((await system.sandbox.createUsers(1)).users[0]);
-      await settled();
+      await idle();
       original = await drain("everything");
       await drain("accounts");
     });
@@ -328,15 +328,15 @@ describe("repair and replay, on the running stack", () => {
     });
 
     it("ends where a queue takes no messages, and goes on from there when it does", async () => {
-      const mend = system.stack.gateway.intercept(async ({ action, resources }, moment) =>
-        moment === "before" &&
+      const endFault = system.stack.gateway.intercept(async ({ action, resources }, phase) =>
+        phase === "before" &&
         action.startsWith("sqs:SendMessage") &&
         resources.some((arn) => arn.includes("Everything"))
           ? { status: 503, errorType: "ServiceUnavailable", message: "injected by the test" }
           : undefined,
       );
       const failed = await replay("--subscriber", "everything", "--user", user);
-      mend();
+      endFault();
       expect(failed).toMatchObject({
         code: 1,
         stderr: expect.stringContaining("The queue of everything takes no"),
@@ -348,7 +348,7 @@ describe("repair and replay, on the running stack", () => {
 
     it("tells nothing of whoever was erased", async () => {
       expect(await operated.run(["erase", "user", other, "--yes"])).toMatchObject({ code: 0 });
-      await settled();
+      await idle();
       await drain("everything");
       await replay("--subscriber", "everything", "--type", "user.*");
       const subjects = (await drain("everything")).map(({ subject }) => subject);
@@ -357,32 +357,32 @@ describe("repair and replay, on the running stack", () => {
     });
 
     it("repairs nothing of whoever was erased", async () => {
-      const told = { userId: other, kind: "users", receivedAt: new Date().toISOString() } as const;
-      const change = { of: "event", event: eventOf("user.updated", told), receipts: 1 } as const;
+      const announced = { userId: other, kind: "users", receivedAt: new Date().toISOString() } as const;
+      const change = { of: "event", event: eventOf("user.updated", announced), receipts: 1 } as const;
       await putBatch("erased", { payload: JSON.stringify({ Records: [writeChange(change, "1")] }) });
       expect(await repair("--failures")).toMatchObject({ result: { failures: { changes: 1 } } });
-      await settled();
+      await idle();
       expect((await table()).users).not.toContain(other);
       expect((await drain("everything")).map(({ type }) => type)).not.toContain("user.updated");
     });
 
     it("that comes after live messages leaves a reader with what they told, though it was read before them", async () => {
       const isHeld = Promise.withResolvers<void>();
-      const isTold = Promise.withResolvers<void>();
+      const isAnnounced = Promise.withResolvers<void>();
       const isAboutAccount = (body: Buffer) => body.includes(`account/${account}\\"`);
-      const end = system.stack.gateway.intercept(async ({ principal, action, body }, moment) => {
-        const isReplay = principal === "operator" && action === "sqs:SendMessageBatch" && moment === "before";
+      const end = system.stack.gateway.intercept(async ({ principal, action, body }, phase) => {
+        const isReplay = principal === "operator" && action === "sqs:SendMessageBatch" && phase === "before";
         if (!isReplay || !isAboutAccount(body)) return undefined;
         isHeld.resolve();
-        await isTold.promise;
+        await isAnnounced.promise;
         return undefined;
       });
       const replaying = replay("--subscriber", "everything", "--account", account);
       await isHeld.promise;
       system.sandbox.disconnectAccount(account);
-      await settled();
+      await idle();
       const live = await drain("everything");
-      isTold.resolve();
+      isAnnounced.resolve();
       expect(await replaying).toMatchObject({ code: 0 });
       end();
       const late = await drain("everything");

@@ -93,13 +93,13 @@ describe("npm run smoke", () => {
   it("passes on the system that npm start keeps up, within its limits, and calls the provider for nothing", async () => {
     const result = await smoke(["--stage", "smoke"]);
 
-    const told = await result.report();
-    expect(failed(told)).toEqual([]);
+    const announced = await result.report();
+    expect(failed(announced)).toEqual([]);
     expect(result).toMatchObject({ code: 0 });
-    expect(told.webhooks.sent).toBeLessThanOrEqual(100);
-    expect(told.webhooks.atOnce).toBe(10);
-    expect(told.subscribers).toEqual({ read: ["smoke"], left: ["accounts", "real"] });
-    const sandboxHeard = system.sandbox.calls().filter(({ path }) => path.includes(told.run));
+    expect(announced.webhooks.sent).toBeLessThanOrEqual(100);
+    expect(announced.webhooks.atOnce).toBe(10);
+    expect(announced.subscribers).toEqual({ read: ["smoke"], left: ["accounts", "real"] });
+    const sandboxHeard = system.sandbox.calls().filter(({ path }) => path.includes(announced.run));
     expect(sandboxHeard).toEqual([]);
   });
 
@@ -117,10 +117,10 @@ describe("npm run smoke", () => {
 
     const result = await smoke([...args, "--subscriber", "accounts", "--subscriber", "real"], env);
 
-    const told = await result.report();
-    expect(failed(told)).toEqual([]);
+    const announced = await result.report();
+    expect(failed(announced)).toEqual([]);
     expect(result.code).toBe(0);
-    expect(told.subscribers.left).toEqual(["smoke"]);
+    expect(announced.subscribers.left).toEqual(["smoke"]);
     expect(await countIn("SubscriberRealQueueUrl")).toEqual({ visible: before.visible + 1, hidden: 0 });
     expect(await countIn("UsersDeadLetterQueueUrl")).toEqual({ visible: 1, hidden: 0 });
   });
@@ -154,14 +154,14 @@ describe("npm run smoke", () => {
       const { args, env } = await asInAws(brokenSystem);
       const result = await smoke([...args, "--deadline", "8"], env);
 
-      const told = await result.report();
+      const announced = await result.report();
       expect(result.code).toBe(1);
-      expect(failedNames(told).filter((name) => name.startsWith("users"))).toEqual([
+      expect(failedNames(announced).filter((name) => name.startsWith("users"))).toEqual([
         "users: stores an event that comes three times once",
         "users: stores each other event once",
         "users: stores an event of 400 KB",
       ]);
-      expect(failedNames(told)).toContain(
+      expect(failedNames(announced)).toContain(
         "subscriber smoke: gets each event of users as a CloudEvent, under one id",
       );
       expect(result.stdout).toMatch(/^FAIL {2}users: stores each other event once: 0 of 4; user\/5e57da7a/m);

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { webhookSecretOf } from "../../support/operator.ts";
 import { runProgram } from "../../support/program.ts";
-import { settle } from "../../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
 /** A rotation of the secret takes twice the time that receivers keep it. */
 const changes = { register: { readsFirst: true }, webhooks: { secretCacheSeconds: 1 } };
@@ -163,8 +163,8 @@ describe("looking after a stage", () => {
       expect(stdout).toMatch(/^claim iss +"income-data-service"$/m);
       expect(stdout).toMatch(/^refused +no$/m);
       for (const part of String(token).split(".")) expect(stdout).not.toContain(part);
-      const told = JSON.stringify(await json("token", "show"));
-      for (const part of String(token).split(".")) expect(told).not.toContain(part);
+      const announced = JSON.stringify(await json("token", "show"));
+      for (const part of String(token).split(".")) expect(announced).not.toContain(part);
     });
 
     it("of which nothing can be read is shown by what is known of it", async () => {
@@ -256,7 +256,7 @@ describe("looking after a stage", () => {
       await using tail = runProgram("cli/main.ts", args);
       await tail.printed("Following what accounts is sent");
       const { accounts } = await system.sandbox.createUsers(1);
-      await settle(system);
+      await waitUntilIdle(system);
 
       const sent: unknown[] = [];
       for (let some = await receiveAll(QueueUrl); some.length > 0; some = await receiveAll(QueueUrl)) {

@@ -3,7 +3,7 @@ import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
 import { type RunningProduct, startProduct } from "../../support/running-product.ts";
-import { settle } from "../../support/wait-until-idle.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
 /** A process that knows a token to be of no use spares calls for a minute: so long this takes. */
 describe("the token of a running system", () => {
@@ -38,7 +38,7 @@ describe("the token of a running system", () => {
     expect(runs() - before.runs).toBe(1);
 
     await set(await sandbox.issueToken());
-    await settle(system);
+    await waitUntilIdle(system);
     const table = await readTable(system.access, outputOf(stack, "TableName"));
     for (const account of accounts)
       expect([...table.data].filter((name) => name.startsWith(account))).toHaveLength(3);

@@ -50,8 +50,8 @@ describe("the token of a running system", () => {
     const { name, kill } = refresher();
     const isIt = (call: Call) => call.principal === name && call.action === action;
     let killed = 0;
-    const interceptor: Interceptor = async (call, moment) => {
-      if (killed > 0 || moment !== when || !isIt(call)) return undefined;
+    const interceptor: Interceptor = async (call, phase) => {
+      if (killed > 0 || phase !== when || !isIt(call)) return undefined;
       killed = kill();
       return "drop";
     };
@@ -98,8 +98,8 @@ describe("the token of a running system", () => {
   it("that is revoked while it is refreshed is not replaced by one of no use, and the alarms say so", async () => {
     const { sandbox, stack } = system;
     const old = await current();
-    const stop = stack.gateway.intercept(async ({ principal, action }, moment) => {
-      const isStored = action === "secretsmanager:PutSecretValue" && moment === "after";
+    const stop = stack.gateway.intercept(async ({ principal, action }, phase) => {
+      const isStored = action === "secretsmanager:PutSecretValue" && phase === "after";
       if (isStored && principal === refresher().name) sandbox.endTokens("revoked");
       return undefined;
     });

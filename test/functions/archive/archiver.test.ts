@@ -1,7 +1,7 @@
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { letterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
-import { queueLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
+import { queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import { archiver } from "../../../functions/archive/archiver.ts";
 import { startTestSystem, type TestBucket, type TestSystem } from "../../support/engines.ts";
 import { keptLog, type LogEntry } from "../support/lambda.ts";
@@ -34,20 +34,20 @@ describe("the archiver", () => {
     const archive = archiver({
       places: () =>
         new Map([
-          ["users", queueLetters(system.sqs, users, () => 60)],
-          ["fetch", queueLetters(system.sqs, fetch, () => 60)],
+          ["users", queueDeadLetters(system.sqs, users, () => 60)],
+          ["fetch", queueDeadLetters(system.sqs, fetch, () => 60)],
         ]),
-      put: letterArchive(system.s3, bucket.name).put,
+      put: deadLetterArchive(system.s3, bucket.name).put,
       retentionSeconds,
       beforeEndSeconds,
-      settlingSeconds: 10,
+      longestRunSeconds: 10,
       now: () => new Date(Date.now() + secondsLater * 1000),
       log: kept.log,
     });
     return archive(event, { getRemainingTimeInMillis });
   };
   const nearEnd = retentionSeconds - beforeEndSeconds;
-  const sendLetter = (body: string, attributes: Record<string, string> = {}) =>
+  const sendDeadLetter = (body: string, attributes: Record<string, string> = {}) =>
     system.sqs.send(
       new SendMessageCommand({
         QueueUrl: users,
@@ -66,7 +66,7 @@ describe("the archiver", () => {
 
   it("writes letters that near their end, with reason and sent time, each an object; then deletes them", async () => {
     const before = new Date();
-    const { MessageId } = await sendLetter('{"id":"1"}', { reason: "type: no", returns: "2 run" });
+    const { MessageId } = await sendDeadLetter('{"id":"1"}', { reason: "type: no", returns: "2 run" });
     await system.send(fetch, "a task");
 
     expect(await run(nearEnd)).toEqual({ archived: 2 });
@@ -76,8 +76,8 @@ describe("the archiver", () => {
       expect.stringMatching(/^letters\/fetch\//),
       `letters/users/${day}/${MessageId}.json`,
     ]);
-    const letter = (await archived()).find(({ queue }) => queue === "users");
-    expect(letter).toEqual({
+    const deadLetter = (await archived()).find(({ queue }) => queue === "users");
+    expect(deadLetter).toEqual({
       schemaVersion: 1,
       queue: "users",
       messageId: MessageId,
@@ -87,13 +87,13 @@ describe("the archiver", () => {
       reason: "type: no",
       returns: "2 run",
     });
-    expect(Math.abs(Date.parse(letter.sentAt) - before.getTime())).toBeLessThan(60_000);
+    expect(Math.abs(Date.parse(deadLetter.sentAt) - before.getTime())).toBeLessThan(60_000);
     expect([await bodiesIn(users), await bodiesIn(fetch)]).toEqual([[], []]);
     expect(entries).toContainEqual({ code: "LETTERS_ARCHIVED", queue: "users", count: 1 });
   });
 
   it("leaves what is not near its end in its queue, where it can be received at once", async () => {
-    for (let index = 0; index < 12; index += 1) await sendLetter(`letter ${index}`);
+    for (let index = 0; index < 12; index += 1) await sendDeadLetter(`letter ${index}`);
 
     expect(await run(nearEnd - 120)).toEqual({ archived: 0 });
 
@@ -121,7 +121,7 @@ describe("the archiver", () => {
   });
 
   it("takes how near for one run from its event", async () => {
-    await sendLetter("letter");
+    await sendDeadLetter("letter");
     expect(await run(0, { beforeEndSeconds: retentionSeconds - 1 })).toEqual({ archived: 0 });
     expect(await run(0, { beforeEndSeconds: retentionSeconds })).toEqual({ archived: 1 });
     await expect(run(0, { beforeEndSeconds: "all" })).rejects.toThrow("beforeEndSeconds");
@@ -129,13 +129,13 @@ describe("the archiver", () => {
 
   it("keeps a letter exactly, however large and whatever it holds", async () => {
     const large = `no JSON, "quoted" \\ \t €${"x".repeat(1_048_000)}`;
-    await sendLetter(large);
+    await sendDeadLetter(large);
     await run(nearEnd);
     expect(await archived()).toEqual([expect.objectContaining({ body: large })]);
   });
 
   it("writes the same object again where it ended between writing and deleting", async () => {
-    await sendLetter("letter");
+    await sendDeadLetter("letter");
     const endFault = system.fail("sqs:DeleteMessageBatch");
     await expect(run(nearEnd)).rejects.toThrow("some letters were not archived");
     endFault();
@@ -149,8 +149,8 @@ describe("the archiver", () => {
   });
 
   it("leaves a letter in its queue while it can't be written, and archives the others", async () => {
-    const { MessageId = "" } = await sendLetter("refused");
-    await sendLetter("written");
+    const { MessageId = "" } = await sendDeadLetter("refused");
+    await sendDeadLetter("written");
     await system.send(fetch, "written too");
     const endFault = system.fail("s3:PutObject", `${MessageId}.json`);
 
@@ -170,7 +170,7 @@ describe("the archiver", () => {
   });
 
   it("ends before its time is over, and the next run goes on", async () => {
-    for (let index = 0; index < 25; index += 1) await sendLetter(`letter ${index}`);
+    for (let index = 0; index < 25; index += 1) await sendDeadLetter(`letter ${index}`);
     const first = await run(nearEnd, {}, () => 9_000);
     expect(first.archived).toBeGreaterThan(0);
     expect(first.archived).toBeLessThanOrEqual(10);

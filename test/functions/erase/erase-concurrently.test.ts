@@ -17,15 +17,15 @@ await describeOnTables("the eraser", (tables) => {
     test("is removed without another message, and costs no look at the dead letters", async () => {
       await storeAll();
       await erase(fixture.user);
-      await bodies(fixture.world.subscriber);
+      await bodies(fixture.fixture.subscriber);
       await storeAll();
-      fixture.world.sweeps.deadLetters = true;
+      fixture.fixture.sweeps.deadLetters = true;
       const receives = () => fixture.system.calls().get("test sqs:ReceiveMessage") ?? 0;
       const before = receives();
       await ask(eraseTask(fixture.user, "arrived late", [fixture.account]));
       const messages = await run();
       expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
-      expect(await bodies(fixture.world.subscriber)).toEqual([]);
+      expect(await bodies(fixture.fixture.subscriber)).toEqual([]);
       // Subjects, records and messages, two passes; each is received twice here.
       expect(messages).toBe(6);
       expect(receives() - before).toBeLessThanOrEqual(2 * messages + 2);
@@ -33,13 +33,13 @@ await describeOnTables("the eraser", (tables) => {
 
     test("tells of an account that nobody knew to be the user's", async () => {
       await erase(fixture.user);
-      await bodies(fixture.world.subscriber);
+      await bodies(fixture.fixture.subscriber);
       await store({ userId: fixture.user.id, accountId: fixture.account.id });
       await ask(eraseTask(fixture.user, "arrived late", [fixture.account]));
       await run();
       expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
       expect(await isErased(fixture.account)).toEqual([nameOf(fixture.account)]);
-      expect(await bodies(fixture.world.subscriber)).toMatchObject([{ type: "account.erased" }]);
+      expect(await bodies(fixture.fixture.subscriber)).toMatchObject([{ type: "account.erased" }]);
     });
   });
 
@@ -47,24 +47,25 @@ await describeOnTables("the eraser", (tables) => {
     test("may write data, claims, pages and links until the second pass, which removes them", async () => {
       await storeAll();
       await ask(eraseTask(fixture.user, "operator"));
-      const handler = eraser(fixture.world.dependencies);
+      const handler = eraser(fixture.fixture.dependencies);
       // Subjects, records, dead letters, given-up changes, messages.
-      for (let step = 0; step < 5; step += 1) await deliver(fixture.system, fixture.world.queueUrl, handler);
+      for (let step = 0; step < 5; step += 1)
+        await deliver(fixture.system, fixture.fixture.queueUrl, handler);
       expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
-      const { storing } = fixture.world;
+      const { storing } = fixture.fixture;
       await storing.storeContent(fixture.account, { endpoint: "income" }, 1, contentOf(large));
       await keptPages(storing.overflow).keep(fixture.account, { endpoint: "income" }, [Buffer.from("[]")]);
       await storing.link(fixture.user.id, fixture.account.id);
       await run(handler);
       expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
-      expect(fixture.world.entries.map(({ code }) => code)).toEqual(["ERASED", "ERASED_AGAIN"]);
+      expect(fixture.fixture.entries.map(({ code }) => code)).toEqual(["ERASED", "ERASED_AGAIN"]);
     });
 
     test("have had their time when the second pass begins", async () => {
       const sent: (number | undefined)[] = [];
-      const { send } = fixture.world.dependencies;
+      const { send } = fixture.fixture.dependencies;
       const handler = eraser({
-        ...fixture.world.dependencies,
+        ...fixture.fixture.dependencies,
         settleSeconds: 1,
         send: (url, messages) => {
           sent.push(...messages.map(({ delayInSeconds }) => delayInSeconds));
@@ -72,7 +73,8 @@ await describeOnTables("the eraser", (tables) => {
         },
       });
       await ask(eraseTask(fixture.user, "operator"));
-      for (let step = 0; step < 5; step += 1) await deliver(fixture.system, fixture.world.queueUrl, handler);
+      for (let step = 0; step < 5; step += 1)
+        await deliver(fixture.system, fixture.fixture.queueUrl, handler);
       expect(sent).toEqual([undefined, undefined, undefined, undefined, 1]);
     });
   });
@@ -80,8 +82,8 @@ await describeOnTables("the eraser", (tables) => {
   describe("killed at any of its calls", () => {
     test("it goes on when its message comes again, and erases all the same", async () => {
       await storeAll();
-      fixture.world.sweeps.deadLetters = true;
-      await fixture.system.send(fixture.world.deadLetters.users, "a dead letter");
+      fixture.fixture.sweeps.deadLetters = true;
+      await fixture.system.send(fixture.fixture.deadLetters.users, "a dead letter");
       await ask(eraseTask(fixture.user, "operator", [], "followed"));
       const counts = new Map<string, number>();
       const ofTheTest = new Set([
@@ -89,17 +91,17 @@ await describeOnTables("the eraser", (tables) => {
         "dynamodb:GetItem",
       ]);
       // The first and the third call of each action: the engine has done it, and the function does not learn of it.
-      const end = fixture.system.intercept(async ({ action }, moment) => {
-        if (moment === "before" || ofTheTest.has(action)) return undefined;
+      const end = fixture.system.intercept(async ({ action }, phase) => {
+        if (phase === "before" || ofTheTest.has(action)) return undefined;
         const count = (counts.get(action) ?? 0) + 1;
         counts.set(action, count);
         return count === 1 || count === 3
           ? { status: 503, errorType: "ServiceUnavailable", message: "killed" }
           : undefined;
       });
-      const handler = eraser(fixture.world.dependencies);
+      const handler = eraser(fixture.fixture.dependencies);
       for (let tries = 0; !(await report())?.isDone && tries < 100; tries += 1) {
-        const messages = await fixture.system.receive(fixture.world.queueUrl);
+        const messages = await fixture.system.receive(fixture.fixture.queueUrl);
         const { batchItemFailures } = await handler(sqsEvent(messages), context);
         const failed = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
         for (const { MessageId = "", ReceiptHandle } of messages) {
@@ -139,11 +141,11 @@ await describeOnTables("the eraser", (tables) => {
     });
     const times = [60_000, 60_000, 10_000];
     const invocation = { getRemainingTimeInMillis: () => times.shift() ?? 10_000 };
-    await eraser(fixture.world.dependencies)(
-      sqsEvent(await fixture.system.receive(fixture.world.queueUrl)),
+    await eraser(fixture.fixture.dependencies)(
+      sqsEvent(await fixture.system.receive(fixture.fixture.queueUrl)),
       invocation,
     );
-    const left = (await fixture.world.table.items(`USER#${fixture.user.id}`)).length;
+    const left = (await fixture.fixture.table.items(`USER#${fixture.user.id}`)).length;
     expect(left).toBeGreaterThan(0);
     expect(await report()).toMatchObject({ step: "records", isDone: false, removed: { events: 61 - left } });
     await run();
@@ -152,22 +154,22 @@ await describeOnTables("the eraser", (tables) => {
   });
 
   test("a task that can't be read goes to the eraser's own dead letters, with the reason", async () => {
-    await fixture.system.send(fixture.world.queueUrl, '{"schemaVersion":1,"cause":"whim"}');
-    await deliver(fixture.system, fixture.world.queueUrl, eraser(fixture.world.dependencies));
-    const [letter] = await fixture.system.drain(fixture.world.deadLetterQueueUrl);
-    expect(letter?.MessageAttributes?.reason?.StringValue).toMatch(/^cause: expected one of operator/);
+    await fixture.system.send(fixture.fixture.queueUrl, '{"schemaVersion":1,"cause":"whim"}');
+    await deliver(fixture.system, fixture.fixture.queueUrl, eraser(fixture.fixture.dependencies));
+    const [deadLetter] = await fixture.system.drain(fixture.fixture.deadLetterQueueUrl);
+    expect(deadLetter?.MessageAttributes?.reason?.StringValue).toMatch(/^cause: expected one of operator/);
   });
 
   test("the log holds digests and times, and nobody's id", async () => {
     await storeAll();
     await erase(fixture.user);
-    const keys = await fixture.world.log.keys();
+    const keys = await fixture.fixture.log.keys();
     expect(keys.toSorted()).toEqual(
-      (await Promise.all([fixture.user, fixture.account].map(fixture.world.digestOf)))
+      (await Promise.all([fixture.user, fixture.account].map(fixture.fixture.digestOf)))
         .map((digest) => `erased/${digest}`)
         .toSorted(),
     );
-    expect(JSON.parse((await fixture.world.log.bytes(keys[0] ?? "")).toString())).toEqual({
+    expect(JSON.parse((await fixture.fixture.log.bytes(keys[0] ?? "")).toString())).toEqual({
       schemaVersion: 1,
       erasedAt: erasedAt.toISOString(),
     });

@@ -18,7 +18,7 @@ await describeOnTables("the eraser", (tables) => {
 
   describe("dead letters", () => {
     beforeEach(() => {
-      fixture.world.sweeps.deadLetters = true;
+      fixture.fixture.sweeps.deadLetters = true;
     });
     const envelope = (body: Parameters<typeof writeEnvelope>[0]["body"]) =>
       writeEnvelope({
@@ -31,21 +31,21 @@ await describeOnTables("the eraser", (tables) => {
     const payload = (id: string) => JSON.stringify({ event: "unheard_of", data: { user_id: id } });
 
     test("of one large body, delivered twice, go both, in queue and archive", async () => {
-      const { deadLetters, overflow, put, letters } = fixture.world;
+      const { deadLetters, overflow, put, letters: archivedDeadLetters } = fixture.fixture;
       await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
       const body = envelope({ as: "object", key: "bodies/users/large", of: "text", bytes: 1 });
       for (const MessageBody of [body, body]) await fixture.system.send(deadLetters.users, MessageBody);
-      await letters.put("users", { messageId: "m-1", sentAt: erasedAt, receives: 1, body });
+      await archivedDeadLetters.put("users", { messageId: "m-1", sentAt: erasedAt, receives: 1, body });
       await erase(fixture.user);
       expect((await report())?.removed).toMatchObject({ "dead letters of users": 3 });
       expect(await fixture.system.drain(deadLetters.users)).toEqual([]);
-      expect(await fixture.world.archive.keys()).toEqual([]);
+      expect(await fixture.fixture.archive.keys()).toEqual([]);
       expect((await overflow.keys()).filter((key) => key.startsWith("bodies/"))).toEqual([]);
     });
 
     test("that name the user or an account are deleted, with the object of a large body; the others stay", async () => {
       await storeAll();
-      const { deadLetters, overflow, put, letters } = fixture.world;
+      const { deadLetters, overflow, put, letters: archivedDeadLetters } = fixture.fixture;
       await put(overflow.name, "bodies/users/large", payload(fixture.user.id));
       await put(overflow.name, "bodies/users/others", payload("somebody else"));
       const others = [
@@ -67,9 +67,9 @@ await describeOnTables("the eraser", (tables) => {
         deadLetters["subscriber/all"],
         JSON.stringify({ subject: `account/${fixture.account.id}/income` }),
       );
-      const letter = { messageId: "m-1", sentAt: erasedAt, receives: 1, body: task(fixture.account) };
-      await letters.put("fetch", letter);
-      await letters.put("fetch", { ...letter, messageId: "m-2", body: task(fixture.other) });
+      const deadLetter = { messageId: "m-1", sentAt: erasedAt, receives: 1, body: task(fixture.account) };
+      await archivedDeadLetters.put("fetch", deadLetter);
+      await archivedDeadLetters.put("fetch", { ...deadLetter, messageId: "m-2", body: task(fixture.other) });
 
       await erase(fixture.user);
 
@@ -85,24 +85,24 @@ await describeOnTables("the eraser", (tables) => {
         task(fixture.other),
       ]);
       expect(await fixture.system.drain(deadLetters["subscriber/all"])).toEqual([]);
-      expect(await fixture.world.archive.keys()).toEqual([expect.stringContaining("m-2")]);
+      expect(await fixture.fixture.archive.keys()).toEqual([expect.stringContaining("m-2")]);
       expect((await overflow.keys()).filter((key) => key.startsWith("bodies/"))).toEqual([
         "bodies/users/others",
       ]);
     });
 
     test("that are too many for the function's time are told of, and hold nothing up", async () => {
-      const handler = eraser(fixture.world.dependencies);
+      const handler = eraser(fixture.fixture.dependencies);
       await ask({
         ...eraseTask(fixture.user, "operator", [], "followed"),
         next: "dead letters",
         erased: [fixture.user],
       });
       for (let count = 0; count < 11; count += 1)
-        await fixture.system.send(fixture.world.deadLetters.fetch, `letter ${count}`);
+        await fixture.system.send(fixture.fixture.deadLetters.fetch, `letter ${count}`);
       const times = [60_000, 60_000, 10_000];
       const invocation = { getRemainingTimeInMillis: () => times.shift() ?? 10_000 };
-      await handler(sqsEvent(await fixture.system.receive(fixture.world.queueUrl)), invocation);
+      await handler(sqsEvent(await fixture.system.receive(fixture.fixture.queueUrl)), invocation);
       expect(await report()).toMatchObject({ incomplete: ["fetch"], step: "given-up changes" });
     });
   });
@@ -117,7 +117,7 @@ await describeOnTables("the eraser", (tables) => {
       });
 
     test("lose the records of the user, and keep those of others", async () => {
-      const { failures, put } = fixture.world;
+      const { failures, put } = fixture.fixture;
       await put(failures.name, "aws/lambda/mixed", givenUp("somebody", fixture.user.id, "else"));
       await put(failures.name, "aws/lambda/own", givenUp(fixture.user.id, fixture.user.id));
       await put(failures.name, "aws/lambda/others", givenUp("somebody"));
@@ -134,7 +134,7 @@ await describeOnTables("the eraser", (tables) => {
     const put = (sk: string, replay: object) =>
       fixture.system.dynamodb.send(
         new PutItemCommand({
-          TableName: fixture.world.table.name,
+          TableName: fixture.fixture.table.name,
           Item: marshall({ pk: "REPLAY", sk, replay }),
         }),
       );
@@ -142,7 +142,7 @@ await describeOnTables("the eraser", (tables) => {
     await put("come-so-far", { after: { pk: `USER#${fixture.user.id}`, sk: "STATE" } });
     await put("of-another", { subject: fixture.other });
     await erase(fixture.user);
-    expect((await fixture.world.table.items("REPLAY")).map(({ sk }) => sk)).toEqual(["of-another"]);
+    expect((await fixture.fixture.table.items("REPLAY")).map(({ sk }) => sk)).toEqual(["of-another"]);
     expect((await report())?.removed).toEqual({ replays: 2 });
   });
 });

@@ -9,16 +9,16 @@ import { eraser } from "../../../functions/erase/eraser.ts";
 import { outbox } from "../../../functions/relay/outbox.ts";
 import { relay } from "../../../functions/relay/relay.ts";
 import { describeOnTables, startTestSystem, type TestSystem } from "../../support/engines.ts";
-import { createWorld, source, type World } from "../support/erasing.ts";
+import { createErasureFixture, type ErasureFixture, source } from "../support/erasing.ts";
 import { context, keptLog, sqsEvent } from "../support/lambda.ts";
 import { isRelayed, lambdaRecords } from "../support/relayed-records.ts";
 
 /** Of one erasure, which makes fewer calls than that in its two passes. */
-const mostRetries = 40;
+const maxRetries = 40;
 
 await describeOnTables("an erasure, and late retries of webhooks of who is erased", (tables) => {
   let system: TestSystem;
-  let world: World;
+  let fixture: ErasureFixture;
   let fetchQueueUrl: string;
   let userId: string;
   let accountId: string;
@@ -29,7 +29,7 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
   });
   afterAll(() => system.close());
   beforeEach(async () => {
-    world = await createWorld(system);
+    fixture = await createErasureFixture(system);
     fetchQueueUrl = await system.createQueue();
     [userId, accountId, relayedSoFar] = [randomUUID(), randomUUID(), 0];
     const facts = { userId, receivedAt: "2026-11-21T11:00:00.000Z" };
@@ -41,15 +41,15 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
   });
 
   const receive = async (event: IncomeEvent) => {
-    await world.storing.record({ event, body: { as: "text", text: "{}" } });
+    await fixture.storing.record({ event, body: { as: "text", text: "{}" } });
   };
 
   /** Relays all that is new in the stream, and what follows from it. */
-  async function relayAll(findErased: FindErased = world.findErased): Promise<void> {
-    const { revisions, link } = world.storing;
-    const { publish, queueUrl, eventSource } = world.dependencies;
+  async function relayAll(findErased: FindErased = fixture.findErased): Promise<void> {
+    const { versionedRecords, link } = fixture.storing;
+    const { publish, queueUrl, eventSource } = fixture.dependencies;
     const handler = relay({
-      revisions,
+      versionedRecords,
       link,
       findErased,
       outbox: outbox(sqsSender(system.sqs), { fetch: fetchQueueUrl, erase: queueUrl }, publish),
@@ -59,7 +59,7 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
       log: keptLog().log,
     });
     for (;;) {
-      const records = (await world.table.stream()).filter(isRelayed);
+      const records = (await fixture.table.stream()).filter(isRelayed);
       if (records.length === relayedSoFar) return;
       const batch = records.slice(relayedSoFar);
       relayedSoFar = records.length;
@@ -69,13 +69,13 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
 
   /** Runs the eraser's steps until none is left. */
   async function eraseAll(): Promise<void> {
-    const handler = eraser(world.dependencies);
+    const handler = eraser(fixture.dependencies);
     for (;;) {
-      const messages = await system.receive(world.queueUrl);
+      const messages = await system.receive(fixture.queueUrl);
       if (messages.length === 0) return;
       expect(await handler(sqsEvent(messages), context)).toEqual({ batchItemFailures: [] });
       for (const { ReceiptHandle } of messages) {
-        await system.sqs.send(new DeleteMessageCommand({ QueueUrl: world.queueUrl, ReceiptHandle }));
+        await system.sqs.send(new DeleteMessageCommand({ QueueUrl: fixture.queueUrl, ReceiptHandle }));
       }
     }
   }
@@ -88,11 +88,11 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
     }
   }
   const remains = async () =>
-    (await world.table.all())
+    (await fixture.table.all())
       .map((item) => JSON.stringify(item))
       .filter((text) => text.includes(userId) || text.includes(accountId));
   const ask = () =>
-    system.send(world.queueUrl, writeEraseTask(eraseTask({ kind: "user", id: userId }, "operator")));
+    system.send(fixture.queueUrl, writeEraseTask(eraseTask({ kind: "user", id: userId }, "operator")));
 
   test.each([
     ["are relayed at once", true],
@@ -105,10 +105,10 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
 
     let retries = 0;
     let isRetrying = false;
-    const end = system.intercept(async ({ action }, moment) => {
-      const isOfEraser = !isRetrying && moment === "before" && /^(dynamodb|s3):/.test(action);
+    const end = system.intercept(async ({ action }, phase) => {
+      const isOfEraser = !isRetrying && phase === "before" && /^(dynamodb|s3):/.test(action);
       const event = events[retries % events.length];
-      if (!isOfEraser || retries === mostRetries || event === undefined) return undefined;
+      if (!isOfEraser || retries === maxRetries || event === undefined) return undefined;
       isRetrying = true;
       retries += 1;
       await receive(event);
@@ -122,8 +122,10 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
 
     expect(retries).toBeGreaterThan(20);
     expect(await remains()).toEqual([]);
-    const told = (await system.drain(world.subscriber)).map(({ Body = "" }): unknown => JSON.parse(Body));
-    expect(told).toContainEqual(expect.objectContaining({ type: "user.erased", source }));
+    const announced = (await system.drain(fixture.subscriber)).map(({ Body = "" }): unknown =>
+      JSON.parse(Body),
+    );
+    expect(announced).toContainEqual(expect.objectContaining({ type: "user.erased", source }));
   });
 
   test("leave nothing of anybody where the relay looked for the erasure before it, and wrote after it", async () => {
@@ -133,7 +135,7 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
     const hasLooked = Promise.withResolvers<void>();
     const isErased = Promise.withResolvers<void>();
     const relaying = relayAll(async (subjects) => {
-      const erased = await world.findErased(subjects);
+      const erased = await fixture.findErased(subjects);
       hasLooked.resolve();
       await isErased.promise;
       return erased;

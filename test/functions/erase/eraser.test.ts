@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
-import { want } from "../../../domain/fetch/document.ts";
+import { requestFetch } from "../../../domain/fetch/document.ts";
 import { eraseTask } from "../../../domain/recovery/erasure.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
 import { describeOnTables } from "../../support/engines.ts";
@@ -20,10 +20,10 @@ await describeOnTables("the eraser", (tables) => {
       await storeAll();
       await erase(fixture.user);
       expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
-      expect(await fixture.world.overflow.keys()).toEqual([
+      expect(await fixture.fixture.overflow.keys()).toEqual([
         expect.stringContaining(`data/account/${fixture.other.id}/profile/`),
       ]);
-      expect(await fixture.world.table.item(`ACCOUNT#${fixture.other.id}`, "STATE")).toBeDefined();
+      expect(await fixture.fixture.table.item(`ACCOUNT#${fixture.other.id}`, "STATE")).toBeDefined();
     });
 
     test("is reported by what was removed", async () => {
@@ -50,7 +50,7 @@ await describeOnTables("the eraser", (tables) => {
 
     test("is reported by the erasure that removed it, where two of them meet", async () => {
       await storeAll();
-      const { records } = fixture.world.dependencies;
+      const { records } = fixture.fixture.dependencies;
       const overtaken: typeof records = {
         ...records,
         remove: async (record) => {
@@ -59,7 +59,7 @@ await describeOnTables("the eraser", (tables) => {
         },
       };
       await ask(eraseTask(fixture.user, "operator", [], "followed"));
-      await run(eraser({ ...fixture.world.dependencies, records: overtaken }));
+      await run(eraser({ ...fixture.fixture.dependencies, records: overtaken }));
       expect(await report()).toMatchObject({ isDone: true, subjects: 2 });
       expect((await report())?.removed).toEqual({ data: 2, pages: 1 });
     });
@@ -70,7 +70,7 @@ await describeOnTables("the eraser", (tables) => {
       expect(await isErased(fixture.user, fixture.account, fixture.other)).toEqual(
         [nameOf(fixture.account), nameOf(fixture.user)].toSorted(),
       );
-      const stones = (await fixture.world.table.all()).filter(({ sk }) => sk === "TOMBSTONE");
+      const stones = (await fixture.fixture.table.all()).filter(({ sk }) => sk === "TOMBSTONE");
       const days = 100 * 86_400;
       for (const stone of stones) {
         expect(stone).toMatchObject({
@@ -83,15 +83,15 @@ await describeOnTables("the eraser", (tables) => {
     test("has tombstone and log, and so has each account, before anything is removed", async () => {
       await storeAll();
       const done: string[] = [];
-      const end = fixture.system.intercept(async ({ action, resources }, moment) => {
-        const isLog = resources.some((arn) => arn.includes(fixture.world.log.name));
-        if (moment === "after" && (/UpdateItem|DeleteItem|DeleteObject/.test(action) || isLog))
+      const end = fixture.system.intercept(async ({ action, resources }, phase) => {
+        const isLog = resources.some((arn) => arn.includes(fixture.fixture.log.name));
+        if (phase === "after" && (/UpdateItem|DeleteItem|DeleteObject/.test(action) || isLog))
           done.push(action);
         return undefined;
       });
       await ask(eraseTask(fixture.user, "operator"));
       for (let step = 0; step < 2; step += 1)
-        await deliver(fixture.system, fixture.world.queueUrl, eraser(fixture.world.dependencies));
+        await deliver(fixture.system, fixture.fixture.queueUrl, eraser(fixture.fixture.dependencies));
       end();
       const firstRemoval = done.findIndex((action) => /^(dynamodb:DeleteItem|s3:DeleteObject)$/.test(action));
       expect(done.slice(0, firstRemoval)).toEqual([
@@ -119,23 +119,23 @@ await describeOnTables("the eraser", (tables) => {
         correlationid: "followed",
         data,
       });
-      expect(await bodies(fixture.world.subscriber)).toEqual([
+      expect(await bodies(fixture.fixture.subscriber)).toEqual([
         message(fixture.user, { userId: fixture.user.id }),
         message(fixture.account, { accountId: fixture.account.id }),
       ]);
     });
 
     test("is told of with the same message by every erasure that finds nobody told yet", async () => {
-      const { tombstones } = fixture.world.dependencies;
-      const untold = { ...tombstones, markTold: async () => undefined };
-      const tellOf = async (id: string) => {
+      const { tombstones } = fixture.fixture.dependencies;
+      const unannounced = { ...tombstones, markAnnounced: async () => undefined };
+      const announcementOf = async (id: string) => {
         await ask(eraseTask(fixture.user, "operator", [], id));
-        await run(eraser({ ...fixture.world.dependencies, tombstones: untold }));
-        return bodies(fixture.world.subscriber);
+        await run(eraser({ ...fixture.fixture.dependencies, tombstones: unannounced }));
+        return bodies(fixture.fixture.subscriber);
       };
-      const [message] = await tellOf("the first");
+      const [message] = await announcementOf("the first");
       expect(message).toMatchObject({ type: "user.erased", correlationid: "the first" });
-      expect(await tellOf("a later one")).toEqual([message, message]);
+      expect(await announcementOf("a later one")).toEqual([message, message]);
     });
 
     test("takes no account along that is another user's by its own records", async () => {
@@ -143,12 +143,12 @@ await describeOnTables("the eraser", (tables) => {
       const owner = randomUUID();
       await store({ userId: owner, accountId: fixture.account.id });
       // An event of this user names the account of the other.
-      await fixture.world.storing.record({
+      await fixture.fixture.storing.record({
         event: eventOf({ userId: fixture.user.id, accountId: fixture.account.id }),
         body: { as: "text", text: "{}" },
       });
       await erase(fixture.user);
-      expect(await fixture.world.table.item(`ACCOUNT#${fixture.account.id}`, "STATE")).toBeDefined();
+      expect(await fixture.fixture.table.item(`ACCOUNT#${fixture.account.id}`, "STATE")).toBeDefined();
       expect(await isErased(fixture.account, fixture.other)).toEqual([nameOf(fixture.other)]);
       expect(await remains(fixture.user.id, fixture.other.id)).toEqual([]);
     });
@@ -165,23 +165,31 @@ await describeOnTables("the eraser", (tables) => {
       await storeAll();
       await erase(fixture.account);
       expect(await remains(fixture.account.id)).toEqual([]);
-      expect(await fixture.world.table.item(`USER#${fixture.user.id}`, "STATE")).toBeDefined();
+      expect(await fixture.fixture.table.item(`USER#${fixture.user.id}`, "STATE")).toBeDefined();
       expect(
-        (await fixture.world.table.items(`USER#${fixture.user.id}`)).map(
+        (await fixture.fixture.table.items(`USER#${fixture.user.id}`)).map(
           ({ sk }) => String(sk).split("#")[0],
         ),
       ).toEqual(["EVENT", "STATE"]);
-      expect(await bodies(fixture.world.subscriber)).toMatchObject([
+      expect(await bodies(fixture.fixture.subscriber)).toMatchObject([
         { type: "account.erased", data: { accountId: fixture.account.id } },
       ]);
     });
 
     test("goes with its events among those of a user whom only its data names", async () => {
       const facts = { userId: fixture.user.id, accountId: fixture.account.id };
-      const told = eventOf({ ...facts, kind: "endpoints", type: "endpoint.updated", endpoint: "income" });
-      await fixture.world.storing.record({ event: eventOf(facts), body: { as: "text", text: "{}" } });
-      await fixture.world.storing.revisions.dataSet(fixture.account, { endpoint: "income" }, (known) =>
-        want(known, fixture.account, { endpoint: "income" }, { event: told, receipts: 1 }),
+      const announced = eventOf({
+        ...facts,
+        kind: "endpoints",
+        type: "endpoint.updated",
+        endpoint: "income",
+      });
+      await fixture.fixture.storing.record({ event: eventOf(facts), body: { as: "text", text: "{}" } });
+      await fixture.fixture.storing.versionedRecords.document(
+        fixture.account,
+        { endpoint: "income" },
+        (known) =>
+          requestFetch(known, fixture.account, { endpoint: "income" }, { event: announced, receipts: 1 }),
       );
       await erase(fixture.account);
       expect(await remains(fixture.account.id)).toEqual([]);
@@ -189,7 +197,7 @@ await describeOnTables("the eraser", (tables) => {
 
     test("that arrives late in the records of a user is found there by the user's name in the task", async () => {
       await erase(fixture.account);
-      await fixture.world.storing.record({
+      await fixture.fixture.storing.record({
         event: eventOf({ userId: fixture.user.id, accountId: fixture.account.id }),
         body: { as: "text", text: "{}" },
       });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { askTask, type Task, writeTask } from "../../../domain/fetch/tasks.ts";
+import { fetchStateTask, type Task, writeTask } from "../../../domain/fetch/tasks.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, noon, provider } from "../support/fetcher-fixture.ts";
@@ -18,7 +18,7 @@ await describeOnTables("the fetcher", (tables) => {
     ])("writes that it is %s, and confirms it", async (_, json, facts) => {
       await put({ version: 3, connected: false });
       fixture.remote.answer = () => ({ json });
-      expect(await perform(askTask(fixture.subject, 3))).toEqual([]);
+      expect(await perform(fetchStateTask(fixture.subject, 3))).toEqual([]);
       expect(calls()).toEqual([`GET /accounts/${fixture.subject.id}`]);
       expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
         version: 4,
@@ -31,7 +31,7 @@ await describeOnTables("the fetcher", (tables) => {
     test("answered without connected is given up with its reason, and the state stays unconfirmed", async () => {
       await put({ version: 3 });
       fixture.remote.answer = () => ({ json: { id: "x" } });
-      expect(await perform(askTask(fixture.subject, 3))).toEqual([]);
+      expect(await perform(fetchStateTask(fixture.subject, 3))).toEqual([]);
       expect(await deadLetters()).toMatchObject([{ reason: expect.stringContaining("no connected") }]);
       expect(await fixture.known.loadState(fixture.subject)).toMatchObject({ unconfirmed: true, version: 3 });
     });
@@ -41,7 +41,7 @@ await describeOnTables("the fetcher", (tables) => {
       async (status) => {
         await put({ connected: true });
         fixture.remote.answer = () => status;
-        await perform(askTask(fixture.subject, 1));
+        await perform(fetchStateTask(fixture.subject, 1));
         expect(codes()).toEqual(["TASK_POSTPONED"]);
         expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
           deleted: false,
@@ -54,7 +54,7 @@ await describeOnTables("the fetcher", (tables) => {
     test.each([404, 410])("answered with %i writes that it is deleted, as an event told", async (status) => {
       await put({ connected: true, deletionTold: true });
       fixture.remote.answer = () => status;
-      await perform(askTask(fixture.subject, 1));
+      await perform(fetchStateTask(fixture.subject, 1));
       expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
         deleted: true,
         unconfirmed: false,
@@ -69,7 +69,7 @@ await describeOnTables("the fetcher", (tables) => {
       fixture.subject = { kind, id: randomUUID() };
       await put();
       fixture.remote.answer = () => ({ json: {} });
-      await perform(askTask(fixture.subject, 1));
+      await perform(fetchStateTask(fixture.subject, 1));
       expect(calls()).toEqual([`GET ${path}${fixture.subject.id}`]);
     });
 
@@ -77,14 +77,14 @@ await describeOnTables("the fetcher", (tables) => {
       fixture.subject = { kind: "user", id: randomUUID() };
       await put();
       const { user: _, ...paths } = provider.paths;
-      expect(await perform(askTask(fixture.subject, 1), { ...provider, paths })).toEqual([]);
+      expect(await perform(fetchStateTask(fixture.subject, 1), { ...provider, paths })).toEqual([]);
       expect(calls()).toEqual([]);
       expect(await fixture.known.loadState(fixture.subject)).toMatchObject({ unconfirmed: true, version: 1 });
     });
 
     test("for a version that the state has left behind is void", async () => {
       await put({ version: 2 });
-      expect(await perform(askTask(fixture.subject, 1))).toEqual([]);
+      expect(await perform(fetchStateTask(fixture.subject, 1))).toEqual([]);
       expect(calls()).toEqual([]);
       expect(codes()).toEqual(["TASK_VOID"]);
     });
@@ -98,7 +98,7 @@ await describeOnTables("the fetcher", (tables) => {
         );
         return { json: { connected: true } };
       };
-      expect(await perform(askTask(fixture.subject, 1))).toEqual([]);
+      expect(await perform(fetchStateTask(fixture.subject, 1))).toEqual([]);
       expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
         version: 2,
         connected: false,
@@ -117,7 +117,7 @@ await describeOnTables("the fetcher", (tables) => {
           await secondIsWritten.promise;
           return { json: { connected: false } };
         };
-        await fixture.system.send(fixture.queueUrl, writeTask(askTask(fixture.subject, 1)));
+        await fixture.system.send(fixture.queueUrl, writeTask(fetchStateTask(fixture.subject, 1)));
         const patiently = {
           ...provider,
           timeouts: { connectSeconds: 60, headersSeconds: 60, bodySeconds: 60 },
@@ -138,7 +138,7 @@ await describeOnTables("the fetcher", (tables) => {
 
       test("keeps the later answer where an event came between them", async () => {
         await put({ connected: true });
-        await answerInOppositeOrder(askTask(fixture.subject, 2), async () => {
+        await answerInOppositeOrder(fetchStateTask(fixture.subject, 2), async () => {
           await fixture.known.state(fixture.subject, (state) => state && { ...state, version: 2 });
         });
         expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
@@ -150,7 +150,7 @@ await describeOnTables("the fetcher", (tables) => {
 
       test("keeps the later answer where both are of one task, which SQS delivered twice", async () => {
         await put({ connected: true });
-        await answerInOppositeOrder(askTask(fixture.subject, 1), async () => undefined);
+        await answerInOppositeOrder(fetchStateTask(fixture.subject, 1), async () => undefined);
         expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
           version: 2,
           connected: true,
@@ -166,7 +166,7 @@ await describeOnTables("the fetcher", (tables) => {
     ])("answered with %s goes to the dead-letter queue, and confirms nothing", async (_, text, reason) => {
       await put();
       fixture.remote.answer = () => ({ text });
-      await perform(askTask(fixture.subject, 1));
+      await perform(fetchStateTask(fixture.subject, 1));
       expect(await deadLetters()).toMatchObject([{ reason }]);
       expect(await fixture.known.loadState(fixture.subject)).toMatchObject({ unconfirmed: true, version: 1 });
     });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ReadingWorld } from "../support/reading-simulation.ts";
+import { ReadingSimulation } from "../support/reading-simulation.ts";
 import type { Call, Mutation } from "../support/reading-table.ts";
 
 /**
@@ -14,15 +14,19 @@ function excessOf(calls: readonly Call[]): number {
   return calls.filter(isInExcess).length;
 }
 
-async function rest(events: number, random: Iterator<number>, mutation?: Mutation): Promise<ReadingWorld> {
-  const world = new ReadingWorld(events, random, mutation);
-  await world.run();
-  return world;
+async function rest(
+  events: number,
+  random: Iterator<number>,
+  mutation?: Mutation,
+): Promise<ReadingSimulation> {
+  const simulation = new ReadingSimulation(events, random, mutation);
+  await simulation.run();
+  return simulation;
 }
 
-const worlds = [fc.integer({ min: 1, max: 6 }), fc.noBias(fc.infiniteStream(fc.nat()))] as const;
+const simulations = [fc.integer({ min: 1, max: 6 }), fc.noBias(fc.infiniteStream(fc.nat()))] as const;
 
-function isUpToDate({ stream, table: { known, stored } }: ReadingWorld): boolean {
+function isUpToDate({ stream, table: { known, stored } }: ReadingSimulation): boolean {
   return stored.data === stream.data && known?.done === known?.wanted;
 }
 
@@ -34,7 +38,7 @@ describe("events, repeats, replays, doubled messages, kills, failures and slow c
     "end with data that is not older than the last event, with no task left, and done never falls%s",
     async (_, mutation) => {
       await fc.assert(
-        fc.asyncProperty(...worlds, async (events, random) => {
+        fc.asyncProperty(...simulations, async (events, random) => {
           const { table, stream } = await rest(events, random[Symbol.iterator](), mutation);
           expect(table.stored.data).toBe(stream.data);
           expect(table.known?.done).toBe(table.known?.wanted);
@@ -47,7 +51,7 @@ describe("events, repeats, replays, doubled messages, kills, failures and slow c
 
   it("make the least calls that the interleaving allows, within 5 %", async () => {
     await fc.assert(
-      fc.asyncProperty(...worlds, async (events, random) => {
+      fc.asyncProperty(...simulations, async (events, random) => {
         const { calls } = (await rest(events, random[Symbol.iterator]())).table;
         const excess = excessOf(calls);
         expect(calls.length).toBeLessThanOrEqual(1.05 * (calls.length - excess));
@@ -58,9 +62,9 @@ describe("events, repeats, replays, doubled messages, kills, failures and slow c
 });
 
 describe("the laws notice", () => {
-  const failing = async (mutation: Mutation, isBroken: (world: ReadingWorld) => boolean) => {
+  const failing = async (mutation: Mutation, isBroken: (simulation: ReadingSimulation) => boolean) => {
     const { failed } = await fc.check(
-      fc.asyncProperty(...worlds, async (events, random) => {
+      fc.asyncProperty(...simulations, async (events, random) => {
         return !isBroken(await rest(events, random[Symbol.iterator](), mutation));
       }),
       { numRuns: 20_000, seed: 1, endOnFailure: true },
@@ -73,6 +77,6 @@ describe("the laws notice", () => {
   });
 
   it("refused tasks that are dropped for the claimant to do: data is lost", async () => {
-    expect(await failing("refused tasks are dropped", (world) => !isUpToDate(world))).toBe(true);
+    expect(await failing("refused tasks are dropped", (simulation) => !isUpToDate(simulation))).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import {
-  askTask,
+  fetchStateTask,
   readTask,
   readTaskText,
   startTask,
@@ -22,14 +22,14 @@ await describeOnTables("the fetcher", (tables) => {
     requests,
     calls,
     deadLetters,
-    want,
+    want: request,
     put,
     content,
     postponed,
   } = fixture;
 
   describe("a call that may be made again", () => {
-    beforeEach(() => want("income"));
+    beforeEach(() => request("income"));
     const hoursAgo = (hours: number) => new Date(noon.getTime() - hours * 3_600_000);
     const read = (attempts = 0, since?: Date): Task => ({
       ...readTask(fixture.subject, { endpoint: "income" }, 1),
@@ -71,7 +71,7 @@ await describeOnTables("the fetcher", (tables) => {
 
     test("in a batch of ten is settled with one request for all that wait long, one for all that wait short", async () => {
       const endpoints = Array.from({ length: 10 }, (_, index) => `e${index}`);
-      await Promise.all(endpoints.map((endpoint) => want(endpoint)));
+      await Promise.all(endpoints.map((endpoint) => request(endpoint)));
       await Promise.all(
         endpoints.map((endpoint) =>
           fixture.system.send(fixture.queueUrl, writeTask(readTask(fixture.subject, { endpoint }, 1))),
@@ -90,15 +90,15 @@ await describeOnTables("the fetcher", (tables) => {
     test("is given up into the dead-letter queue after the longest outage, with the reason", async () => {
       fixture.remote.answer = () => 503;
       expect(await perform(read(70, hoursAgo(72)))).toEqual([]);
-      const [letter, ...others] = await deadLetters();
+      const [deadLetter, ...others] = await deadLetters();
       expect(others).toEqual([]);
-      expect(letter?.reason).toBe(
+      expect(deadLetter?.reason).toBe(
         "the provider answered 503; given up after 72 hours, see fetch.longestOutageHours",
       );
       // Redriven, it begins anew.
-      expect(readTaskText(letter?.body ?? "")).toEqual(read());
+      expect(readTaskText(deadLetter?.body ?? "")).toEqual(read());
       expect(codes()).toEqual(["MESSAGE_REJECTED"]);
-      expect(await fixture.known.loadDataSet(fixture.subject, { endpoint: "income" })).toMatchObject({
+      expect(await fixture.known.loadDocument(fixture.subject, { endpoint: "income" })).toMatchObject({
         done: 0,
       });
     });
@@ -112,8 +112,8 @@ await describeOnTables("the fetcher", (tables) => {
       expect(fixture.sent).toMatchObject([{ returns: "1 run" }]);
       await redriven(read(70, hoursAgo(72)));
       await deliver(fixture.system, fixture.queueUrl, fetcherOf(), { firstReceivedAt: noon });
-      const [letter] = await fixture.system.drain(fixture.deadLetterQueueUrl);
-      expect(letter?.MessageAttributes?.returns?.StringValue).toBe("1 run");
+      const [deadLetter] = await fixture.system.drain(fixture.deadLetterQueueUrl);
+      expect(deadLetter?.MessageAttributes?.returns?.StringValue).toBe("1 run");
     });
 
     test("is not given up before, however often it was tried", async () => {
@@ -142,7 +142,7 @@ await describeOnTables("the fetcher", (tables) => {
     });
 
     test("does not hold up the other tasks of its batch", async () => {
-      await want("profile");
+      await request("profile");
       await fixture.system.send(
         fixture.queueUrl,
         writeTask(readTask(fixture.subject, { endpoint: "profile" }, 1)),
@@ -155,7 +155,7 @@ await describeOnTables("the fetcher", (tables) => {
   });
 
   test.each([400, 403])("a task that the provider answers with %i is given up at once", async (status) => {
-    await want("income");
+    await request("income");
     fixture.remote.answer = () => status;
     await perform(readTask(fixture.subject, { endpoint: "income" }, 1));
     expect(await deadLetters()).toMatchObject([{ reason: `the provider answered ${status}` }]);
@@ -164,7 +164,7 @@ await describeOnTables("the fetcher", (tables) => {
   test.each([400, 403])("a start or an ask that is answered with %i is given up at once", async (status) => {
     await put();
     fixture.remote.answer = () => status;
-    for (const task of [startTask(fixture.subject, 1), askTask(fixture.subject, 1)]) {
+    for (const task of [startTask(fixture.subject, 1), fetchStateTask(fixture.subject, 1)]) {
       await perform(task, started);
       expect(await deadLetters()).toMatchObject([{ reason: `the provider answered ${status}` }]);
     }
@@ -186,7 +186,7 @@ await describeOnTables("the fetcher", (tables) => {
   });
 
   test("a task of a later release stays in the queue as it is, beside others that are done", async () => {
-    await want("income");
+    await request("income");
     fixture.remote.answer = () => ({ json: {} });
     const later = JSON.stringify({
       ...readTask(fixture.subject, { endpoint: "income" }, 1),
@@ -204,8 +204,8 @@ await describeOnTables("the fetcher", (tables) => {
 
   test("while the provider is down a task costs no read, no claim and no call", async () => {
     const nervous = { ...provider, breaker: { failures: 1, baseSeconds: 100, maxSeconds: 300 } };
-    await want("income");
-    await want("profile");
+    await request("income");
+    await request("profile");
     fixture.remote.answer = () => 503;
     const fetch = fetcherOf(nervous);
     await fixture.system.send(
@@ -235,7 +235,7 @@ await describeOnTables("the fetcher", (tables) => {
     // A rate of five a minute is cut into three windows of one call.
     const slow = { ...provider, requestsPerMinute: 5 };
     const endpoints = ["a", "b", "c", "d"];
-    for (const endpoint of endpoints) await want(endpoint);
+    for (const endpoint of endpoints) await request(endpoint);
     fixture.remote.answer = () => ({ json: {} });
     for (const endpoint of endpoints) {
       await fixture.system.send(

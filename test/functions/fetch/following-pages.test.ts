@@ -9,7 +9,7 @@ import { callsOf, income, listFixture, settings } from "../support/list-fixture.
 
 await describeOnTables("reading a list", (tables) => {
   const fixture = listFixture(tables);
-  const { run, want, stored, sandboxFor, providerFor } = fixture;
+  const { run, want: request, stored, sandboxFor, providerFor } = fixture;
 
   test("is cut before the function's own time ends: the task is sent again, and no message comes back by itself", async () => {
     const sandbox = await sandboxFor();
@@ -160,7 +160,7 @@ await describeOnTables("reading a list", (tables) => {
       };
     });
     const subjects: Subject[] = Array.from({ length: 8 }, () => ({ kind: "account", id: randomUUID() }));
-    for (const each of subjects) await want(1, each);
+    for (const each of subjects) await request(1, each);
     await run(
       remote,
       subjects.map((each) => readTask(each, income, 1)),

@@ -5,7 +5,7 @@ import { failureOf, permanent, retryable, waiting } from "../../../domain/core/f
 import { readTask, readTaskText, type Task } from "../../../domain/fetch/tasks.ts";
 import { type PagesDependencies, readPages } from "../../../functions/fetch/read-pages.ts";
 
-type Trouble =
+type Fault =
   | "none"
   | "503"
   | "no rate"
@@ -13,7 +13,7 @@ type Trouble =
   | "kept nothing"
   | "lost what was kept"
   | "cursor refused";
-const troubles: readonly Trouble[] = [
+const faults: readonly Fault[] = [
   "503",
   "no rate",
   "no time",
@@ -22,14 +22,14 @@ const troubles: readonly Trouble[] = [
   "cursor refused",
 ];
 /** After these, pages are read a second time. */
-const costly = new Set<Trouble>(["kept nothing", "lost what was kept", "cursor refused"]);
+const costly = new Set<Fault>(["kept nothing", "lost what was kept", "cursor refused"]);
 
 /** A provider with a list in pages, a store, and a trouble for each moment; all in memory. */
-class World {
+class Simulation {
   readonly kept = new Map<string, Uint8Array>();
   readonly answered: number[] = [];
   runs = 0;
-  trouble: Trouble = "none";
+  fault: Fault = "none";
   readonly #pages: readonly (readonly string[])[];
 
   constructor(pages: readonly (readonly string[])[]) {
@@ -37,12 +37,12 @@ class World {
   }
 
   /** Reads until the list is there; each run has its trouble, the last ones none. */
-  async readAll(each: readonly Trouble[]): Promise<Content | undefined> {
+  async readAll(each: readonly Fault[]): Promise<Content | undefined> {
     let task: Task = readTask({ kind: "account", id: "a" }, { endpoint: "income" }, 1);
     for (;;) {
-      this.trouble = each[this.runs] ?? "none";
+      this.fault = each[this.runs] ?? "none";
       this.runs += 1;
-      if (this.trouble === "lost what was kept") this.kept.clear();
+      if (this.fault === "lost what was kept") this.kept.clear();
       if (task.task !== "read") throw new Error("another task");
       try {
         return await readPages({ ...this.#dependencies(), task, noted: 1 });
@@ -73,16 +73,16 @@ class World {
       call: async ({ path }) => {
         calls += 1;
         const page = Number(/c=(\d+)/.exec(path)?.[1] ?? "0");
-        if (this.trouble === "503" && calls === 2) throw retryable("503");
-        if (this.trouble === "no rate" && calls === 2) throw waiting("no rate", 1);
-        if (this.trouble === "kept nothing" && calls === 2) throw retryable("503");
-        if (this.trouble === "cursor refused" && page > 0) throw permanent("400", 400);
+        if (this.fault === "503" && calls === 2) throw retryable("503");
+        if (this.fault === "no rate" && calls === 2) throw waiting("no rate", 1);
+        if (this.fault === "kept nothing" && calls === 2) throw retryable("503");
+        if (this.fault === "cursor refused" && page > 0) throw permanent("400", 400);
         this.answered.push(page);
         return { found: true, text: this.#textOf(page) };
       },
       keptPages: {
         keep: async (_subject, _name, items) => {
-          if (this.trouble === "kept nothing") throw retryable("no store");
+          if (this.fault === "kept nothing") throw retryable("no store");
           const name = `k${this.kept.size}-${this.runs}`;
           this.kept.set(name, Buffer.concat(items));
           return name;
@@ -90,7 +90,7 @@ class World {
         find: async (_subject, _name, name) => this.kept.get(name),
       },
       inTurn: (work) => work(false),
-      timeLeft: () => (this.trouble === "no time" ? 0 : 60_000),
+      timeLeft: () => (this.fault === "no time" ? 0 : 60_000),
     };
   }
 
@@ -110,28 +110,24 @@ const pages = fc.array(fc.array(item, { maxLength: 3 }), { minLength: 2, maxLeng
 describe("a list in pages", () => {
   it("is what one page would have been, digit by digit, whatever happens while it is read", async () => {
     await fc.assert(
-      fc.asyncProperty(
-        pages,
-        fc.array(fc.constantFrom(...troubles), { maxLength: 12 }),
-        async (list, each) => {
-          const content = await new World(list).readAll(each);
-          const text = Buffer.concat(content?.parts ?? []).toString();
-          const items = list.map((page) => page.join(", ")).filter((page) => page !== "");
-          expect(text).toBe(`{"page":${list.length - 1},"data":[${items.join(",")}],"next":null}`);
-          JSON.parse(text);
-        },
-      ),
+      fc.asyncProperty(pages, fc.array(fc.constantFrom(...faults), { maxLength: 12 }), async (list, each) => {
+        const content = await new Simulation(list).readAll(each);
+        const text = Buffer.concat(content?.parts ?? []).toString();
+        const items = list.map((page) => page.join(", ")).filter((page) => page !== "");
+        expect(text).toBe(`{"page":${list.length - 1},"data":[${items.join(",")}],"next":null}`);
+        JSON.parse(text);
+      }),
       { numRuns: 300 },
     );
   });
 
   it("is answered once page by page, unless what was read is gone or its cursor ended", async () => {
-    const cheap = troubles.filter((trouble) => !costly.has(trouble));
+    const cheap = faults.filter((fault) => !costly.has(fault));
     await fc.assert(
       fc.asyncProperty(pages, fc.array(fc.constantFrom(...cheap), { maxLength: 12 }), async (list, each) => {
-        const world = new World(list);
-        await world.readAll(each);
-        expect(world.answered).toEqual(list.map((_, page) => page));
+        const simulation = new Simulation(list);
+        await simulation.readAll(each);
+        expect(simulation.answered).toEqual(list.map((_, page) => page));
       }),
       { numRuns: 300 },
     );

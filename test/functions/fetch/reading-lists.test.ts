@@ -7,7 +7,7 @@ import { callsOf, income, listFixture, noon, settings } from "../support/list-fi
 
 await describeOnTables("reading a list", (tables) => {
   const fixture = listFixture(tables);
-  const { run, want, doneOf, stored, sandboxFor, wholeOf } = fixture;
+  const { run, want: request, doneOf, stored, sandboxFor, wholeOf } = fixture;
 
   describe("that the sandbox pages", () => {
     test("follows it to its end, and stores what one page would have held", async () => {
@@ -163,7 +163,7 @@ await describeOnTables("reading a list", (tables) => {
     test("leaves to the next read what was wanted while it was read", async () => {
       const sandbox = await sandboxFor({ pageSize: 4 });
       const { sent } = await run(sandbox, [readTask(fixture.subject, income, 1)], { timeLeft: () => 9_000 });
-      await want(2);
+      await request(2);
       await run(sandbox, sent);
       expect(await doneOf()).toBe(1);
       await run(sandbox, [readTask(fixture.subject, income, 2)]);

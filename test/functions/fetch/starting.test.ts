@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
-import { wantFor } from "../../../domain/fetch/document.ts";
+import { requestFetchFor } from "../../../domain/fetch/document.ts";
 import type { DateRange } from "../../../domain/fetch/document-name.ts";
-import { checkTask, readTaskText, startTask, writeTask } from "../../../domain/fetch/tasks.ts";
+import { readTaskText, startTask, verifyStartTask, writeTask } from "../../../domain/fetch/tasks.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, noon, provider, readAfterSeconds, started } from "../support/fetcher-fixture.ts";
@@ -42,14 +42,14 @@ await describeOnTables("the fetcher", (tables) => {
         expect(await perform(startTask(fixture.subject, 4))).toEqual([]);
       expect(calls()).toEqual([]);
       for (const endpoint of ["income", "profile"]) {
-        expect(await fixture.known.loadDataSet(fixture.subject, { endpoint })).toMatchObject({
+        expect(await fixture.known.loadDocument(fixture.subject, { endpoint })).toMatchObject({
           version: 1,
           wanted: 1,
           done: 0,
         });
       }
       await perform(startTask(fixture.subject, 5));
-      expect(await fixture.known.loadDataSet(fixture.subject, { endpoint: "income" })).toMatchObject({
+      expect(await fixture.known.loadDocument(fixture.subject, { endpoint: "income" })).toMatchObject({
         version: 2,
         wanted: 2,
       });
@@ -60,7 +60,7 @@ await describeOnTables("the fetcher", (tables) => {
       await put();
       await perform(startTask(fixture.subject, 1), started);
       expect(calls()).toEqual([]);
-      expect(await fixture.known.loadDataSet(fixture.subject, { endpoint: "profile" })).toMatchObject({
+      expect(await fixture.known.loadDocument(fixture.subject, { endpoint: "profile" })).toMatchObject({
         wanted: 1,
       });
     });
@@ -87,12 +87,12 @@ await describeOnTables("the fetcher", (tables) => {
   describe("a start that was called", () => {
     const connected = { version: 4, connected: true, unconfirmed: false };
     const due = new Date(noon.getTime() + readAfterSeconds * 1000);
-    const wantedOf = async (endpoint: string) =>
-      (await fixture.known.loadDataSet(fixture.subject, { endpoint }))?.wanted ?? 0;
+    const requestedOf = async (endpoint: string) =>
+      (await fixture.known.loadDocument(fixture.subject, { endpoint }))?.wanted ?? 0;
     const answer = (endpoint: string, mark: string, range?: DateRange) => {
       const name = range === undefined ? { endpoint } : { endpoint, range };
-      return fixture.known.dataSet(fixture.subject, name, (before) =>
-        wantFor(before, fixture.subject, name, { mark }),
+      return fixture.known.document(fixture.subject, name, (before) =>
+        requestFetchFor(before, fixture.subject, name, { key: mark }),
       );
     };
 
@@ -114,38 +114,38 @@ await describeOnTables("the fetcher", (tables) => {
       await put(connected);
       await perform(startTask(fixture.subject, 4), started);
       const wanted = { income: 0, profile: 0 };
-      const check = checkTask(fixture.subject, 4, wanted, { due });
+      const check = verifyStartTask(fixture.subject, 4, wanted, { due });
       expect(fixture.sent).toEqual([{ body: writeTask(check), delayInSeconds: 900 }]);
       fixture.sent = [];
       fixture.clock = new Date(noon.getTime() + 900_000);
       expect(await postponed(check)).toEqual([{ task: check, delay: 900 }]);
-      expect(await fixture.known.loadDataSets(fixture.subject)).toEqual([]);
+      expect(await fixture.known.loadDocuments(fixture.subject)).toEqual([]);
     });
 
     test("and that nothing answered is read anyway, each endpoint once", async () => {
       await startAndCheck();
-      expect([await wantedOf("income"), await wantedOf("profile")]).toEqual([1, 1]);
+      expect([await requestedOf("income"), await requestedOf("profile")]).toEqual([1, 1]);
       expect(fixture.entries).toMatchObject([
         { code: "START_UNANSWERED", count: 2, correlationId: cause },
         { code: "TASK_DONE", correlationId: cause },
       ]);
       // What reads it then goes on under the id of the event that led to the start.
-      const { latest } = (await fixture.known.loadDataSet(fixture.subject, { endpoint: "income" })) ?? {};
+      const { latest } = (await fixture.known.loadDocument(fixture.subject, { endpoint: "income" })) ?? {};
       expect(latest).toEqual({ cause: "again", correlationId: cause });
-      await perform(checkTask(fixture.subject, 4, { income: 0, profile: 0 }, { due }), started);
-      expect([await wantedOf("income"), await wantedOf("profile")]).toEqual([1, 1]);
+      await perform(verifyStartTask(fixture.subject, 4, { income: 0, profile: 0 }, { due }), started);
+      expect([await requestedOf("income"), await requestedOf("profile")]).toEqual([1, 1]);
       expect(codes()).toEqual(["TASK_VOID"]);
     });
 
     test("is read only where no event answered", async () => {
       await startAndCheck(() => answer("income", "event.1"));
-      expect([await wantedOf("income"), await wantedOf("profile")]).toEqual([1, 1]);
+      expect([await requestedOf("income"), await requestedOf("profile")]).toEqual([1, 1]);
       expect(fixture.entries).toMatchObject([{ code: "START_UNANSWERED", count: 1 }, { code: "TASK_DONE" }]);
     });
 
     test("is answered by an event that tells dates", async () => {
       await startAndCheck(() => answer("income", "event.1", { start: "2026-01-01", end: "2026-01-31" }));
-      expect([await wantedOf("income"), await wantedOf("profile")]).toEqual([0, 1]);
+      expect([await requestedOf("income"), await requestedOf("profile")]).toEqual([0, 1]);
     });
 
     test("is answered by an event that came before the call's own answer", async () => {
@@ -157,13 +157,13 @@ await describeOnTables("the fetcher", (tables) => {
       await perform(startTask(fixture.subject, 4), started);
       fixture.clock = due;
       await perform(fixture.sent[0]?.body ?? "", started);
-      expect([await wantedOf("income"), await wantedOf("profile")]).toEqual([1, 1]);
+      expect([await requestedOf("income"), await requestedOf("profile")]).toEqual([1, 1]);
     });
 
     test("is not answered by events from before it", async () => {
       await answer("income", "event.1");
       await startAndCheck();
-      expect(await wantedOf("income")).toBe(2);
+      expect(await requestedOf("income")).toBe(2);
     });
 
     test.each<[string, Partial<State>]>([
@@ -173,7 +173,7 @@ await describeOnTables("the fetcher", (tables) => {
       await startAndCheck(() =>
         fixture.known.state(fixture.subject, (state) => state && { ...state, ...facts, version: 5 }),
       );
-      expect(await fixture.known.loadDataSets(fixture.subject)).toEqual([]);
+      expect(await fixture.known.loadDocuments(fixture.subject)).toEqual([]);
       expect(codes()).toEqual(["TASK_VOID"]);
     });
 

@@ -5,10 +5,10 @@ import { fetcherFixture } from "../support/fetcher-fixture.ts";
 
 await describeOnTables("the fetcher", (tables) => {
   const fixture = fetcherFixture(tables);
-  const { perform, calls, deadLetters, want, postponed } = fixture;
+  const { perform, calls, deadLetters, want: request, postponed } = fixture;
 
   describe("the token", () => {
-    beforeEach(() => want("income"));
+    beforeEach(() => request("income"));
 
     test("that is missing makes tasks wait, and calls nobody", async () => {
       fixture.token = fixture.system.createSecret({ placeholder: "x" });
@@ -30,7 +30,7 @@ await describeOnTables("the fetcher", (tables) => {
 
     test("that is revoked in the middle of a batch makes the rest wait, and one refresh is asked for", async () => {
       const endpoints = Array.from({ length: 10 }, (_, index) => `endpoint-${index}`);
-      for (const endpoint of endpoints) await want(endpoint);
+      for (const endpoint of endpoints) await request(endpoint);
       const [first = "", ...others] = endpoints;
       for (const endpoint of others)
         await fixture.system.send(fixture.queueUrl, writeTask(readTask(fixture.subject, { endpoint }, 1)));
@@ -58,7 +58,7 @@ await describeOnTables("the fetcher", (tables) => {
 
     test("that was replaced in the middle of a batch is read again: every task is done", async () => {
       const endpoints = Array.from({ length: 5 }, (_, index) => `endpoint-${index}`);
-      for (const endpoint of endpoints) await want(endpoint);
+      for (const endpoint of endpoints) await request(endpoint);
       const [first = "", ...others] = endpoints;
       for (const endpoint of others)
         await fixture.system.send(fixture.queueUrl, writeTask(readTask(fixture.subject, { endpoint }, 1)));
@@ -95,7 +95,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(JSON.stringify(fixture.entries)).not.toMatch(/canary|jwt/);
       const line = { code: "TASK_DONE", task: "read", subject: `account/${fixture.subject.id}` };
       expect(fixture.entries).toEqual([{ ...line, correlationId: "the-event" }]);
-      const { latest } = (await fixture.known.loadDataSet(fixture.subject, { endpoint: "income" })) ?? {};
+      const { latest } = (await fixture.known.loadDocument(fixture.subject, { endpoint: "income" })) ?? {};
       expect(latest).toMatchObject({ cause: "answer", correlationId: "the-event" });
     });
   });

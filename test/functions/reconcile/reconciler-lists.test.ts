@@ -5,7 +5,7 @@ import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { waiting } from "../../../domain/core/failures.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import type { DataSet } from "../../../domain/fetch/document.ts";
+import type { DocumentRecord } from "../../../domain/fetch/document.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import {
   accountsPath,
@@ -144,9 +144,9 @@ await describeOnTables("the reconciler", (tables) => {
     });
 
     test("of a user that the provider knows no more says nothing of the accounts", async () => {
-      const told = await fixture.sandbox.createUsers(1);
-      await learnAll(told);
-      fixture.sandbox.fault({ path: `/api/v0.4/users/${told.users[0]}/`, status: 404 });
+      const announced = await fixture.sandbox.createUsers(1);
+      await learnAll(announced);
+      fixture.sandbox.fault({ path: `/api/v0.4/users/${announced.users[0]}/`, status: 404 });
       await tickOf()();
       expect(await fed()).toEqual([]);
       expect(fixture.entries.at(-1)).toMatchObject({ code: "RECONCILED", skipped: 1, gap: 0 });
@@ -176,13 +176,13 @@ await describeOnTables("the reconciler", (tables) => {
     let subject: Subject;
 
     beforeEach(async () => {
-      const told = await fixture.sandbox.createUsers(1);
-      await learnAll(told);
-      subject = { kind: "account", id: told.accounts[0] ?? "" };
+      const announced = await fixture.sandbox.createUsers(1);
+      await learnAll(announced);
+      subject = { kind: "account", id: announced.accounts[0] ?? "" };
     });
 
-    const fetchedAgo = (milliseconds: number, endpoint = "income", facts: Partial<DataSet> = {}) =>
-      fixture.known.dataSet(subject, { endpoint }, () => ({
+    const fetchedAgo = (milliseconds: number, endpoint = "income", facts: Partial<DocumentRecord> = {}) =>
+      fixture.known.document(subject, { endpoint }, () => ({
         subject,
         endpoint,
         version: 1,
@@ -199,9 +199,9 @@ await describeOnTables("the reconciler", (tables) => {
       await fetchedAgo(30 * day, "profile");
       await fetchedAgo(0, "assets", { done: 0 });
       await tickOf()();
-      expect(await fixture.known.loadDataSet(subject, income)).toMatchObject({ wanted: 2, done: 1 });
+      expect(await fixture.known.loadDocument(subject, income)).toMatchObject({ wanted: 2, done: 1 });
       for (const endpoint of ["profile", "assets"]) {
-        expect(await fixture.known.loadDataSet(subject, { endpoint })).toMatchObject({
+        expect(await fixture.known.loadDocument(subject, { endpoint })).toMatchObject({
           version: 1,
           wanted: 1,
         });
@@ -216,25 +216,25 @@ await describeOnTables("the reconciler", (tables) => {
       const working = fixture.system.fail("sqs:SendMessageBatch");
       await tickOf()();
       working();
-      expect(await fixture.known.loadDataSet(subject, income)).toMatchObject({ wanted: 2 });
+      expect(await fixture.known.loadDocument(subject, income)).toMatchObject({ wanted: 2 });
       await tickOf()();
-      expect(await fixture.known.loadDataSet(subject, income)).toMatchObject({ wanted: 2 });
+      expect(await fixture.known.loadDocument(subject, income)).toMatchObject({ wanted: 2 });
       fixture.time += day;
       await tickOf()();
-      expect(await fixture.known.loadDataSet(subject, income)).toMatchObject({ wanted: 3 });
+      expect(await fixture.known.loadDocument(subject, income)).toMatchObject({ wanted: 3 });
     });
 
     test("is read again where accounts are not compared, too", async () => {
       await fetchedAgo(31 * day);
       await tickOf({ provider: { paths: {} } })();
-      expect(await fixture.known.loadDataSet(subject, income)).toMatchObject({ wanted: 2 });
+      expect(await fixture.known.loadDocument(subject, income)).toMatchObject({ wanted: 2 });
     });
 
     test("of an account that was deleted is left alone", async () => {
       await fetchedAgo(31 * day);
       await fixture.known.state(subject, (state) => state && { ...state, version: 2, deleted: true });
       await tickOf()();
-      expect(await fixture.known.loadDataSet(subject, income)).toMatchObject({ wanted: 1 });
+      expect(await fixture.known.loadDocument(subject, income)).toMatchObject({ wanted: 1 });
     });
   });
 });

@@ -17,8 +17,8 @@ await describeOnTables("the reconciler", (tables) => {
 
   describe("a run", () => {
     test("feeds users and accounts that no webhook told to the queues of the webhooks, and tells the gap", async () => {
-      const told = await fixture.sandbox.createUsers(2);
-      await learnAll(told);
+      const announced = await fixture.sandbox.createUsers(2);
+      await learnAll(announced);
       const missed = await fixture.sandbox.createUsers(3, { companyAccounts: 1 });
 
       await tickOf()();
@@ -70,9 +70,9 @@ await describeOnTables("the reconciler", (tables) => {
     });
 
     test("feeds an account that is listed otherwise, and one that is listed no more", async () => {
-      const told = await fixture.sandbox.createUsers(3);
-      await learnAll(told);
-      const [disconnected = "", gone = ""] = told.accounts;
+      const announced = await fixture.sandbox.createUsers(3);
+      await learnAll(announced);
+      const [disconnected = "", gone = ""] = announced.accounts;
       fixture.sandbox.disconnectAccount(disconnected);
       fixture.sandbox.deleteAccount(gone);
 
@@ -87,7 +87,7 @@ await describeOnTables("the reconciler", (tables) => {
             connected: false,
           }),
         },
-        { kind: "accounts", facts: { type: "account.deleted", accountId: gone, userId: told.users[1] } },
+        { kind: "accounts", facts: { type: "account.deleted", accountId: gone, userId: announced.users[1] } },
       ]);
       expect(fixture.entries).toMatchObject([{ code: "RECONCILED", contradicted: 1, unlisted: 1, gap: 2 }]);
     });
@@ -203,8 +203,8 @@ await describeOnTables("the reconciler", (tables) => {
         fixture.time += day;
         killed = false;
         let made = 0;
-        const working = fixture.system.intercept(async (_, moment) => {
-          if (moment !== "after") return undefined;
+        const working = fixture.system.intercept(async (_, phase) => {
+          if (phase !== "after") return undefined;
           made += 1;
           if (made <= survives) return undefined;
           killed = true;

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { decodeJwt, SignJWT } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { providerApi } from "../../../adapters/provider/provider-api.ts";
-import { readTokenLife } from "../../../adapters/secrets/token-claims.ts";
+import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { refresher } from "../../../functions/refresh/refresher.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
@@ -21,12 +21,12 @@ afterAll(() => Promise.all([system.close(), remote.close()]));
 /** A run, in which something happens at one of its calls to Secrets Manager. */
 type Step = {
   readonly at: number;
-  readonly moment: "before" | "after";
+  readonly phase: "before" | "after";
   readonly what: "nothing" | "the run dies" | "an operator sets a token" | "another run comes";
 };
 const step: fc.Arbitrary<Step> = fc.record({
   at: fc.nat({ max: 5 }),
-  moment: fc.constantFrom("before", "after"),
+  phase: fc.constantFrom("before", "after"),
   what: fc.constantFrom("nothing", "the run dies", "an operator sets a token", "another run comes"),
 });
 
@@ -80,7 +80,7 @@ function runOf(secret: TokenSecret): { readonly run: () => Promise<unknown>; rea
     secret,
     refusals: { read: async () => undefined, conclude: async () => undefined },
     call: providerApi(remote.url, limits, now),
-    readLife: readTokenLife,
+    readLifetime: readTokenLifetime,
     refreshPath: "/refresh",
     proofPath: "/users",
     refresh: { marginFraction: 0.5, refreshEveryMinutes: 15 },
@@ -114,12 +114,12 @@ test("wherever runs die, meet or are overtaken, no token gives way to an older o
           return String(JSON.parse(String(SecretString)).token);
         };
 
-        for (const { at, moment, what } of steps) {
+        for (const { at, phase, what } of steps) {
           const before = currentToken();
           const lineBefore = line;
           let calls = 0;
           const working = system.intercept(async (_, when) => {
-            if (when !== moment) return undefined;
+            if (when !== phase) return undefined;
             calls += 1;
             if (calls !== at + 1 || what === "nothing") return undefined;
             if (what === "the run dies")

@@ -2,7 +2,7 @@ import { stoppedClock } from "@income-events/sandbox/clock.ts";
 import { startSandbox } from "@income-events/sandbox/server.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { providerApi } from "../../../adapters/provider/provider-api.ts";
-import { readTokenLife } from "../../../adapters/secrets/token-claims.ts";
+import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { refresher } from "../../../functions/refresh/refresher.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
@@ -42,7 +42,7 @@ async function live(
       secret,
       refusals: { read: async () => undefined, conclude: async () => undefined },
       call,
-      readLife: readTokenLife,
+      readLifetime: readTokenLifetime,
       refreshPath: path,
       proofPath: "/api/v0.4/users",
       refresh: { marginFraction: 0.5, refreshEveryMinutes: 15 },

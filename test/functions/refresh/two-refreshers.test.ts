@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readTokenLife } from "../../../adapters/secrets/token-claims.ts";
+import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { refresherFixture, tokenOf } from "../support/refresher-fixture.ts";
 
 const fixture = refresherFixture();
@@ -75,7 +75,7 @@ describe("two refreshers at once", () => {
         await withSecret({ token: await tokenOf(9, 1) });
         const tokens = await Promise.all((isFirstNewer ? [1, 2] : [2, 1]).map((begun) => tokenOf(begun, 9)));
         const seen: number[] = [];
-        const issuedAt = (token = "") => readTokenLife(token).issuedAt ?? 0;
+        const issuedAt = (token = "") => readTokenLifetime(token).issuedAt ?? 0;
         let asked = 0;
         fixture.onRefresh = async () => {
           const token = tokens[asked];

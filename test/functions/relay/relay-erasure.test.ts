@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { revisions } from "../../../adapters/dynamodb/versioned-records.ts";
+import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { type EraseTask, eraseTask, readEraseTask } from "../../../domain/recovery/erasure.ts";
-import { settle } from "../../../domain/state/state.ts";
+import { applyProviderAnswer } from "../../../domain/state/state.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, relayFixture } from "../support/relay-fixture.ts";
 
@@ -134,8 +134,10 @@ await describeOnTables("the relay", (tables) => {
       await record(weak);
       const seen = await pump();
       expect(await bodiesOf(fixture.eraseQueueUrl)).toEqual([]);
-      const answered = revisions(fixture.system.dynamodb, fixture.table.name);
-      await answered.state(subject, (state) => settle(state, 1, { found: false }, { at: new Date() }));
+      const answered = versionedRecords(fixture.system.dynamodb, fixture.table.name);
+      await answered.state(subject, (state) =>
+        applyProviderAnswer(state, 1, { found: false }, { at: new Date() }),
+      );
       await pump(seen);
       expect((await bodiesOf(fixture.eraseQueueUrl)).map(readEraseTask)).toEqual([
         eraseTask(subject, "deleted"),

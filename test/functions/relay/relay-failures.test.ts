@@ -48,11 +48,11 @@ await describeOnTables("the relay", (tables) => {
       ],
     ];
 
-    test.each(malformed)("%s", async (_, spoil) => {
+    test.each(malformed)("%s", async (_, corrupt) => {
       const events = Array.from({ length: 5 }, () => accountEvent());
       await record(...events);
       const records = lambdaRecords(await relayed()).map((record, index) =>
-        index === 1 || index === 3 ? spoil(record) : record,
+        index === 1 || index === 3 ? corrupt(record) : record,
       );
       expect(await fixture.handler({ Records: records })).toEqual({
         batchItemFailures: [{ itemIdentifier: records[1]?.dynamodb?.SequenceNumber }],
@@ -90,8 +90,8 @@ await describeOnTables("the relay", (tables) => {
     await record(accountEvent({ accountId }), accountEvent({ accountId, type: "account.disconnected" }));
     const records = await relayed();
     let puts = 0;
-    const working = fixture.system.intercept(async ({ action }, moment) => {
-      if (action !== "dynamodb:PutItem" || moment !== "before") return undefined;
+    const working = fixture.system.intercept(async ({ action }, phase) => {
+      if (action !== "dynamodb:PutItem" || phase !== "before") return undefined;
       puts += 1;
       return puts === 1 ? { status: 500, errorType: "InternalServerError", message: "injected" } : undefined;
     });

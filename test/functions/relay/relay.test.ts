@@ -103,9 +103,9 @@ await describeOnTables("the relay", (tables) => {
     await invoke(events);
     const queueName = fixture.subscribers.everything.queueUrl.split("/").at(-1) ?? "";
     let requests = 0;
-    const working = fixture.system.intercept(async ({ action, resources }, moment) => {
+    const working = fixture.system.intercept(async ({ action, resources }, phase) => {
       const isTheirs = action === "sqs:SendMessageBatch" && resources.some((arn) => arn.endsWith(queueName));
-      if (!isTheirs || moment !== "before") return undefined;
+      if (!isTheirs || phase !== "before") return undefined;
       requests += 1;
       return requests === 1 ? { status: 500, errorType: "InternalFailure", message: "injected" } : undefined;
     });

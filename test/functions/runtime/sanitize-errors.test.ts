@@ -1,11 +1,11 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
 import { permanent } from "../../../domain/core/failures.ts";
-import { withOwnReasons } from "../../../functions/runtime/sanitize-errors.ts";
+import { sanitizeErrors } from "../../../functions/runtime/sanitize-errors.ts";
 
 async function thrownBy(error: unknown): Promise<unknown> {
   try {
-    await withOwnReasons(() => Promise.reject(error))();
+    await sanitizeErrors(() => Promise.reject(error))();
   } catch (thrown) {
     return thrown;
   }
@@ -14,7 +14,7 @@ async function thrownBy(error: unknown): Promise<unknown> {
 
 describe("a handler with reasons of its own", () => {
   it("gives and takes what the handler does", async () => {
-    const sum = withOwnReasons(async (one: number, other: number) => one + other);
+    const sum = sanitizeErrors(async (one: number, other: number) => one + other);
     expect(await sum(2, 3)).toBe(5);
   });
 

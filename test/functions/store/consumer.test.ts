@@ -116,8 +116,8 @@ await describeOnTables("the consumer", (tables) => {
     const envelopes = Array.from({ length: 10 }, () => envelopeOf(accountEvent()));
     await put(...envelopes);
     let writes = 0;
-    const working = fixture.system.intercept(async ({ action }, moment) => {
-      if (action !== "dynamodb:UpdateItem" || moment !== "before") return undefined;
+    const working = fixture.system.intercept(async ({ action }, phase) => {
+      if (action !== "dynamodb:UpdateItem" || phase !== "before") return undefined;
       writes += 1;
       return writes === 3
         ? { status: 500, errorType: "InternalServerError", message: "injected by the test" }
@@ -150,13 +150,13 @@ await describeOnTables("the consumer", (tables) => {
   });
 
   test("a message as large as SQS takes, which no item can hold, is a dead letter, also without room for its reason", async () => {
-    const mostBytes = 1_048_576;
+    const maxBytes = 1_048_576;
     const sizeOf = (padding: string) =>
       writeEnvelope(
         envelopeOf(JSON.stringify({ ...accountEvent({ account_id: "a", user_id: "u" }), padding })),
       );
-    const message = sizeOf("x".repeat(mostBytes - Buffer.byteLength(sizeOf(""))));
-    expect(Buffer.byteLength(message)).toBe(mostBytes);
+    const message = sizeOf("x".repeat(maxBytes - Buffer.byteLength(sizeOf(""))));
+    expect(Buffer.byteLength(message)).toBe(maxBytes);
     await fixture.system.send(fixture.queueUrl, message);
     expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([]);
     expect(await deadLetters()).toEqual([{ body: message, reason: undefined }]);
@@ -166,8 +166,8 @@ await describeOnTables("the consumer", (tables) => {
   test("a write that was made though its answer was lost is counted again, and is still one event", async () => {
     const envelope = envelopeOf(accountEvent());
     await put(envelope);
-    const working = fixture.system.intercept(async ({ action }, moment) =>
-      action === "dynamodb:UpdateItem" && moment === "after" ? "drop" : undefined,
+    const working = fixture.system.intercept(async ({ action }, phase) =>
+      action === "dynamodb:UpdateItem" && phase === "after" ? "drop" : undefined,
     );
     const handler = consumerOf();
     expect(await deliver(fixture.system, fixture.queueUrl, handler)).toHaveLength(1);

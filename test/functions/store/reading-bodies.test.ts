@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
-import { queueLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import { queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { redrive } from "../../../cli/dead-letters/redrive.ts";
 import { type Body, writeEnvelope } from "../../../domain/event/envelope.ts";
-import type { Kind } from "../../../domain/event/events.ts";
+import type { WebhookKind } from "../../../domain/event/events.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
 import { receiver } from "../../../functions/receive/receiver.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
@@ -61,7 +61,7 @@ await describeOnTables("the consumer", (tables) => {
     await deliver(fixture.system, fixture.queueUrl, consumerOf());
     const redriveAll = (run: string) =>
       redrive({
-        place: queueLetters(fixture.system.sqs, fixture.deadLetterQueueUrl, () => 60),
+        place: queueDeadLetters(fixture.system.sqs, fixture.deadLetterQueueUrl, () => 60),
         isWanted: ({ reason }) => reason === "type: the payload names no event; see mapping.type",
         send: sqsSender(fixture.system.sqs),
         queueUrl: fixture.queueUrl,
@@ -126,13 +126,13 @@ await describeOnTables("the consumer", (tables) => {
       fixture.queueUrl,
       consumerOf({ ...defaultMapping.accounts, userId: "abs(user_id)" }),
     );
-    const [letter] = await deadLetters();
-    expect(letter?.reason).toMatch(/^mapping: /);
-    expect(letter?.reason).not.toContain("personal");
+    const [deadLetter] = await deadLetters();
+    expect(deadLetter?.reason).toMatch(/^mapping: /);
+    expect(deadLetter?.reason).not.toContain("personal");
   });
 
   describe("bad input ends where it belongs, through receiver, queue and consumer:", () => {
-    const receiverFor = (kind: Kind) =>
+    const receiverFor = (kind: WebhookKind) =>
       receiver(kind, {
         send: sqsSender(fixture.system.sqs),
         overflow: overflowBucket(fixture.bucket.name),

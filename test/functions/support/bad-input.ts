@@ -1,9 +1,9 @@
-import type { Kind } from "../../../domain/event/events.ts";
+import type { WebhookKind } from "../../../domain/event/events.ts";
 
 /** A body that is odd, and yet accepted, since its secret is right. */
 export type BadInput = {
   readonly name: string;
-  readonly kind: Kind;
+  readonly kind: WebhookKind;
   readonly body: string | Buffer | undefined;
   /** Why the receiver sends it straight to the dead-letter queue; absent: it goes to the kind's queue. */
   readonly unreadable?: RegExp;

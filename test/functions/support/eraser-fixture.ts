@@ -7,12 +7,12 @@ import { readReport } from "../../../adapters/erasure/erasure-report.ts";
 import { keptPages } from "../../../adapters/s3/kept-pages.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { ownerOf, type Subject } from "../../../domain/event/subjects.ts";
-import { want } from "../../../domain/fetch/document.ts";
+import { requestFetch } from "../../../domain/fetch/document.ts";
 import { type EraseTask, eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
-import { judge } from "../../../domain/state/state.ts";
+import { applyEvent } from "../../../domain/state/state.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
-import { createWorld, erasedAt, type World } from "./erasing.ts";
+import { createErasureFixture, type ErasureFixture, erasedAt } from "./erasing.ts";
 import { deliver } from "./lambda.ts";
 
 export const large = "x".repeat(400_000);
@@ -30,7 +30,7 @@ export function eventOf(facts: Partial<IncomeEvent>): IncomeEvent {
 /** What the eraser's tests share, made anew for each: a user with accounts, what is stored of them, the eraser's queue. */
 export function eraserFixture(tables: string) {
   let system: TestSystem;
-  let world: World;
+  let fixture: ErasureFixture;
   let user: Subject;
   let account: Subject;
   let other: Subject;
@@ -39,7 +39,7 @@ export function eraserFixture(tables: string) {
   });
   afterAll(() => system.close());
   beforeEach(async () => {
-    world = await createWorld(system);
+    fixture = await createErasureFixture(system);
     user = { kind: "user", id: randomUUID() };
     account = { kind: "account", id: randomUUID() };
     other = { kind: "account", id: randomUUID() };
@@ -47,20 +47,20 @@ export function eraserFixture(tables: string) {
 
   /** Stores an event as the consumer does, and what the relay makes of it. */
   async function store(facts: Partial<IncomeEvent>, bodyObject?: string): Promise<void> {
-    const { storing } = world;
+    const { storing } = fixture;
     const event = eventOf(facts);
     const body = { as: "object", key: bodyObject ?? "", of: "text", bytes: 1 } as const;
     await storing.record({ event, body: bodyObject === undefined ? { as: "text", text: "{}" } : body });
     const { accountId, endpoint } = event;
     if (endpoint !== undefined && accountId !== undefined) {
       const subject = { kind: "account", id: accountId } as const;
-      await storing.revisions.dataSet(subject, { endpoint }, (known) =>
-        want(known, subject, { endpoint }, { event, receipts: 1 }),
+      await storing.versionedRecords.document(subject, { endpoint }, (known) =>
+        requestFetch(known, subject, { endpoint }, { event, receipts: 1 }),
       );
     } else {
-      await storing.revisions.state(
+      await storing.versionedRecords.state(
         accountId === undefined ? ownerOf(event) : { kind: "account", id: accountId },
-        (state) => judge(state, event, 1),
+        (state) => applyEvent(state, event, 1),
       );
     }
     if (event.userId !== undefined && accountId !== undefined) await storing.link(event.userId, accountId);
@@ -68,7 +68,7 @@ export function eraserFixture(tables: string) {
 
   /** A user with an account that has everything which can be kept of one, beside an account of another user. */
   async function storeAll(): Promise<void> {
-    const { storing, overflow, put } = world;
+    const { storing, overflow, put } = fixture;
     const [userId, accountId] = [user.id, account.id];
     await put(overflow.name, "bodies/accounts/one", "{}");
     await store({ kind: "users", type: "user.created", userId });
@@ -79,7 +79,7 @@ export function eraserFixture(tables: string) {
     // A later fetch has superseded the object before it, which no item points to any more.
     await storing.storeContent(account, { endpoint: "profile" }, 2, contentOf(`${large}2`));
     await keptPages(storing.overflow).keep(account, { endpoint: "income" }, [Buffer.from("[]")]);
-    await dataClaims(system.dynamodb, world.table.name, 9, () => erasedAt)(
+    await dataClaims(system.dynamodb, fixture.table.name, 9, () => erasedAt)(
       account,
       { endpoint: "income" },
       1,
@@ -90,46 +90,46 @@ export function eraserFixture(tables: string) {
   }
 
   /** Delivers until the queue is empty. @returns how many messages that took */
-  async function run(handler = eraser(world.dependencies)): Promise<number> {
+  async function run(handler = eraser(fixture.dependencies)): Promise<number> {
     for (let count = 0; ; count += 1) {
-      const [waiting] = await system.receive(world.queueUrl);
+      const [waiting] = await system.receive(fixture.queueUrl);
       if (waiting === undefined) return count;
-      await system.send(world.queueUrl, waiting.Body ?? "");
+      await system.send(fixture.queueUrl, waiting.Body ?? "");
       await drop(waiting.ReceiptHandle);
-      await deliver(system, world.queueUrl, handler);
+      await deliver(system, fixture.queueUrl, handler);
     }
   }
   const drop = (ReceiptHandle: string | undefined) =>
-    system.sqs.send(new DeleteMessageCommand({ QueueUrl: world.queueUrl, ReceiptHandle }));
+    system.sqs.send(new DeleteMessageCommand({ QueueUrl: fixture.queueUrl, ReceiptHandle }));
   const showAgain = (ReceiptHandle: string | undefined) =>
     system.sqs.send(
-      new ChangeMessageVisibilityCommand({ QueueUrl: world.queueUrl, ReceiptHandle, VisibilityTimeout: 0 }),
+      new ChangeMessageVisibilityCommand({ QueueUrl: fixture.queueUrl, ReceiptHandle, VisibilityTimeout: 0 }),
     );
-  const ask = (task: EraseTask) => system.send(world.queueUrl, writeEraseTask(task));
+  const ask = (task: EraseTask) => system.send(fixture.queueUrl, writeEraseTask(task));
   const erase = async (subject: Subject, namedWith: readonly Subject[] = []) => {
     await ask(eraseTask(subject, "operator", namedWith, "followed"));
     await run();
   };
   /** Keys of all that names one of some ids. */
   const remains = async (...ids: readonly string[]) => {
-    const items = (await world.table.all()).map((item) => JSON.stringify(item));
+    const items = (await fixture.table.all()).map((item) => JSON.stringify(item));
     const keys = await Promise.all(
-      [world.overflow, world.failures, world.archive, world.log].map((bucket) => bucket.keys()),
+      [fixture.overflow, fixture.failures, fixture.archive, fixture.log].map((bucket) => bucket.keys()),
     );
     return [...items, ...keys.flat()].filter((text) => ids.some((id) => text.includes(id)));
   };
-  const report = () => readReport(system.dynamodb, world.table.name, "followed");
+  const report = () => readReport(system.dynamodb, fixture.table.name, "followed");
   const bodies = async (url: string) =>
     (await system.drain(url)).map(({ Body = "" }): unknown => JSON.parse(Body));
   const isErased = async (...subjects: readonly Subject[]) =>
-    [...(await world.findErased(subjects))].toSorted();
+    [...(await fixture.findErased(subjects))].toSorted();
 
   return {
     get system() {
       return system;
     },
-    get world() {
-      return world;
+    get fixture() {
+      return fixture;
     },
     get user() {
       return user;

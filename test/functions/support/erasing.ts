@@ -1,7 +1,7 @@
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { contentStore } from "../../../adapters/dynamodb/document-store.ts";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
-import { revisions } from "../../../adapters/dynamodb/versioned-records.ts";
+import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { erasableRecords } from "../../../adapters/erasure/erasable-records.ts";
 import { erasureLogWriter } from "../../../adapters/erasure/erasure-log.ts";
 import { keepReport } from "../../../adapters/erasure/erasure-report.ts";
@@ -10,8 +10,8 @@ import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts"
 import { linkTable } from "../../../adapters/s3/links.ts";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
-import { letterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
-import { queueLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
+import { queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { givenUpChanges } from "../../../adapters/streams/given-up-changes.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
@@ -23,7 +23,7 @@ export const erasedAt = new Date("2026-11-21T12:00:00.000Z");
 export const source = "/income-events/test";
 
 /** All that an erasure touches, empty, and the eraser's dependencies on it. */
-export async function createWorld(system: TestSystem) {
+export async function createErasureFixture(system: TestSystem) {
   const table = await system.createTable();
   const [overflow, failures, log, archive] = await Promise.all(
     Array.from({ length: 4 }, () => system.createBucket()),
@@ -39,7 +39,7 @@ export async function createWorld(system: TestSystem) {
   const now = () => erasedAt;
   const digestOf = subjectDigest(system.secretsManager, system.createSecret({ key: "of the stage" }));
   const queues = { all: { queueUrl: subscriber, deadLetterQueueUrl: parked } };
-  const letters = letterArchive(system.s3, archive.name);
+  const archivedDeadLetters = deadLetterArchive(system.s3, archive.name);
   // Each look at a queue that is empty takes a second: most tests do without.
   const sweeps = { deadLetters: false };
   const deadLetters = { users, fetch, "subscriber/all": parked };
@@ -52,8 +52,8 @@ export async function createWorld(system: TestSystem) {
     bodies: overflowBucket(overflow.name),
     deadLetters: (secondsLeft) =>
       Object.entries(sweeps.deadLetters ? deadLetters : {}).flatMap(([name, url]) => [
-        [name, queueLetters(system.sqs, url, () => Math.ceil(secondsLeft()) + 1)] as const,
-        [name, letters.place(name)] as const,
+        [name, queueDeadLetters(system.sqs, url, () => Math.ceil(secondsLeft()) + 1)] as const,
+        [name, archivedDeadLetters.place(name)] as const,
       ]),
     removeGivenUp: givenUpChanges(system.s3, failures.name),
     publish: publisher(send, joinQueues([{ name: "all" }], queues), kept.log),
@@ -71,7 +71,7 @@ export async function createWorld(system: TestSystem) {
     failures,
     log,
     archive,
-    letters,
+    letters: archivedDeadLetters,
     digestOf,
     dependencies,
     queueUrl,
@@ -87,14 +87,14 @@ export async function createWorld(system: TestSystem) {
   };
 }
 
-export type World = Awaited<ReturnType<typeof createWorld>>;
+export type ErasureFixture = Awaited<ReturnType<typeof createErasureFixture>>;
 
 function storing(system: TestSystem, { name }: TestTable, bucket: string) {
   const overflow = overflowBucket(bucket);
   return {
     record: eventTable(system.dynamodb, name, 30),
     link: linkTable(system.dynamodb, name),
-    revisions: revisions(system.dynamodb, name),
+    versionedRecords: versionedRecords(system.dynamodb, name),
     storeContent: contentStore(system.dynamodb, name, overflow),
     overflow,
   };

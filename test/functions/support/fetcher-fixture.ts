@@ -4,10 +4,10 @@ import { startTestProvider, type TestProvider } from "@income-events/local-stack
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { dataClaims } from "../../../adapters/dynamodb/claims.ts";
 import { contentStore } from "../../../adapters/dynamodb/document-store.ts";
-import { type Revisions, revisions } from "../../../adapters/dynamodb/versioned-records.ts";
+import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { guardedCall } from "../../../adapters/provider/guarded-call.ts";
 import { providerApi } from "../../../adapters/provider/provider-api.ts";
-import { callWindow } from "../../../adapters/provider/rate-limiter.ts";
+import { rateLimiter } from "../../../adapters/provider/rate-limiter.ts";
 import { refusalNote } from "../../../adapters/provider/refusal-note.ts";
 import { sharedBreaker } from "../../../adapters/provider/shared-breaker.ts";
 import { withToken } from "../../../adapters/provider/with-token.ts";
@@ -19,23 +19,23 @@ import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { messageVisibility } from "../../../adapters/sqs/message-visibility.ts";
 import { type Outgoing, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import type { DataSet } from "../../../domain/fetch/document.ts";
+import type { DocumentRecord } from "../../../domain/fetch/document.ts";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { readTaskText, type Task, writeTask } from "../../../domain/fetch/tasks.ts";
 import type { State } from "../../../domain/state/state.ts";
 import type { FetcherDependencies } from "../../../functions/fetch/dependencies.ts";
 import { fetcher } from "../../../functions/fetch/fetcher.ts";
-import type { VerdictSettings } from "../../../functions/fetch/retry-decision.ts";
+import type { RetryDecisionSettings } from "../../../functions/fetch/retry-decision.ts";
 import { startTestSystem, type TestBucket, type TestSystem, type TestTable } from "../../support/engines.ts";
 import { deliver, keptLog, type LogEntry, type Receives } from "./lambda.ts";
 
-export const claimLife = 60;
+export const claimLifetime = 60;
 
 export const readAfterSeconds = 3_600;
 
 export const noon = new Date("2026-11-21T12:00:30Z");
 
-const patient: VerdictSettings = {
+const patient: RetryDecisionSettings = {
   retry: { baseSeconds: 200, maxSeconds: 900 },
   longestOutageHours: 72,
   maxReceiveCount: 5,
@@ -78,7 +78,7 @@ export function fetcherFixture(tables: string) {
   let remote: TestProvider;
   let table: TestTable;
   let bucket: TestBucket;
-  let known: Revisions;
+  let known: VersionedRecords;
   let queueUrl: string;
   let deadLetterQueueUrl: string;
   let token: string;
@@ -87,7 +87,7 @@ export function fetcherFixture(tables: string) {
   let sent: Outgoing[];
   let clock: Date;
   let subject: Subject;
-  let retrying: VerdictSettings;
+  let retrying: RetryDecisionSettings;
 
   beforeAll(async () => {
     [system, remote] = await Promise.all([startTestSystem(tables), startTestProvider()]);
@@ -101,7 +101,7 @@ export function fetcherFixture(tables: string) {
       system.createQueue(),
       system.createQueue(),
     ]);
-    known = revisions(system.dynamodb, table.name);
+    known = versionedRecords(system.dynamodb, table.name);
     token = system.createSecret({ token: "jwt" });
     refreshesAsked = 0;
     subject = { kind: "account", id: randomUUID() };
@@ -128,16 +128,16 @@ export function fetcherFixture(tables: string) {
       longestCallInSeconds: 11,
       now,
       random: () => 0.5,
-      onTurn: () => undefined,
+      onStateChange: () => undefined,
     });
-    const window = callWindow(system.dynamodb, table.name, settings.requestsPerMinute, { now });
+    const window = rateLimiter(system.dynamodb, table.name, settings.requestsPerMinute, { now });
     const overflow = overflowBucket(bucket.name);
     return fetcher({
-      revisions: known,
-      claimData: dataClaims(system.dynamodb, table.name, claimLife, now),
+      versionedRecords: known,
+      claimData: dataClaims(system.dynamodb, table.name, claimLifetime, now),
       storeContent: contentStore(system.dynamodb, table.name, overflow),
       keptPages: keptPages(overflow),
-      settlingInMillis: 1_000,
+      longestRunInMillis: 1_000,
       call: withToken(
         guardedCall(providerApi(remote.url, settings, now), breaker.admit, window.permit),
         reader,
@@ -190,8 +190,8 @@ export function fetcherFixture(tables: string) {
       body: Body,
       reason: MessageAttributes?.reason?.StringValue,
     }));
-  const want = (endpoint: string, facts: Partial<DataSet> = {}) =>
-    known.dataSet(subject, { endpoint }, () => ({
+  const want = (endpoint: string, facts: Partial<DocumentRecord> = {}) =>
+    known.document(subject, { endpoint }, () => ({
       subject,
       endpoint,
       version: 1,

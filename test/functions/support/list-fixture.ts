@@ -4,7 +4,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from "@income-events/
 import type { SQSEvent } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, onTestFinished } from "vitest";
 import { contentReader, contentStore } from "../../../adapters/dynamodb/document-store.ts";
-import { revisions } from "../../../adapters/dynamodb/versioned-records.ts";
+import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { providerApi } from "../../../adapters/provider/provider-api.ts";
 import { keptPages } from "../../../adapters/s3/kept-pages.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
@@ -92,14 +92,14 @@ export function listFixture(tables: string) {
     const reasons: (string | undefined)[] = [];
     const call = providerApi(remote.baseUrl, provider, () => noon);
     const handler = fetcher({
-      revisions: revisions(system.dynamodb, tableName),
+      versionedRecords: versionedRecords(system.dynamodb, tableName),
       claimData: async () => {
         await claim();
         return async () => undefined;
       },
       storeContent: contentStore(system.dynamodb, tableName, overflow),
       keptPages: keptPages(overflow),
-      settlingInMillis: 1_000,
+      longestRunInMillis: 1_000,
       call: async (apiCall) => {
         permit();
         return call(remote.token, apiCall);
@@ -132,7 +132,7 @@ export function listFixture(tables: string) {
   }
 
   const want = (wanted = 1, of: Subject = subject) =>
-    revisions(system.dynamodb, tableName).dataSet(of, income, (known) => ({
+    versionedRecords(system.dynamodb, tableName).document(of, income, (known) => ({
       subject: of,
       ...income,
       version: (known?.version ?? 0) + 1,
@@ -141,7 +141,8 @@ export function listFixture(tables: string) {
       judged: [],
       latest: { cause: "again" },
     }));
-  const doneOf = async () => (await revisions(system.dynamodb, tableName).loadDataSet(subject, income))?.done;
+  const doneOf = async () =>
+    (await versionedRecords(system.dynamodb, tableName).loadDocument(subject, income))?.done;
   const stored = async (of: Subject = subject) => {
     const content = await contentReader(system.dynamodb, tableName, overflowBucket(bucket.name))(of, income);
     return content && Buffer.concat(content.parts).toString();

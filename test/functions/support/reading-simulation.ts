@@ -2,11 +2,11 @@ import { failureOf } from "../../../domain/core/failures.ts";
 import { readTaskText } from "../../../domain/fetch/tasks.ts";
 import { read } from "../../../functions/fetch/read.ts";
 import { ReadingStream } from "./reading-stream.ts";
-import { type Mutation, processLife, ReadingTable } from "./reading-table.ts";
+import { type Mutation, processLifetime, ReadingTable } from "./reading-table.ts";
 
 /** In seconds: SQS delivers a message again when the process that received it is dead for long. */
-const visibility = 6 * processLife;
-const mostSteps = 3_000;
+const visibility = 6 * processLifetime;
+const maxSteps = 3_000;
 
 type Message = { readonly body: string; visibleAt: number };
 type Process = { readonly deadline: number; isSlow: boolean; next?: () => void };
@@ -19,7 +19,7 @@ const possible = (isPossible: boolean, action: Action): readonly Action[] => (is
  * messages that come twice, processes that are killed at any point, calls that fail or take long. `random` picks
  * what happens next; disasters are limited, so that the world comes to rest.
  */
-export class ReadingWorld {
+export class ReadingSimulation {
   readonly table: ReadingTable;
   readonly stream: ReadingStream;
   readonly #random: Iterator<number>;
@@ -39,7 +39,7 @@ export class ReadingWorld {
 
   /** Runs until nothing is left to do. @throws where that never comes */
   async run(): Promise<void> {
-    for (let steps = 0; steps < mostSteps; steps += 1) {
+    for (let steps = 0; steps < maxSteps; steps += 1) {
       const usual = this.#usual();
       const rare = this.#rare();
       // Or nothing would get far enough to be hit by what is rare.
@@ -115,7 +115,7 @@ export class ReadingWorld {
 
   #receive(message: Message): void {
     message.visibleAt = this.#seconds + visibility;
-    const process: Process = { deadline: this.#seconds + processLife, isSlow: false };
+    const process: Process = { deadline: this.#seconds + processLifetime, isSlow: false };
     this.#processes.add(process);
     void this.#perform(message.body, process).then(() => {
       this.#processes.delete(process);
@@ -170,7 +170,7 @@ export class ReadingWorld {
 
   #pause(): void {
     this.#left.pauses -= 1;
-    this.#passTo(this.#seconds + 1 + this.#upTo(2 * processLife));
+    this.#passTo(this.#seconds + 1 + this.#upTo(2 * processLifetime));
   }
 
   #passTo(seconds: number): void {

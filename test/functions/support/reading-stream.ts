@@ -1,5 +1,5 @@
 import type { IncomeEvent } from "../../../domain/event/events.ts";
-import { type DataSet, want } from "../../../domain/fetch/document.ts";
+import { type DocumentRecord, requestFetch } from "../../../domain/fetch/document.ts";
 import { writeTask } from "../../../domain/fetch/tasks.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import type { Change } from "../../../domain/state/change.ts";
@@ -38,9 +38,9 @@ export class ReadingStream {
   }
 
   /** New data and its event: of bytes that come again, or with an id of its own. */
-  happen(isWeak: boolean): void {
+  happen(isUnordered: boolean): void {
     this.data += 1;
-    const own = isWeak ? {} : { eventId: `e-${this.data}` };
+    const own = isUnordered ? {} : { eventId: `e-${this.data}` };
     const event = eventOf("endpoint.updated", { endpoint, dataAvailable: true, ...own });
     this.#events.push(event);
     this.receive(event);
@@ -59,7 +59,7 @@ export class ReadingStream {
       if (consequence.do === "call") this.#send(writeTask(consequence.task));
       else if (consequence.do === "want") {
         const { event, receipts } = consequence;
-        this.write((known) => want(known, account, { endpoint }, { event, receipts }));
+        this.write((known) => requestFetch(known, account, { endpoint }, { event, receipts }));
       }
     }
   }
@@ -70,7 +70,7 @@ export class ReadingStream {
   }
 
   /** Writes a revision of the data set, which the stream tells. */
-  write(change: (known: DataSet | undefined) => DataSet | undefined): void {
+  write(change: (known: DocumentRecord | undefined) => DocumentRecord | undefined): void {
     const before = this.#table.known;
     const after = change(before);
     if (after === undefined) return;

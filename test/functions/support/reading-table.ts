@@ -1,11 +1,11 @@
 import { expect } from "vitest";
 import { retryable, waiting } from "../../../domain/core/failures.ts";
-import type { DataSet } from "../../../domain/fetch/document.ts";
+import type { DocumentRecord } from "../../../domain/fetch/document.ts";
 import type { ReadDependencies } from "../../../functions/fetch/read.ts";
 import type { PagesDependencies } from "../../../functions/fetch/read-pages.ts";
 
 /** In seconds: how long a process that reads can live, and so its claim. */
-export const processLife = 60;
+export const processLifetime = 60;
 
 /**
  * A call to the provider, which begins with its claim, for from then on nothing keeps it back. `noted` is what it
@@ -23,7 +23,7 @@ export type Surroundings = {
   readonly seconds: () => number;
   readonly data: () => number;
   readonly isFailing: () => boolean;
-  readonly write: (change: (known: DataSet | undefined) => DataSet | undefined) => void;
+  readonly write: (change: (known: DocumentRecord | undefined) => DocumentRecord | undefined) => void;
 };
 
 const paths = { read: "/{account_id}/{endpoint}", readCompany: "/", account: "/", companyAccount: "/" };
@@ -37,12 +37,12 @@ const onePage: Omit<PagesDependencies, "call"> = {
   },
   keptPages: { keep: async () => expect.fail("kept"), find: async () => expect.fail("sought") },
   inTurn: (work) => work(false),
-  timeLeft: () => processLife * 1000,
+  timeLeft: () => processLifetime * 1000,
 };
 
 /** One data set as the table keeps it: counters, content and claim, with the conditions that the table has. */
 export class ReadingTable {
-  known: DataSet | undefined;
+  known: DocumentRecord | undefined;
   stored = { noted: 0, data: 0 };
   readonly calls: Call[] = [];
   readonly #mutation: Mutation;
@@ -60,12 +60,12 @@ export class ReadingTable {
       gate: async () => undefined,
       ...onePage,
       now: () => new Date(seconds() * 1000),
-      revisions: {
-        loadDataSet: async () => {
+      versionedRecords: {
+        loadDocument: async () => {
           await turn();
           return this.known;
         },
-        dataSet: async (_subject, _name, change, known) => {
+        document: async (_subject, _name, change, known) => {
           await turn();
           // Tried over what was known; where that is overtaken, over what is there.
           if (known === undefined || change(known) !== undefined) write(change);
@@ -104,7 +104,7 @@ export class ReadingTable {
     if (!isFree && this.#mutation !== "claims hold nobody off") {
       throw waiting("claimed", Math.max(1, until - seconds));
     }
-    this.#claim = { noted, until: seconds + processLife };
+    this.#claim = { noted, until: seconds + processLifetime };
     return this.#claim;
   }
 }

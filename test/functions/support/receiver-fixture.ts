@@ -5,7 +5,7 @@ import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { parseSourceAddresses } from "../../../domain/core/source-addresses.ts";
 import { parseWebhookSecret } from "../../../domain/core/webhook-secret.ts";
 import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
-import type { Kind } from "../../../domain/event/events.ts";
+import type { WebhookKind } from "../../../domain/event/events.ts";
 import { receiver } from "../../../functions/receive/receiver.ts";
 import { log } from "../../../functions/runtime/log.ts";
 import { startTestSystem, type TestBucket, type TestSystem } from "../../support/engines.ts";
@@ -58,7 +58,7 @@ export function receiverFixture() {
   afterEach(() => vi.restoreAllMocks());
 
   function receiverOf(
-    kind: Kind,
+    kind: WebhookKind,
     {
       secret = { current: goodSecret } as unknown,
       now = () => noon,

@@ -3,7 +3,7 @@ import { type Sandbox, startSandbox } from "@income-events/sandbox/server.ts";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
-import { type Revisions, revisions } from "../../../adapters/dynamodb/versioned-records.ts";
+import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { guardedCall } from "../../../adapters/provider/guarded-call.ts";
 import { providerApi } from "../../../adapters/provider/provider-api.ts";
 import type { Permit } from "../../../adapters/provider/rate-limiter.ts";
@@ -18,7 +18,7 @@ import type { EventType } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { parseProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { parseReconcileSettings } from "../../../domain/reconcile/reconcile-settings.ts";
-import { judge } from "../../../domain/state/state.ts";
+import { applyEvent } from "../../../domain/state/state.ts";
 import { providerLists } from "../../../functions/reconcile/provider-lists.ts";
 import { reconciler } from "../../../functions/reconcile/reconciler.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
@@ -63,7 +63,7 @@ export function reconcilerFixture(tables: string) {
   let system: TestSystem;
   let sandbox: Sandbox;
   let table: TestTable;
-  let known: Revisions;
+  let known: VersionedRecords;
   let queueUrls: { users: string; accounts: string };
   let token: string;
   let entries: LogEntry[];
@@ -78,7 +78,7 @@ export function reconcilerFixture(tables: string) {
     const [users, accounts] = await Promise.all([system.createQueue(), system.createQueue()]);
     queueUrls = { users, accounts };
     [table, sandbox] = await Promise.all([system.createTable(), startSandbox()]);
-    known = revisions(system.dynamodb, table.name);
+    known = versionedRecords(system.dynamodb, table.name);
     token = system.createSecret({ token: sandbox.token });
     entries = [];
     // Later than all that is created here.
@@ -109,7 +109,7 @@ export function reconcilerFixture(tables: string) {
       lists: providerLists(call, provider, reconcile),
       search: jmespathSearch,
       checkpoint: checkpoint(system.dynamodb, table.name),
-      revisions: known,
+      versionedRecords: known,
       partitions: partitions(system.dynamodb, table.name),
       send: sqsSender(system.sqs),
       queueUrls,
@@ -137,7 +137,7 @@ export function reconcilerFixture(tables: string) {
     const event = { id: randomUUID(), kind: "users" as const, receivedAt: "2026-01-01T00:00:00.000Z", type };
     const owned = { ...event, ...(ids.userId === undefined ? {} : { userId: ids.userId }) };
     const whole = subject.kind === "user" ? owned : { ...owned, accountId: subject.id };
-    await known.state(subject, (state) => judge(state, whole, 1));
+    await known.state(subject, (state) => applyEvent(state, whole, 1));
     if (subject.kind === "account" && userId !== undefined) {
       await linkTable(system.dynamodb, table.name)(userId, subject.id);
     }

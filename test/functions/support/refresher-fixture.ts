@@ -7,7 +7,7 @@ import {
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { providerApi } from "../../../adapters/provider/provider-api.ts";
-import { readTokenLife } from "../../../adapters/secrets/token-claims.ts";
+import { readTokenLifetime } from "../../../adapters/secrets/token-claims.ts";
 import { type TokenSecret, tokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { refresher } from "../../../functions/refresh/refresher.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
@@ -88,7 +88,7 @@ export function refresherFixture() {
         },
       },
       call: providerApi(remote.url, limits, () => now),
-      readLife: readTokenLife,
+      readLifetime: readTokenLifetime,
       refreshPath,
       proofPath: "/users",
       refresh: settings,

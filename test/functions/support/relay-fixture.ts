@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
-import { revisions } from "../../../adapters/dynamodb/versioned-records.ts";
+import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
 import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
 import { linkTable } from "../../../adapters/s3/links.ts";
@@ -76,7 +76,7 @@ export function relayFixture(tables: string) {
     const digestOf = subjectDigest(system.secretsManager, system.createSecret({ key: "of the stage" }));
     handler = (event) =>
       relay({
-        revisions: revisions(system.dynamodb, table.name),
+        versionedRecords: versionedRecords(system.dynamodb, table.name),
         link: linkTable(system.dynamodb, table.name),
         findErased: findErased(system.dynamodb, table.name, digestOf),
         outbox: outbox(

@@ -1,6 +1,6 @@
 import { search } from "@aws-lambda-powertools/jmespath";
 import { describe, expect, it } from "vitest";
-import { isWeak, kinds } from "../../../domain/event/events.ts";
+import { isUnordered, webhookKinds } from "../../../domain/event/events.ts";
 import { type KindMapping, mapPayload, type Search } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 
@@ -14,7 +14,7 @@ function expressionsOf({ types: _types, ids: _ids, ...sources }: KindMapping): [
 }
 
 describe("the default mapping", () => {
-  const all = kinds.flatMap((kind) =>
+  const all = webhookKinds.flatMap((kind) =>
     expressionsOf(defaultMapping[kind]).map(([field, expression]) => [kind, field, expression] as const),
   );
 
@@ -22,7 +22,7 @@ describe("the default mapping", () => {
     expect(() => evaluate(expression, {})).not.toThrow();
   });
 
-  it.each(kinds)("of %s maps no time: the provider shows none", (kind) => {
+  it.each(webhookKinds)("of %s maps no time: the provider shows none", (kind) => {
     expect(defaultMapping[kind]).not.toHaveProperty("time");
   });
 
@@ -32,7 +32,7 @@ describe("the default mapping", () => {
 
   it("tells an endpoint event that names its fetch from one whose bytes can truly repeat", () => {
     const body = { event: "update_endpoint", account_id: id, endpoint: "income" };
-    const read = (payload: object) => isWeak(mapPayload(defaultMapping.endpoints, payload, evaluate));
+    const read = (payload: object) => isUnordered(mapPayload(defaultMapping.endpoints, payload, evaluate));
     expect(read({ ...body, request_id: other })).toBe(false);
     expect(read({ event: "update_endpoint", data: { ...body, request_id: other } })).toBe(false);
     expect(read({ ...body, request_id: null })).toBe(true);

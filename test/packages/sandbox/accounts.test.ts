@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { call, jsonOf, registerAll, sandboxFor, startReceiver } from "./support.ts";
 
 const uuid = expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/);
-const moment = expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\.\d{3} UTC$/);
+const timestamp = expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\.\d{3} UTC$/);
 
 test("a user registers, an account is created and connected, and each step is told", async () => {
   const { url, received } = await startReceiver();
@@ -10,31 +10,31 @@ test("a user registers, an account is created and connected, and each step is to
   await registerAll(sandbox, url);
   const ids = await sandbox.createUsers(1, { companyAccounts: 1 });
   await sandbox.settled();
-  const told = (kind: string) => received.filter(({ path }) => path === `/hook/${kind}`).map(jsonOf);
+  const announced = (kind: string) => received.filter(({ path }) => path === `/hook/${kind}`).map(jsonOf);
   const [user, account, company] = [ids.users[0], ids.accounts[0], ids.companyAccounts[0]];
-  expect(told("users")).toEqual([
+  expect(announced("users")).toEqual([
     {
       action: "create_user",
       data: {
         id: user,
-        created_at: moment,
+        created_at: timestamp,
         accounts_number: 0,
         link: expect.stringContaining(sandbox.baseUrl),
         session: uuid,
-        session_expires_at: moment,
+        session_expires_at: timestamp,
       },
     },
   ]);
-  const fields = { user_id: user, datasource_id: uuid, created_at: moment };
-  const accounts = told("accounts").sort((a, b) => String(a.event).localeCompare(String(b.event)));
+  const fields = { user_id: user, datasource_id: uuid, created_at: timestamp };
+  const accounts = announced("accounts").sort((a, b) => String(a.event).localeCompare(String(b.event)));
   expect(accounts).toEqual([
     { event: "create_account", account_id: account, connected: false, ...fields },
     { event: "update_account", account_id: account, connected: true, ...fields },
   ]);
-  expect(told("company-accounts")).toEqual([
+  expect(announced("company-accounts")).toEqual([
     { event: "connect_account", company_account_id: company, connected: true, ...fields },
   ]);
-  expect(told("endpoints")).toEqual([]);
+  expect(announced("endpoints")).toEqual([]);
 });
 
 test("no event tells of the creation where the alert was not chosen", async () => {
@@ -61,8 +61,8 @@ test.each([true, false])(
     const events = received.map(jsonOf);
     const of = (name: string) =>
       events.filter(({ event }) => event === name).map((event) => event.account_id);
-    const told = [...alerted.accounts, ...(byDefault ? unchosen.accounts : []), later[0]];
-    expect(of("create_account").sort()).toEqual(told.sort());
+    const announced = [...alerted.accounts, ...(byDefault ? unchosen.accounts : []), later[0]];
+    expect(of("create_account").sort()).toEqual(announced.sort());
     const all = [alerted, silent, unchosen].flatMap(({ accounts }) => accounts);
     expect(of("update_account").sort()).toEqual([...all, ...later].sort());
   },
@@ -72,7 +72,7 @@ test("users are listed and shown without their credentials", async () => {
   const sandbox = await sandboxFor();
   const { users } = await sandbox.createUsers(3, { accountsPerUser: 2 });
   const list = await call(sandbox, "/api/v0.4/users");
-  expect(list.body).toEqual(users.map((id) => ({ id, created_at: moment, accounts_number: 2 })));
+  expect(list.body).toEqual(users.map((id) => ({ id, created_at: timestamp, accounts_number: 2 })));
   expect(await call(sandbox, `/api/v0.4/users/${users[0]}`)).toMatchObject({
     status: 200,
     body: { id: users[0] },
@@ -174,8 +174,10 @@ test("an account is disconnected, connected again and deleted, and its state say
   expect((await call(sandbox, path)).status).toBe(410);
   expect((await call(sandbox, `${path}/trips`)).status).toBe(410);
   expect(() => sandbox.reconnectAccount(id)).toThrow("deleted");
-  const told = received.filter(({ path: at }) => at === "/hook/accounts").map((one) => jsonOf(one).event);
-  expect(told.sort()).toEqual([
+  const announced = received
+    .filter(({ path: at }) => at === "/hook/accounts")
+    .map((one) => jsonOf(one).event);
+  expect(announced.sort()).toEqual([
     "create_account",
     "delete_account",
     "disconnect_account",

@@ -62,9 +62,9 @@ test.each([
   const { location } = await visit(sandbox, `/connect${query}`, { name: "Ada" });
   await visit(sandbox, `${location}${paylane}`, { username: "test-user", password: "test-password" });
   await sandbox.settled();
-  const told = received.map((one) => jsonOf(one).event);
-  expect(told).toContain("update_account");
-  expect(told.filter((event) => event === "create_account")).toEqual(expected);
+  const announced = received.map((one) => jsonOf(one).event);
+  expect(announced).toContain("update_account");
+  expect(announced.filter((event) => event === "create_account")).toEqual(expected);
 });
 
 test("a link with another choice of alert is refused", async () => {

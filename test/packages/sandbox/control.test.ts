@@ -32,8 +32,8 @@ test("POST /users and POST /accounts choose the account alert", async () => {
     await create({ company: true }),
   ];
   await sandbox.settled();
-  const told = received.map(jsonOf).filter(({ event }) => event === "create_account");
-  expect(told.map((event) => event.account_id)).toEqual([accounts[1]]);
+  const announced = received.map(jsonOf).filter(({ event }) => event === "create_account");
+  expect(announced.map((event) => event.account_id)).toEqual([accounts[1]]);
   expect(sandbox.snapshot().accounts.slice(1)).toMatchObject([
     { id: accounts[0], userId, connected: false, company: false },
     { id: accounts[1], userId, connected: true, company: false },

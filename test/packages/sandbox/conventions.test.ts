@@ -3,7 +3,7 @@ import type { Environment } from "@income-events/sandbox/environment.ts";
 import { expect, test } from "vitest";
 import { call, jsonOf, registerAll, sandboxFor, startReceiver, webhookPaths } from "./support.ts";
 
-const moment = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d+)? UTC$/;
+const timestamp = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d+)? UTC$/;
 const date = /^\d{4}-\d{2}-\d{2}$/;
 const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
@@ -42,11 +42,11 @@ test("every date-time in answers and events is <date> <time> UTC, every id a UUI
   ];
   const answers = await Promise.all(paths.map((one) => call(sandbox, one)));
   const texts = textsIn([fetched.body, answers.map(({ body }) => body), received.map(jsonOf)]);
-  const moments = texts.filter(([name]) => /(_at|^at)$/.test(name));
+  const timestamps = texts.filter(([name]) => /(_at|^at)$/.test(name));
   const ids = texts.filter(([name]) => /^id$|_id$/.test(name));
-  const otherTimes = texts.filter(([, text]) => /^\d{4}-\d{2}-\d{2}/.test(text) && !moment.test(text));
-  expect(moments.length).toBeGreaterThan(50);
-  expect(moments.filter(([, text]) => !moment.test(text))).toEqual([]);
+  const otherTimes = texts.filter(([, text]) => /^\d{4}-\d{2}-\d{2}/.test(text) && !timestamp.test(text));
+  expect(timestamps.length).toBeGreaterThan(50);
+  expect(timestamps.filter(([, text]) => !timestamp.test(text))).toEqual([]);
   expect(otherTimes.filter(([, text]) => !date.test(text))).toEqual([]);
   expect(ids.length).toBeGreaterThan(100);
   expect(ids.filter(([, text]) => !uuid.test(text))).toEqual([]);
@@ -129,9 +129,9 @@ test("a company account tells of its connection and of its updates", async () =>
   const json = { endpoints: ["income"] };
   expect((await call(sandbox, `${path}/fetches`, { method: "POST", json })).status).toBe(202);
   await sandbox.settled();
-  const told = received.filter(({ path: at }) => at === "/hook/company-accounts").map(jsonOf);
-  expect(told.map(({ event }) => event).sort()).toEqual(["connect_account", "update_account"]);
-  expect(told.every(({ company_account_id: id }) => id === companyAccounts[0])).toBe(true);
+  const announced = received.filter(({ path: at }) => at === "/hook/company-accounts").map(jsonOf);
+  expect(announced.map(({ event }) => event).sort()).toEqual(["connect_account", "update_account"]);
+  expect(announced.every(({ company_account_id: id }) => id === companyAccounts[0])).toBe(true);
   expect((await call(sandbox, `${path}/income`)).body).toMatchObject({ revision: 2 });
 });
 

@@ -52,7 +52,7 @@ test("calls over the rate limit are 429 until the minute is over", async () => {
 });
 
 test("Retry-After is in seconds, a date or both in turn, never sooner than the wait", async () => {
-  const told = async (retryAfter: RetryAfterForm) => {
+  const announced = async (retryAfter: RetryAfterForm) => {
     const clock = stoppedClock(new Date("2026-11-21T10:00:15.400Z"));
     const sandbox = await sandboxFor({ clock, requestsPerMinute: 1, retryAfter });
     const users = () => call(sandbox, "/api/v0.4/users");
@@ -62,9 +62,9 @@ test("Retry-After is in seconds, a date or both in turn, never sooner than the w
     return [limited, (await users()).headers.get("retry-after")];
   };
   const dates = ["Sat, 21 Nov 2026 10:01:01 GMT", "Sat, 21 Nov 2026 10:00:23 GMT"];
-  expect(await told("seconds")).toEqual(["45", "7"]);
-  expect(await told("date")).toEqual(dates);
-  expect(await told("alternating")).toEqual(["45", dates[1]]);
+  expect(await announced("seconds")).toEqual(["45", "7"]);
+  expect(await announced("date")).toEqual(dates);
+  expect(await announced("alternating")).toEqual(["45", dates[1]]);
 });
 
 test("a call is logged with the time at which it came, however long its body takes", async () => {

@@ -95,8 +95,8 @@ test("an account alert that was chosen before a restart is chosen after it", asy
   const credentials = { username: "test-user", password: "test-password" };
   await post(`${second.baseUrl}${session}/${paylane}`, credentials);
   await second.settled();
-  const told = received.map(jsonOf).map(({ event, action }) => event ?? action);
-  expect(told).toEqual(["create_user", "update_account"]);
+  const announced = received.map(jsonOf).map(({ event, action }) => event ?? action);
+  expect(announced).toEqual(["create_user", "update_account"]);
 });
 
 test("what was due after a sandbox was closed does not happen", async () => {

@@ -14,7 +14,7 @@ test.each(Object.entries(webhookPaths))("the webhook for %s gets its events", as
   expect(answer.status).toBe(200);
   expect(JSON.stringify(answer.body)).not.toContain("abc");
   const all = ["users", "accounts", "endpoints", "company-accounts"] as const;
-  for (const each of all) sandbox.fireEvent(each, { told: each });
+  for (const each of all) sandbox.fireEvent(each, { announced: each });
   await sandbox.settled();
   expect(received).toHaveLength(1);
   expect(received[0]).toMatchObject({
@@ -22,7 +22,7 @@ test.each(Object.entries(webhookPaths))("the webhook for %s gets its events", as
     path: "/hook",
     headers: { "x-webhook-secret": "abc", "content-type": "application/json" },
   });
-  expect(received.map(jsonOf)).toEqual([{ told: kind }]);
+  expect(received.map(jsonOf)).toEqual([{ announced: kind }]);
 });
 
 test("a PUT replaces the webhook as a whole", async () => {

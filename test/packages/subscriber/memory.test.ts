@@ -97,8 +97,8 @@ await describeOnTables("the documented memory in DynamoDB", (tables) => {
   it("remembers the sequence before the id: where it fails between, the message comes again", async () => {
     const memory = await create();
     let writes = 0;
-    const end = system.intercept(async ({ action }, moment) => {
-      if (action !== "dynamodb:PutItem" || moment !== "before") return undefined;
+    const end = system.intercept(async ({ action }, phase) => {
+      if (action !== "dynamodb:PutItem" || phase !== "before") return undefined;
       writes += 1;
       return writes === 2 ? { status: 500, errorType: "InternalServerError", message: "planted" } : undefined;
     });

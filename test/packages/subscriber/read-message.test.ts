@@ -7,7 +7,7 @@ import type { MessageType as DomainType } from "../../../domain/message/message-
 import { attributes, checks } from "../../../packages/subscriber/checks.ts";
 import type { DataOf, Message, MessageOf, MessageType } from "../../../packages/subscriber/contract.ts";
 import { readMessage } from "../../../packages/subscriber/read-message.ts";
-import { stories } from "../../domain/message/message-histories.ts";
+import { messageHistories } from "../../domain/message/message-histories.ts";
 
 const { messageSchema, messageTypes } = domain;
 const ajv = new Ajv2020({ strict: true, strictRequired: false });
@@ -118,7 +118,7 @@ describe("reading a message", () => {
     return of === "message" ? change(message) : { ...message, data: change(message.data) };
   }
 
-  const oneMessage = stories
+  const oneMessage = messageHistories
     .filter(({ length }) => length > 0)
     .chain((messages) => fc.constantFrom(...messages));
 

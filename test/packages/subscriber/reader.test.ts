@@ -4,7 +4,7 @@ import { contract, type Message } from "../../../domain/message/message-schemas.
 import { inMemory, type Memory } from "../../../packages/subscriber/memory.ts";
 import { createReader, type ReaderOptions } from "../../../packages/subscriber/reader.ts";
 import { exampleOf, examples } from "../../../tools/documents/examples.ts";
-import { stories } from "../../domain/message/message-histories.ts";
+import { messageHistories } from "../../domain/message/message-histories.ts";
 
 const text = (message: object) => JSON.stringify(message);
 const [created, connected] = [exampleOf("account.created"), exampleOf("account.connected")];
@@ -60,12 +60,12 @@ describe("a reader", () => {
     expect(plain.handled).toEqual([connected]);
 
     const stale: Message[] = [];
-    const telling = keepingReader({ handleStale: (message) => void stale.push(message) });
-    await telling.read(text(connected));
-    expect(await telling.read(text(created))).toEqual({ settled: true, as: "stale" });
-    expect(await telling.read(text(created))).toEqual({ settled: true, as: "duplicate" });
+    const reporting = keepingReader({ handleStale: (message) => void stale.push(message) });
+    await reporting.read(text(connected));
+    expect(await reporting.read(text(created))).toEqual({ settled: true, as: "stale" });
+    expect(await reporting.read(text(created))).toEqual({ settled: true, as: "duplicate" });
     expect(stale).toEqual([created]);
-    expect(await telling.read(text({ ...created, id: "x" }))).toEqual({ settled: true, as: "stale" });
+    expect(await reporting.read(text({ ...created, id: "x" }))).toEqual({ settled: true, as: "stale" });
   });
 
   it("hands over another message of the same sequence: what is told again shows the state as it stands", async () => {
@@ -186,7 +186,7 @@ function newestOf(messages: readonly Message[]): ReadonlyMap<string, string> {
 }
 
 describe("messages delivered in any order, with duplicates, side by side, to a handler that fails at times", () => {
-  const deliveries = stories.chain((messages) =>
+  const deliveries = messageHistories.chain((messages) =>
     fc.record({
       messages: fc.constant(messages),
       order: fc.shuffledSubarray([...messages, ...messages, ...messages], { minLength: messages.length * 3 }),

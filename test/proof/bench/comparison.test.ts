@@ -3,7 +3,7 @@ import { createAssemblies } from "../../../proof/bench/assemblies.ts";
 import { differences } from "../../../proof/bench/drive/compare.ts";
 import { drive } from "../../../proof/bench/drive/drive.ts";
 import { expectationOf } from "../../../proof/bench/drive/expectation.ts";
-import { startSides } from "../../../proof/bench/measure/running-implementations.ts";
+import { startImplementations } from "../../../proof/bench/measure/running-implementations.ts";
 import { requireNothingLost } from "../../../proof/bench/rows/spending-rows.ts";
 import { workload } from "../../../proof/bench/workload.ts";
 
@@ -25,11 +25,11 @@ describe("what all must end with", () => {
       const [first = "", ...others] = expected[list];
       const lost = { ...expected, [list]: others };
       const changed = { ...expected, [list]: [`${first}0`, ...others] };
-      expect(differences(expected, [{ title: "theirs", census: expected }])).toEqual([]);
-      expect(differences(expected, [{ title: "theirs", census: lost }])).toEqual([
+      expect(differences(expected, [{ title: "theirs", snapshot: expected }])).toEqual([]);
+      expect(differences(expected, [{ title: "theirs", snapshot: lost }])).toEqual([
         expect.stringContaining(`theirs: of ${expected[list].length} ${list} 1 missing, 0 too many`),
       ]);
-      expect(differences(expected, [{ title: "theirs", census: changed }])).toEqual([
+      expect(differences(expected, [{ title: "theirs", snapshot: changed }])).toEqual([
         expect.stringContaining("1 missing, 1 too many"),
       ]);
     },
@@ -39,15 +39,15 @@ describe("what all must end with", () => {
 describe("sides that take the same load", () => {
   it("count where both have all of it, and end the run where one has more than the other", async () => {
     using assemblies = createAssemblies();
-    await using sides = await startSides(assemblies, () => undefined, ["ours", "floor"]);
-    for (const { running } of sides.contenders) await drive(running, load);
-    await requireNothingLost(sides, load);
+    await using implementations = await startImplementations(assemblies, () => undefined, ["ours", "floor"]);
+    for (const { running } of implementations.contenders) await drive(running, load);
+    await requireNothingLost(implementations, load);
 
     const [planted] = workload({ seed: 4, events: 10, duplicates: 0 });
     if (planted === undefined) throw new Error("the load is empty");
-    await drive(sides.of("floor").running, [planted]);
+    await drive(implementations.of("floor").running, [planted]);
     // The subscriber's messages were taken by the first look: here the planted one alone is told of.
-    await expect(requireNothingLost(sides, load)).rejects.toThrow(
+    await expect(requireNothingLost(implementations, load)).rejects.toThrow(
       /Floor: of 20 events 0 missing, 1 too many/,
     );
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Step, workOff, workSideBySide } from "../../../proof/bench/drive/work-off.ts";
 
 /** Functions in a row: each takes what it has, and hands it on to the next; deliveries bring each of them more. */
-function rowOf(lengths: readonly number[], moment: () => Promise<unknown>) {
+function rowOf(lengths: readonly number[], work: () => Promise<unknown>) {
   const left = lengths.map(() => 0);
   const handOn = (index: number, count: number) => {
     if (index < left.length) left[index] = (left[index] ?? 0) + count;
@@ -13,11 +13,11 @@ function rowOf(lengths: readonly number[], moment: () => Promise<unknown>) {
       async () => {
         let isBusy = false;
         for (;;) {
-          await moment();
+          await work();
           if (left[index] === 0) return isBusy;
           isBusy = true;
           handOn(index, -1);
-          await moment();
+          await work();
           handOn(index + 1, 1);
         }
       },
@@ -25,7 +25,7 @@ function rowOf(lengths: readonly number[], moment: () => Promise<unknown>) {
   const deliver = async () => {
     for (const [index, length] of lengths.entries()) {
       for (let more = length; more > 0; more -= 1) {
-        await moment();
+        await work();
         handOn(index, 1);
       }
     }
@@ -36,7 +36,7 @@ function rowOf(lengths: readonly number[], moment: () => Promise<unknown>) {
 describe("functions that work off what is there", () => {
   const lengths = fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 4 });
   /** Moments pass in any order, and so many that whoever has not ended by then never ends. */
-  const moments = (scheduler: Scheduler) => {
+  const workOf = (scheduler: Scheduler) => {
     let left = 5_000;
     return () => {
       left -= 1;
@@ -58,9 +58,9 @@ describe("functions that work off what is there", () => {
   it("end when nothing is left, side by side, however long each of them takes", async () => {
     await fc.assert(
       fc.asyncProperty(lengths, fc.scheduler(), async (each, scheduler) => {
-        const moment = moments(scheduler);
-        const { left, steps, deliver } = rowOf(each, moment);
-        await scheduler.waitFor(workSideBySide(deliver(), steps, moment));
+        const work = workOf(scheduler);
+        const { left, steps, deliver } = rowOf(each, work);
+        await scheduler.waitFor(workSideBySide(deliver(), steps, work));
         expect(left.every((count) => count === 0)).toBe(true);
       }),
     );

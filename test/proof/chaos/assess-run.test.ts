@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeRun } from "../../../proof/chaos/audit/assess-run.ts";
+import { assessRun } from "../../../proof/chaos/audit/assess-run.ts";
 import { account } from "../../../proof/chaos/audit/audit-events.ts";
 import { faultClasses } from "../../../proof/chaos/faults/fault-classes.ts";
 import { injectFaults } from "../../../proof/chaos/faults/inject-faults.ts";
@@ -12,7 +12,7 @@ const course = { fired: [["SQS fails", 1] as const], left: [], initErrors: [] };
 
 describe("a run of chaos", () => {
   it("is good where nothing was lost or doubled, its account closes and all was tried", () => {
-    expect(judgeRun(whole, course)).toEqual([]);
+    expect(assessRun(whole, course)).toEqual([]);
   });
 
   it.each([
@@ -24,7 +24,7 @@ describe("a run of chaos", () => {
       says: "the account does not close: b is stored and nobody sent it",
     },
   ])("$what fails", ({ wrong, says }) => {
-    expect(judgeRun({ ...whole, ...wrong }, course)).toEqual([says]);
+    expect(assessRun({ ...whole, ...wrong }, course)).toEqual([says]);
   });
 
   it.each([
@@ -44,7 +44,7 @@ describe("a run of chaos", () => {
       says: "SyntaxError: x",
     },
   ])("in which $what fails", ({ wrong, says }) => {
-    expect(judgeRun(whole, { ...course, ...wrong })).toEqual([says]);
+    expect(assessRun(whole, { ...course, ...wrong })).toEqual([says]);
   });
 
   it("hears of every class of faults, those that never fired included", () => {

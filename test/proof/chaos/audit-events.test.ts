@@ -43,9 +43,14 @@ describe("the account of a run", () => {
     const id = fc.constantFrom("a", "b", "c", "d", "e");
     const calls = fc.array(fc.tuple(id, fc.constantFrom(202, 401, 503, undefined)));
     fc.assert(
-      fc.property(calls, fc.uniqueArray(id), fc.uniqueArray(id), (answers, stored, letters) => {
+      fc.property(calls, fc.uniqueArray(id), fc.uniqueArray(id), (answers, stored, deadLetters) => {
         const sent = answers.map(([event, status]) => call(event, status));
-        const result = account({ ...nothing, sent, stored: new Set(stored), deadLetters: new Set(letters) });
+        const result = account({
+          ...nothing,
+          sent,
+          stored: new Set(stored),
+          deadLetters: new Set(deadLetters),
+        });
         const { stored: kept, deadlettered, refused, lost } = result;
         expect(kept + deadlettered + refused + lost).toBe(result.sent);
         expect(result.sent).toBe(new Set(answers.map(([event]) => event)).size);

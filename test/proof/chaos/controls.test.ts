@@ -79,8 +79,8 @@ await describeOnTables("the account of a store", (tables) => {
   });
 
   test("whose write has lost its condition: duplicates", async () => {
-    const sound = system.intercept(async ({ action, body }, moment) =>
-      action === "dynamodb:UpdateItem" && moment === "before"
+    const sound = system.intercept(async ({ action, body }, phase) =>
+      action === "dynamodb:UpdateItem" && phase === "before"
         ? { body: body.toString().replaceAll(anyCondition, "$1") }
         : undefined,
     );

@@ -35,7 +35,7 @@ function oneFunction(seed = 1, isAlive = () => true, others: Interference = asyn
   return { crashes, interference, invoke, killed };
 }
 
-const strikeAll = (crashes: Crashes) => crashes.strike(crashes.seen());
+const strikeAll = (crashes: Crashes) => crashes.crashAt(crashes.seen());
 
 describe("crash points", () => {
   it("are each call that was seen, before it leaves, as soon as it left, and before its answer returns", async () => {
@@ -67,7 +67,7 @@ describe("crash points", () => {
   it("are left where the process that called is dead already", async () => {
     let isAlive = false;
     const { crashes, invoke } = oneFunction(1, () => isAlive);
-    crashes.strike(["FetchData send unsent"]);
+    crashes.crashAt(["FetchData send unsent"]);
     await invoke(calling("send"));
     expect([crashes.left(), crashes.kills()]).toEqual([["FetchData send unsent"], 0]);
     isAlive = true;
@@ -77,7 +77,7 @@ describe("crash points", () => {
 
   it("are left while the answer of which the function is to die is under way", async () => {
     const { crashes, interference, killed } = oneFunction();
-    crashes.strike(["FetchData send unanswered"]);
+    crashes.crashAt(["FetchData send unanswered"]);
     const call = calling("send");
     await interference(call, "before");
     expect([crashes.left(), killed]).toEqual([["FetchData send unanswered"], []]);
@@ -86,26 +86,26 @@ describe("crash points", () => {
   });
 
   it("are struck while faults meet all other calls, and none of those that a function dies of", async () => {
-    const { crashes, invoke } = oneFunction(1, undefined, async (_, moment) =>
-      moment === "before" ? "cut" : undefined,
+    const { crashes, invoke } = oneFunction(1, undefined, async (_, phase) =>
+      phase === "before" ? "cut" : undefined,
     );
     const call = calling("send");
     expect(await invoke(call)).toBe("refused");
-    crashes.strike(["FetchData send applied", "FetchData send unanswered"]);
+    crashes.crashAt(["FetchData send applied", "FetchData send unanswered"]);
     expect([await invoke({ ...call }), await invoke({ ...call })]).toEqual(["applied", "unanswered"]);
     expect(await invoke({ ...call })).toBe("refused");
   });
 
   it("are left where their call never comes", async () => {
     const { crashes, invoke } = oneFunction();
-    crashes.strike(["FetchData never unsent"]);
+    crashes.crashAt(["FetchData never unsent"]);
     await invoke(calling("send"));
     expect(crashes.left()).toEqual(["FetchData never unsent"]);
   });
 
   it("of Lambda's own polling are none: no process of the function would be at work", async () => {
     const { crashes, invoke, killed } = oneFunction();
-    crashes.strikeAtRandom(1);
+    crashes.crashAtRandom(1);
     expect(await invoke(calling("poll", false))).toBe("answered");
     expect(killed).toEqual([]);
   });
@@ -113,7 +113,7 @@ describe("crash points", () => {
   it("at random are the same for the same seed", async () => {
     const fates = async (seed: number) => {
       const { crashes, invoke } = oneFunction(seed);
-      crashes.strikeAtRandom(0.3);
+      crashes.crashAtRandom(0.3);
       const all: string[] = [];
       for (let call = 0; call < 30; call += 1) all.push(await invoke(calling("send")));
       return all;

@@ -42,16 +42,16 @@ describe("the schedule of faults", () => {
 
   it.each(shares)("lets every class fire within a few calls of its part, at the share %d too", (share) => {
     const schedule = scheduleFaults(7, share);
-    expect(schedule.owing()).toEqual(faultClasses);
+    expect(schedule.pendingFaults()).toEqual(faultClasses);
     for (const part of parts)
       for (let call = 0; call < 20; call += 1) schedule.next(part, `a call of ${part}`, modes);
-    expect(schedule.owing()).toEqual([]);
+    expect(schedule.pendingFaults()).toEqual([]);
   });
 
   it("never gives a call a mode that it can't meet", () => {
     const schedule = scheduleFaults(3, 0.5);
     const met = Array.from({ length: 200 }, () => schedule.next("sqs", "receiving", ["fails"]));
     expect(new Set(met)).toEqual(new Set(["fails", undefined]));
-    expect(schedule.owing()).toContain("sqs throttles");
+    expect(schedule.pendingFaults()).toContain("sqs throttles");
   });
 });

@@ -56,9 +56,9 @@ await describeOnTables("faults of engines", (tables) => {
   afterAll(() => system.close());
 
   async function meeting<T>(mode: Mode, work: () => Promise<T>): Promise<T> {
-    const stop = system.intercept(async (seen, moment) => {
+    const stop = system.intercept(async (seen, phase) => {
       const observed = observedCall(seen, () => "F");
-      if (moment === "after" || observed?.part === undefined) return undefined;
+      if (phase === "after" || observed?.part === undefined) return undefined;
       return playFault({ ...observed, isFromFunction: true }, observed.part, mode);
     });
     return work().finally(stop);

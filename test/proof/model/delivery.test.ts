@@ -9,22 +9,22 @@ import {
   Provider,
   type Webhook,
 } from "../../../proof/model/provider.ts";
-import { World } from "../../../proof/model/simulation.ts";
-import { settle } from "../../../proof/model/wait-until-idle.ts";
+import { Simulation } from "../../../proof/model/simulation.ts";
+import { waitUntilIdle } from "../../../proof/model/wait-until-idle.ts";
 
 const hour = 3_600;
 const [account] = accountIds;
 
 /** Sends a webhook, whether it was answered before or not, and lets its event get as far as the provider's calls. */
-async function deliver(world: World, webhook: Webhook): Promise<void> {
-  world.deliver(webhook);
-  await drive(world, (what) => what !== "deliver" && isBeforeFetch(what));
-  expectAlways(world);
+async function deliver(simulation: Simulation, webhook: Webhook): Promise<void> {
+  simulation.deliver(webhook);
+  await drive(simulation, (what) => what !== "deliver" && isBeforeFetch(what));
+  expectAlways(simulation);
 }
 
-async function comeToRest(world: World): Promise<void> {
-  await settle(world);
-  expectAtRest(world);
+async function comeToRest(simulation: Simulation): Promise<void> {
+  await waitUntilIdle(simulation);
+  expectAtRest(simulation);
 }
 
 function permutationsOf<T>(list: readonly T[]): readonly (readonly T[])[] {
@@ -36,50 +36,52 @@ function permutationsOf<T>(list: readonly T[]): readonly (readonly T[])[] {
 
 describe("every event", () => {
   /** An event of each kind, of two accounts, some with a time or an id of their own. */
-  async function worldWithEvents(): Promise<World> {
-    const world = new World(new Provider(false));
+  async function simulationWithEvents(): Promise<Simulation> {
+    const simulation = new Simulation(new Provider(false));
     for (const [index, id] of accountIds.entries()) {
       for (const thing of ["create", "connect", "data", "update", "disconnect"] as const) {
-        world.provider.happen(id, thing, index === 0);
+        simulation.provider.happen(id, thing, index === 0);
       }
     }
-    return world;
+    return simulation;
   }
-  const receiptsOf = (world: World, webhook: Webhook) =>
-    [...world.table.events.values()].find(({ event }) => event.id === idOf(webhook))?.receipts;
+  const receiptsOf = (simulation: Simulation, webhook: Webhook) =>
+    [...simulation.table.events.values()].find(({ event }) => event.id === idOf(webhook))?.receipts;
 
   it("is stored, told and called for once where it comes three times over three days", async () => {
-    const world = await worldWithEvents();
-    const events = [...world.provider.webhooks];
+    const simulation = await simulationWithEvents();
+    const events = [...simulation.provider.webhooks];
     for (let delivery = 0; delivery < 3; delivery += 1) {
-      for (const webhook of events) await deliver(world, webhook);
-      await comeToRest(world);
-      world.pass(24 * hour);
+      for (const webhook of events) await deliver(simulation, webhook);
+      await comeToRest(simulation);
+      simulation.pass(24 * hour);
     }
-    expect(world.seconds).toBeGreaterThanOrEqual(3 * 24 * hour);
-    expect(events.map((webhook) => receiptsOf(world, webhook))).toEqual(events.map(() => 3));
+    expect(simulation.seconds).toBeGreaterThanOrEqual(3 * 24 * hour);
+    expect(events.map((webhook) => receiptsOf(simulation, webhook))).toEqual(events.map(() => 3));
   });
 
   it("has no other effect where it comes again after 73 hours", async () => {
-    const world = await worldWithEvents();
-    await comeToRest(world);
-    const events = [...world.provider.webhooks];
-    const told = () => world.subscribers.map((name) => world.queue(name).messages.map(({ body }) => body));
+    const simulation = await simulationWithEvents();
+    await comeToRest(simulation);
+    const events = [...simulation.provider.webhooks];
+    const told = () =>
+      simulation.subscribers.map((name) => simulation.queue(name).messages.map(({ body }) => body));
     const before = told();
     const contents = accountIds.map((id) =>
-      world.table.contentOf({ kind: "account", id }, { endpoint: "income" }),
+      simulation.table.contentOf({ kind: "account", id }, { endpoint: "income" }),
     );
 
-    world.pass(73 * hour);
-    for (const webhook of events.filter(({ body }) => body.includes("time"))) await deliver(world, webhook);
-    await comeToRest(world);
+    simulation.pass(73 * hour);
+    for (const webhook of events.filter(({ body }) => body.includes("time")))
+      await deliver(simulation, webhook);
+    await comeToRest(simulation);
 
     expect(told()).toEqual(before);
     expect(
-      accountIds.map((id) => world.table.contentOf({ kind: "account", id }, { endpoint: "income" })),
+      accountIds.map((id) => simulation.table.contentOf({ kind: "account", id }, { endpoint: "income" })),
     ).toEqual(contents);
-    for (const webhook of events) await deliver(world, webhook);
-    await comeToRest(world);
+    for (const webhook of events) await deliver(simulation, webhook);
+    await comeToRest(simulation);
   });
 });
 
@@ -93,12 +95,12 @@ describe("create, update, connect, disconnect and delete", () => {
     const orders = permutationsOf(history.map((_, index) => index));
     expect(orders).toHaveLength(120);
     for (const order of orders) {
-      const world = new World(new Provider(false));
-      for (const thing of history) world.provider.happen(account, thing, isOwn);
-      const webhooks = [...world.provider.webhooks];
+      const simulation = new Simulation(new Provider(false));
+      for (const thing of history) simulation.provider.happen(account, thing, isOwn);
+      const webhooks = [...simulation.provider.webhooks];
       for (const index of order)
-        for (const webhook of webhooks.slice(index, index + 1)) await deliver(world, webhook);
-      await comeToRest(world);
+        for (const webhook of webhooks.slice(index, index + 1)) await deliver(simulation, webhook);
+      await comeToRest(simulation);
     }
   });
 
@@ -111,17 +113,17 @@ describe("create, update, connect, disconnect and delete", () => {
     const orders = fc.infiniteStream(fc.nat());
     await fc.assert(
       fc.asyncProperty(histories, orders, async (happenings, numbers) => {
-        const world = new World(new Provider(false));
-        for (const [thing, isOwn] of happenings) world.provider.happen(account, thing, isOwn);
-        const underWay = [...world.provider.webhooks, ...world.provider.webhooks];
+        const simulation = new Simulation(new Provider(false));
+        for (const [thing, isOwn] of happenings) simulation.provider.happen(account, thing, isOwn);
+        const underWay = [...simulation.provider.webhooks, ...simulation.provider.webhooks];
         for (const number of numbers) {
           const [webhook] = underWay.splice(number % Math.max(1, underWay.length), 1);
           if (webhook === undefined) break;
-          await deliver(world, webhook);
+          await deliver(simulation, webhook);
           // Now and then the provider is asked before the rest comes.
-          if (number % 3 === 0) await drive(world, () => true);
+          if (number % 3 === 0) await drive(simulation, () => true);
         }
-        await comeToRest(world);
+        await comeToRest(simulation);
       }),
       { numRuns: 200 },
     );

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { histories, live } from "../../../proof/model/commands.ts";
-import { stories, strikeEachStep } from "../../../proof/model/faults.ts";
+import { failEachStep, scenarios } from "../../../proof/model/faults.ts";
 import { raceEachWay, races } from "../../../proof/model/races.ts";
 import type { TableMutation } from "../../../proof/model/table.ts";
 
@@ -14,11 +14,11 @@ describe("receive, store, relay, fetch and refresh keep every promise", () => {
   });
 
   it("whichever step fails, loses its answer, or is where its process is killed", async () => {
-    expect(await strikeEachStep(stories.short, 1)).toBeGreaterThan(100);
+    expect(await failEachStep(scenarios.short, 1)).toBeGreaterThan(100);
   });
 
   it("where no event answers the start of a fetch, whichever step is struck", async () => {
-    expect(await strikeEachStep(stories.start, 1, false)).toBeGreaterThan(50);
+    expect(await failEachStep(scenarios.start, 1, false)).toBeGreaterThan(50);
   });
 
   const names = Object.keys(races).filter((name): name is keyof typeof races => name in races);

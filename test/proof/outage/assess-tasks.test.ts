@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeTasks } from "../../../proof/outage/assess-tasks.ts";
+import { assessTasks } from "../../../proof/outage/assess-tasks.ts";
 
 const served = new Map<string, unknown>([
   ["a/income", { revision: 2, data: [{ id: "1" }] }],
@@ -13,12 +13,12 @@ const data = new Set(["a/income", "a/trips"]);
 
 describe("a task", () => {
   it("is done where what the provider serves is stored and marked as fetched", () => {
-    expect(judgeTasks(served, { data, contents }, new Set())).toEqual({ done: 2, lost: [] });
+    expect(assessTasks(served, { data, contents }, new Set())).toEqual({ done: 2, lost: [] });
   });
 
   it("is lost where its data was not fetched, or not since it was wanted", () => {
     const table = { data: new Set(["a/trips"]), contents };
-    expect(judgeTasks(served, table, new Set())).toEqual({ done: 1, lost: ["a/income is not fetched"] });
+    expect(assessTasks(served, table, new Set())).toEqual({ done: 1, lost: ["a/income is not fetched"] });
   });
 
   it.each([
@@ -26,19 +26,19 @@ describe("a task", () => {
     ["less", '{"revision":2,"data":[]}'],
   ])("is lost where what is stored is %s than what the provider serves", (_, content) => {
     const table = { data, contents: new Map([...contents, ["a/income", content]]) };
-    expect(judgeTasks(served, table, new Set())).toEqual({
+    expect(assessTasks(served, table, new Set())).toEqual({
       done: 1,
       lost: ["a/income differs from what the provider serves"],
     });
   });
 
   it("is lost where no content is stored", () => {
-    const { lost } = judgeTasks(served, { data, contents: new Map() }, new Set());
+    const { lost } = assessTasks(served, { data, contents: new Map() }, new Set());
     expect(lost).toHaveLength(2);
   });
 
   it("is neither done nor lost where it is a dead letter", () => {
     const table = { data: new Set(["a/trips"]), contents };
-    expect(judgeTasks(served, table, new Set(["a/income"]))).toEqual({ done: 1, lost: [] });
+    expect(assessTasks(served, table, new Set(["a/income"]))).toEqual({ done: 1, lost: [] });
   });
 });

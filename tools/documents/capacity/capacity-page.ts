@@ -1,4 +1,4 @@
-import { tellSummary } from "../../../proof/capacity/describe-summary.ts";
+import { describeSummary } from "../../../proof/capacity/describe-summary.ts";
 import { assumptions } from "../../../proof/cost/assumptions.ts";
 import { about, table } from "../markdown.ts";
 import {
@@ -12,7 +12,7 @@ import {
   rates,
   ratesTable,
 } from "./capacity-tables.ts";
-import { burst, outage, stories } from "./simulations.ts";
+import { burst, outage, simulations } from "./simulations.ts";
 
 /** The page for who plans. */
 export function capacityPage(): string {
@@ -29,11 +29,11 @@ export function capacityPage(): string {
     keysTable(),
     `## A burst: ${burst.factor} times the usual ${burst.rate} events a second, for ${burst.minutes} minutes`,
     "![Deliveries, waiting messages and calls over the hours of a burst](capacity-burst.svg)",
-    table(["figure", "value"], tellSummary(stories().burst), 1),
+    table(["figure", "value"], describeSummary(simulations().burst), 1),
     burstNotes(),
     `## An outage of the provider's API for ${outage.hours} hours, at ${outage.rate} events a second`,
     "![Deliveries, waiting messages and calls over the hours of an outage](capacity-outage.svg)",
-    table(["figure", "value"], tellSummary(stories().outage), 1),
+    table(["figure", "value"], describeSummary(simulations().outage), 1),
     modelNotes(),
     "## The model beside what was measured",
     comparison(),
@@ -82,7 +82,7 @@ const keysOpening = `One partition takes ${about(quotas.partitionWrites.value, 6
 of users and accounts spread by nature: at any rate a single one has few events. Every key of \`adapters/dynamodb/keys.ts\`:`;
 
 function burstNotes(): string {
-  const { summary, limitPerMinute } = stories().burst;
+  const { summary, limitPerMinute } = simulations().burst;
   return `A burst does not hold up storing: the queue's event source has ${about(summary.mostStoreBatches)} batches at once at most. The provider sends webhooks
 that the throttle refuses again (in the model five minutes later); the data then waits for the provider's rate of ${about(limitPerMinute)} calls a minute.
 Waiting tasks come back within a minute and are mostly refused again, which costs receipts: each is a tenth of three
@@ -90,18 +90,18 @@ requests to SQS and of an invocation.`;
 }
 
 function modelNotes(): string {
-  const { outage: told } = stories();
+  const { outage: simulated } = simulations();
   return `The model is discrete in time (\`proof/capacity/model/\`, tenths of a second) and has: the route's throttle, the event sources'
 scaling (5 batches at once, 300 more a minute, ${about(quotas.queueSourceBatches.value, 6)} or \`maxConcurrency\` at most), half of the account's concurrency for the store,
 messages in flight, hiding and sending again with a delay, the rate's windows and the breaker, these two by the product's
 own code. It does not have: retries of the relay, claims, first calls, the subscribers. Tests hold its laws: no message
 is lost or made, no minute has more calls than the rate, never is more in flight than SQS allows.
-While the provider is down it is called ${about(told.summary.callsWhileDown)} times. Catching up takes as long as the rate leaves room beside what comes in:
-${about(told.limitPerMinute)} calls a minute less ${about(outage.rate * perEvent.tasks * 60)}.`;
+While the provider is down it is called ${about(simulated.summary.callsWhileDown)} times. Catching up takes as long as the rate leaves room beside what comes in:
+${about(simulated.limitPerMinute)} calls a minute less ${about(outage.rate * perEvent.tasks * 60)}.`;
 }
 
 function comparison(): string {
-  const { measured, modelled } = stories();
+  const { measured, simulated } = simulations();
   const row = (name: string, before: number, model: number) => [
     name,
     about(before, 4),
@@ -111,10 +111,10 @@ function comparison(): string {
   return `${table(
     ["a day's outage in the stage `compressed`", "measured", "model", "deviation"],
     [
-      row("tasks", measured.tasks, modelled.tasks),
-      row("calls during the outage", measured.callsDuringOutage, modelled.callsDuringOutage),
-      row("calls in the busiest minute", measured.maxCallsPerMinute, modelled.maxCallsPerMinute),
-      row("seconds of catching up", measured.catchUpSeconds, modelled.catchUpSeconds),
+      row("tasks", measured.tasks, simulated.tasks),
+      row("calls during the outage", measured.callsDuringOutage, simulated.callsDuringOutage),
+      row("calls in the busiest minute", measured.maxCallsPerMinute, simulated.maxCallsPerMinute),
+      row("seconds of catching up", measured.catchUpSeconds, simulated.catchUpSeconds),
     ],
     1,
   )}

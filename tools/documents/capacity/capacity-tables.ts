@@ -17,11 +17,15 @@ export function ratesTable(): string {
     rates.map((rate) => {
       const ended = limits.filter(({ eventsPerSecond }) => eventsPerSecond < rate);
       const [first, ...next] = limits;
-      const told = (limit: Limit) => `${limit.name} (${shareUsed(limit, rate)})`;
+      const describe = (limit: Limit) => `${limit.name} (${shareUsed(limit, rate)})`;
       return [
         about(rate),
-        first === undefined ? "" : ended.length === 0 ? `nothing; nearest is ${told(first)}` : told(first),
-        next.slice(0, shownNext).map(told).join("; "),
+        first === undefined
+          ? ""
+          : ended.length === 0
+            ? `nothing; nearest is ${describe(first)}`
+            : describe(first),
+        next.slice(0, shownNext).map(describe).join("; "),
         ended.length === 0 ? "nothing" : `${count(ended.length)} of the list below`,
       ];
     }),

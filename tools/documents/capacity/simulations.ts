@@ -1,7 +1,12 @@
 import { demands } from "../../../proof/capacity/demands.ts";
-import { measuredOutage, modelledOutage, type Outage } from "../../../proof/capacity/measured-outage.ts";
+import { measuredOutage, type Outage, simulatedOutage } from "../../../proof/capacity/measured-outage.ts";
 import { readQuotas } from "../../../proof/capacity/quotas.ts";
-import { type Stage, type Told, tellBurst, tellOutage } from "../../../proof/capacity/simulations.ts";
+import {
+  type SimulationResult,
+  type Stage,
+  simulateBurst,
+  simulateOutage,
+} from "../../../proof/capacity/simulations.ts";
 import { documentedSettings } from "../stage-settings.ts";
 
 /** What the page tells; `npm run proof -- capacity` tells others. */
@@ -17,22 +22,22 @@ export function documentedCapacity(): Stage {
   };
 }
 
-type Stories = {
-  readonly burst: Told;
-  readonly outage: Told;
+type Simulations = {
+  readonly burst: SimulationResult;
+  readonly outage: SimulationResult;
   readonly measured: Outage;
-  readonly modelled: Outage;
+  readonly simulated: Outage;
 };
-let told: Stories | undefined;
+let simulated: Simulations | undefined;
 
 /** Told once: each takes a second or more. */
-export function stories(): Stories {
+export function simulations(): Simulations {
   const measured = measuredOutage();
-  told ??= {
-    burst: tellBurst(documentedCapacity(), burst),
-    outage: tellOutage(documentedCapacity(), outage),
+  simulated ??= {
+    burst: simulateBurst(documentedCapacity(), burst),
+    outage: simulateOutage(documentedCapacity(), outage),
     measured,
-    modelled: modelledOutage(measured),
+    simulated: simulatedOutage(measured),
   };
-  return told;
+  return simulated;
 }

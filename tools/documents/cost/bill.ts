@@ -1,4 +1,4 @@
-import { parts, type Side } from "../../../proof/bench/implementations.ts";
+import { type Implementation, parts } from "../../../proof/bench/implementations.ts";
 import type { Prices } from "../../../proof/bench/price.ts";
 import { assumptions } from "../../../proof/cost/assumptions.ts";
 import type { CountedLoad, Counts, Used } from "../../../proof/cost/counts.ts";
@@ -15,11 +15,11 @@ export type Fixed = { readonly accessLogBytes: number };
 /** What a million distinct events cost that come as these did. */
 export function billOf(
   load: CountedLoad,
-  side: Side,
+  implementation: Implementation,
   prices: Prices,
   { memoryMb, accessLogBytes }: Fixed & Pick<Counts, "memoryMb">,
 ): Bill {
-  const used = load.sides[side];
+  const used = load.sides[implementation];
   const invocations = parts.reduce((sum, part) => sum + used.invocations[part], 0);
   const logBytes =
     used.logBytes + invocations * assumptions.platformLogBytes + load.deliveries * accessLogBytes;
@@ -64,8 +64,8 @@ function gigabyteSeconds(used: Used, memoryMb: Counts["memoryMb"]): number {
 }
 
 /** US dollars a month for keeping what a million events leave, with its backups; logs by their retention. */
-export function storageOf(load: CountedLoad, side: Side, prices: Prices) {
-  const { expiringBytes, stayingBytes } = load.sides[side];
+export function storageOf(load: CountedLoad, implementation: Implementation, prices: Prices) {
+  const { expiringBytes, stayingBytes } = load.sides[implementation];
   const monthly = (bytes: number) =>
     ((bytes / load.events) * million * (prices.tableGigabyteMonth + prices.backupGigabyteMonth)) /
     bytesPerGigabyte;

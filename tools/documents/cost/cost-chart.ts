@@ -1,8 +1,8 @@
-import type { Side } from "../../../proof/bench/implementations.ts";
+import type { Implementation } from "../../../proof/bench/implementations.ts";
 import { legend, svgOf } from "../chart.ts";
 import { billFor } from "./cost-tables.ts";
 
-const rows: readonly (readonly [Side, string])[] = [
+const rows: readonly (readonly [Implementation, string])[] = [
   ["floor", "floor"],
   ["powertools", "Powertools (P1)"],
   ["plain", "typical (P2)"],
@@ -11,7 +11,7 @@ const rows: readonly (readonly [Side, string])[] = [
 
 /** What a million events cost, by line. */
 export function costChart(): string {
-  const bills = rows.map(([side]) => billFor(side));
+  const bills = rows.map(([implementation]) => billFor(implementation));
   const lines = [...billFor("ours").keys()].filter((name) => bills.some((bill) => (bill.get(name) ?? 0) > 0));
   return svgOf(
     "US$ for a million events, by line",

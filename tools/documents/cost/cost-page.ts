@@ -23,11 +23,15 @@ export function costPage(): string {
   return `${[
     opening(),
     "## A million events",
-    table(["US$ per million events", ...shown.map((side) => headings[side])], billRows(), 1),
+    table(
+      ["US$ per million events", ...shown.map((implementation) => headings[implementation])],
+      billRows(),
+      1,
+    ),
     "![US$ for a million events, by line, of ours, the typical design, Powertools and the floor](cost.svg)",
     lineNotes(),
     "## By load",
-    table(["a million events", ...shown.map((side) => headings[side])], loadRows(), 1),
+    table(["a million events", ...shown.map((implementation) => headings[implementation])], loadRows(), 1),
     loadNotes,
     "## A month without events",
     idleTable(),

@@ -1,4 +1,4 @@
-import { type Side, titles } from "../../../proof/bench/implementations.ts";
+import { type Implementation, titles } from "../../../proof/bench/implementations.ts";
 import { readPrices } from "../../../proof/bench/price.ts";
 import { type LoadName, readCounts } from "../../../proof/cost/counts.ts";
 import { about, dollars, table } from "../markdown.ts";
@@ -8,21 +8,21 @@ import { type Bill, billOf, storageOf, totalOf } from "./bill.ts";
 import { type IdleLine, idleOf, typicalOf } from "./idle.ts";
 
 /** In the order of the tables: ours, the typical design, and what stands beside them in the benchmark. */
-export const shown: readonly Side[] = ["ours", "plain", "powertools", "floor"];
-export const headings: Readonly<Record<Side, string>> = { ...titles, plain: "typical (P2)" };
+export const shown: readonly Implementation[] = ["ours", "plain", "powertools", "floor"];
+export const headings: Readonly<Record<Implementation, string>> = { ...titles, plain: "typical (P2)" };
 
 export const counts = readCounts();
 export const prices = readPrices();
 
-export function billFor(side: Side, name: LoadName = "usual"): Bill {
-  return billOf(counts.loads[name], side, prices, {
+export function billFor(implementation: Implementation, name: LoadName = "usual"): Bill {
+  return billOf(counts.loads[name], implementation, prices, {
     memoryMb: counts.memoryMb,
     accessLogBytes: accessLogBytesOf(documentedStage().resources),
   });
 }
 
 export function billRows(): readonly (readonly string[])[] {
-  const bills = shown.map((side) => billFor(side));
+  const bills = shown.map((implementation) => billFor(implementation));
   const rows = [...billFor("ours").keys()].map((name) => [
     name,
     ...bills.map((bill) => dollars(bill.get(name) ?? 0)),
@@ -42,7 +42,10 @@ export function loadRows(): readonly (readonly string[])[] {
   const order: readonly LoadName[] = ["unrepeated", "usual", "repeated", "large", "alone"];
   return order.map((name) => {
     const size = name === "large" ? ` ${about(counts.loads.large.dataBytes / 1_024, 2)} KB` : "";
-    return [loadTitles[name] + size, ...shown.map((side) => dollars(totalOf(billFor(side, name))))];
+    return [
+      loadTitles[name] + size,
+      ...shown.map((implementation) => dollars(totalOf(billFor(implementation, name)))),
+    ];
   });
 }
 

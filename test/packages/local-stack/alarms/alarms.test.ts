@@ -37,14 +37,14 @@ const line = '{"code":"REFUSED"}';
 
 let time: number;
 let errors: number;
-let told: string[];
+let reported: string[];
 let gauges: Map<string, number>;
 let alarms: Alarms | undefined;
 
 beforeEach(() => {
   time = Date.parse("2026-11-21T12:00:00Z");
   errors = 0;
-  told = [];
+  reported = [];
   gauges = new Map();
 });
 afterEach(() => alarms?.close());
@@ -59,7 +59,7 @@ function started(plans: readonly AlarmPlan[], filters: readonly MetricFilterPlan
     delay: (_, signal) =>
       new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true })),
     now: () => time,
-    onChange: ({ logicalId, state }) => told.push(`${logicalId} ${state}`),
+    onChange: ({ logicalId, state }) => reported.push(`${logicalId} ${state}`),
   });
   alarms = running;
   return running;
@@ -89,12 +89,12 @@ test("an alarm goes off where its metric breaches, is told once while that lasts
     running.onLine("/refresh", line);
     pass(15, running);
   }
-  expect(told).toEqual(["Refused ALARM"]);
+  expect(reported).toEqual(["Refused ALARM"]);
   pass(14, running);
   expect(running.states()).toMatchObject([{ state: "ALARM" }]);
   pass(1, running);
   expect(running.states()).toMatchObject([{ state: "OK" }]);
-  expect(told).toEqual(["Refused ALARM", "Refused OK"]);
+  expect(reported).toEqual(["Refused ALARM", "Refused OK"]);
 });
 
 test("a line of another log group, or without the code, adds nothing", () => {
@@ -102,7 +102,7 @@ test("a line of another log group, or without the code, adds nothing", () => {
   running.onLine("/other", line);
   running.onLine("/refresh", '{"code":"KEPT"}');
   pass(1, running);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 test("values are summed up over a period, and compared with the threshold", () => {
@@ -112,28 +112,28 @@ test("values are summed up over a period, and compared with the threshold", () =
   );
   running.onLine("/refresh", '{"code":"REFUSED","count":6}');
   pass(1, running);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   running.onLine("/refresh", '{"code":"REFUSED","count":4}');
   pass(1, running);
-  expect(told).toEqual(["Refused ALARM"]);
+  expect(reported).toEqual(["Refused ALARM"]);
 });
 
 test("so many of the latest periods must breach as DatapointsToAlarm says", () => {
   const running = started([failing]);
   errors = 5;
   pass(15, running);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   pass(15, running);
   errors += 1;
   pass(1, running);
-  expect(told).toEqual(["Failing ALARM"]);
+  expect(reported).toEqual(["Failing ALARM"]);
 });
 
 test("a function's failed invocations are counted once", () => {
   const running = started([failing]);
   errors = 1;
   pass(60, running);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 test("they are looked at once a minute", async () => {
@@ -150,13 +150,13 @@ test("they are looked at once a minute", async () => {
       if (looks > 3) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
     },
     now: () => time,
-    onChange: ({ state }) => told.push(state),
+    onChange: ({ state }) => reported.push(state),
   });
   running.onLine("/refresh", line);
   await Promise.resolve();
   await running.close();
   expect(delays.every((each) => each === minute)).toBe(true);
-  expect(told).toEqual(["ALARM"]);
+  expect(reported).toEqual(["ALARM"]);
 });
 
 const queued = (name: string): AlarmPlan["metrics"][number] => ({
@@ -210,13 +210,13 @@ test("a lack goes off when nothing came in all of its periods, none of them befo
   };
   const running = started([lack]);
   pass(29, running);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   running.onLine("/refresh", line);
   pass(30, running);
-  expect(told).toEqual(["Refused ALARM"]);
+  expect(reported).toEqual(["Refused ALARM"]);
   running.onLine("/refresh", line);
   pass(1, running);
-  expect(told).toEqual(["Refused ALARM", "Refused OK"]);
+  expect(reported).toEqual(["Refused ALARM", "Refused OK"]);
 });
 
 test("what a service tells of is counted for the metric that is watched, and for no other", () => {

@@ -24,9 +24,9 @@ describe("interceptors", () => {
   }
 
   const onSend =
-    (moment: "before" | "after", outcome: Awaited<ReturnType<Interceptor>>): Interceptor =>
+    (phase: "before" | "after", outcome: Awaited<ReturnType<Interceptor>>): Interceptor =>
     async (call, at) =>
-      call.action === "sqs:SendMessage" && at === moment ? outcome : undefined;
+      call.action === "sqs:SendMessage" && at === phase ? outcome : undefined;
   const throttled = { status: 400, errorType: "ThrottlingException", message: "Slow down" };
   const send = (body: string, options: { abortSignal?: AbortSignal } = {}) =>
     clients(fixture.system, fixture.system.operator).sqs.send(
@@ -57,8 +57,8 @@ describe("interceptors", () => {
 
   test("a hanging call is never answered and never reaches the engine", async () => {
     const isHanging = Promise.withResolvers<void>();
-    const hang: Interceptor = async (call, moment) => {
-      if (call.action !== "sqs:SendMessage" || moment !== "before") return undefined;
+    const hang: Interceptor = async (call, phase) => {
+      if (call.action !== "sqs:SendMessage" || phase !== "before") return undefined;
       isHanging.resolve();
       return "hang";
     };
@@ -75,8 +75,8 @@ describe("interceptors", () => {
   test("they see who calls what on which resource, and stop when removed", async () => {
     const seen: Call[] = [];
     await intercepted(
-      async (call, moment) => {
-        if (moment === "before") seen.push(call);
+      async (call, phase) => {
+        if (phase === "before") seen.push(call);
         return undefined;
       },
       () => send("seen"),
@@ -136,8 +136,8 @@ describe("interceptors", () => {
 
   test.each(["before", "after"] as const)(
     "an answer that is cut (%s) breaks off in its middle, though it happened",
-    async (moment) => {
-      await intercepted(onSend(moment, "cut"), () =>
+    async (phase) => {
+      await intercepted(onSend(phase, "cut"), () =>
         expect(send("cut")).rejects.toMatchObject({ message: expect.stringContaining("aborted") }),
       );
       expect(await received()).toEqual(["cut"]);

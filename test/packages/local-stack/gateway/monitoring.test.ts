@@ -150,9 +150,9 @@ describe("metrics of queues", () => {
     const to = Date.now();
     await expect.poll(async () => (await age())[0]).toBeGreaterThanOrEqual(1);
     const asked = Date.now();
-    const [told] = await age();
-    expect(told).toBeGreaterThanOrEqual(Math.floor((asked - to) / 1_000));
-    expect(told).toBeLessThanOrEqual(Math.floor((Date.now() - from) / 1_000));
+    const [reported] = await age();
+    expect(reported).toBeGreaterThanOrEqual(Math.floor((asked - to) / 1_000));
+    expect(reported).toBeLessThanOrEqual(Math.floor((Date.now() - from) / 1_000));
     await expect
       .poll(async () => (await sqs.send(new ReceiveMessageCommand({ QueueUrl }))).Messages?.[0]?.Body)
       .toBe("one");

@@ -165,8 +165,8 @@ describe("long polling", () => {
     const queue = await newQueue();
     const { sqs } = clients(system, system.operator);
     const isReceiving = Promise.withResolvers<void>();
-    const stop = system.gateway.intercept(async (call, moment) => {
-      if (call.action === "sqs:ReceiveMessage" && moment === "before") isReceiving.resolve();
+    const stop = system.gateway.intercept(async (call, phase) => {
+      if (call.action === "sqs:ReceiveMessage" && phase === "before") isReceiving.resolve();
       return undefined;
     });
     const receiving = sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 20 }));
@@ -181,8 +181,8 @@ describe("long polling", () => {
     const queue = await newQueue();
     const { sqs } = clients(system, system.operator);
     const isReceiving = Promise.withResolvers<void>();
-    const stop = system.gateway.intercept(async (call, moment) => {
-      if (call.action === "sqs:ReceiveMessage" && moment === "before") isReceiving.resolve();
+    const stop = system.gateway.intercept(async (call, phase) => {
+      if (call.action === "sqs:ReceiveMessage" && phase === "before") isReceiving.resolve();
       return undefined;
     });
     const abort = new AbortController();

@@ -54,7 +54,7 @@ describe("an invocation", () => {
     );
     const weightAfter = async (event: object) => {
       await answerOf(work.host, event);
-      const [{ liveBytes = 0, maxResidentBytes = 0 } = {}, ...others] = await work.host.weigh();
+      const [{ liveBytes = 0, maxResidentBytes = 0 } = {}, ...others] = await work.host.measureMemory();
       expect(others).toEqual([]);
       expect(maxResidentBytes).toBeGreaterThan(liveBytes);
       return liveBytes;
@@ -70,12 +70,12 @@ describe("an invocation", () => {
 
   test("leaves nothing to weigh where its process has ended", async () => {
     await using work = await hosted("export const handler = () => 1;");
-    expect(await work.host.weigh()).toEqual([]);
+    expect(await work.host.measureMemory()).toEqual([]);
     await answerOf(work.host);
-    const weighing = work.host.weigh();
+    const measuring = work.host.measureMemory();
     work.host.kill();
-    expect((await weighing).length).toBeLessThanOrEqual(1);
-    await eventually(async () => expect(await work.host.weigh()).toEqual([]));
+    expect((await measuring).length).toBeLessThanOrEqual(1);
+    await eventually(async () => expect(await work.host.measureMemory()).toEqual([]));
   });
 
   test("without a result answers null", async () => {

@@ -39,7 +39,7 @@ export function scripted(
       return answers[Math.min(events.length, answers.length) - 1] ?? { kind: "throttled" };
     },
     serve: () => undefined,
-    weigh: async () => [],
+    measureMemory: async () => [],
     killWorking: () => 0,
     kill: () => 0,
     counts: () => ({

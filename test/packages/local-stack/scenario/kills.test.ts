@@ -33,9 +33,9 @@ function oneFunction() {
 it("kills a function once, when one of its own calls was applied, and withholds the answer", async () => {
   const { kills, after } = oneFunction();
   expect(await after("sqs:ReceiveMessage")).toBeUndefined();
-  expect([kills.spared(), kills.count()]).toEqual([["work"], 0]);
+  expect([kills.notKilled(), kills.count()]).toEqual([["work"], 0]);
   expect(await after("dynamodb:PutItem")).toBe("drop");
-  expect([kills.spared(), kills.count()]).toEqual([[], 1]);
+  expect([kills.notKilled(), kills.count()]).toEqual([[], 1]);
   expect(await after("dynamodb:PutItem")).toBeUndefined();
   expect(kills.count()).toBe(1);
 });
@@ -44,8 +44,8 @@ it("goes on looking where no process was at work any more", async () => {
   const { kills, work, after } = oneFunction();
   work.processes = 0;
   expect(await after("dynamodb:PutItem")).toBeUndefined();
-  expect([kills.spared(), kills.count()]).toEqual([["work"], 0]);
+  expect([kills.notKilled(), kills.count()]).toEqual([["work"], 0]);
   work.processes = 1;
   expect(await after("dynamodb:PutItem")).toBe("drop");
-  expect([kills.spared(), kills.count()]).toEqual([[], 1]);
+  expect([kills.notKilled(), kills.count()]).toEqual([[], 1]);
 });

@@ -286,8 +286,8 @@ test("polling goes through the gateway with the function's own credentials", asy
 test("polling goes on after the queue could not be reached", async () => {
   await using work = await startWork({ handler: "() => null" });
   let faults = 0;
-  const stop = work.stack.gateway.intercept(async ({ action }, moment) => {
-    if (action !== "sqs:ReceiveMessage" || moment !== "before" || faults >= 8) return undefined;
+  const stop = work.stack.gateway.intercept(async ({ action }, phase) => {
+    if (action !== "sqs:ReceiveMessage" || phase !== "before" || faults >= 8) return undefined;
     faults += 1;
     return { status: 500, errorType: "InternalFailure", message: "injected" };
   });

@@ -237,8 +237,8 @@ await describeOnEachTable("a table's stream", (tables) => {
     let faults = 0;
     await follower.put("a");
     await follower.drained();
-    const stop = follower.stack.gateway.intercept(async ({ action }, moment) => {
-      if (action !== "dynamodb:GetRecords" || moment !== "before" || faults >= 6) return undefined;
+    const stop = follower.stack.gateway.intercept(async ({ action }, phase) => {
+      if (action !== "dynamodb:GetRecords" || phase !== "before" || faults >= 6) return undefined;
       faults += 1;
       return { status: 500, errorType: "InternalServerError", message: "injected" };
     });

@@ -26,7 +26,7 @@ describe("an alarm", () => {
   });
 
   test("goes off on what a function logs, and is told in the words of its description", async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     await using running = await started(
       {
         assets: { Talk: 'export const handler = () => { console.log(\'{"code":"REFUSED"}\'); };' },
@@ -43,12 +43,12 @@ describe("an alarm", () => {
           Alarm: alarm({ MetricName: "Refused", Namespace: "test" }),
         },
       },
-      { onAlarm: ({ state, description }) => told.push(`${state} ${description}`) },
+      { onAlarm: ({ state, description }) => reported.push(`${state} ${description}`) },
     );
     expect(running.stack.alarms()).toMatchObject([{ state: "OK" }]);
     await running.stack.functions[0]?.invoke("{}");
     await eventually(() => expect(running.stack.alarms()).toMatchObject([{ state: "ALARM" }]));
-    expect(told).toEqual(["ALARM Nothing is fetched: type this"]);
+    expect(reported).toEqual(["ALARM Nothing is fetched: type this"]);
   });
 
   test("goes off when a function fails", async () => {
