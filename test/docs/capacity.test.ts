@@ -81,8 +81,8 @@ describe("the limits", () => {
   });
 });
 
-describe("the stories", () => {
-  it("tell that a burst over the throttle is refused, sent again and stored", () => {
+describe("the simulations", () => {
+  it("say that a burst over the throttle is refused, sent again and stored", () => {
     const { summary } = simulateBurst(faster, { rate: 5, factor: 200, minutes: 1 });
     expect(summary.mostRefused).toBeGreaterThan(0);
     expect(summary.storedAfter).toBeDefined();

@@ -43,13 +43,13 @@ const rules = z.object({
 });
 
 describe("the page on data protection", () => {
-  it.each(names("AWS::SQS::Queue"))("tells how long messages stay: %s", (name, { Properties }) => {
+  it.each(names("AWS::SQS::Queue"))("says how long messages stay: %s", (name, { Properties }) => {
     const [row, ...others] = rowsOf(name);
     expect(others).toEqual([]);
     expect(row).toContain(`${Number(Properties.MessageRetentionPeriod) / day} days`);
   });
 
-  it.each(names("AWS::S3::Bucket"))("tells how long objects stay: %s", (name, { Properties }) => {
+  it.each(names("AWS::S3::Bucket"))("says how long objects stay: %s", (name, { Properties }) => {
     const found = rowsOf(name);
     expect(found.length).toBeGreaterThan(0);
     for (const { Prefix, ExpirationInDays } of rules.parse(Properties.LifecycleConfiguration).Rules) {
@@ -59,7 +59,7 @@ describe("the page on data protection", () => {
     }
   });
 
-  it.each(names("AWS::Logs::LogGroup"))("tells how long entries stay: %s", (name, { Properties }) => {
+  it.each(names("AWS::Logs::LogGroup"))("says how long entries stay: %s", (name, { Properties }) => {
     expect(rowsOf(name)).toEqual([expect.stringContaining(`${Properties.RetentionInDays} days`)]);
   });
 
@@ -91,7 +91,7 @@ describe("the page on data protection", () => {
     expect(rows.filter((row) => row.startsWith(`| \`${key.replace(/#.*/, "#")}\``))).toHaveLength(1);
   });
 
-  it("tells the days of what expires in the table as the functions get them", () => {
+  it("says the days of what expires in the table as the functions get them", () => {
     const days = (entry: string, field: string) =>
       Number(z.record(z.string(), z.unknown()).parse(stack.bundles.get(entry))[field]);
     const rowOf = (key: string) => rows.find((row) => row.startsWith(`| \`${key}\``));

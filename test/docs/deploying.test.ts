@@ -50,7 +50,7 @@ describe("the guides of deployment and smoke tests", () => {
     expect(parseSettings(JSON.parse(example), "the guide").subscribers[1]).toMatchObject({ name: "smoke" });
   });
 
-  it("tell how many webhooks and events a smoke test sends", () => {
+  it("say how many webhooks and events a smoke test sends", () => {
     const events = planEvents(newMark());
     const withSecret = events.reduce((sum, { times }) => sum + times, 0);
     // To each of the four kinds: one without the secret, one with a wrong one, two methods, one unreadable body.

@@ -29,7 +29,7 @@ describe("the documents that the code writes", () => {
     expect(staleDocuments(repository)).toEqual([]);
   });
 
-  it("are told where they are stale, and written then and no more", () => {
+  it("are reported where they are stale, and written then and no more", () => {
     expect(writeDocuments(directory)).toEqual(documents.map(({ file }) => file));
     expect(writeDocuments(directory)).toEqual([]);
     writeFileSync(join(directory, "docs/guide/events.md"), "by hand");

@@ -13,7 +13,7 @@ describe("each alarm of the synthesized stack, on this machine", () => {
   });
   afterAll(() => system?.[Symbol.asyncDispose]());
 
-  it("has a trip, and each trip an alarm", () => {
+  it("has a scenario, and each scenario an alarm", () => {
     expect(alarmsWithoutScenario(system.stack.alarmPlans, scenarios)).toEqual([]);
     expect(system.stack.alarmPlans).toHaveLength(scenarios.length);
   });

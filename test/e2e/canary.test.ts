@@ -531,7 +531,7 @@ describe("what functions write, and what is stored", () => {
     expect(leaks.map((line) => [stage.canaries.foundIn(line), line.slice(0, 600)])).toEqual([]);
   });
 
-  it("credentials, headers that no setting names and errors' texts reach no queue, dead letter, table or bucket", async () => {
+  it("no credential, unnamed header or error text reaches a queue, dead letter, table or bucket", async () => {
     messages = await stage.messages();
     const [items, objects] = [await stage.items(), await stage.objects()];
     expect(Math.min(messages.length, items.length, objects.length)).toBeGreaterThan(0);

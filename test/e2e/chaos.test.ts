@@ -65,7 +65,7 @@ describe("npm run chaos", () => {
   );
 
   it(
-    "tells of duplicates, by 1, where the condition of the store's write is taken out",
+    "announces duplicates, by 1, where the condition of the store's write is taken out",
     async () => {
       const { code, output, counted } = await runShort("--sabotage", "condition");
       expect(code, output).toBe(1);

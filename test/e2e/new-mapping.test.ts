@@ -110,7 +110,7 @@ describe("a new mapping that is deployed with messages in flight", () => {
     return events;
   }
 
-  it("loses none: each event is stored once by one of the two mappings, and told so, with its own id", async () => {
+  it("loses none: each event is stored once by one of the two mappings, and sent so, with its own id", async () => {
     const { sandbox, stack, access } = product.system;
     // The provider knows them, and no webhook has told of them.
     const { users, accounts } = await sandbox.createUsers(1, { accountsPerUser: 5, drop: true });

@@ -35,7 +35,7 @@ describe("a bad day of the provider", () => {
     { hours: 1, tasks: 40, fault: { effect: "hang" } },
     { hours: 24, tasks: 100, fault: { status: 503 } },
   ] as const)(
-    "an outage of $hours h with $fault loses none of $tasks tasks, dead-letters none, and leaves the provider alone",
+    "an outage of $hours h with $fault loses and rejects none of $tasks tasks, and spares the provider",
     async (outage) => {
       const result = await suffer(outage);
 

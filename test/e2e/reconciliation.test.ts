@@ -49,7 +49,7 @@ describe("reconciliation on the running system", () => {
     return messages.filter(({ data }) => "reconciled" in data);
   };
 
-  it("finds what no webhook told, lets it take the way of webhooks, and tells the gap", async () => {
+  it("finds what no webhook announced, passes it on as a webhook, and reports the drift", async () => {
     const { sandbox } = system;
     const announced = await sandbox.createUsers(2);
     await waitUntilIdle(system);

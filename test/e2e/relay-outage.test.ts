@@ -59,7 +59,7 @@ describe("the relay, switched off for a while", () => {
     return findLosses(expectationOf(sandbox, traffic, new Set()), everything, subscribers);
   }
 
-  it("for longer than the stream keeps its records, is repaired from the table: states, links, data and messages are what they would have been", async () => {
+  it("for longer than the stream keeps its records, is repaired from the table without any difference", async () => {
     const { sandbox, stack, access } = operated.system;
     const { accounts } = await sandbox.createUsers(3);
     const [returning = "", deleted = "", updated = ""] = accounts;
@@ -114,7 +114,7 @@ describe("the relay, switched off for a while", () => {
     expect(link).toBeDefined();
   });
 
-  it("gives up alone what it can't relay in the middle of a batch, and relays what comes before and after it", async () => {
+  it("gives up only what it can't relay within a batch, and relays what comes before and after it", async () => {
     const { sandbox, stack, access } = operated.system;
     await enableRelay(stack, false);
     await sandbox.createUsers(1);

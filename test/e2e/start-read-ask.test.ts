@@ -21,7 +21,7 @@ describe("the synthesized stack and the provider", () => {
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   describe("of an account that connects", () => {
-    it("starts one data fetch, and reads what its events tell until all is the provider's", async () => {
+    it("starts one data fetch, and reads what its events announce until all is the provider's", async () => {
       const accountId = await stage.connectedAccount();
       expect(stage.callsOf(accountId).filter((call) => call === "POST fetches")).toHaveLength(1);
       for (const endpoint of ["profile", "income", "employment"]) {
@@ -53,7 +53,7 @@ describe("the synthesized stack and the provider", () => {
   });
 
   describe("of data that is available", () => {
-    it("reads the endpoint and the dates that the event tells, by one call", async () => {
+    it("reads the endpoint and the dates that the event names, by one call", async () => {
       const accountId = await stage.connectedAccount();
       const from = stage.callsSoFar();
 
@@ -93,7 +93,7 @@ describe("the synthesized stack and the provider", () => {
       expect(stage.callsOf(accountId, from)).toEqual(["GET income"]);
     });
 
-    it("stores, tells and calls once for an event that is delivered a hundred times at once", async () => {
+    it("stores, sends and calls once for an event that is delivered a hundred times at once", async () => {
       const accountId = await stage.connectedAccount();
       const from = stage.callsSoFar();
       const announcedToAll = subscribersOf(system.stack).flatMap(({ types, queueUrl }) =>

@@ -88,7 +88,7 @@ describe("npm start", () => {
     });
   });
 
-  it("is found by commands without being told where it is", async () => {
+  it("is found by commands without a flag that says where it is", async () => {
     await using program = start(...freePorts);
     await program.printed("Ctrl-C ends it.");
 

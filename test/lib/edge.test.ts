@@ -48,7 +48,7 @@ describe("a custom domain", () => {
     });
   });
 
-  it("is where webhooks are sent and what is registered; an output tells where its DNS record must lead", () => {
+  it("is where webhooks are sent and what is registered; an output says where its DNS record must lead", () => {
     expect(stack.outputs.WebhooksUrl?.Value).toBe("https://hooks.example.com/webhooks");
     expect(stack.withId("RegisterWebhooksFunction").Properties.Environment).toMatchObject({
       Variables: { WEBHOOKS_URL: "https://hooks.example.com/webhooks" },

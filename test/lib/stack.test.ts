@@ -12,7 +12,7 @@ const day = 86_400;
 describe("queues", () => {
   const queues = production.ofType("AWS::SQS::Queue");
 
-  it("are one for each kind, for calls and for each subscriber, each with a dead-letter queue", () => {
+  it("are one for each kind, for calls and for each subscriber, each with a dead-dead letter queue", () => {
     const names = [...workQueues, ...subscriberQueues];
     const expected = names.flatMap((name) => [name, name.replace(/Queue$/, "DeadLetters")]);
     expect(queues.map(({ id }) => nameOf(id)).sort()).toEqual(expected.sort());
@@ -113,7 +113,7 @@ describe("event sources", () => {
     expect(targetOf(source?.DestinationConfig)).toBe("RelayFailures");
   });
 
-  it("relay new events, weak ones again, states and data sets only", () => {
+  it("relay new events, unordered ones again, states and documents only", () => {
     const filters = JSON.stringify(sourceOf("RelaySource")?.FilterCriteria);
     const patterns = [...filters.matchAll(/"Pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
       JSON.parse(JSON.parse(text ?? "")),

@@ -29,7 +29,7 @@ describe("the protocol's mutants", () => {
   });
 
   const quick = "test/domain/state/state.test.ts";
-  it("are caught where their tests fail, and told where these pass", async () => {
+  it("are caught where their tests fail, and reported where these pass", async () => {
     const [resurrection] = mutantOf("bring a deleted account back to life");
     if (resurrection === undefined) throw new Error("the mutant is gone");
     const harmless = {

@@ -45,11 +45,11 @@ describe("the drill of a restore", () => {
       [state, event, { ...fetched, data: { wanted: 2, done: 1 } }, came],
     ],
     ["user came was not found again", [state, event, fetched]],
-  ])("tells: %s", (problem, after) => {
+  ])("reports: %s", (problem, after) => {
     expect(problems(after)).toEqual([problem]);
   });
 
-  it("tells of messages about who was erased, unless they tell of the erasure, and of none at all", () => {
+  it("reports messages about who was erased, unless they announce the erasure, and none at all", () => {
     expect(problems(all, [{ type: "user.created", subject: "user/gone" }])).toEqual([
       "a subscriber was told of an erased user",
     ]);

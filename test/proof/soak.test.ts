@@ -42,7 +42,7 @@ describe("a small soak", { timeout: 900_000 }, () => {
   });
 });
 
-describe("a leg", () => {
+describe("a batch", () => {
   it("is the same for the same number, and shares no event with another", () => {
     const [one, other] = [batchOf(0, 100), batchOf(1, 100)];
     expect(batchOf(0, 100)).toEqual(one);
@@ -52,7 +52,7 @@ describe("a leg", () => {
   });
 });
 
-describe("a witness", () => {
+describe("an observer", () => {
   const batch = { events: new Set(["a", "b"]), data: new Set(["account/x/income"]) };
   const insert = (id: string) => ({
     eventName: "INSERT",
@@ -74,7 +74,7 @@ describe("a witness", () => {
     return observer;
   };
 
-  it("misses what was not stored, not told, or whose data was not", () => {
+  it("misses what was not stored, not sent, or whose data was not", () => {
     expect(whole().outcome()).toEqual({ lost: 0, doubled: 0 });
     expect(observerOf(batch).outcome()).toEqual({ lost: 3, doubled: 0 });
     const unannounced = observerOf(batch);
@@ -117,11 +117,11 @@ describe("memory", () => {
       ["Store"],
     ],
     ["grows by steps", (batch: number) => (80 + 8 * Math.floor(batch / 5)) * megabyte, ["Store"]],
-  ])("that %s is told as such", (_, bytesAt, expected) => {
+  ])("that %s is reported as such", (_, bytesAt, expected) => {
     expect(growing({ Store: session(bytesAt), Relay: session(() => megabyte) })).toEqual(expected);
   });
 
-  it("is what lives in each process, leg after leg, and nothing of a function that was not called", async () => {
+  it("is what each process holds, batch after batch, and nothing of a function that was not called", async () => {
     const holding = (liveBytes: number) => ({
       function: (name: string) => ({
         memoryMb: 512,
@@ -148,7 +148,7 @@ describe("memory", () => {
     );
   });
 
-  it("is not judged by few samples", () => {
+  it("is not assessed by few samples", () => {
     const short = session((batch) => batch * megabyte).slice(0, 18);
     expect([growing({ Store: short }), isAssessable({ Store: short })]).toEqual([[], false]);
     expect(isAssessable({ Store: session(() => 1) })).toBe(true);
@@ -156,7 +156,7 @@ describe("memory", () => {
 });
 
 describe("how far a soak has come", () => {
-  it("is kept for the same plan, and begins anew for another", () => {
+  it("is kept for the same plan, and starts over for another", () => {
     const file = join(directory, "state.json");
     const plan = { events: 10, endToEnd: 5 };
     const begun = readState(file, plan);

@@ -55,7 +55,7 @@ await describeOnEachTable("items and objects", (tables) => {
     const itemsOf = (kind: string) =>
       Object.entries(items).flatMap(([key, item]) => (key.includes(` ${kind}`) ? [fieldsOf(item, key)] : []));
 
-    it("states and data sets are understood whole", async () => {
+    it("states and documents are understood whole", async () => {
       const kept = versionedRecords(system.dynamodb, left.table.name);
       const [state] = itemsOf("STATE");
       expect(takenAway(state?.state, await kept.loadState(subject))).toEqual([]);
@@ -106,7 +106,7 @@ await describeOnEachTable("items and objects", (tables) => {
       expect(await readReport(system.dynamodb, left.table.name, "id")).toEqual(report);
     });
 
-    it.each(objectsIn("letters/"))("the archived letter %s is understood whole", async () => {
+    it.each(objectsIn("letters/"))("the archived dead letter %s is understood whole", async () => {
       const shown: DeadLetter[] = [];
       await deadLetterArchive(system.s3, left.bucket.name).place("users")(async (deadLetters) => {
         shown.push(...deadLetters);

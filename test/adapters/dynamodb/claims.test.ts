@@ -49,13 +49,13 @@ await describeOnEachTable("a claim on a data set", (tables) => {
     expect(await waitOf(1)).toBe(40);
   });
 
-  test("lets through who wants more: what is wanted since may be news that the other's answer lacks", async () => {
+  test("lets through a task that requests more, which may be news that the other's answer lacks", async () => {
     expect(await waitOf(1)).toBe(0);
     expect(await waitOf(2)).toBe(0);
     expect(await waitOf(2)).toBe(60);
   });
 
-  test("ends by itself with its process, for those who look at the data set after that", async () => {
+  test("ends by itself with its process, for those who look at the document after that", async () => {
     await waitOf(2);
     clock = after(60);
     expect(await waitOf(2, after(59))).toBe(1);

@@ -22,7 +22,7 @@ await describeOnEachTable("the sizes of stored data", (tables) => {
   });
   afterAll(() => system.close());
 
-  it("are told in bytes, and compressed of what lies in the bucket", async () => {
+  it("are reported in bytes, compressed for what lies in the bucket", async () => {
     const subject: Subject = { kind: "account", id: randomUUID() };
     const overflow = overflowBucket(bucket.name, system.s3);
     const store = contentStore(system.dynamodb, table.name, overflow);

@@ -59,7 +59,7 @@ await describeOnEachTable("the content store", (tables) => {
     ["letters", "x"],
     ["characters of three bytes", "…"],
   ])(
-    "keeps up to 380,000 bytes in the table, and more in the bucket, compressed, to be read back whole: %s",
+    "keeps up to 380,000 bytes in the table, more in the bucket, compressed, and reads both back: %s",
     async (_, character) => {
       const width = Buffer.byteLength(character);
       const inline = contentOf(character.repeat(Math.floor(380_000 / width)));

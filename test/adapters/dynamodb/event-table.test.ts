@@ -96,7 +96,7 @@ await describeOnEachTable("the event table", (tables) => {
   test.each([
     ["the provider's id", { eventId: "e-1" }],
     ["a time", { time: receivedAt }],
-  ])("an event with %s is not weak", async (_, facts) => {
+  ])("an event with %s is not unordered", async (_, facts) => {
     const event = eventOf(facts);
     await recorder()({ event, body });
     expect(await stored(event)).toMatchObject({ weak: false });

@@ -60,7 +60,7 @@ await describeOnEachTable("a scan of the table", (tables) => {
     expect(further.flatMap(({ items }) => items)).toEqual(rest.flatMap(({ items }) => items));
   });
 
-  it("can be told the table's size before", async () => {
+  it("can be given the table's size before", async () => {
     const size = await tableSize(system.dynamodb, table.name);
     expect(size).toEqual({ items: 27, bytes: expect.any(Number) });
     // One engine counts no bytes.

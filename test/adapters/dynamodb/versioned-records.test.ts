@@ -45,7 +45,7 @@ await describeOnEachTable("revisions", (tables) => {
 
   const next = (state: State | undefined) => stateOf(subject, (state?.version ?? 0) + 1);
 
-  test("a state that nothing is known of is none, and its first revision is stored as it is", async () => {
+  test("a state that nothing is known of is none, and its first version is stored as it is", async () => {
     expect(await known.loadState(subject)).toBeUndefined();
     const first = stateOf(subject, 1, { connected: true, userId: "u", asOf: "2026-11-21T10:00:00.000Z" });
     await known.state(subject, (before) => {
@@ -62,7 +62,7 @@ await describeOnEachTable("revisions", (tables) => {
     });
   });
 
-  test("a data set's revision is kept beside those of other endpoints", async () => {
+  test("a document's version is kept beside those of other endpoints", async () => {
     const documentOf = (endpoint: string): DocumentRecord => ({
       subject,
       endpoint,
@@ -80,7 +80,7 @@ await describeOnEachTable("revisions", (tables) => {
     expect(await known.loadDocument(subject, { endpoint: "trips" })).toBeUndefined();
   });
 
-  test("all data sets of a subject are found, ranges and further pages too, and no one else's", async () => {
+  test("all documents of a subject are found, ranges and further pages too, and no one else's", async () => {
     // Three of these are more than a page of a query holds.
     const judged = ["x".repeat(380_000)];
     const range = { start: "2026-01-01", end: "2026-01-31" };
@@ -114,7 +114,7 @@ await describeOnEachTable("revisions", (tables) => {
     expect(await known.loadState(subject)).toBeUndefined();
   });
 
-  test("of twenty writers at once none is lost: each is written, or told to come again", async () => {
+  test("loses none of twenty concurrent writers: each is written, or asked to retry", async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, writer) =>
         known.state(subject, (state) => ({
@@ -136,7 +136,7 @@ await describeOnEachTable("revisions", (tables) => {
     }
   });
 
-  test("a writer who loses each time is told to come again after a while", async () => {
+  test("a writer who loses each time is asked to retry after a while", async () => {
     let tries = 0;
     const losing = system.intercept(async ({ action }, phase) => {
       if (action !== "dynamodb:PutItem" || phase !== "before") return undefined;
@@ -170,7 +170,7 @@ await describeOnEachTable("revisions", (tables) => {
     expect(await known.loadState(subject)).toBeUndefined();
   });
 
-  test("a first revision never overwrites one that came meanwhile", async () => {
+  test("a first version never overwrites one that came meanwhile", async () => {
     const seen: (number | undefined)[] = [];
     let hasCome = false;
     const working = system.intercept(async ({ action }, phase) => {
@@ -194,7 +194,7 @@ await describeOnEachTable("revisions", (tables) => {
     const raised = (before: DocumentRecord | undefined) =>
       requestFetchFor(before, subject, name, { key: `${before?.version ?? 0}` });
 
-    test("cost one request, however many they are and however often each is revised", async () => {
+    test("cost one request, however many they are and however often each is updated", async () => {
       await known.document(subject, name, raised);
       const before = reads();
       const revise = await known.readAhead([{ subject }, { subject }, { subject, name }]);
@@ -207,7 +207,7 @@ await describeOnEachTable("revisions", (tables) => {
       expect(await known.loadDocument(subject, name)).toMatchObject({ version: 4, wanted: 4 });
     });
 
-    test("are read again where another was faster, and no revision is lost", async () => {
+    test("are read again where another was faster, and no update is lost", async () => {
       const revise = await known.readAhead([{ subject }]);
       await known.state(subject, () => stateOf(subject, 1, { userId: "u" }));
       const seen: (number | undefined)[] = [];
@@ -230,7 +230,7 @@ await describeOnEachTable("revisions", (tables) => {
     });
   });
 
-  test("a revision of what is known already reads nothing, unless another was faster", async () => {
+  test("an update of what is known already reads nothing, unless another was faster", async () => {
     const reads = () => system.calls().get("test dynamodb:BatchGetItem") ?? 0;
     await known.state(subject, next);
     const first = await known.loadState(subject);

@@ -38,13 +38,13 @@ describe("a guarded call", () => {
   it.each([
     ["refuses the token", new Unauthorized()],
     ["refuses the call for good", permanent("the provider answered 400")],
-  ])("that %s says that the provider lives", async (_, error) => {
+  ])("that %s reports the provider as healthy", async (_, error) => {
     const { steps, run } = guarded(() => Promise.reject(error));
     await expect(run()).rejects.toBe(error);
     expect(steps.at(-1)).toBe("alive");
   });
 
-  it("that fails tells how long the provider asks to be left alone", async () => {
+  it("that fails reports how long the provider asks to be left alone", async () => {
     const error = retryable("the provider answered 429", 30);
     const { steps, run } = guarded(() => Promise.reject(error));
     await expect(run()).rejects.toBe(error);

@@ -102,7 +102,7 @@ describe("a call", () => {
   });
 
   test.each([301, 302, 303, 307, 308])(
-    "that is redirected with %i is given up, tells the host alone, and the token goes nowhere else",
+    "that is redirected with %i is given up, names only the host, and the token goes nowhere else",
     async (status) => {
       const elsewhere = await startTestProvider();
       onTestFinished(elsewhere.close);
@@ -126,7 +126,7 @@ describe("a call", () => {
     },
   );
 
-  test("that is answered 401 tells that the token was refused", async () => {
+  test("that is answered 401 reports that the token was refused", async () => {
     fixture.provider.answer = () => 401;
     await expect(api()("jwt", get)).rejects.toBeInstanceOf(Unauthorized);
   });

@@ -59,13 +59,13 @@ await describeOnEachTable("the call window", (tables) => {
     expect(await used()).toBe(windowsOf(1_000).callsPerWindow);
   });
 
-  test("callers at the same time share one lot: ten calls are one write", async () => {
+  test("callers at the same time share one batch: ten calls are one write", async () => {
     const before = updates();
     expect(await given([caller(1_000)], 10)).toBe(10);
     expect(updates() - before).toBe(1);
   });
 
-  test("callers who come one after the other share a lot, too, until it is leased", async () => {
+  test("callers who come one after the other share a batch, too, until it is leased", async () => {
     const { promise: gathered, resolve: lease } = Promise.withResolvers<void>();
     const before = updates();
     const { permit } = rateLimiter(system.dynamodb, table.name, 1_000, {
@@ -83,7 +83,7 @@ await describeOnEachTable("the call window", (tables) => {
     expect(await used()).toBe(2);
   });
 
-  test("of a lot that is too large the rest of the window is given", async () => {
+  test("of a batch that is too large the rest of the window is given", async () => {
     const permit = caller(1_000);
     const { callsPerWindow } = windowsOf(1_000);
     expect(await given([permit], callsPerWindow - 4)).toBe(callsPerWindow - 4);

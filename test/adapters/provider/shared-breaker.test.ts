@@ -49,7 +49,7 @@ await describeOnEachTable("the breaker", (tables) => {
   const reads = () => system.calls().get("test dynamodb:GetItem") ?? 0;
   const writes = () => system.calls().get("test dynamodb:UpdateItem") ?? 0;
 
-  test("admits every call while the provider lives, for one read in five seconds and no write", async () => {
+  test("admits every call while the provider is healthy, for one read in five seconds and no write", async () => {
     const admit = caller();
     const before = { reads: reads(), writes: writes() };
     for (let second = 0; second < 20; second += 1) {
@@ -87,7 +87,7 @@ await describeOnEachTable("the breaker", (tables) => {
     await expect(admit()).resolves.toBeTypeOf("function");
   });
 
-  test("opens for all callers after one's failures in a row, and is told once", async () => {
+  test("opens for all callers after one's failures in a row, and reports it once", async () => {
     const [first, second] = [caller(), caller()];
     await fail(first, settings.failures);
     for (const admit of [first, second]) {
@@ -107,7 +107,7 @@ await describeOnEachTable("the breaker", (tables) => {
     await expect(second()).rejects.toMatchObject({ failure: { waitsFor: "provider" } });
   });
 
-  test("lets one caller of all probe when its time is over, and closes when that finds the provider alive", async () => {
+  test("lets one caller of all probe when its time is over, and closes when the provider is healthy", async () => {
     const callers = Array.from({ length: 8 }, caller);
     await fail(callers[0] ?? caller(), settings.failures);
     pass(10);
@@ -120,7 +120,7 @@ await describeOnEachTable("the breaker", (tables) => {
     expect(turns).toEqual(["down", "back"]);
   });
 
-  test("opens for twice as long after each probe that fails, up to the longest, and tells each time", async () => {
+  test("opens for twice as long after each probe that fails, up to the longest, and reports each time", async () => {
     const admit = caller();
     await fail(admit, settings.failures);
     for (const wait of [10, 20, 40, 80, 160, 300, 300]) {
@@ -132,7 +132,7 @@ await describeOnEachTable("the breaker", (tables) => {
     expect(turns).toEqual(Array.from({ length: 8 }, () => "down"));
   });
 
-  test("begins anew with the first wait when the provider was back in between", async () => {
+  test("starts over with the first wait when the provider was back in between", async () => {
     const admit = caller();
     await fail(admit, settings.failures);
     pass(10);
@@ -154,7 +154,7 @@ await describeOnEachTable("the breaker", (tables) => {
     await expect(second()).resolves.toBeTypeOf("function");
   });
 
-  test("pauses all callers for as long as the provider asks, at once, and calls nobody down", async () => {
+  test("pauses all callers for as long as the provider asks, at once, without opening", async () => {
     const [first, second] = [caller(), caller()];
     await (await first())({ pauseInSeconds: 120 });
     await expect(first()).rejects.toMatchObject({ failure: { delayInSeconds: 120 } });

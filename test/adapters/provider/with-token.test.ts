@@ -158,7 +158,7 @@ test("a token that is known to be of no use waits without a call, until another 
   expect(reported).toEqual([]);
 });
 
-test("a gate tells beforehand what would keep a call from being made", async () => {
+test("a gate reports beforehand what would keep a call from being made", async () => {
   await expect(gate()).resolves.toBeUndefined();
   ended = String(currentVersion());
   expect(await failureFrom(gate())).toEqual(refused);
@@ -174,7 +174,7 @@ test("another failure is not made up for with another token", async () => {
   expect(provider.requests).toHaveLength(1);
 });
 
-test("the second call's own failure is told", async () => {
+test("the second call's own failure is reported", async () => {
   provider.answer = (_, count) =>
     count === 1 ? 401 : { status: 429, headers: { "retry-after": "9" }, text: "" };
   expect(await failureFrom(call(get))).toMatchObject({

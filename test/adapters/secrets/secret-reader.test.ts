@@ -68,7 +68,7 @@ test("reading again takes the present value at once, and keeps it", async () => 
   expect(reads()).toBe(before);
 });
 
-test("a read that fails is told to all who wait for it, and is not kept", async () => {
+test("a read that fails fails for all who wait for it, and is not kept", async () => {
   const working = system.fail("secretsmanager:GetSecretValue");
   const outcomes = await Promise.allSettled([reader.read(), reader.read()]);
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
@@ -106,7 +106,7 @@ test("a read that fails leaves what a later one has kept", async () => {
   expect(reads()).toBe(before);
 });
 
-test("the version's id is told with the value", async () => {
+test("the version's id is given with the value", async () => {
   const versions = secretReader(
     system.secretsManager,
     secretId,

@@ -58,7 +58,7 @@ await describeOnEachTable("refused tokens", (tables) => {
     expect(asked).toBe(2);
   });
 
-  test("an operator is told of a version whether it was refused, and whether that is the end of it", async () => {
+  test("an operator sees of a version whether it was refused, and whether that is the end of it", async () => {
     const known = () => refusalOf(system.dynamodb, table.name, "v1");
     expect(await known()).toBe("none");
     await note.note("v1");
@@ -89,7 +89,7 @@ await describeOnEachTable("refused tokens", (tables) => {
     expect(asked).toBe(1);
   });
 
-  test("a version of no use is spared for a minute once it was reported again, and then tried again", async () => {
+  test("a version of no use is left alone for a minute once it was reported again, and then tried again", async () => {
     const { report, isEnded } = knowing();
     await report("v1");
     await note.conclude("v1", true);
@@ -108,7 +108,7 @@ await describeOnEachTable("refused tokens", (tables) => {
     expect(asked).toBe(1);
   });
 
-  test("a version that is of use again is not spared, nor is the next one", async () => {
+  test("a version that is of use again is used, and so is the next one", async () => {
     await note.note("v1");
     await note.conclude("v1", true);
     await note.conclude("v1", false);

@@ -29,7 +29,7 @@ test("a proposed token is pending, with the version that it replaces, and the cu
   expect(await secret.current()).toMatchObject({ versionId, token: "old" });
 });
 
-test("a version tells when it was made", async () => {
+test("a version has the time when it was made", async () => {
   const { createdAt } = await secret.current();
   expect(Math.abs(Date.now() - createdAt.getTime())).toBeLessThan(60_000);
 });
@@ -129,7 +129,7 @@ describe("the secret's text", () => {
   });
 });
 
-describe("a token's life", () => {
+describe("a token's lifetime", () => {
   const sign = (claims: Record<string, unknown>) =>
     new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from("any"));
 

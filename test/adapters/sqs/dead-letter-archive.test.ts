@@ -11,7 +11,7 @@ const deadLetterOf = (number: number): DeadLetter => ({
   body: `letter ${number}`,
 });
 
-describe("the archive of letters", () => {
+describe("the archive of dead letters", () => {
   let system: TestSystem;
   let bucket: TestBucket;
   let archive: DeadLetterArchive;
@@ -25,7 +25,7 @@ describe("the archive of letters", () => {
     await Promise.all(Array.from({ length: 12 }, (_, number) => archive.put("users", deadLetterOf(number))));
   });
 
-  it("gives back each letter as it was, in lots of ten, and keeps those that are not done", async () => {
+  it("gives back each dead letter as it was, in batches of ten, and keeps those that are not done", async () => {
     const seen: DeadLetter[] = [];
     const result = await archive.place("users")(async (deadLetters) => {
       expect(deadLetters.length).toBeLessThanOrEqual(10);
@@ -40,7 +40,7 @@ describe("the archive of letters", () => {
     expect(await bucket.keys()).not.toContain("letters/users/2026-11-07/m-3.json");
   });
 
-  it("holds a letter once, however often it is written", async () => {
+  it("holds a dead letter once, however often it is written", async () => {
     await archive.put("users", deadLetterOf(1));
     expect(await archive.count("users")).toBe(12);
   });
@@ -54,7 +54,7 @@ describe("the archive of letters", () => {
     expect(batches).toBe(1);
   });
 
-  it("passes over a letter that another reader took meanwhile", async () => {
+  it("passes over a dead letter that another reader took meanwhile", async () => {
     const seen: DeadLetter[] = [];
     await archive.place("users")(async (deadLetters) => {
       seen.push(...deadLetters);
@@ -66,7 +66,7 @@ describe("the archive of letters", () => {
     expect(seen).toHaveLength(10);
   });
 
-  it("tells how many could not be taken away", async () => {
+  it("reports how many could not be taken away", async () => {
     const endFault = system.fail("s3:DeleteObject", "m-5.json");
     const result = await archive.place("users")(async (done) => ({ done, isEnough: false }));
     endFault();

@@ -50,7 +50,7 @@ describe("a long reading", () => {
     }
   };
 
-  it("goes on where letters come round again before others were seen", async () => {
+  it("goes on where dead letters come round again before others were seen", async () => {
     expect(await read([["a", "b"], ["a"], ["b", "c"], []])).toEqual(["a", "b", "c"]);
   });
 
@@ -58,12 +58,12 @@ describe("a long reading", () => {
     expect(await read([["a", "b"], ["a", "b"], ["a"], ["b"], ["unseen"]])).toEqual(["a", "b"]);
   });
 
-  it("shows a letter once that was taken away and that SQS shows again", async () => {
+  it("shows a dead letter once that was taken away and that SQS shows again", async () => {
     expect(await read([["done-1"], ["done-1", "a"], []])).toEqual(["done-1", "a"]);
   });
 });
 
-describe("the letters of a queue", () => {
+describe("the dead letters of a queue", () => {
   let system: TestSystem;
   let queueUrl: string;
   beforeAll(async () => {

@@ -48,7 +48,7 @@ function metricsIn(hours: number) {
 }
 
 describe("when something was last sent", () => {
-  test("is told to the minute, then to the hour, and after two weeks not any more", async () => {
+  test("is exact to the minute, then to the hour, and unknown after two weeks", async () => {
     const url = await usedQueue("sent");
     const sentAt = Date.now();
     const lastSent = async (hours: number) => (await metricsIn(hours).lastSent([url])).get(url)?.getTime();
@@ -60,7 +60,7 @@ describe("when something was last sent", () => {
     expect(await lastSent(15 * 24)).toBeUndefined();
   });
 
-  test("is told of each queue by itself, however many there are", async () => {
+  test("is reported for each queue by itself, however many there are", async () => {
     const url = await usedQueue("among");
     const urls = [...Array.from({ length: 700 }, (_, index) => `${url}-${index}`), url];
     expect([...(await metricsIn(0.05).lastSent(urls)).keys()]).toEqual([url]);

@@ -61,7 +61,7 @@ describe("messages that together are over 1 MiB are sent in several requests:", 
   });
 });
 
-test("a message over the limit is told alone, and the others are sent", async () => {
+test("a message over the limit is reported alone, and the others are sent", async () => {
   const results = await send([{ body: "a" }, { body: "x".repeat(1_048_577) }, { body: "b" }]);
   expect(results).toEqual([undefined, expect.objectContaining({ kind: "retryable" }), undefined]);
   expect((await bodies()).toSorted()).toEqual(["a", "b"]);
@@ -108,7 +108,7 @@ test("a count of returns shows beside the reason; what has no room beside the bo
   ]);
 });
 
-test("a queue that is gone is told for each message", async () => {
+test("a queue that is gone is reported for each message", async () => {
   const results = await sqsSender(system.sqs)(`${queueUrl}-gone`, numbered(12));
   expect(results).toHaveLength(12);
   for (const failure of results) {
@@ -116,7 +116,7 @@ test("a queue that is gone is told for each message", async () => {
   }
 });
 
-test("a request that fails is told for its messages only", async () => {
+test("a request that fails is reported for its messages only", async () => {
   let calls = 0;
   const working = system.intercept(async ({ action }, phase) => {
     if (action !== "sqs:SendMessageBatch" || phase !== "before") return undefined;
@@ -164,7 +164,7 @@ describe("what SQS fails to take of a request", () => {
     expect(results).toEqual([undefined, retryable("SQS: InvalidMessageContents"), undefined, undefined]);
   });
 
-  test("is told per message, and in order, where it fails once more", async () => {
+  test("is reported per message, and in order, where it fails once more", async () => {
     const { send: sendThere, sent } = answering([theirs("3"), ours("1"), theirs("0")], [theirs("3")]);
     const results = await sendThere("queue", numbered(4));
     expect(sent).toHaveLength(2);
@@ -176,7 +176,7 @@ describe("what SQS fails to take of a request", () => {
     ]);
   });
 
-  test("is told alone where the second request fails whole", async () => {
+  test("is reported alone where the second request fails whole", async () => {
     const { send: sendThere } = answering([theirs("2")]);
     const results = await sendThere("queue", numbered(3));
     expect(results).toEqual([undefined, undefined, expect.objectContaining({ kind: "retryable" })]);

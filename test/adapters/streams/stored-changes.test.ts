@@ -119,7 +119,7 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
     }
   });
 
-  test("leaves out what has no consequences, and tells what it can't read", async () => {
+  test("leaves out what has no consequences, and reports what it can't read", async () => {
     const event = await store(account("mine"));
     await put({ pk: "ACCOUNT#mine", sk: "CONTENT#income", content: "{}" });
     await put({ pk: "PROVIDER", sk: "BREAKER", state: "closed" });

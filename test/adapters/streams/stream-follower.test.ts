@@ -79,7 +79,7 @@ await describeOnEachTable("following a table's stream", (tables) => {
     return failed.promise;
   };
 
-  it("tells every change from now on once, and nothing from before, until it is stopped", async () => {
+  it("reports every change from now on once, and nothing from before, until it is stopped", async () => {
     await put("before");
     const { seen, ready, stop, ended } = follow(client, stream);
     await ready;
@@ -97,7 +97,7 @@ await describeOnEachTable("following a table's stream", (tables) => {
     ["dynamodb:GetRecords", "LimitExceededException"],
     ["dynamodb:GetShardIterator", "ThrottlingException"],
     ["dynamodb:DescribeStream", "ThrottlingException"],
-  ])("tells where %s is answered %s, and goes on", async (action, errorType) => {
+  ])("reports where %s is answered %s, and goes on", async (action, errorType) => {
     const failed = fail(action, errorType);
     const { seen, ready, stop, ended, troubles: errors } = follow(client, stream);
     await failed;

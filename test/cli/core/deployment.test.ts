@@ -57,7 +57,7 @@ describe("the deployment on this machine", () => {
     );
   });
 
-  it("may be none, also where nothing ever ran: that is told with the remedy and its own exit code", () => {
+  it("may be none, also where nothing ever ran: that is reported with the remedy and its own exit code", () => {
     for (const where of [directory, join(directory, "none")]) {
       expect(() => findDeployment({}, where)).toThrow(/npm start.*--outputs outputs\.json/s);
       expect(() => findDeployment({}, where)).toThrow(expect.objectContaining({ exitCode: 3 }));
@@ -76,7 +76,7 @@ describe("a deployment in AWS", () => {
     expect(output("TokenSecretArn")).toBe(arn);
   });
 
-  it("has another stage than is asked for: nothing is chosen in its place", () => {
+  it("has another stage than the one named: nothing is chosen in its place", () => {
     const options = { stage: "dev", outputs: outputsFile(stacks) };
     expect(() => findDeployment(options, directory)).toThrow(
       /There is no stage dev on the file .*; there is: prod\./,

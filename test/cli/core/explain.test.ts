@@ -26,6 +26,6 @@ test.each<[unknown, number, string]>([
   [new CommandError("usage", "written wrongly"), 2, "written wrongly"],
   [error("Error", "something else"), 1, "something else"],
   ["thrown as a text", 1, "thrown as a text"],
-])("%s is told with what to do", (thrown, exitCode, message) => {
+])("%s is reported with what to do", (thrown, exitCode, message) => {
   expect(explain(thrown)).toEqual({ exitCode, message: expect.stringContaining(message) });
 });

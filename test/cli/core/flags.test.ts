@@ -5,7 +5,7 @@ import { choiceFlag, countFlag, subjectFlag, timestampFlag } from "../../../cli/
 
 const now = new Date("2026-03-02T00:00:00.000Z");
 
-describe("a moment", () => {
+describe("a timestamp", () => {
   it.each([
     ["2026-03-01", "2026-03-01T00:00:00.000Z"],
     ["2026-03-01T12:00:00Z", "2026-03-01T12:00:00.000Z"],

@@ -12,7 +12,7 @@ describe("what has no end of its own", () => {
     expect(interruption.signal.aborted).toBe(true);
   });
 
-  it("ends where nobody reads its output any more, and by no other trouble of it", () => {
+  it("ends where nobody reads its output any more, and by no other fault of it", () => {
     const stdout = new EventEmitter();
     using interruption = awaitInterruption({ stdout });
     expect(() => stdout.emit("error", failing("ENOSPC"))).toThrow("ENOSPC");

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { pace } from "../../../cli/core/pace.ts";
 
 describe("a pace", () => {
-  it("lets no more through than its rate and one lot, over any time, whatever was not used before", async () => {
+  it("lets no more through than its rate and one batch, over any time, whatever was not used before", async () => {
     const batches = fc.array(fc.record({ count: fc.integer({ min: 0, max: 10 }), idle: fc.nat(5_000) }), {
       minLength: 1,
     });

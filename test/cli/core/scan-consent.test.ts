@@ -13,7 +13,7 @@ describe("a scan", () => {
     return { told: reported, asked };
   };
 
-  it("of a small table is told with its cost", async () => {
+  it("of a small table is announced with its cost", async () => {
     expect(await agree({ items: 12_345, bytes: 15_000_000 })).toEqual({
       reported: [
         "This reads the whole table: about 12,345 items, 15 MB, 1,832 read units, below US$ 0.01 at the price of November 2024 in us-east-1.",
@@ -30,7 +30,7 @@ describe("a scan", () => {
     ]);
   });
 
-  it("tells of itself each tenth of the table, and not of its end", () => {
+  it("reports each tenth of the table, and not its end", () => {
     const reported: string[] = [];
     const report = scanProgress({ items: 100, bytes: 0 }, { progress: (text) => void reported.push(text) });
     for (const read of [1, 11, 12, 35, 99, 100, 120]) report(read, 1);

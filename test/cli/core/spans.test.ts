@@ -14,7 +14,7 @@ describe("a span of time", () => {
     expect(spanText(seconds)).toBe(text);
   });
 
-  it("is told from now, backwards and ahead", () => {
+  it("is counted from now, backwards and ahead", () => {
     const now = new Date("2026-01-02T00:00:00Z");
     expect(fromNow(new Date("2026-01-01T23:00:00Z"), now)).toBe("1h ago");
     expect(fromNow(new Date("2026-01-02T00:12:00Z"), now)).toBe("in 12m");

@@ -12,7 +12,7 @@ const deadLetterOf = (body: string) => ({ messageId: "m", sentAt: new Date(0), r
 const eventOf = (body: Body) =>
   writeEnvelope({ schemaVersion: 1, kind: "users", id: "digest", receivedAt: "2026-11-21T12:00:00Z", body });
 
-describe("what a letter says", () => {
+describe("what a dead letter says", () => {
   it.each<[string, Body, string]>([
     ["as text", { as: "text", text: "{}" }, "{}"],
     ["in base64", { as: "base64", base64: "w6k=" }, "é"],

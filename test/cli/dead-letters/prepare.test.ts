@@ -6,8 +6,8 @@ const task = readTask({ kind: "account", id: "a" }, { endpoint: "income" }, 1);
 const progress = { noted: 1, from: { next: "c", pages: 3, mark: "m" }, kept: "k" };
 const failed = JSON.stringify({ ...task, progress, attempts: 9, since: "2026-11-01T00:00:00.000Z" });
 
-describe("what is sent in a letter's place", () => {
-  it("is a task that begins anew, where it had come", () => {
+describe("what is sent in a dead letter's place", () => {
+  it("is a task with its attempts reset, at the queue it came from", () => {
     expect(readTaskText(preparing("fetch")(failed))).toEqual({ ...task, progress });
   });
 

@@ -23,7 +23,7 @@ function placeOf(deadLetters: DeadLetter[], notTaken = 0): DeadLetterPlace {
 }
 
 describe("a purge", () => {
-  it("finds the letters that are wanted, and leaves all of them", async () => {
+  it("finds the selected dead letters, and leaves all of them", async () => {
     const deadLetters = ["a", "b", "c"].map(deadLetterOf);
     expect(await findDeadLetters(placeOf(deadLetters), ({ body }) => body !== "b")).toEqual(
       new Set(["a", "c"]),

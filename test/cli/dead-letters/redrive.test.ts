@@ -70,7 +70,7 @@ describe("a redrive", () => {
     while ((await system.sqs.send(command)).Messages?.length !== undefined);
   };
 
-  it("sends each letter to its queue, with its count and without its old reason, and takes it away", async () => {
+  it("sends each dead letter to its queue, with its count and without its old reason, and takes it away", async () => {
     const bodies = Array.from({ length: 23 }, (_, index) => `letter ${index}`);
     await sendDeadLetters(...bodies);
     expect(await run()).toEqual({ redriven: 23, left: 0, again: 0, failed: [], twice: 0 });
@@ -80,7 +80,7 @@ describe("a redrive", () => {
     expect(await messagesIn(deadLetterQueueUrl)).toEqual([]);
   });
 
-  it("tells how far it is", async () => {
+  it("reports its progress", async () => {
     await sendDeadLetters(...Array.from({ length: 23 }, (_, index) => `${index}`));
     const reported: number[] = [];
     await run({ onProgress: (redriven) => reported.push(redriven) });
@@ -88,7 +88,7 @@ describe("a redrive", () => {
     expect(reported.length).toBeGreaterThanOrEqual(3);
   });
 
-  it("gives a letter that a function rejects again its count, and sends it once, though it comes back at once", async () => {
+  it("gives a dead letter that a function rejects again its count, and sends it once", async () => {
     await sendDeadLetters("a", "b", "c");
     const rejecting: Send = async (url, messages) => {
       const failures = await send(url, messages);
@@ -101,7 +101,7 @@ describe("a redrive", () => {
     );
   });
 
-  it("counts on in the next run, also where SQS itself moved the letter", async () => {
+  it("counts on in the next run, also where SQS itself moved the dead letter", async () => {
     await sendDeadLetters("a");
     await run();
     await receiveTooOften();
@@ -111,7 +111,7 @@ describe("a redrive", () => {
     expect(await messagesIn(queueUrl)).toEqual([{ body: "a", reason: undefined, returns: "2 run-2" }]);
   });
 
-  it("takes letters by reason or by id, up to a limit, and leaves the others", async () => {
+  it("takes dead letters by reason or by id, up to a limit, and leaves the others", async () => {
     await sendDeadLetters("a", "b", "ab");
     expect(await run({ isWanted: (deadLetter) => isSelected(deadLetter, { reason: "of b" }) })).toMatchObject(
       {
@@ -124,7 +124,7 @@ describe("a redrive", () => {
     expect(await messagesIn(deadLetterQueueUrl)).toHaveLength(1);
   });
 
-  it("leaves a letter that can't be sent where it is, and says why", async () => {
+  it("leaves a dead letter that can't be sent where it is, and says why", async () => {
     const { MessageId } = await system.sqs.send(
       new SendMessageCommand({ QueueUrl: deadLetterQueueUrl, MessageBody: "a" }),
     );
@@ -138,7 +138,7 @@ describe("a redrive", () => {
     expect(await messagesIn(deadLetterQueueUrl)).toMatchObject([{ body: "a" }]);
   });
 
-  it("loses nothing where it ends between sending and taking away: the letter comes twice", async () => {
+  it("loses nothing where it ends between sending and taking away: the dead letter comes twice", async () => {
     await sendDeadLetters("a");
     const endFault = system.fail("sqs:DeleteMessageBatch");
     await expect(run()).rejects.toThrow("injected by the test");
@@ -147,7 +147,7 @@ describe("a redrive", () => {
     expect(await run({ run: "run-2" })).toMatchObject({ redriven: 1 });
   });
 
-  it("sends a letter that fills a whole message, without a count, and still only once", async () => {
+  it("sends a dead letter that fills a whole message, without a count, and still only once", async () => {
     const large = "x".repeat(1_048_576);
     await system.send(deadLetterQueueUrl, large);
     const movedBySqs: Send = async (url, messages) => {
@@ -161,7 +161,7 @@ describe("a redrive", () => {
     expect(message?.body === large && message.returns).toBe(undefined);
   });
 
-  it("takes letters of the archive, each as it was, and their objects away", async () => {
+  it("takes dead letters of the archive, each as it was, and their objects away", async () => {
     const bucket = await system.createBucket();
     const archive = deadLetterArchive(system.s3, bucket.name);
     const sentAt = new Date("2026-11-07T00:00:00Z");

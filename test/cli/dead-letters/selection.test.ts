@@ -8,7 +8,7 @@ const deadLetter = {
   body: JSON.stringify({ specversion: "1.0", type: "user.created", id: "message-1" }),
 };
 
-describe("a choice of letters", () => {
+describe("a choice of dead letters", () => {
   it("is all of them where nothing is said", () => {
     expect(isSelected(deadLetter, {})).toBe(true);
   });
@@ -30,7 +30,7 @@ describe("a choice of letters", () => {
     expect(isSelected({ ...deadLetter, reason: "x" }, { reason: reasonOf(deadLetter) })).toBe(false);
   });
 
-  it("is refused where a flag is empty, which would mean all letters", () => {
+  it("is refused where a flag is empty, which would mean all dead letters", () => {
     expect(() => checkSelection({ id: " " })).toThrow("--id is empty");
     expect(() => checkSelection({ reason: "" })).toThrow("--reason is empty");
     expect(() => checkSelection({ reason: "x" })).not.toThrow();

@@ -54,7 +54,7 @@ describe("the webhooks at the provider", () => {
   const deployed = "https://api.example/webhooks/users";
   const known = { kind: "users", deployed } as const;
 
-  test("are well where they come here, where that can't be told, and where another stage registers", () => {
+  test("are well where they come here, where that is unknown, and where another stage registers", () => {
     expect(
       checkRegistrations({
         webhooks: [
@@ -74,7 +74,7 @@ describe("the webhooks at the provider", () => {
     expect(at("https://other.example/users")[0]).toMatch(/npx income-events webhooks register --take-over$/);
   });
 
-  test("that are registered at another address than the outputs tell are a finding", () => {
+  test("that are registered at another address than the outputs name are a finding", () => {
     const status = { webhooks: [{ ...known, is: "here" }] } as const;
     expect(checkAddress(status, "https://api.example/webhooks", "prod")).toEqual([]);
     expect(words(checkAddress(status, "https://older.example/webhooks", "prod"))).toEqual([
@@ -83,7 +83,7 @@ describe("the webhooks at the provider", () => {
     expect(checkAddress({ isLeftToAnother: true }, "https://older.example", "prod")).toEqual([]);
   });
 
-  test("that nobody has registered, or the provider can't tell of, are findings", () => {
+  test("that nobody has registered, or that the provider does not know, are findings", () => {
     expect(words(checkRegistrations({ webhooks: [{ ...known, is: "none" }] }))).toEqual([
       "No webhook of users is registered. npx income-events webhooks register",
     ]);
@@ -192,7 +192,7 @@ test("an alarm that is on is a finding, which says what its description does, an
   expect(other?.fix).toBe("see stage-TokenRefused in CloudWatch");
 });
 
-test("alarms that tell nobody are a finding, which names the settings", () => {
+test("alarms that notify nobody are a finding, which names the settings", () => {
   const alarm = { name: "stage-A", description: "", isOn: false, isTold: true, since: undefined };
   expect(checkActions([alarm], "prod")).toEqual([]);
   const [finding] = checkActions([alarm, { ...alarm, isTold: false }], "prod");

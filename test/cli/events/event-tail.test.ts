@@ -19,20 +19,20 @@ const happening = (after: object | undefined, before?: object) => {
 };
 
 describe("a change of the table", () => {
-  it("tells that an event came, and came again", () => {
+  it("shows that an event came, and came again", () => {
     const item = { sk: `EVENT#${event.id}`, event, receipts: 1 };
     const reported = { at: now.toISOString(), subject: "account/a", type: "account.connected", id: event.id };
     expect(happening(item)).toEqual({ ...reported, what: "received" });
     expect(happening({ ...item, receipts: 2 }, item)).toEqual({ ...reported, what: "received 2 times" });
   });
 
-  it("tells how an event was judged", () => {
+  it("shows how an event was processed", () => {
     const state = applyEvent(undefined, event, 1);
     expect(happening({ sk: "STATE", state })).toMatchObject({ what: "applied", version: 1, id: event.id });
     expect(happening({ sk: "STATE", state }, { sk: "STATE", state })).toBeUndefined();
   });
 
-  it("tells that data was wanted, and that the provider answered", () => {
+  it("shows that data was requested, and that the provider answered", () => {
     const reported = { ...event, type: "endpoint.updated", endpoint: "income" } as const;
     const requested = requestFetch(
       undefined,
@@ -53,7 +53,7 @@ describe("a change of the table", () => {
     });
   });
 
-  it("tells nothing of other items, and of what expires", () => {
+  it("shows nothing of other items, and of what expires", () => {
     for (const sk of ["CONTENT#income", "CLAIM#income", "ACCOUNT#a", "WINDOW#1"])
       expect(happening({ sk })).toBeUndefined();
     expect(happening(undefined, { sk: "STATE" })).toBeUndefined();

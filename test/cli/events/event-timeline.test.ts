@@ -26,7 +26,7 @@ const timeline = (each: IncomeEvent, records: SubjectRecords, receipts = 1) =>
 const step = (name: string, steps: ReturnType<typeof timeline>) =>
   steps.find(({ step: one }) => one === name);
 
-describe("the way of an event", () => {
+describe("the timeline of an event", () => {
   it("begins with when and how often it was received, and where it is stored until when", () => {
     const [received, stored] = timeline(connected, processedBy(connected), 3);
     expect(received?.detail).toBe("2026-01-01T00:00:00.000Z, 3 times");
@@ -35,7 +35,7 @@ describe("the way of an event", () => {
     expect(found?.detail).toContain("by reconciliation");
   });
 
-  it("tells outcome and version of the latest event of its subject", () => {
+  it("shows outcome and version of the latest event of its subject", () => {
     expect(step("judged", timeline(connected, processedBy(connected)))).toEqual({
       step: "judged",
       done: true,
@@ -57,7 +57,7 @@ describe("the way of an event", () => {
     expect(step("asked", timeline(connected, processedBy(connected)))).toBeUndefined();
   });
 
-  it("can't be told once its subject has judged twenty others", () => {
+  it("is unknown once its subject has processed twenty others", () => {
     const others = Array.from({ length: 20 }, (_, index) => event(`other-${index}`, "account.updated"));
     const steps = timeline(connected, processedBy(connected, ...others));
     expect(step("judged", steps)).not.toHaveProperty("done");

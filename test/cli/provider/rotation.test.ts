@@ -145,7 +145,7 @@ describe("a second rotation", () => {
     expect(await stored()).toMatchObject({ previous: { value: first?.current } });
   });
 
-  it("at the same moment is refused, and no value is lost", async () => {
+  it("at the same time is refused, and no value is lost", async () => {
     const results = await Promise.allSettled([rotateSecret(ports()), rotateSecret(ports())]);
     expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     expect(await stored()).toMatchObject({ previous: { value: "first" } });

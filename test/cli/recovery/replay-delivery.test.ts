@@ -33,7 +33,7 @@ function deliver(fails: (id: string, tries: number) => boolean) {
 }
 
 describe("the delivery of a replay", () => {
-  it("sends all, ten at a time, each lot within the pace", async () => {
+  it("sends all, ten at a time, each batch within the pace", async () => {
     const { sent, lots: batches, delivery } = deliver(() => false);
     await delivery(messages(23));
     expect(sent).toEqual(messages(23).map(({ id }) => id));

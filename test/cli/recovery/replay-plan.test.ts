@@ -5,7 +5,7 @@ const now = new Date("2026-03-01T12:00:00.000Z");
 const names = ["ledger", "mailer"];
 
 describe("a replay's plan", () => {
-  it("is about all that came before now, for one subscriber, at fifty in a second, unless told otherwise", () => {
+  it("is about all that came before now, for one subscriber, at fifty a second, unless flags say otherwise", () => {
     const run = planReplay({ subscriber: "ledger" }, names, now);
     expect(run).toMatchObject({
       version: 0,
@@ -19,7 +19,7 @@ describe("a replay's plan", () => {
     expect(planReplay({ subscriber: "ledger" }, names, now).id).not.toBe(run.id);
   });
 
-  it("keeps moments that were told as how long ago, so that an interruption does not move them", () => {
+  it("keeps times that were given as how long ago, so that an interruption does not move them", () => {
     const flags = {
       allSubscribers: true,
       since: "24h",
@@ -48,7 +48,7 @@ describe("a replay's plan", () => {
     expect(() => planReplay(flags, names, now)).toThrow(reason);
   });
 
-  it("goes on as it was, at another rate if that is told, and for nobody else", () => {
+  it("goes on as it was, at another rate if that is given, and for nobody else", () => {
     const run = planReplay({ subscriber: "ledger" }, names, now);
     expect(resumeReplay(run, {}, names)).toEqual(run);
     expect(resumeReplay(run, { rate: "3" }, names)).toEqual({ ...run, rate: 3 });

@@ -5,7 +5,7 @@ const counts = { examined: 9, messages: 3, pending: 0, sent: { ledger: 3, mailer
 const run = { id: "r1", version: 4, selection: {}, subscribers: [], allTypes: false, rate: 50, counts };
 
 describe("the report of a replay", () => {
-  it("tells how many messages each subscriber got", () => {
+  it("reports how many messages each subscriber got", () => {
     const { data, text, problem } = replayReport({ run, unreadable: [] }, false);
     expect(data).toEqual({
       replayId: "r1",

@@ -71,7 +71,7 @@ async function replayAll(simulation: PipelineSimulation, selection: ReplaySelect
 }
 
 describe("a replay", () => {
-  it("tells every stored event once, by the id of its own message, with what is known today", async () => {
+  it("sends every stored event once, by the id of its own message, with what is known today", async () => {
     await fc.assert(
       fc.asyncProperty(history, async (steps) => {
         const simulation = calm();
@@ -119,7 +119,7 @@ describe("a replay", () => {
     );
   });
 
-  it("killed anywhere goes on from its last step: all is told, and a step at most twice", async () => {
+  it("killed anywhere goes on from its last step: all is sent, and a step at most twice", async () => {
     await fc.assert(
       fc.asyncProperty(
         history,
@@ -174,7 +174,7 @@ describe("a replay", () => {
     );
   });
 
-  it("tells what is selected by type and time alone", async () => {
+  it("sends what is selected by type and time alone", async () => {
     const simulation = calm();
     const step = { account: 0, isTimed: true, hasUser: false, copies: 1 };
     play(
@@ -198,7 +198,7 @@ describe("a replay", () => {
     expect(await typesOf({ until: minute(0) })).toEqual([]);
   });
 
-  it("gives each subscriber what its filter takes, unless all types are to be told", async () => {
+  it("gives each subscriber what its filter takes, unless all types are to be sent", async () => {
     const simulation = calm();
     const step = { account: 0, isTimed: true, hasUser: false, copies: 1 };
     play(
@@ -231,7 +231,7 @@ describe("a replay", () => {
     expect(run.counts).toMatchObject({ messages: 0, pending: 1 });
   });
 
-  it("tells the last event of a subject whose own item has expired", async () => {
+  it("sends the last event of a subject whose own item has expired", async () => {
     const simulation = calm();
     const step = { account: 0, isTimed: true, hasUser: false, copies: 1 };
     play(

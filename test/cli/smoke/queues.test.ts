@@ -80,7 +80,7 @@ describe.concurrent("a subscriber's queue", () => {
   });
 });
 
-describe.concurrent("a dead-letter queue", () => {
+describe.concurrent("a dead-dead letter queue", () => {
   const ofUsers = events.filter(({ kind }) => kind === "users");
   const deadLetter = async (queueUrl: string, body: string, reason: string) => {
     await system.sqs.send(
@@ -103,14 +103,14 @@ describe.concurrent("a dead-letter queue", () => {
     expect(await system.drain(queueUrl)).toHaveLength(1);
   });
 
-  it("fails where the letter has no reason, or another", async () => {
+  it("fails where the dead letter has no reason, or another", async () => {
     const queueUrl = await system.createQueue();
     await deadLetter(queueUrl, unreadableBody(mark), "something else");
     expect(await failures(queueUrl)).toEqual([expect.stringContaining("with the reason: something else")]);
     expect(await failures(queueUrl)).toEqual([expect.stringContaining("none after 1 s")]);
   });
 
-  it("fails where an event of the run is a dead letter, tells its reason, and takes it away", async () => {
+  it("fails where an event of the run is a dead letter, reports its reason, and takes it away", async () => {
     const queueUrl = await system.createQueue();
     const [event] = ofUsers;
     await deadLetter(queueUrl, unreadableBody(mark), "not JSON");

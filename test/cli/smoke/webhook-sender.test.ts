@@ -84,7 +84,7 @@ describe("the sender of a smoke run", () => {
     expect(JSON.stringify(requests.map(({ request }) => request.headers))).not.toContain(secret.current);
   });
 
-  it("tells why there was no answer", async () => {
+  it("reports why there was no answer", async () => {
     const nowhere = { webhooksUrl: "http://127.0.0.1:1/webhooks", secretHeader: "x-secret", secret };
     expect(await webhookSender(nowhere, 1).send("users", "GET", "none")).toMatch(/^no answer \(.+\)$/);
   });

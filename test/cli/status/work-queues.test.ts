@@ -27,7 +27,7 @@ describe("the queues of a stage", () => {
     ]);
   });
 
-  it("tell a subscriber's filter; an output that is incomplete is refused with the field's name", () => {
+  it("contain a subscriber's filter; an output that is incomplete is refused with the field's name", () => {
     expect(subscriberQueues(deployed)).toEqual(subscribers);
     const incomplete = { output: () => JSON.stringify([{ name: "billing" }]) };
     expect(() => subscriberQueues(incomplete)).toThrow("queueUrl");

@@ -59,7 +59,7 @@ describe("a failure", () => {
     expect(failureOf({ message: "canary" }).reason).toBe("unknown");
   });
 
-  it("is an error whose name tells its kind", () => {
+  it("is an error whose name reports its kind", () => {
     expect(permanent("r")).toBeInstanceOf(FailureError);
     expect([permanent("r").name, retryable("r").name]).toEqual(["PermanentFailure", "RetryableFailure"]);
     expect(permanent("r").message).toBe("r");
@@ -115,7 +115,7 @@ describe("parsing", () => {
 });
 
 describe("an event", () => {
-  it("is weak where it has neither an id nor a time of its own", () => {
+  it("is unordered where it has neither an id nor a time of its own", () => {
     expect(isUnordered({ type: "user.created" })).toBe(true);
     expect(isUnordered({ type: "user.created", time: "2026-01-01T00:00:00.000Z" })).toBe(false);
     expect(isUnordered({ type: "user.created", eventId: "e" })).toBe(false);
@@ -219,7 +219,7 @@ describe("a failure that is waited for", () => {
   });
 });
 
-describe("a task that begins anew", () => {
+describe("a task with its attempts reset", () => {
   it("has no attempts behind it, and no outage", () => {
     const task = verifyStartTask(
       { kind: "account", id: "a" },

@@ -30,7 +30,7 @@ function leavesOf(value: unknown): readonly unknown[] {
 }
 
 describe("a masked value", () => {
-  it("tells nothing of what it masks: values that differ in their leaves alone are masked the same", () => {
+  it("reports nothing of what it masks: values that differ in their leaves alone are masked the same", () => {
     fc.assert(
       fc.property(json, fc.integer({ min: 1 }), (value, seed) => {
         expect(mask(withOtherLeaves(value, seed))).toEqual(mask(value));

@@ -70,7 +70,7 @@ describe("an address", () => {
     },
   );
 
-  it("is judged the same where it is written as IPv6", () => {
+  it("is treated the same where it is written as IPv6", () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect(isPrivateAddress(`::ffff:${address}`)).toBe(isPrivateAddress(address));

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseTimestamp, parseUnixTime } from "../../../domain/core/timestamps.ts";
 
-describe("a moment", () => {
+describe("a timestamp", () => {
   it("is read in the provider's format, with and without a fraction", () => {
     expect(parseTimestamp("2026-03-01 12:34:56 UTC")).toBe("2026-03-01T12:34:56.000Z");
     expect(parseTimestamp("2026-03-01 12:34:56.7 UTC")).toBe("2026-03-01T12:34:56.700Z");

@@ -65,12 +65,12 @@ describe("what follows from an event has its id", () => {
     expect(idsOf(ofState(waiting, answered))).toEqual([disconnected.id]);
   });
 
-  it("in what is asked where its bytes came again, though the record does not tell of it any more", () => {
+  it("in what is asked where its bytes came again, though the record does not name it any more", () => {
     const waiting = known(applyEvent(known(applyEvent(first, disconnected, 1)), connected, 2));
     expect(idsOf(ofState(first, waiting))).toEqual([connected.id]);
   });
 
-  it("in the data that is read because of it, and in its message told again", () => {
+  it("in the data that is read because of it, and in its replayed message", () => {
     const updated = eventOf("endpoint.updated", income);
     const requested = known(requestFetch(undefined, account, income, { event: updated, receipts: 1 }));
     expect(idsOf(ofData(undefined, requested))).toEqual([updated.id, updated.id]);

@@ -21,12 +21,12 @@ describe("an event", () => {
   const connected = event("connected");
   const disconnected = event("disconnected", { type: "account.disconnected" });
 
-  it("is stored while nothing has followed, also where others of its subject were judged", () => {
+  it("is stored while nothing has followed, also where others of its subject were processed", () => {
     expect(progress(connected, undefined)).toEqual({ state: "stored" });
     expect(progress(disconnected, applyAll([connected]))).toEqual({ state: "stored" });
   });
 
-  it("is done once it is judged, with its outcome and the version that it led to", () => {
+  it("is done once it is processed, with its outcome and the version that it led to", () => {
     expect(progress(connected, applyAll([connected]))).toEqual({
       state: "done",
       outcome: "applied",
@@ -34,7 +34,7 @@ describe("an event", () => {
     });
   });
 
-  it("keeps no outcome once another of its subject is judged", () => {
+  it("keeps no outcome once another of its subject is processed", () => {
     const again = event("again", { type: "account.updated" });
     expect(progress(connected, applyAll([connected, again]))).toEqual({ state: "done" });
   });
@@ -47,7 +47,7 @@ describe("an event", () => {
     expect(progress(disconnected, answered)).toEqual({ state: "done" });
   });
 
-  it("is past once its subject has judged twenty others", () => {
+  it("is past once its subject has processed twenty others", () => {
     const others = Array.from({ length: 20 }, (_, index) =>
       event(`other-${index}`, { time: `2026-01-${index + 10}` }),
     );
@@ -63,19 +63,19 @@ describe("an endpoint's event", () => {
   const progressWith = (document: object) =>
     progressOf(announced, { state: undefined, documents: [{ ...data, ...document }] }).state;
 
-  it("is stored until its data is wanted", () => {
+  it("is stored until its data is requested", () => {
     expect(progressOf(announced, { state: applyAll([event("connected")]), documents: [] })).toEqual({
       state: "stored",
     });
     expect(progressWith({ endpoint: "profile" })).toBe("stored");
   });
 
-  it("is fetching while more was wanted of its data than was read, and then done", () => {
+  it("is fetching while more was requested of its data than was read, and then done", () => {
     expect(progressWith({})).toBe("fetching");
     expect(progressWith({ done: 1 })).toBe("done");
   });
 
-  it("is found by the data set that judged it, whatever dates that is of", () => {
+  it("is found by the document that processed it, whatever dates that is of", () => {
     const range = { start: "2026-01-01", end: "2026-01-31" };
     const other = { ...data, judged: ["other.1"], wanted: 5 };
     const documents = [other, { ...data, range, done: 1 }];

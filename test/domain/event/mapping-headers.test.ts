@@ -47,7 +47,7 @@ describe("a mapping that reads headers", () => {
     );
   });
 
-  it("names them all, once, in small letters; those of expressions alone name none", () => {
+  it("names them all, once, in lower case; those of expressions alone name none", () => {
     expect(headersOf({ ...mapping, eventId: { header: "CE-Type" } })).toEqual([
       "ce-subject",
       "ce-time",

@@ -93,7 +93,7 @@ describe("another kind's body", () => {
 });
 
 describe("a body that can't be read", () => {
-  it("is told by its kind of error, with a position where there is one", () => {
+  it("is described by its kind of error, with a position where there is one", () => {
     expect(errorOf("")).toBe("not JSON");
     expect(errorOf('{"a" 1}')).toBe("not JSON at position 5");
     for (const kind of webhookKinds) {

@@ -27,7 +27,7 @@ describe("a breaker", () => {
     expect(secondsAfterNow(reopened(closed, now, settings, 0.5).openUntil)).toBe(7.5);
   });
 
-  it("pauses for as long as the provider asks, within the longest wait, and counts that as no death", () => {
+  it("pauses for as long as the provider asks, within the longest wait, and counts that as no failure", () => {
     const opened = { openUntil: 0, opened: 2 };
     expect(paused(opened, now, 30, settings)).toEqual({ openUntil: now.getTime() + 30_000, opened: 2 });
     expect(secondsAfterNow(paused(opened, now, 3_600, settings).openUntil)).toBe(60);

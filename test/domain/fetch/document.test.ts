@@ -55,7 +55,7 @@ describe("an endpoint event", () => {
     expect(take(known, other, 1)).toBeUndefined();
   });
 
-  it("that is weak wants the data again when its bytes come again: it may be a true repeat", () => {
+  it("that is unordered requests the data again when its bytes come again: it may be a true repeat", () => {
     const again = take(taken(updated), updated, 2);
     expect(again).toMatchObject({ version: 2, wanted: 2, latest: { cause: "again" } });
     expect(take(again, updated, 2)).toBeUndefined();
@@ -81,7 +81,7 @@ describe("a reason other than an event", () => {
   });
 });
 
-describe("how often an endpoint was wanted", () => {
+describe("how often an endpoint was requested", () => {
   it("is counted over the whole and all ranges of it, and of no other endpoint", () => {
     const range = { start: "2026-01-01", end: "2026-01-31" };
     const whole = taken(updated, other);
@@ -92,7 +92,7 @@ describe("how often an endpoint was wanted", () => {
 });
 
 describe("a fetch", () => {
-  it("notes what it has done, and tells data that is new", () => {
+  it("notes what it has fetched, and announces data that is new", () => {
     expect(fetched(taken(updated, other), 1, "digest", { at })).toMatchObject({
       version: 3,
       wanted: 2,
@@ -102,7 +102,7 @@ describe("a fetch", () => {
     });
   });
 
-  it("tells nothing where the data is the same, but is done", () => {
+  it("announces nothing where the data is the same, but counts as fetched", () => {
     const known = fetched(taken(updated, other), 1, "digest", { at });
     expect(known && fetched(known, 2, "digest", { at })).toMatchObject({
       done: 2,
@@ -110,7 +110,7 @@ describe("a fetch", () => {
     });
   });
 
-  it("forgets the data where the provider has none any more, and tells it", () => {
+  it("forgets the data where the provider has none any more, and announces that", () => {
     const known = fetched(taken(updated, other), 1, "digest", { at });
     const gone = known && fetched(known, 2, undefined, { at });
     expect(gone).toMatchObject({ done: 2, latest: { cause: "answer" } });
@@ -125,7 +125,7 @@ describe("a fetch", () => {
   });
 });
 
-describe("a stored data set", () => {
+describe("a stored document", () => {
   it("is read as it was written", () => {
     for (const known of [
       taken(updated),

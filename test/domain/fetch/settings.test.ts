@@ -181,7 +181,7 @@ describe("a start's body", () => {
 describe("a retry", () => {
   const settings = { baseSeconds: 2, maxSeconds: 300 };
 
-  it("waits at least a second and what the failure asks for, at most its back-off more, and never longer than the longest", () => {
+  it("waits at least a second and as the failure asks, its back-off more at most, within the longest wait", () => {
     const random = fc.double({ min: 0, max: 1, noNaN: true });
     const asked = fc.oneof(fc.constant(0), fc.nat(1000));
     fc.assert(

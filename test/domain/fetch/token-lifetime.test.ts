@@ -31,7 +31,7 @@ describe("a refresh is due", () => {
     expect(isRefreshDue(lifetime, at(0), settings)).toBe(true);
   });
 
-  test("at three runs or more before the token's end, whatever its lifetime, the settings and the clocks say (law)", () => {
+  test("three runs or more before the token's end, whatever its lifetime, settings and clocks (law)", () => {
     const skew = fc.integer({ min: -5 * minute, max: 5 * minute });
     const interval = fc.integer({ min: 10, max: 1440 });
     const fraction = fc.double({ min: 0.05, max: 0.9, noNaN: true });
@@ -85,7 +85,7 @@ describe("a token is near its end", () => {
     expect(isNearEnd(lived(90), at(75 * minute + 1), often)).toBe(true);
   });
 
-  test("however short it lives, only after two runs and more that should have refreshed it", () => {
+  test("however short its lifetime, only after two runs and more that should have refreshed it", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 21, max: 100_000 }),

@@ -30,7 +30,7 @@ const messagesOf = (list: readonly Consequence[]) =>
   list.flatMap((consequence) => (consequence.do === "publish" ? [consequence.message] : []));
 
 describe("a receipt of an event", () => {
-  it("is judged, of a user, an account or a company account", () => {
+  it("is processed, of a user, an account or a company account", () => {
     const company = eventOf("company-account.created", { companyAccountId: "c", accountId: "unused" });
     const user = eventOf("user.created", { userId, kind: "users" });
     expect(ofEvent(connected, 3)).toEqual([{ do: "judge", subject: account, event: connected, receipts: 3 }]);
@@ -88,7 +88,7 @@ describe("a change of a state", () => {
     expect(answered && tasksOf(ofState(waiting, answered))).toEqual(["start"]);
   });
 
-  it("asks whenever it is unconfirmed, for the version that is, and never else", () => {
+  it("asks the provider whenever it is unconfirmed, for the version that is, and never else", () => {
     const known = applied([connected]);
     const waiting = next(known, disconnected);
     expect(ofState(known, waiting)).toContainEqual({
@@ -127,7 +127,7 @@ describe("a change of a state", () => {
   });
 });
 
-describe("a change of a data set", () => {
+describe("a change of a document", () => {
   const ofData = (before: ReturnType<typeof requestFetch>, after: ReturnType<typeof requestFetch>) => {
     if (after === undefined) throw new Error("nothing changed");
     return consequencesOf({ of: "data", before, after }, source);
@@ -136,7 +136,7 @@ describe("a change of a data set", () => {
     requestFetch(before, account, { endpoint: "income" }, { event, receipts });
   const requested = take(undefined, updated);
 
-  it("is read when more is wanted, and only then", () => {
+  it("is read when more is requested, and only then", () => {
     expect(ofData(undefined, requested)).toContainEqual({
       do: "call",
       task: readTask(account, { endpoint: "income" }, 1, updated.id),

@@ -82,7 +82,7 @@ describe("a message", () => {
     });
   });
 
-  it("of an answer is named for the state's version, and tells the confirmed state", () => {
+  it("of an answer is named for the state's version, and has the confirmed state", () => {
     expect(messages[2]).toMatchObject({
       id: `account/${accountId}.3`,
       type: "account.confirmed",
@@ -93,7 +93,7 @@ describe("a message", () => {
     expect(messages[3]?.data).toMatchObject({ deleted: true });
   });
 
-  it("of a data set is told by its endpoint: first the event, then the data", () => {
+  it("of a document names its endpoint: first the event, then the data", () => {
     const subject = `account/${accountId}/income`;
     expect(messages[4]).toMatchObject({
       id: updated.id,
@@ -116,7 +116,7 @@ describe("a message", () => {
     });
   });
 
-  it("of an event that tells dates tells them too; they are no part of its subject", () => {
+  it("of an event with dates has them too; they are no part of its subject", () => {
     const event = { ...updated, ...dates };
     const document = present(
       requestFetch(undefined, account, { endpoint: "income" }, { event, receipts: 1 }),

@@ -121,7 +121,7 @@ describe("a listed account", () => {
 describe("a known account that is not listed", () => {
   const unlisted = (known: State | undefined) => compareAccount(userId, known, undefined, lately);
 
-  it("is told as deleted, which only the provider's answer makes true", () => {
+  it("is reported as deleted, which only the provider's answer makes true", () => {
     const found = drift(unlisted(connected));
     expect(found).toMatchObject({ drift: "unlisted", facts: { type: "account.deleted", userId, accountId } });
     const announced = applyEvent(connected, eventFrom(found), 1);
@@ -134,7 +134,7 @@ describe("a known account that is not listed", () => {
   });
 });
 
-describe("a gap's event", () => {
+describe("a drift's event", () => {
   it("is the same as long as the state is, and another one once it has moved on", () => {
     const first = drift(compare(connected, false));
     expect(drift(compare(connected, false)).id).toBe(first.id);

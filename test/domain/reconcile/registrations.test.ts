@@ -47,7 +47,7 @@ test("what came of a refresh is read, and an outcome of another release is refus
 });
 
 describe("what is registered", () => {
-  test("is here where the provider tells the very address that is deployed, and elsewhere at any other", () => {
+  test("is here where the provider names the very address that is deployed, and elsewhere at any other", () => {
     const { kind, deployed } = known;
     expect(registrationAt(kind, deployed, deployed)).toEqual({ kind, deployed, is: "here" });
     const url = `${deployed}/`;

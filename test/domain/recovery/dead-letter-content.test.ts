@@ -13,7 +13,7 @@ const envelope = {
 } as const;
 
 describe("what a dead letter is about", () => {
-  it("is told of an event: its kind, its id, and its envelope", () => {
+  it("is reported for an event: its kind, its id, and its envelope", () => {
     expect(contentOfDeadLetter(writeEnvelope(envelope))).toEqual({
       what: "users event",
       id: "digest",
@@ -21,22 +21,22 @@ describe("what a dead letter is about", () => {
     });
   });
 
-  it("is told of an event that only a later release can read, without its envelope", () => {
+  it("is reported for an event that only a later release can read, without its envelope", () => {
     const later = JSON.stringify({ ...envelope, schemaVersion: 9 });
     expect(contentOfDeadLetter(later)).toEqual({ what: "users event", id: "digest" });
   });
 
-  it("is told of a task, with how often it was tried", () => {
+  it("is reported for a task, with how often it was tried", () => {
     const task = { ...fetchStateTask({ kind: "account", id: "a" }, 3), attempts: 7 };
     expect(contentOfDeadLetter(writeTask(task))).toEqual({ what: "ask task", id: "account/a", attempts: 7 });
   });
 
-  it("is told of an erasure: of whom", () => {
+  it("is reported of an erasure: whose it is", () => {
     const erasure = writeEraseTask(eraseTask({ kind: "user", id: "u" }, "operator"));
     expect(contentOfDeadLetter(erasure)).toEqual({ what: "erasure", id: "user/u" });
   });
 
-  it("is told of a subscriber's message", () => {
+  it("is reported for a subscriber's message", () => {
     const message = { specversion: "1.0", type: "user.created", id: "m", data: {} };
     expect(contentOfDeadLetter(JSON.stringify(message))).toEqual({ what: "user.created", id: "m" });
   });

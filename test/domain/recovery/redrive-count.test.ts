@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nextRedriveCount, readRedriveCount } from "../../../domain/recovery/redrive-count.ts";
 
-describe("how often a letter was redriven", () => {
+describe("how often a dead letter was redriven", () => {
   it("is counted, and names the run that redrove it last", () => {
     const first = nextRedriveCount(undefined, "run-a");
     expect(readRedriveCount(first)).toEqual({ count: 1, run: "run-a" });

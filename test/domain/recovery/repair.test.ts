@@ -35,7 +35,7 @@ describe("what a repair of a period is about", () => {
     expect(repairsOfEvent(stored, undefined, {})).toEqual([{ ...stored, receipts: 1 }, stored]);
   });
 
-  it("a state of any time that waits for an answer, and a data set of which more is wanted than done", () => {
+  it("a state of any time that waits for an answer, and a document of which more is requested than fetched", () => {
     const state = applied([{ ...eventAt(1), time: minute(1) }]);
     expect(
       needsRepair({ of: "state", before: undefined, after: { ...state, unconfirmed: true } }, period),
@@ -71,7 +71,7 @@ function followsOf(changes: readonly Change[]): readonly string[] {
 describe("a repair of a state", () => {
   const connected = applied([eventOf("account.connected", { userId })]);
 
-  it("links its account, and starts the fetch of one that is connected, but tells of no event", () => {
+  it("links its account, and starts the fetch of one that is connected, but announces no event", () => {
     expect(followsOf(repairsOfState(connected, false))).toEqual(["link", "call start"]);
   });
 
@@ -79,7 +79,7 @@ describe("a repair of a state", () => {
     expect(followsOf(repairsOfState(connected, true))).toEqual(["link"]);
   });
 
-  it("asks where an answer is awaited, and tells of the answer where that came last", () => {
+  it("asks where an answer is awaited, and announces the answer where that came last", () => {
     const contradicted = applied([eventOf("account.connected"), eventOf("account.disconnected")]);
     expect(followsOf(repairsOfState(contradicted, true))).toEqual(["call ask"]);
     const answered = applyProviderAnswer(
@@ -100,15 +100,15 @@ describe("a repair of data", () => {
   const done = fetched(requested, 1, "digest", { at });
   if (done === undefined) throw new Error("nothing was fetched");
 
-  it("reads what is wanted and not done, and tells of no event", () => {
+  it("reads what is requested and not fetched, and announces no event", () => {
     expect(followsOf(repairsOfDocument(requested))).toEqual(["call read"]);
   });
 
-  it("tells of data that is there, and reads nothing that is done", () => {
+  it("announces data that is there, and reads nothing that is fetched", () => {
     expect(followsOf(repairsOfDocument(done))).toEqual(["publish data.updated 2"]);
   });
 
-  it("does both where more is wanted since", () => {
+  it("does both where more is requested since", () => {
     const more = requestFetch(
       done,
       account,
@@ -123,7 +123,7 @@ describe("a repair of data", () => {
 describe("a repair of an event", () => {
   const announced = { of: "event", receipts: 1 } as const;
 
-  it("that its state has judged tells of it again, whatever the state tells of", () => {
+  it("that its state has processed is announced again, whatever the state's last change is", () => {
     const [first, last] = [eventOf("account.connected"), eventOf("account.updated", { connected: true })];
     const state = applied([first, last]);
     for (const event of [first, last]) {
@@ -132,7 +132,7 @@ describe("a repair of an event", () => {
     }
   });
 
-  it("that its data set has counted tells of it again, and wants nothing more", () => {
+  it("that its document has counted is announced again, and requests nothing more", () => {
     const event = eventOf("endpoint.updated", { endpoint: "income", eventId: "e" });
     const document = requestFetch(undefined, account, { endpoint: "income" }, { event, receipts: 1 });
     if (document === undefined) throw new Error("nothing was wanted");
@@ -140,7 +140,7 @@ describe("a repair of an event", () => {
     expect(followsOf(changes)).toEqual(["publish endpoint.updated 1"]);
   });
 
-  it("that nobody has judged is judged, as its last repeat is, where that can be a true one", () => {
+  it("that nobody has processed is processed, as its last repeat is, where that can be a true one", () => {
     const event = eventOf("account.connected");
     const state = applied([eventOf("account.created")]);
     expect(repairsOfEvent({ ...announced, event }, { of: "state", state }, {})).toEqual([

@@ -39,7 +39,7 @@ describe("a list", () => {
 });
 
 describe("a listed item", () => {
-  it("has the id that events have: a UUID in small letters", () => {
+  it("has the id that events have: a UUID in lower case", () => {
     expect(user({ id: userId.toUpperCase() })).toEqual({ id: userId });
     expect(user({ user_id: userId, created_at: "2026-03-01 12:00:00 UTC" })).toEqual({
       id: userId,

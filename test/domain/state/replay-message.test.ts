@@ -11,8 +11,8 @@ const connect = eventOf("account.connected", { time: minute(1) });
 const disconnect = eventOf("account.disconnected", { time: minute(2) });
 const remove = eventOf("account.deleted", { time: minute(3) });
 
-describe("an event told again", () => {
-  it("is told as it was where it is the latest that its record judged", () => {
+describe("an event that is replayed", () => {
+  it("is sent as it was where it is the latest that its record processed", () => {
     const state = applied([connect, disconnect]);
     expect(replayState(state, disconnect)).toBe(state);
   });
@@ -46,7 +46,7 @@ describe("an event told again", () => {
     expect(replayState(state, event).latest).toMatchObject({ cause: "event", event, outcome });
   });
 
-  it("is told of an endpoint as applied, with the sequence of today", () => {
+  it("is sent for an endpoint as applied, with the sequence of today", () => {
     const endpoint = (id: string) => eventOf("endpoint.updated", { endpoint: "income", eventId: id });
     const first = requestFetch(
       undefined,
@@ -70,7 +70,7 @@ describe("an event told again", () => {
   });
 });
 
-describe("data told again", () => {
+describe("data that is replayed", () => {
   const requested = (known?: DocumentRecord): DocumentRecord => {
     const event = eventOf("endpoint.updated", { endpoint: "income", eventId: String(known?.version ?? 0) });
     const next = requestFetch(known, account, { endpoint: "income" }, { event, receipts: 1 });
@@ -81,7 +81,7 @@ describe("data told again", () => {
     fetched(known, known.wanted, content, { at }) ?? known;
   const idOf = (document: DocumentRecord | undefined) => document && messageOfDocument(document, source)?.id;
 
-  it("has the id that told of it first, whatever came since, until it is other data", () => {
+  it("has the id that announced it first, whatever came since, until it is other data", () => {
     const first = read(requested(), "one");
     const id = idOf(first);
     expect(id).toBe(`account/${accountId}/income.2`);
@@ -98,12 +98,12 @@ describe("data told again", () => {
     expect(idOf(replayData(read(requested(same), undefined)))).toBe(`account/${accountId}/income.6`);
   });
 
-  it("is nothing where none was ever told of", () => {
+  it("is nothing where none was ever announced", () => {
     expect(replayData(requested())).toBeUndefined();
     expect(replayData(read(requested(), undefined))).toBeUndefined();
   });
 
-  it("of a release that did not note which version told of it has the id of today's", () => {
+  it("of a release that did not note which version announced it has the id of today's", () => {
     const { announced: _, ...known } = read(requested(read(requested(), "one")), "one");
     expect(idOf(replayData(known))).toBe(`account/${accountId}/income.4`);
   });
@@ -124,7 +124,7 @@ describe("a version that is handed over as telling something else", () => {
     }
   });
 
-  it("has no consequences where it tells the same, as in a write that left the version alone", () => {
+  it("has no consequences where its message is the same, as in a write that left the version alone", () => {
     expect(consequencesOf({ of: "state", before, after: { ...before } }, source)).toEqual([]);
     const settled = applyProviderAnswer(
       applyAll([eventOf("account.connected")], before),

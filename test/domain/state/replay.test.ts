@@ -24,14 +24,14 @@ function fetchedData(content: string | undefined) {
 }
 
 describe("an event's message in a replay", () => {
-  it("is still to come where its subject is known and has not judged it", () => {
+  it("is still to come where its subject is known and has not processed it", () => {
     const state = applied(events(3));
     const late = eventOf("account.connected", { time: minute(9) });
     expect(replayEvent(late, { state, documents: [] }, source)).toBeUndefined();
     expect(replayEvent(late, { state: undefined, documents: [] }, source)).toBeUndefined();
   });
 
-  it("is told where its subject has judged so many since that it was forgotten", () => {
+  it("is sent where its subject has processed so many since that it was forgotten", () => {
     const [first, ...others] = events(30);
     if (first === undefined) throw new Error("there is no event");
     const state = applied([first, ...others]);
@@ -41,7 +41,7 @@ describe("an event's message in a replay", () => {
     });
   });
 
-  it("of data is told by its data set, and is still to come where that has not counted it", () => {
+  it("of data is sent by its document, and is still to come where that has not counted it", () => {
     const records = { state: undefined, documents: [wantedData()] };
     expect(replayEvent(dataEvent, records, source)).toMatchObject({
       message: { id: dataEvent.id, type: "endpoint.updated", subject: `account/${accountId}/income` },
@@ -53,7 +53,7 @@ describe("an event's message in a replay", () => {
   });
 });
 
-describe("what a record tells beside the events that are stored", () => {
+describe("what a record announces beside the events that are stored", () => {
   const announced = applied([eventOf("account.connected"), eventOf("account.disconnected")]);
 
   it("is the provider's answer, where that was the latest", () => {
@@ -80,7 +80,7 @@ describe("what a record tells beside the events that are stored", () => {
     expect(replayRecord({ of: "data", before: undefined, after: wantedData() }, source)).toEqual([]);
   });
 
-  it("names the event that it tells of, if it tells of one", () => {
+  it("names the event that it announces, if it announces one", () => {
     const event = eventOf("account.disconnected");
     expect(latestEventOf({ of: "state", before: undefined, after: announced })).toEqual(event);
     expect(latestEventOf({ of: "data", before: undefined, after: fetchedData("digest") })).toBeUndefined();

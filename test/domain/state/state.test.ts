@@ -14,7 +14,7 @@ const timed = (type: "connected" | "disconnected" | "deleted" | "updated", time:
   eventOf(`account.${type}`, { time: minute(time) });
 
 describe("the first event of a subject", () => {
-  it("is applied whether it is weak or not", () => {
+  it("is applied whether it is unordered or not", () => {
     expect(applied([connected])).toMatchObject({
       subject: account,
       version: 1,
@@ -26,11 +26,11 @@ describe("the first event of a subject", () => {
     expect(applied([timed("connected", 1)])).toMatchObject({ connected: true, asOf: minute(1) });
   });
 
-  it("makes nothing deleted when it is a weak deletion, which waits for the provider's word", () => {
+  it("makes nothing deleted when it is an unordered deletion, which waits for the provider's answer", () => {
     expect(applied([deleted])).toMatchObject({ version: 1, deleted: false, unconfirmed: true });
   });
 
-  it("takes connected from the event's own field where its name does not tell it", () => {
+  it("takes connected from the event's own field where its name does not say it", () => {
     expect(applied([eventOf("account.created", { connected: true })]).connected).toBe(true);
     expect(applied([eventOf("account.updated", { connected: false })]).connected).toBe(false);
     const created = applied([eventOf("account.created")]);
@@ -51,7 +51,7 @@ describe("the first event of a subject", () => {
   });
 });
 
-describe("a weak event", () => {
+describe("an unordered event", () => {
   it("agrees where it says what is known", () => {
     const state = applied([connected, eventOf("account.updated", { connected: true })]);
     expect(state).toMatchObject({ version: 2, unconfirmed: false, latest: { outcome: "agreed" } });
@@ -66,7 +66,7 @@ describe("a weak event", () => {
     });
   });
 
-  it("asks anew for whatever comes in while an answer is awaited", () => {
+  it("asks again for whatever comes in while an answer is awaited", () => {
     const waiting = applied([connected, disconnected]);
     const next = apply(waiting, eventOf("account.updated", { connected: true }), 1);
     expect(next).toMatchObject({ version: 3, unconfirmed: true, latest: { outcome: "unconfirmed" } });
@@ -127,7 +127,7 @@ describe("an event with its own time", () => {
     });
   });
 
-  it("that tells nothing of connected does not make an older one stale that does", () => {
+  it("that says nothing of connected does not make an older one stale that does", () => {
     const update = timed("updated", 5);
     expect(applied([update, timed("connected", 3)])).toMatchObject({ connected: true, asOf: minute(3) });
     expect(applied([timed("disconnected", 1), update, timed("connected", 3)])).toMatchObject({
@@ -136,14 +136,14 @@ describe("an event with its own time", () => {
     });
   });
 
-  it("that tells nothing of connected is neither stale nor news, however old or new it is", () => {
+  it("that says nothing of connected is neither stale nor news, however old or new it is", () => {
     for (const time of [1, 5, 9]) {
       const state = applied([timed("connected", 5), timed("updated", time)]);
       expect(state).toMatchObject({ connected: true, asOf: minute(5), latest: { outcome: "agreed" } });
     }
   });
 
-  it("loses its place in the order once an event without a time has told the same", () => {
+  it("loses its place in the order once an event without a time has said the same", () => {
     const state = applied([timed("connected", 5), eventOf("account.updated", { connected: true })]);
     expect(state).not.toHaveProperty("asOf");
     expect(apply(state, timed("disconnected", 7), 1)).toMatchObject({ connected: true, unconfirmed: true });
@@ -178,7 +178,7 @@ describe("a deletion", () => {
     expect(answer(state, state.version, { found: true, connected: true }, { at })).toBeUndefined();
   });
 
-  it("that is weak needs the provider's word, and is dropped by its contrary", () => {
+  it("that is unordered needs the provider's answer, and is dropped by its contrary", () => {
     const waiting = applied([connected, deleted]);
     expect(waiting).toMatchObject({ deleted: false, unconfirmed: true });
     expect(answer(waiting, 2, { found: false }, { at })).toMatchObject({ deleted: true, unconfirmed: false });
@@ -200,7 +200,7 @@ describe("a deletion", () => {
 describe("the provider's answer", () => {
   const waiting = applied([timed("connected", 1), disconnected]);
 
-  it("settles the state that asked, and notes when", () => {
+  it("updates the state that asked, and notes when", () => {
     expect(answer(waiting, 2, { found: true, connected: false }, { at })).toMatchObject({
       version: 3,
       connected: false,
@@ -223,7 +223,7 @@ describe("the provider's answer", () => {
     expect(apply(settled, timed("connected", 99), 1)).toMatchObject({ connected: false, unconfirmed: true });
   });
 
-  it("that knows nobody is believed only where an event told the deletion, for a deletion is final", () => {
+  it("that knows nobody is believed only where an event announced the deletion, for a deletion is final", () => {
     expect(() => answer(waiting, 2, { found: false }, { at })).toThrow("no event told its deletion");
     const announced = apply(waiting, deleted, 1);
     expect(answer(announced, 3, { found: false }, { at })).toMatchObject({
@@ -235,7 +235,7 @@ describe("the provider's answer", () => {
     expect(() => answer(doubted, 5, { found: false }, { at })).toThrow("no event told its deletion");
   });
 
-  it("that does not tell whether it is connected confirms existence alone", () => {
+  it("that does not say whether it is connected confirms existence alone", () => {
     expect(answer(waiting, 2, { found: true }, { at })).toMatchObject({
       connected: true,
       unconfirmed: false,

@@ -53,7 +53,7 @@ describe("commands, against the running stack", () => {
   describe("token set", () => {
     const set = (input: string, ...flags: string[]) => operated.run(["token", "set", ...flags], { input });
 
-    it("makes the token of the standard input current, and tells its end but never the token", async () => {
+    it("makes the token of the standard input current, and shows its end but never the token", async () => {
       const token = await system.sandbox.issueToken(7_200);
       const result = await set(`${token}\n`, "--json");
       expect(result).toMatchObject({ code: 0, stderr: "" });

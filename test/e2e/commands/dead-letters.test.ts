@@ -168,7 +168,7 @@ describe("dead letters, from the command line", () => {
     }, 200);
   });
 
-  it("redrives an event: it comes back with its count until the mapping is changed, then a subscriber gets it", async () => {
+  it("redrives an event, which comes back with its count until the mapping is changed and it is sent", async () => {
     const accountId = randomUUID();
     const id = await post("accounts", { event: "verbunden", account_id: accountId, user_id: randomUUID() });
     await untilThereAre(1, "Accounts");
@@ -201,7 +201,7 @@ describe("dead letters, from the command line", () => {
     expect(await deadLettersIn("Accounts")).toEqual([]);
   });
 
-  it("redrives a subscriber's letters to the subscriber's queue", async () => {
+  it("redrives a subscriber's dead letters to the subscriber's queue", async () => {
     const message = { specversion: "1.0", id: randomUUID(), type: "user.created" };
     await sqsSender(sqs)(output("SubscriberEverythingDeadLetterQueueUrl"), [
       { body: JSON.stringify(message), reason: "parked" },
@@ -243,7 +243,7 @@ describe("dead letters, from the command line", () => {
     expect(await deadLettersIn("Endpoints")).toMatchObject([{ returns: expect.stringMatching(/^1 /) }]);
   });
 
-  it("says which letters could not be sent, fails, and leaves them", async () => {
+  it("says which dead letters could not be sent, fails, and leaves them", async () => {
     const deadLetter = { body: "a", reason: "x" };
     await sqsSender(sqs)(output("CompanyAccountsDeadLetterQueueUrl"), [deadLetter]);
     const endFault = operated.system.stack.gateway.intercept(async ({ action }, phase) =>
@@ -258,7 +258,7 @@ describe("dead letters, from the command line", () => {
     expect(await deadLettersIn("CompanyAccounts")).toMatchObject([deadLetter]);
   });
 
-  it("says how many letters it could not see, since another reader has them", async () => {
+  it("says how many dead letters it could not see, since another reader has them", async () => {
     const QueueUrl = output("CompanyAccountsDeadLetterQueueUrl");
     const { Messages } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 60 }));
     expect(Messages).toHaveLength(1);

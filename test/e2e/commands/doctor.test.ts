@@ -63,7 +63,7 @@ describe("doctor", () => {
     ]);
   });
 
-  it("finds what is wrong, and what it says to type mends it", async () => {
+  it("finds what is wrong, and the command that it names fixes it", async () => {
     await system.stack.setSecret(output("WebhookSecretArn"), "{}");
     await system.stack.setSecret(output("TokenSecretArn"), "{}");
     const body = JSON.stringify({ url: "https://other.example/users", method: "POST", headers: {} });

@@ -77,7 +77,7 @@ describe("erase, against the running stack", () => {
     }
   };
 
-  it("erases a user with all accounts, says what was removed, and tells subscribers", async () => {
+  it("erases a user with all accounts, says what was removed, and notifies subscribers", async () => {
     const { userId, accountId } = connectedUser();
     const stays = remaining();
     const deadLetters = output("FetchDeadLetterQueueUrl");
@@ -111,7 +111,7 @@ describe("erase, against the running stack", () => {
     expect(await remains(stays.userId, stays.accountId)).not.toEqual([]);
   });
 
-  it("lets what the provider still tells die on arrival, without a message or a call", async () => {
+  it("drops what the provider still sends on arrival, without a message or a call", async () => {
     const { userId, accountId } = connectedUser();
     expect((await operated.run(["erase", "user", userId, "--yes"])).code).toBe(0);
     await received("");

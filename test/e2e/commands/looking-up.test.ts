@@ -160,7 +160,7 @@ describe("looking up, on the running stack", () => {
       expect(way.at(-1)).toEqual({ step: "published", done: true, detail: "to everything, accounts" });
     });
 
-    it("tells where an event stands while nothing has followed", async () => {
+    it("shows where an event stands while nothing has followed", async () => {
       const release = stage.system.stack.gateway.intercept(async ({ principal, action }, phase) =>
         phase === "before" && principal.includes("Relay") && action === "dynamodb:PutItem"
           ? { status: 503, errorType: "ServiceUnavailable", message: "injected by the test" }
@@ -196,7 +196,7 @@ describe("looking up, on the running stack", () => {
       expect(stdout).toContain("Body, masked (--reveal shows it):");
     });
 
-    it("tells in which dead-letter queue something of an event waits, and leaves it there", async () => {
+    it("shows in which dead-letter queue something of an event waits, and leaves it there", async () => {
       stage.system.sandbox.fault({ path: `/${account}/wallet`, status: 422, share: 1 });
       const id = stage.announceEndpoint({ endpoint: "wallet" });
       await waitUntilIdle(stage.system);

@@ -68,7 +68,7 @@ describe("another provider, by settings alone", () => {
     expect(await readFile(settings, "utf8")).toBe(before);
   });
 
-  it("has its webhooks become the events that mapping try foretells, each once, and messages to subscribers", async () => {
+  it("has its webhooks become the events that mapping try predicts, each once, and messages", async () => {
     const foretold = new Map<string, object>();
     for (const sample of files) {
       const args = [
@@ -142,7 +142,7 @@ describe("mapping try", () => {
   const tryText = (input: string, ...flags: string[]) =>
     runInProcess(["mapping", "try", "-", ...flags], { input });
 
-  it("tells of a payload which kinds map it, and of the others why they don't", async () => {
+  it("shows which kinds map a payload, and why the others don't", async () => {
     const { code, stdout } = await tryText(`{"action":"create_user","data":{"id":"${account}"}}`);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^type +action \|\| event +create_user$/m);

@@ -29,7 +29,7 @@ describe("records show", () => {
   const itemsOf = async (pk: string, begins: string) =>
     (await stage.items()).filter((each) => each.pk === pk && each.sk.startsWith(begins));
 
-  it("shows an account's state and data sets as they stand in the table", async () => {
+  it("shows an account's state and documents as they stand in the table", async () => {
     const [stateItem] = await itemsOf(`ACCOUNT#${account}`, "STATE");
     const { state, dataSets, data } = await show("account", account);
     expect(stateItem?.state).toMatchObject(withoutLatest(state));

@@ -143,7 +143,7 @@ describe("repair and replay, on the running stack", () => {
     expect((await table()).accounts).toEqual(states);
   });
 
-  it("relays what was given up from the failures bucket, each change as the stream told it, and removes it", async () => {
+  it("relays what was given up from the failures bucket, each change as it was in the stream, and removes it", async () => {
     const endFault = breakRelay(false);
     announceEndpoint();
     await idle();
@@ -164,7 +164,7 @@ describe("repair and replay, on the running stack", () => {
     expect([...(await announced()).values()]).toContain("endpoint.updated");
   });
 
-  it("leaves a batch that can't be relayed, tells why, and relays the others", async () => {
+  it("leaves a batch that can't be relayed, says why, and relays the others", async () => {
     const endFault = breakRelay(false);
     announceEndpoint();
     await idle();
@@ -346,7 +346,7 @@ describe("repair and replay, on the running stack", () => {
       expect((await drain("everything")).length).toBeGreaterThan(0);
     });
 
-    it("tells nothing of whoever was erased", async () => {
+    it("sends nothing of whoever was erased", async () => {
       expect(await operated.run(["erase", "user", other, "--yes"])).toMatchObject({ code: 0 });
       await idle();
       await drain("everything");
@@ -366,7 +366,7 @@ describe("repair and replay, on the running stack", () => {
       expect((await drain("everything")).map(({ type }) => type)).not.toContain("user.updated");
     });
 
-    it("that comes after live messages leaves a reader with what they told, though it was read before them", async () => {
+    it("that comes after live messages leaves a reader with their content, though it was read before them", async () => {
       const isHeld = Promise.withResolvers<void>();
       const isAnnounced = Promise.withResolvers<void>();
       const isAboutAccount = (body: Buffer) => body.includes(`account/${account}\\"`);

@@ -218,7 +218,7 @@ describe("npm run smoke", () => {
     expect(result.stderr).not.toContain("Sending webhooks");
   });
 
-  it("reads nobody's queue in AWS unless it is told to", async () => {
+  it("reads nobody's queue in AWS unless a flag says so", async () => {
     const real = {
       name: "real",
       queueUrl: "https://sqs.example/real",

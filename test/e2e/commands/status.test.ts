@@ -120,7 +120,7 @@ describe("looking after a stage", () => {
       await sqs.send(new PurgeQueueCommand({ QueueUrl: output("EndpointsDeadLetterQueueUrl") }));
     });
 
-    it("shows the token's life, the webhooks at the provider, and what alarms say", async () => {
+    it("shows the token's lifetime, the webhooks at the provider, and what alarms say", async () => {
       const before = await secret();
       await setToken(await system.sandbox.issueToken(7_200));
       const { token, registrations, alarms } = await json("status");
@@ -155,7 +155,7 @@ describe("looking after a stage", () => {
   });
 
   describe("the token", () => {
-    it("is shown by its claims and its life, and is never told itself", async () => {
+    it("is shown by its claims and its lifetime, and is never shown itself", async () => {
       const { token } = await secret();
       const { code, stdout } = await operated.run(["token", "show"]);
       expect(code).toBe(0);
@@ -175,7 +175,7 @@ describe("looking after a stage", () => {
       await setToken(token);
     });
 
-    it("is looked at by the refresher, which keeps it far from its end, and gets another where that is asked for", async () => {
+    it("is looked at by the refresher, which replaces it well before its end, or where that is asked for", async () => {
       // Shorter than what a refresh brings, so that that one is newer whenever it comes.
       await setToken(await system.sandbox.issueToken(3_500));
       const before = await secret();
@@ -233,7 +233,7 @@ describe("looking after a stage", () => {
       for (const url of [QueueUrl, deadLetters]) await sqs.send(new PurgeQueueCommand({ QueueUrl: url }));
     });
 
-    it("test sends one a message that its filter would not take, marked as a test, and tells its id", async () => {
+    it("test sends one a message that its filter would not take, marked as a test, and prints its id", async () => {
       const { message } = await json("subscribers", "test", "accounts");
       const received = await receive(output("SubscriberAccountsQueueUrl"));
       expect(JSON.parse(received?.Body ?? "")).toEqual(message);

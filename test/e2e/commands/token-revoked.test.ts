@@ -14,7 +14,7 @@ describe("the token of a running system", () => {
   });
   afterAll(() => product?.[Symbol.asyncDispose]());
 
-  it("that is revoked lets tasks wait, asks for one refresh, and is healed by an operator's new one", async () => {
+  it("that is revoked lets tasks wait, asks for one refresh, and is replaced by an operator's new one", async () => {
     const { system } = product;
     const { sandbox, stack } = system;
     const set = (token: string) =>

@@ -64,7 +64,7 @@ describe("the archiver", () => {
     Promise.all((await bucket.keys()).map(async (key) => JSON.parse((await bucket.bytes(key)).toString())));
   const bodiesIn = async (queueUrl: string) => (await system.drain(queueUrl)).map(({ Body }) => Body);
 
-  it("writes letters that near their end, with reason and sent time, each an object; then deletes them", async () => {
+  it("writes dead letters that near their end, with reason and sent time, each an object; then deletes them", async () => {
     const before = new Date();
     const { MessageId } = await sendDeadLetter('{"id":"1"}', { reason: "type: no", returns: "2 run" });
     await system.send(fetch, "a task");
@@ -127,7 +127,7 @@ describe("the archiver", () => {
     await expect(run(0, { beforeEndSeconds: "all" })).rejects.toThrow("beforeEndSeconds");
   });
 
-  it("keeps a letter exactly, however large and whatever it holds", async () => {
+  it("keeps a dead letter exactly, however large and whatever it holds", async () => {
     const large = `no JSON, "quoted" \\ \t €${"x".repeat(1_048_000)}`;
     await sendDeadLetter(large);
     await run(nearEnd);
@@ -148,7 +148,7 @@ describe("the archiver", () => {
     expect(await bodiesIn(users)).toEqual([]);
   });
 
-  it("leaves a letter in its queue while it can't be written, and archives the others", async () => {
+  it("leaves a dead letter in its queue while it can't be written, and archives the others", async () => {
     const { MessageId = "" } = await sendDeadLetter("refused");
     await sendDeadLetter("written");
     await system.send(fetch, "written too");

@@ -31,7 +31,7 @@ await describeOnTables("the eraser", (tables) => {
       expect(receives() - before).toBeLessThanOrEqual(2 * messages + 2);
     });
 
-    test("tells of an account that nobody knew to be the user's", async () => {
+    test("announces an account that nobody knew to be the user's", async () => {
       await erase(fixture.user);
       await bodies(fixture.fixture.subscriber);
       await store({ userId: fixture.user.id, accountId: fixture.account.id });

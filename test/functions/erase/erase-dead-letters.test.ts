@@ -91,7 +91,7 @@ await describeOnTables("the eraser", (tables) => {
       ]);
     });
 
-    test("that are too many for the function's time are told of, and hold nothing up", async () => {
+    test("that are too many for the function's time are reported, and hold nothing up", async () => {
       const handler = eraser(fixture.fixture.dependencies);
       await ask({
         ...eraseTask(fixture.user, "operator", [], "followed"),

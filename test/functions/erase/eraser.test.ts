@@ -102,7 +102,7 @@ await describeOnTables("the eraser", (tables) => {
       ]);
     });
 
-    test("is told to subscribers once, with each account, the newest of all that they know of them", async () => {
+    test("is sent to subscribers once, with each account, the newest of all that they know of them", async () => {
       await storeAll();
       await erase(fixture.user);
       await erase(fixture.user);
@@ -125,7 +125,7 @@ await describeOnTables("the eraser", (tables) => {
       ]);
     });
 
-    test("is told of with the same message by every erasure that finds nobody told yet", async () => {
+    test("is announced with the same message by every erasure that finds it unannounced", async () => {
       const { tombstones } = fixture.fixture.dependencies;
       const unannounced = { ...tombstones, markAnnounced: async () => undefined };
       const announcementOf = async (id: string) => {

@@ -37,7 +37,7 @@ await describeOnTables("the fetcher", (tables) => {
     });
 
     test.each([404, 410])(
-      "answered with %i asks again later where no event told a deletion",
+      "answered with %i asks again later where no event announced a deletion",
       async (status) => {
         await put({ connected: true });
         fixture.remote.answer = () => status;
@@ -51,7 +51,7 @@ await describeOnTables("the fetcher", (tables) => {
       },
     );
 
-    test.each([404, 410])("answered with %i writes that it is deleted, as an event told", async (status) => {
+    test.each([404, 410])("answered with %i writes that it is deleted, as an event announced", async (status) => {
       await put({ connected: true, deletionTold: true });
       fixture.remote.answer = () => status;
       await perform(fetchStateTask(fixture.subject, 1));
@@ -163,7 +163,7 @@ await describeOnTables("the fetcher", (tables) => {
       ["a list", "[]", "the provider's answer: expected an object"],
       ["null", "null", "the provider's answer: expected an object"],
       ["a page", "<html>", "the provider's answer is not JSON"],
-    ])("answered with %s goes to the dead-letter queue, and confirms nothing", async (_, text, reason) => {
+    ])("answered with %s goes to the dead-dead letter queue, and confirms nothing", async (_, text, reason) => {
       await put();
       fixture.remote.answer = () => ({ text });
       await perform(fetchStateTask(fixture.subject, 1));

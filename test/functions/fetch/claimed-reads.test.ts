@@ -63,7 +63,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(codes()).toEqual(["TASK_POSTPONED"]);
     });
 
-    test("that is wanted for newer data too calls for that at once", async () => {
+    test("that is requested for newer data too calls for that at once", async () => {
       await request("income");
       fixture.remote.answer = async (_, count) => {
         if (count > 1) return { text };

@@ -11,7 +11,7 @@ await describeOnTables("reading a list", (tables) => {
   const fixture = listFixture(tables);
   const { run, want: request, stored, sandboxFor, providerFor } = fixture;
 
-  test("is cut before the function's own time ends: the task is sent again, and no message comes back by itself", async () => {
+  test("is cut before the function's time ends: the task is sent again, and no message returns by itself", async () => {
     const sandbox = await sandboxFor();
     sandbox.fault({ path: "/income", effect: "hang" });
     // A tenth of a second, and what the function keeps for settling.

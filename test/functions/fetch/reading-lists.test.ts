@@ -160,7 +160,7 @@ await describeOnTables("reading a list", (tables) => {
       ]);
     });
 
-    test("leaves to the next read what was wanted while it was read", async () => {
+    test("leaves to the next read what was requested while it was read", async () => {
       const sandbox = await sandboxFor({ pageSize: 4 });
       const { sent } = await run(sandbox, [readTask(fixture.subject, income, 1)], { timeLeft: () => 9_000 });
       await request(2);

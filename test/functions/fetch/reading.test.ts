@@ -123,7 +123,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(document).not.toHaveProperty("content");
     });
 
-    test("that was wanted again during the call is done up to what was noted before it", async () => {
+    test("that was requested again during the call is done up to what was noted before it", async () => {
       await request("income");
       fixture.remote.answer = async (_, count) => {
         if (count > 1) return { text };
@@ -147,7 +147,7 @@ await describeOnTables("the fetcher", (tables) => {
       });
     });
 
-    test("by two at once, whatever claims do, of which the slower one stores older data last, is set right by the newer data's own event", async () => {
+    test("by two at once, of which the slower stores older data last, is corrected by the newer data's event", async () => {
       await request("income");
       const newerIsStored = Promise.withResolvers<void>();
       const olderIsStored = Promise.withResolvers<void>();
@@ -207,7 +207,7 @@ await describeOnTables("the fetcher", (tables) => {
       ["nothing", { text: "" }],
       ["nothing, with 204", { status: 204, text: "" }],
     ])(
-      "answered with %s goes to the dead-letter queue with its reason, and stores nothing",
+      "answered with %s goes to the dead-dead letter queue with its reason, and stores nothing",
       async (_, answer) => {
         await request("income");
         fixture.remote.answer = () => answer;

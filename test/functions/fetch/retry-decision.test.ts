@@ -135,7 +135,7 @@ describe("a long wait", () => {
 });
 
 describe("the longest outage", () => {
-  it.each([failed, down])("gives the task up at its end, to begin anew when it is redriven", (failure) => {
+  it.each([failed, down])("gives the task up at its end, to start over when it is redriven", (failure) => {
     const failing = { ...task, attempts: 80, since: hoursAgo(72).toISOString() };
     const given = decisionOn(failure, { task: failing });
     expect(given).toMatchObject({

@@ -37,7 +37,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(await fixture.table.items(`ACCOUNT#${fixture.subject.id}`)).toEqual([]);
     });
 
-    test("goes straight to reading where no path is set: each endpoint is wanted once", async () => {
+    test("goes straight to reading where no path is set: each endpoint is requested once", async () => {
       for (let time = 0; time < 2; time += 1)
         expect(await perform(startTask(fixture.subject, 4))).toEqual([]);
       expect(calls()).toEqual([]);
@@ -143,7 +143,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(fixture.entries).toMatchObject([{ code: "START_UNANSWERED", count: 1 }, { code: "TASK_DONE" }]);
     });
 
-    test("is answered by an event that tells dates", async () => {
+    test("is answered by an event with dates", async () => {
       await startAndCheck(() => answer("income", "event.1", { start: "2026-01-01", end: "2026-01-31" }));
       expect([await requestedOf("income"), await requestedOf("profile")]).toEqual([0, 1]);
     });

@@ -62,7 +62,7 @@ describe("an authentic webhook", () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  test("may have no body where headers tell the event; elsewhere none is no JSON", async () => {
+  test("may have no body where headers name the event; elsewhere none is no JSON", async () => {
     const headers = { [secretHeader]: goodSecret, "ce-id": "e-1" };
     await call(receiverOf("users", { mappedHeaders: ["ce-id"] }), { headers, body: undefined });
     expect((await queued()).map(({ body }) => body)).toEqual([{ as: "text", text: "null" }]);

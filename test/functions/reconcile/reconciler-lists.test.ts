@@ -91,7 +91,7 @@ await describeOnTables("the reconciler", (tables) => {
   });
 
   describe("what can't be read", () => {
-    test("of one user is skipped and told, and all others are compared", async () => {
+    test("of one user is skipped and reported, and all others are compared", async () => {
       const { users } = await fixture.sandbox.createUsers(3);
       fixture.sandbox.fault({ path: `/api/v0.4/users/${users[1]}/`, status: 403 });
       await tickOf()();
@@ -126,7 +126,7 @@ await describeOnTables("the reconciler", (tables) => {
       ]);
     });
 
-    test("among the items of a page is skipped, counted once and told; a page without any item that can be read ends the run", async () => {
+    test("among the items of a page is skipped, counted and reported; a page without a readable item ends the run", async () => {
       const remote = await startTestProvider();
       const [one, two] = [randomUUID(), randomUUID()];
       remote.answer = () => ({ json: [{ id: one }, { name: "no id" }, { id: two }] });
@@ -194,7 +194,7 @@ await describeOnTables("the reconciler", (tables) => {
         ...facts,
       }));
 
-    test("that was fetched last before the setting's days is wanted again, and no other", async () => {
+    test("that was fetched last before the setting's days is requested again, and no other", async () => {
       await fetchedAgo(30 * day + 1);
       await fetchedAgo(30 * day, "profile");
       await fetchedAgo(0, "assets", { done: 0 });
@@ -209,7 +209,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(fixture.entries).toMatchObject([{ code: "RECONCILED", reread: 1, gap: 0 }]);
     });
 
-    test("is wanted once in a run, and again in the next while it was not fetched", async () => {
+    test("is requested once in a run, and again in the next while it was not fetched", async () => {
       await fetchedAgo(31 * day);
       // What was missed can't be sent, after the data was wanted: the user is done again.
       await fixture.sandbox.createUsers(1);

@@ -16,7 +16,7 @@ await describeOnTables("the reconciler", (tables) => {
   const { tickOf, codes, calls, fed, learn, learnAll } = fixture;
 
   describe("a run", () => {
-    test("feeds users and accounts that no webhook told to the queues of the webhooks, and tells the gap", async () => {
+    test("sends users and accounts that no webhook announced to the queues of the webhooks, and reports the drift", async () => {
       const announced = await fixture.sandbox.createUsers(2);
       await learnAll(announced);
       const missed = await fixture.sandbox.createUsers(3, { companyAccounts: 1 });
@@ -221,7 +221,7 @@ await describeOnTables("the reconciler", (tables) => {
       expect(cuts).toBeGreaterThan(10);
     });
 
-    test("beside another one ends where the other has gone on: the run is told once", async () => {
+    test("beside another one ends where the other has gone on: the run is reported once", async () => {
       const { users } = await fixture.sandbox.createUsers(40);
       const ticks = [tickOf(), tickOf(), tickOf()];
       await Promise.all(ticks.map((tick) => tick()));

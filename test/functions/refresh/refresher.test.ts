@@ -30,7 +30,7 @@ describe("a token", () => {
     expect(await currentToken()).toBe("new");
   });
 
-  test.each(["opaque", "a.b.c"])("whose life can't be read is refreshed on every run: %s", async (token) => {
+  test.each(["opaque", "a.b.c"])("whose lifetime can't be read is refreshed on every run: %s", async (token) => {
     await withSecret({ token });
     fixture.onRefresh = () => ({ json: { token: `${token}-next` } });
     await refresherOf()();
@@ -48,7 +48,7 @@ describe("a token", () => {
   });
 });
 
-test("a token whose whole life is shorter than the time between two runs is told", async () => {
+test("a token whose whole lifetime is shorter than the time between two runs is reported", async () => {
   await withSecret({ token: await tokenOf(0.1, 0.2) });
   await refresherOf()();
   expect(codes()).toEqual(["TOKEN_SHORT_LIVED", "TOKEN_REFRESHED"]);
@@ -63,13 +63,13 @@ test.each(["/api/v0.4/token/refresh", "/api/v0.3/token/refresh"])("is refreshed 
 });
 
 describe("a run", () => {
-  test("tells how long the token lives", async () => {
+  test("reports the token's lifetime", async () => {
     await withSecret({ token: await tokenOf(1, 3) });
     await refresherOf()();
     expect(fixture.entries[0]).toEqual({ code: "TOKEN_LIFE", remainingInSeconds: 3 * hour });
   });
 
-  test("tells no life of a token whose life can't be read", async () => {
+  test("reports no life of a token whose lifetime can't be read", async () => {
     await withSecret({ token: "opaque" });
     await refresherOf()();
     expect(fixture.entries.map(({ code }) => code)).toEqual(["TOKEN_REFRESHED"]);

@@ -65,7 +65,7 @@ describe("a token that calls were refused with", () => {
     expect(codes()).toEqual(["TOKEN_REFRESHED"]);
   });
 
-  test("is judged at once where an operator has just set it: a wrong one is told soon", async () => {
+  test("is checked at once where an operator has just set it: a wrong one is reported soon", async () => {
     fixture.now = new Date(Date.now() + 60_000);
     fixture.onRefresh = () => 401;
     await refresherOf()();

@@ -53,7 +53,7 @@ describe("the list of webhooks", () => {
     expect(remote.requests.map(({ method }) => method)).toEqual(Array(4).fill("GET"));
   });
 
-  test("takes a path without a webhook for none only where the provider is known to tell", async () => {
+  test("takes a path without a webhook for none only where the provider is known to list them", async () => {
     remote.answer = () => 404;
     const states = async (readsFirst: boolean) => (await list({ readsFirst })).webhooks.map(({ is }) => is);
     expect(await states(true)).toEqual(Array(4).fill("none"));
@@ -69,7 +69,7 @@ describe("the list of webhooks", () => {
     expect((await list()).webhooks[0]).toMatchObject({ is: "untold", reason });
   });
 
-  test("fails where the provider is down: another time it may tell", async () => {
+  test("fails where the provider is down: another time it may answer", async () => {
     remote.answer = () => 503;
     await expect(list()).rejects.toThrow("the provider answered 503");
     expect(remote.requests).toHaveLength(1);

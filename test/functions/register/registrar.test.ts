@@ -98,7 +98,7 @@ const rotated = { current: "newer", previous: "hook-secret", previousUntil: "202
 const registeredSecrets = () =>
   remote.requests.map(({ body }) => JSON.parse(body).headers["x-webhook-secret"]);
 
-test("tells whoever invoked it what is registered", async () => {
+test("returns what is registered", async () => {
   const registered = ["users", "accounts", "endpoints", "company-accounts"];
   expect(await registrarOf().run()).toEqual({ registered, secret: "current" });
 });
@@ -121,7 +121,7 @@ test("registers a value at once that replaced a revoked one", async () => {
   expect(registeredSecrets()).toEqual(Array(4).fill("newest"));
 });
 
-test("reads the secret anew at each run, whatever an earlier run read", async () => {
+test("reads the secret again at each run, whatever an earlier run read", async () => {
   const { run, secretId } = registrarOf();
   await run();
   const SecretString = JSON.stringify(rotated);
@@ -130,7 +130,7 @@ test("reads the secret anew at each run, whatever an earlier run read", async ()
   expect(registeredSecrets()).toEqual([...Array(4).fill("hook-secret"), ...Array(4).fill("newer")]);
 });
 
-describe("where the provider tells what is registered", () => {
+describe("where the provider lists what is registered", () => {
   const registered = (url: string) => {
     remote.answer = ({ method, path }) =>
       method === "PUT" ? { json: {} } : path === paths.accounts ? { json: { url, method: "POST" } } : 404;

@@ -4,7 +4,7 @@ import { retryable } from "../../../domain/core/failures.ts";
 import { derive } from "../../../functions/relay/derive.ts";
 import { eventOf } from "../../domain/samples.ts";
 
-test("who is erased is never guessed: while nobody can tell, no change of the batch has a consequence", async () => {
+test("who is erased is never guessed: while that is unknown, no change of the batch has a consequence", async () => {
   const events = [eventOf("account.connected"), eventOf("endpoint.updated", { endpoint: "income" })];
   const records = events.map((event, index) =>
     writeChange({ of: "event", event, receipts: 1 }, String(index)),

@@ -62,7 +62,7 @@ await describeOnTables("the relay", (tables) => {
       ]);
     });
 
-    test("is known by data that an event of the user made wanted", async () => {
+    test("is known by data that an event of the user requested", async () => {
       await record(
         accountEvent({ accountId, userId, kind: "endpoints", type: "endpoint.updated", endpoint: "income" }),
       );
@@ -73,7 +73,7 @@ await describeOnTables("the relay", (tables) => {
       expect(await eraseTasks()).toMatchObject([{ subject: user, namedWith: [account] }]);
     });
 
-    test("is looked for with one read for the whole batch, and what it revises is read with one more", async () => {
+    test("is looked for with one read for the whole batch, and what it updates is read with one more", async () => {
       const events = Array.from({ length: 30 }, () => accountEvent({ userId: randomUUID() }));
       const data = events.map((event) => ({ ...event, id: randomUUID(), type: "endpoint.updated" as const }));
       await record(...events, ...data.map((event) => ({ ...event, endpoint: "income" })));
@@ -127,7 +127,7 @@ await describeOnTables("the relay", (tables) => {
       expect(await bodiesOf(fixture.eraseQueueUrl)).toEqual([]);
     });
 
-    test("is erased after a weak event only once the provider has confirmed it", async () => {
+    test("is erased after an unordered event only once the provider has confirmed it", async () => {
       fixture.erasesOnDeletion = true;
       const { eventId: _, ...weak } = deletion();
       const subject = { kind: "user", id: weak.userId ?? "" } as const;

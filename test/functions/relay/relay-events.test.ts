@@ -55,7 +55,7 @@ await describeOnTables("the relay", (tables) => {
     });
   });
 
-  test("an endpoint's event becomes a wanted data set, a task to read it, and a message to who wants it", async () => {
+  test("an endpoint's event becomes a requested document, a task to read it, and a message to subscribers", async () => {
     const event = accountEvent({ kind: "endpoints", type: "endpoint.updated", endpoint: "income" });
     await record(event);
     await pump();
@@ -80,7 +80,7 @@ await describeOnTables("the relay", (tables) => {
     expect(await messages(fixture.subscribers.accounts.queueUrl)).toEqual([]);
   });
 
-  describe("an endpoint's event that tells dates", () => {
+  describe("an endpoint's event with dates", () => {
     const range = { start: "2026-01-01", end: "2026-01-31" };
     const accountId = randomUUID();
     const event = accountEvent({
@@ -104,7 +104,7 @@ await describeOnTables("the relay", (tables) => {
       expect(await tasks()).toEqual([read]);
     });
 
-    test("wants these dates only where they do: each range is a data set of its own", async () => {
+    test("requests these dates only where they do: each range is a document of its own", async () => {
       fixture.readByRange.push("account");
       const other = { ...event, id: randomUUID(), dateStart: "2026-01-08" };
       await record(event, other);
@@ -129,7 +129,7 @@ await describeOnTables("the relay", (tables) => {
       ]);
     });
 
-    test("wants the whole where it tells one date only", async () => {
+    test("requests the whole where it names one date only", async () => {
       fixture.readByRange.push("account");
       const { dateEnd: _, ...half } = event;
       await record(half);

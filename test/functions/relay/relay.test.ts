@@ -8,7 +8,7 @@ await describeOnTables("the relay", (tables) => {
   const fixture = relayFixture(tables);
   const { record, relayed, invoke, pump, bodiesOf, tasks, messages } = fixture;
 
-  test("events of one account are judged in the order of the stream, in one batch", async () => {
+  test("events of one account are applied in the order of the stream, in one batch", async () => {
     const accountId = randomUUID();
     const at = (second: number) => `2026-11-21T10:00:0${second}.000Z`;
     await record(
@@ -30,7 +30,7 @@ await describeOnTables("the relay", (tables) => {
     ]);
   });
 
-  test("a weak event that contradicts the state makes it unconfirmed and has the provider asked", async () => {
+  test("an unordered event that contradicts the state makes it unconfirmed and has the provider asked", async () => {
     const accountId = randomUUID();
     const connect = accountEvent({ accountId });
     const disconnect = accountEvent({ accountId, type: "account.disconnected" });

@@ -9,7 +9,7 @@ vi.spyOn(process.stdout, "write").mockImplementation((text) => {
 });
 afterEach(() => written.splice(0));
 
-it("a line is one JSON object with its time, its level by its code, and the invocation's id before its fields", async () => {
+it("a line is one JSON object with time, level, the invocation's id and then its fields", async () => {
   const handle = logged(async () => {
     log("EVENT_AGAIN", { kind: "users" });
     log("MESSAGE_REJECTED", { reason: "two\nlines" });

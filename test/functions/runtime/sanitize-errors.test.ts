@@ -23,7 +23,7 @@ describe("a handler with reasons of its own", () => {
     expect(await thrownBy(failure)).toBe(failure);
   });
 
-  it("tells of any other error its name alone: neither message, nor stack, nor properties", async () => {
+  it("reports only the name of any other error: neither message, nor stack, nor properties", async () => {
     const error = new ConditionalCheckFailedException({
       message: "canary",
       Item: { name: { S: "canary" } },

@@ -54,7 +54,7 @@ await describeOnTables("the consumer", (tables) => {
     });
   });
 
-  test("maps a redriven message anew after a change of the mapping, under the same identity", async () => {
+  test("maps a redriven message again after a change of the mapping, under the same identity", async () => {
     const payload = { name: "verbunden", account_id: randomUUID(), time: "2026-11-21 10:00:00 UTC" };
     const envelope = envelopeOf(payload);
     await put(envelope);
@@ -119,7 +119,7 @@ await describeOnTables("the consumer", (tables) => {
     expect(await deadLetters()).toMatchObject([{ reason: expect.stringMatching(/^accountId: missing/) }]);
   });
 
-  test("an expression that fails sends the message to the dead-letter queue, and quotes nothing of it", async () => {
+  test("an expression that fails sends the message to the dead-dead letter queue, and quotes nothing of it", async () => {
     await put(envelopeOf(accountEvent({ user_id: "personal" })));
     await deliver(
       fixture.system,

@@ -169,7 +169,7 @@ describe("bundling", () => {
     }
   });
 
-  it("tells a function its name", async () => {
+  it("reports a function its name", async () => {
     const root = repositoryWith("named", {
       "functions/b/c.ts": "const name = process.env.FUNCTION_NAME;\nexport const handler = () => name;",
     });

@@ -22,7 +22,7 @@ describe("every alarm", () => {
     },
   );
 
-  it("tells the topic when it goes off, and when it is over", () => {
+  it("notifies the topic when it goes off, and when it is over", () => {
     const [topic] = production.ofType("AWS::SNS::Topic");
     for (const { Properties } of resources) {
       expect(Properties).toMatchObject({

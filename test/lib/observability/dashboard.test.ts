@@ -68,7 +68,7 @@ describe("the dashboard", () => {
     expect(widgets[0]?.properties.markdown).toContain("docs/operate/runbook.md");
   });
 
-  it("shows what is asked for at each step: counts, ages, lags, depths, the token's life and the gap", () => {
+  it("shows each step: counts, ages, lags, depths, the token's lifetime and the drift", () => {
     const titles = widgets.flatMap(({ properties }) => properties.title ?? []);
     expect(titles).toEqual([
       "Received and rejected",

@@ -9,7 +9,7 @@ function alarmOf(settings: object) {
 }
 
 describe("the alarm that the provider is down", () => {
-  it("counts what the breaker tells in the fetch function's log", () => {
+  it("counts what the breaker reports in the fetch function's log", () => {
     const { stack, properties } = alarmOf({});
     const [filter] = stack.ofType("AWS::Logs::MetricFilter").filter(({ id }) => id.startsWith("Fetch"));
     expect(filter?.Properties).toMatchObject({
@@ -19,7 +19,7 @@ describe("the alarm that the provider is down", () => {
     expect(Object.keys(logCodes)).toContain("PROVIDER_DOWN");
   });
 
-  it("stays on as long as probes fail: its period holds two of them, whatever the breaker's longest wait is", () => {
+  it("stays on as long as probes fail: its period holds two, whatever the breaker's longest wait", () => {
     for (const maxSeconds of [20, 300, 3_600]) {
       const { properties } = alarmOf({
         provider: { ...productionSettings.provider, breaker: { maxSeconds } },

@@ -7,7 +7,7 @@ const ofReconcile = (type: string) => stack.ofType(type).filter(({ id }) => id.s
 const filters = ofReconcile("AWS::Logs::MetricFilter").map(({ Properties }) => Properties);
 
 describe("reconciliation", () => {
-  it("reports the gap of each run as a metric, from what the function logs", () => {
+  it("reports the drift of each run as a metric, from what the function logs", () => {
     expect(Object.keys(logCodes)).toContain("RECONCILED");
     expect(filters).toContainEqual({
       FilterPattern: '{ $.code = "RECONCILED" }',
@@ -22,7 +22,7 @@ describe("reconciliation", () => {
     });
   });
 
-  it("tells an operator in words when a run failed for good, and what to look at", () => {
+  it("says in words when a run failed for good, and what to look at", () => {
     expect(Object.keys(logCodes)).toContain("RECONCILIATION_FAILED");
     const [alarm, ...others] = ofReconcile("AWS::CloudWatch::Alarm");
     expect(others.map(({ Properties }) => Properties)).toMatchObject([

@@ -102,7 +102,7 @@ describe("how long a rotation takes", () => {
     ).toEqual({ settleSeconds: 10, overlapSeconds: 12 * 3600 });
   });
 
-  it("lets the registration read first where the provider can be asked", () => {
+  it("lets the registration read first where the provider lists webhooks", () => {
     const readsFirst = (more: object) =>
       synthesized(stage({}, more)).bundles.get("functions/register/webhooks.ts");
     expect(readsFirst({})).toMatchObject({ readsFirst: false });

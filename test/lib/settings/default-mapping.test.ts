@@ -30,7 +30,7 @@ describe("the default mapping", () => {
     expect(defaultMapping[kind]).not.toHaveProperty("eventId");
   });
 
-  it("tells an endpoint event that names its fetch from one whose bytes can truly repeat", () => {
+  it("distinguishes an endpoint event that names its fetch from one whose bytes can truly repeat", () => {
     const body = { event: "update_endpoint", account_id: id, endpoint: "income" };
     const read = (payload: object) => isUnordered(mapPayload(defaultMapping.endpoints, payload, evaluate));
     expect(read({ ...body, request_id: other })).toBe(false);

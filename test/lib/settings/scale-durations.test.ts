@@ -47,7 +47,7 @@ describe("divideDurationsBy", () => {
     });
   });
 
-  it("judges the times as they are written, not as they are divided", () => {
+  it("checks the times as they are written, not as they are scaled", () => {
     expect(() => parsed(1000, { fetch: { retry: { baseSeconds: 1, maxSeconds: 1 } } })).not.toThrow();
     expect(() => parsed(1000, { fetch: { retry: { baseSeconds: 0.5 } } })).toThrow("fetch.retry.baseSeconds");
   });
@@ -109,7 +109,7 @@ describe("a stack whose times are divided", () => {
 });
 
 describe("the stage compressed", () => {
-  it("lives through a day in five minutes", () => {
+  it("runs a day in five minutes", () => {
     const compressed = loadSettings("compressed", join(import.meta.dirname, "../../../stages"));
     expect((24 * 60) / compressed.divideDurationsBy).toBe(5);
     expect(compressed.production).toBe(false);

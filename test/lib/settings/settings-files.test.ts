@@ -16,7 +16,7 @@ describe("settings files", () => {
     expect(loadSettings(stage, stages).production).toBe(false);
   });
 
-  it("of stage prod lack only the provider's address, and whom alarms tell", () => {
+  it("of stage prod lack only the provider's address, and whom alarms notify", () => {
     const message = messageOf(() => loadSettings("prod", stages));
     expect(message.split("\n")).toHaveLength(3);
     expect(message).toContain("provider.baseUrls.production: is a placeholder");

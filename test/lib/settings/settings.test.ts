@@ -153,7 +153,7 @@ describe("settings in error", () => {
     expect(faults[0]).toContain(expected);
   });
 
-  it("are told all at once, each on a line, after the file's name", () => {
+  it("are reported all at once, each on a line, after the file's name", () => {
     const settings = {
       provider: { vesion: 1, environment: "x" },
       fetch: { maxConcurrency: 0 },
@@ -173,7 +173,7 @@ describe("settings in error", () => {
     ]);
   });
 
-  it("of two checks across settings are both told", () => {
+  it("of two checks across settings are both reported", () => {
     const settings = {
       production: true,
       alarms: { emails: ["on-call@example.com"] },

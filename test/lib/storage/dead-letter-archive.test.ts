@@ -9,7 +9,7 @@ const deadLetterQueuesOf = (stack: ReturnType<typeof synthesized>) =>
 
 describe("the archive of dead letters", () => {
   it.each([1, 288])(
-    "counts with the time that the queues keep a letter, divided by %i",
+    "counts with the time that the queues keep a dead letter, divided by %i",
     (divideDurationsBy) => {
       const stack = synthesized({ ...productionSettings, production: false, divideDurationsBy });
       const queues = deadLetterQueuesOf(stack);
@@ -22,13 +22,13 @@ describe("the archive of dead letters", () => {
     },
   );
 
-  it("comes at least twice before a letter's end, also where all times are divided", () => {
+  it("comes at least twice before a dead letter's end, also where all times are divided", () => {
     const stack = synthesized({ ...productionSettings, production: false, divideDurationsBy: 288 });
     expect(stack.withId("ArchiveSchedule").Properties.ScheduleExpression).toBe("rate(1 minute)");
     expect(numberOf(limitsOf(stack), "beforeEndSeconds")).toBeGreaterThanOrEqual(120);
   });
 
-  it("looks as often, as near to the end, and keeps letters as long as the settings say", () => {
+  it("looks as often, as near to the end, and keeps dead letters as long as the settings say", () => {
     const stack = synthesized({
       ...productionSettings,
       archive: { everyMinutes: 30, beforeEndHours: 24 },

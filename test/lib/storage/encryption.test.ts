@@ -99,13 +99,13 @@ describe("the key's policy", () => {
     return JSON.stringify(outputs.KeyPolicyStatements?.Value).replaceAll("\\", "");
   };
 
-  it("is told to need CloudWatch Logs, and each principal that reads a queue, through SQS alone", () => {
+  it("admits CloudWatch Logs, and each principal that reads a queue, through SQS alone", () => {
     const text = statementsFor([everything, riskTeam]);
     expect(text).toMatch(/"Service":"logs\..*kms:EncryptionContext:aws:logs:arn/);
     expect(text).toMatch(/iam::210987654321:root"\]},"Action":"kms:Decrypt".*"kms:ViaService":"sqs\./);
   });
 
-  it("is told to need no reader where none is of another account", () => {
+  it("admits no reader where none is of another account", () => {
     expect(statementsFor([everything])).not.toContain("kms:ViaService");
   });
 });

@@ -22,7 +22,7 @@ describe("while something goes on", () => {
     vi.useRealTimers();
   });
 
-  it("what it comes to is told", async () => {
+  it("its result is reported", async () => {
     expect(await watch.during(Promise.resolve("done"))).toBe("done");
   });
 
@@ -33,13 +33,13 @@ describe("while something goes on", () => {
     await going;
   });
 
-  it("the denial behind its failure is told, though the failure was quicker", async () => {
+  it("the denial behind its failure is reported, though the failure was quicker", async () => {
     denials.push(denial);
     const failing = Promise.reject(new Error("never accepted"));
     await expect(watch.during(failing)).rejects.toThrow("receive-users may not sqs:SendMessage on arn");
   });
 
-  it("its own failure is told where nothing else is wrong", async () => {
+  it("its own failure is reported where nothing else is wrong", async () => {
     await expect(watch.during(Promise.reject(new Error("never accepted")))).rejects.toThrow("never accepted");
   });
 

@@ -4,7 +4,7 @@ import { call, jsonOf, registerAll, sandboxFor, startReceiver } from "./support.
 const uuid = expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/);
 const timestamp = expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\.\d{3} UTC$/);
 
-test("a user registers, an account is created and connected, and each step is told", async () => {
+test("a user registers, an account is created and connected, and each step is announced", async () => {
   const { url, received } = await startReceiver();
   const sandbox = await sandboxFor();
   await registerAll(sandbox, url);
@@ -37,7 +37,7 @@ test("a user registers, an account is created and connected, and each step is to
   expect(announced("endpoints")).toEqual([]);
 });
 
-test("no event tells of the creation where the alert was not chosen", async () => {
+test("no event announces the creation where the alert was not chosen", async () => {
   const { url, received } = await startReceiver();
   const sandbox = await sandboxFor({ alertOnAccountCreation: false });
   await registerAll(sandbox, url);
@@ -98,7 +98,7 @@ test("a user's accounts are listed, whole or page by page, without company accou
   expect((await call(sandbox, "/api/v0.4/users/nobody/accounts")).status).toBe(404);
 });
 
-test("a fetch is started, told by endpoint and then there to be read; the next one changes the data", async () => {
+test("a fetch is started, announced by endpoint and then there to be read; the next one changes the data", async () => {
   const { url, received } = await startReceiver();
   const sandbox = await sandboxFor();
   await registerAll(sandbox, url);

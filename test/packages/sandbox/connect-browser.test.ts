@@ -80,7 +80,7 @@ describe.skipIf(executable === undefined && !forbidden)("in a browser", () => {
     expect(errors).toEqual([]);
   });
 
-  test("refused credentials are told with their reason, and a second try connects the same account", async () => {
+  test("refused credentials are shown with their reason, and a second try connects the same account", async () => {
     const { sandbox, page } = await start();
     const signIn = async (username: string) => {
       await page.getByLabel("Username").fill(username);

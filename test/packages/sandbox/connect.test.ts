@@ -36,7 +36,7 @@ async function productionFor(options: Parameters<typeof sandboxFor>[0] = {}) {
   return { sandbox, production: sandbox.production };
 }
 
-test("the link that the users' event tells opens that user's flow, until it expires", async () => {
+test("the link in the users' event opens that user's flow, until it expires", async () => {
   const { url, received } = await startReceiver();
   const clock = stoppedClock(new Date("2026-11-21T10:00:00Z"));
   const sandbox = await sandboxFor({ clock });
@@ -133,7 +133,7 @@ test("name and logo are shown in the sandbox's flow, and a custom list can stand
   expect(page).not.toContain("Paylane");
 });
 
-test("analytics of the flow run in production only, and tell nothing about the person", async () => {
+test("analytics of the flow run in production only, and say nothing about the person", async () => {
   const { sandbox, production } = await productionFor({ branding, controlPort: 0 });
   await submit(sandbox, "test-user");
   await submit(production, "ada@example.com", "secret");

@@ -79,7 +79,7 @@ test("POST /accounts/{id} disconnects, reconnects and deletes", async () => {
   });
 });
 
-test("POST /accounts/{id}/fetches fetches new data, and tells of each endpoint", async () => {
+test("POST /accounts/{id}/fetches fetches new data, and announces each endpoint", async () => {
   const { url, received } = await startReceiver();
   const { sandbox, send } = await benchFor();
   await registerAll(sandbox, url);

@@ -120,7 +120,7 @@ test("an operator that follows the intended use ends with every account's data",
   }
 });
 
-test("a company account tells of its connection and of its updates", async () => {
+test("a company account announces its connection and its updates", async () => {
   const { url, received } = await startReceiver();
   const sandbox = await sandboxFor();
   await registerAll(sandbox, url);

@@ -71,7 +71,7 @@ test.each([
   expect(error).toMatch(/^error: /);
 });
 
-test("the line tells all addresses; --no-control opens no control address", async () => {
+test("the line has all addresses; --no-control opens no control address", async () => {
   const lineOf = async (...options: readonly string[]) => {
     const child = run(...options, "--operator-name", "Bold Bank");
     const [line] = await once(createInterface({ input: child.stdout }), "line");
@@ -110,7 +110,7 @@ test("faults are planned by flags", async () => {
   expect(await status(production, "/users")).toBe(200);
 });
 
-test("the rate and how a call over it is told to wait are chosen by flags", async () => {
+test("the rate and how a call over it is asked to wait are chosen by flags", async () => {
   const child = run("--requests-per-minute", "1", "--retry-after", "date");
   const [line] = await once(createInterface({ input: child.stdout }), "line");
   const { baseUrl, token } = JSON.parse(String(line)).sandbox;

@@ -5,7 +5,7 @@ import { createReader } from "../../../packages/subscriber/reader.ts";
 import { exampleOf } from "../../../tools/documents/examples.ts";
 
 describe("the handler of a Lambda function", () => {
-  it("tells SQS what failed, and that alone, and reports why", async () => {
+  it("reports to SQS what failed, and that alone, and says why", async () => {
     const reports: string[] = [];
     const read = createReader({
       memory: inMemory(),

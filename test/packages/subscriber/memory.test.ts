@@ -31,7 +31,7 @@ function behaves(create: (now?: () => number) => Promise<Memory>): void {
     expect(await memory.recall("old", "s")).toEqual({ isHandled: true, newest: sequence(10) });
   });
 
-  it("forgets when a message can't come again: who was erased may be told of anew then, from the beginning", async () => {
+  it("forgets when a message can't come again: who was erased may be announced again from the beginning", async () => {
     let now = Date.now();
     const memory = await create(() => now);
     await memory.remember({ id: "a", place: { series: "s", sequence: "9".repeat(20) } });
@@ -50,7 +50,7 @@ function behaves(create: (now?: () => number) => Promise<Memory>): void {
   });
 }
 
-test("what is remembered outlasts every message, and ends before who was erased can be told of anew", () => {
+test("what is remembered outlasts every message, and ends before who was erased can be announced again", () => {
   const settings = parseSettings(productionSettings, "production");
   const inQueues = 2 * longestInQueuesInDays;
   expect(keptDays).toBeGreaterThan(settings.retention.archiveDays + inQueues);

@@ -108,7 +108,7 @@ describe("the subscriber's package, installed from its file into a fresh folder"
   });
 
   it.each(nodes)(
-    "runs the README's loop on $name: once in effect, the newest last, and what can't be read ends as a dead letter",
+    "runs the README's loop on $name: once in effect, the newest last, the unreadable as dead letters",
     async ({ node }) => {
       const { queueUrl, deadLetters } = await createQueues();
       await using loop = startLoop(node, queueUrl);

@@ -35,7 +35,7 @@ describe("a message of the contract", () => {
     expect(read(more)).toEqual({ as: "message", message: more });
   });
 
-  it.each(["a later release's type", "toString"])("of the unknown type %s is told as such", (type) => {
+  it.each(["a later release's type", "toString"])("of the unknown type %s is reported as such", (type) => {
     const later = { ...message, type, data: undefined };
     const { data: _, ...told } = later;
     expect(read(later)).toEqual({ as: "unknown", message: told });

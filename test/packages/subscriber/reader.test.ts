@@ -68,7 +68,7 @@ describe("a reader", () => {
     expect(await reporting.read(text({ ...created, id: "x" }))).toEqual({ settled: true, as: "stale" });
   });
 
-  it("hands over another message of the same sequence: what is told again shows the state as it stands", async () => {
+  it("hands over another message of the same sequence: a replay shows the state as it stands", async () => {
     const { read, handled } = keepingReader();
     const again = { ...created, sequence: connected.sequence };
     await read(text(connected));
@@ -116,7 +116,7 @@ describe("a reader", () => {
     expect(handled).toEqual([]);
   });
 
-  it("leaves a message on the queue where the handler or the memory fails, and handles it when it comes again", async () => {
+  it("leaves a message on the queue where the handler or the memory fails, and handles it next time", async () => {
     let failures = ["handle", "recall", "remember"];
     const fail = (where: string) => {
       if (failures[0] !== where) return;
@@ -150,7 +150,7 @@ describe("a reader", () => {
     expect(handled).toEqual([created, created]);
   });
 
-  it("takes a replay for what it brings again, unless it is told to repeat it", async () => {
+  it("takes a replay for what it brings again, unless it is set to repeat it", async () => {
     const replay = (id: string) => text({ ...connected, replayid: id });
     const plain = keepingReader();
     await plain.read(text(connected));

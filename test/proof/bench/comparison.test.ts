@@ -36,7 +36,7 @@ describe("what all must end with", () => {
   );
 });
 
-describe("sides that take the same load", () => {
+describe("implementations that take the same load", () => {
   it("count where both have all of it, and end the run where one has more than the other", async () => {
     using assemblies = createAssemblies();
     await using implementations = await startImplementations(assemblies, () => undefined, ["ours", "floor"]);

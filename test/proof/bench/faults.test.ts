@@ -5,7 +5,7 @@ import { billedRequests } from "../../../proof/bench/measure/billed-requests.ts"
 describe("the schedule of faults", () => {
   const calls = Array.from({ length: 100 }, (_, index) => index + 1);
 
-  it("is the same for every side, and has each fault among a hundred calls", () => {
+  it("is the same for every implementation, and has each fault among a hundred calls", () => {
     const found = new Set(calls.map((call) => faultAt(call)));
     expect([...found].sort()).toEqual(
       [undefined, "throttled", "failed", "cut", "answerLost", "killedBefore", "killedAfter"].sort(),

@@ -36,7 +36,7 @@ describe("the options of the benchmark", () => {
     expect(await run(option)).toMatchObject({ code: 1, stderr: expect.stringContaining(remedy) });
   });
 
-  it("scale a run in whole lives of users", () => {
+  it("scale a run in whole histories of users", () => {
     const { spending, growth } = scaled(0.015);
     expect([spending.events, ...growth.loads].filter((events) => events % 10 !== 0)).toEqual([]);
     expect(scaled(1).imports).toBeGreaterThanOrEqual(31);

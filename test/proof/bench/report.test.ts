@@ -42,7 +42,7 @@ describe("a row of results", () => {
     expect(lineOf(duplicate(0.99))).toEqual(["ddb-writes-duplicate 0.99 =1 short"]);
   });
 
-  it("shows as many digits as tell on which side of the goal it is", () => {
+  it("shows as many digits as show on which side of the goal it is", () => {
     const nearly = pairedRow(
       { name: "price", figure: "$" },
       [2.002],
@@ -52,7 +52,7 @@ describe("a row of results", () => {
     expect(lineOf(nearly)).toEqual(["price 1.001 ≤1 short"]);
   });
 
-  it("keeps the raw figures of both sides", () => {
+  it("keeps the raw figures of both implementations", () => {
     expect(row).toMatchObject({ samples: [10, 20, 30], comparisons: [{ samples: [40, 50, 60] }, {}] });
   });
 });

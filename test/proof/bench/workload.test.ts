@@ -15,7 +15,7 @@ describe("the load of a benchmark", () => {
     expect(1 - 200 / bodies.length).toBeCloseTo(duplicates, 2);
   });
 
-  it("registers one user, connects one account and tells of seven endpoints in ten events", () => {
+  it("registers one user, connects one account and announces seven endpoints in ten events", () => {
     const kinds = workload({ ...shape, duplicates: 0 }).map(({ kind }) => kind);
     expect(kinds.filter((kind) => kind === "users")).toHaveLength(20);
     expect(kinds.filter((kind) => kind === "accounts")).toHaveLength(40);

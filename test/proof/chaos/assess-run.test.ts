@@ -47,7 +47,7 @@ describe("a run of chaos", () => {
     expect(assessRun(whole, { ...course, ...wrong })).toEqual([says]);
   });
 
-  it("hears of every class of faults, those that never fired included", () => {
+  it("counts every class of faults, those that never fired included", () => {
     expect(injectFaults(1).counts()).toEqual(new Map(faultClasses.map((name) => [name, 0])));
   });
 });

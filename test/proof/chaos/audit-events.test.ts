@@ -107,7 +107,7 @@ describe("duplicates", () => {
     expect(duplicatesOf({ messages: [message({}), other] })).toBe(0);
   });
 
-  it("are no replays: they tell old events with today's state", () => {
+  it("are no replays: they send old events with today's state", () => {
     expect(duplicatesOf({ messages: [message({}), message({ replayid: "r", data: 1 })] })).toBe(0);
   });
 });

@@ -50,7 +50,7 @@ describe("crash points", () => {
     ]);
   });
 
-  it("are struck one at a time: a function dies twice in a row at most before it succeeds once", async () => {
+  it("crash one at a time: a function crashes twice in a row at most before it succeeds once", async () => {
     const { crashes, invoke, killed } = oneFunction();
     const call = calling("send");
     expect(await invoke(call)).toBe("answered");
@@ -85,7 +85,7 @@ describe("crash points", () => {
     expect([crashes.left(), killed]).toEqual([[], ["FetchData"]]);
   });
 
-  it("are struck while faults meet all other calls, and none of those that a function dies of", async () => {
+  it("crash while faults meet all other calls, and none of those that a function crashes at", async () => {
     const { crashes, invoke } = oneFunction(1, undefined, async (_, phase) =>
       phase === "before" ? "cut" : undefined,
     );

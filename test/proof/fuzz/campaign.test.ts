@@ -59,7 +59,7 @@ describe("a campaign", () => {
     expect(result.growthBytes).toBeGreaterThan(10_000_000);
   });
 
-  it("tells a loss from a crash", async () => {
+  it("distinguishes a loss from a crash", async () => {
     expect(await run("losing", losing, 10_000)).toMatchObject({ found: "loss" });
   });
 

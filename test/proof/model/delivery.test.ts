@@ -48,7 +48,7 @@ describe("every event", () => {
   const receiptsOf = (simulation: Simulation, webhook: Webhook) =>
     [...simulation.table.events.values()].find(({ event }) => event.id === idOf(webhook))?.receipts;
 
-  it("is stored, told and called for once where it comes three times over three days", async () => {
+  it("is stored, sent and called for once where it comes three times over three days", async () => {
     const simulation = await simulationWithEvents();
     const events = [...simulation.provider.webhooks];
     for (let delivery = 0; delivery < 3; delivery += 1) {

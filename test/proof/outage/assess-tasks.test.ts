@@ -16,7 +16,7 @@ describe("a task", () => {
     expect(assessTasks(served, { data, contents }, new Set())).toEqual({ done: 2, lost: [] });
   });
 
-  it("is lost where its data was not fetched, or not since it was wanted", () => {
+  it("is lost where its data was not fetched, or not since it was requested", () => {
     const table = { data: new Set(["a/trips"]), contents };
     expect(assessTasks(served, table, new Set())).toEqual({ done: 1, lost: ["a/income is not fetched"] });
   });

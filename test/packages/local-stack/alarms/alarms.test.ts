@@ -73,7 +73,7 @@ function pass(minutes: number, running: Alarms): void {
   }
 }
 
-test("an alarm goes off where its metric breaches, is told once while that lasts, and once when it is over", () => {
+test("an alarm goes off where its metric breaches, notifies once while that lasts, and once at its end", () => {
   const running = started([refused]);
   expect(running.states()).toEqual([
     {
@@ -219,7 +219,7 @@ test("a lack goes off when nothing came in all of its periods, none of them befo
   expect(reported).toEqual(["Refused ALARM", "Refused OK"]);
 });
 
-test("what a service tells of is counted for the metric that is watched, and for no other", () => {
+test("what a service reports is counted for the metric that is watched, and for no other", () => {
   const [metric] = failing.metrics;
   const throttles = { namespace: "AWS/Lambda", name: "Throttles", dimensions: { FunctionName: "store" } };
   const running = started([

@@ -97,7 +97,7 @@ describe("interceptors", () => {
     await received();
   });
 
-  test("a function's own calls are told from those that Lambda makes in its name, by their session", async () => {
+  test("a function's own calls are distinguished from those that Lambda makes in its name, by their session", async () => {
     const seen: boolean[] = [];
     const see: Interceptor = async ({ isFromFunction }) => void seen.push(isFromFunction);
     const client = new SQSClient({

@@ -126,7 +126,7 @@ describe("metrics of queues", () => {
     expect(await values("other", "NumberOfMessagesSent", "Sum")).toMatchObject({ id: "wanted", values: [] });
   });
 
-  test("tell received messages from receives that brought none", async () => {
+  test("distinguish received messages from receives that brought none", async () => {
     const QueueUrl = await createQueue("received");
     const { sqs } = clients(system, system.operator);
     const receive = () => sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
@@ -140,7 +140,7 @@ describe("metrics of queues", () => {
     expect(await sum("NumberOfEmptyReceives")).toBe(1);
   });
 
-  test("tell the age of the oldest message, in flight or not, and nothing of an empty queue", async () => {
+  test("give the age of the oldest message, in flight or not, and none for an empty queue", async () => {
     const QueueUrl = await createQueue("aged");
     const { sqs } = clients(system, system.operator);
     const age = async () => (await values("aged", "ApproximateAgeOfOldestMessage", "Maximum")).values;
@@ -159,7 +159,7 @@ describe("metrics of queues", () => {
     expect((await age())[0]).toBeGreaterThanOrEqual(1);
   });
 
-  test("tell the age of now where the range ended a moment ago, in another minute, and none of the past", async () => {
+  test("give the age of now where the range ended just before, in another minute, and none of the past", async () => {
     const QueueUrl = await createQueue("between");
     const { sqs, cloudwatch } = clients(system, system.operator);
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "one" }));
@@ -214,7 +214,7 @@ describe("what an operator reads of functions", () => {
   });
 });
 
-test("an event source mapping is enabled and disabled with the permission on it, where that can be done here", async () => {
+test("an event source mapping is enabled and disabled with the permission on it, where supported", async () => {
   const { lambda } = clients(system, system.operator);
   const change = (UUID: string, changes: object) =>
     lambda.send(new UpdateEventSourceMappingCommand({ UUID, ...changes }));

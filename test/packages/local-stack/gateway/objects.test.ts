@@ -73,7 +73,7 @@ test("a permission holds for its own prefix and operation only", async () => {
   });
 });
 
-test("that an object is missing is told only to who may list the bucket", async () => {
+test("that an object is missing is reported only to who may list the bucket", async () => {
   const read = ["s3:GetObject", `${bucketArn}/*`] as const;
   const lists = system.caller("lists", read, ["s3:ListBucket", bucketArn]);
   const reads = system.caller("readsonly", read);

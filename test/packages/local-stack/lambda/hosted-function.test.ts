@@ -23,7 +23,7 @@ describe("an invocation", () => {
     });
   });
 
-  test("tells what it spent of the processor, and the memory of its process", async () => {
+  test("reports its processor time, and the memory of its process", async () => {
     await using work = await hosted(
       `export const handler = (micros) => {
          const from = process.cpuUsage().user;
@@ -44,7 +44,7 @@ describe("an invocation", () => {
     expect(usage?.maxResidentBytes).toBeLessThan(held.byteLength / 2);
   });
 
-  test("leaves a process that tells what lives in it, garbage left out", async () => {
+  test("leaves a process that reports the memory in use, without garbage", async () => {
     await using work = await hosted(
       `const kept = [];
        export const handler = ({ keeps, megabytes }) => {

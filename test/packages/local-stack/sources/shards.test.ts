@@ -132,7 +132,7 @@ describe("shards", () => {
     expect(following.records()).toEqual(["1"]);
   });
 
-  test("have lost what was not handed over for a day, and that is told", async () => {
+  test("have lost what was not handed over for a day, and that is reported", async () => {
     const open: FakeShard = { id: "open", records: ["1", "2"], isClosed: false };
     const problems: string[] = [];
     let days = 1.01;

@@ -25,7 +25,7 @@ describe("an alarm", () => {
     },
   });
 
-  test("goes off on what a function logs, and is told in the words of its description", async () => {
+  test("goes off on what a function logs, and notifies in the words of its description", async () => {
     const reported: string[] = [];
     await using running = await started(
       {

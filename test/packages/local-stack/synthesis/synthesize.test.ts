@@ -109,7 +109,7 @@ describe("synthesizing", () => {
     }
   });
 
-  it("tells what the app says where it fails, and keeps nothing of it", async () => {
+  it("reports what the app says where it fails, and keeps nothing of it", async () => {
     await expect(at("wrong")).rejects.toThrow("The stack could not be synthesized:\nstage: is wrong");
     expect(readdirSync(join(project, ".local/assemblies"))).toEqual([]);
   });
