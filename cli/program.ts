@@ -141,7 +141,7 @@ const commandFiles: readonly CommandFile[] = [
  * @param words what is written: where they name a command, the program has that one alone, else all of them
  */
 export async function createProgram(words: readonly string[] = []): Promise<Command> {
-  // Before the groups: they take over how errors are told.
+  // Before the groups: they take over how errors are reported.
   const program = new Command("income-events")
     .description("Operates the pipeline of an income-data service's events.")
     .exitOverride()
@@ -166,7 +166,7 @@ function isNamed({ group, names }: CommandFile, [first = "", second = ""]: reado
   return group === undefined ? names.includes(first) : first === group && names.includes(second);
 }
 
-/** Runs a command line. @returns the exit code; what went wrong was told on the standard error */
+/** Runs a command line. @returns the exit code; what went wrong was reported on the standard error */
 export async function runProgram(args: readonly string[], given?: Command): Promise<number> {
   const program = given ?? (await createProgram(args));
   const [first, ...words] = args;
@@ -178,7 +178,7 @@ export async function runProgram(args: readonly string[], given?: Command): Prom
     await program.parseAsync(args, { from: "user" });
     return 0;
   } catch (error) {
-    // Told by commander already; a help that was asked for is no error.
+    // Reported by commander already; a help that was asked for is no error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
     const { exitCode, message } = explain(error);
     process.stderr.write(`${message}\n`);

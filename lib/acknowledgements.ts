@@ -24,7 +24,7 @@ export const acknowledgements: readonly Acknowledgement[] = [
   {
     finding: "AwsSolutions::AwsSolutions-SMG4",
     reason:
-      "The token is renewed by the refresh function and the webhook secret by the command `secret rotate`, for both must be told to the provider: Secrets Manager's own rotation can't do that.",
+      "The token is renewed by the refresh function and the webhook secret by the command `secret rotate`, for both must be registered with the provider: Secrets Manager's own rotation can't do that.",
   },
 ];
 

@@ -56,6 +56,6 @@ function settingsOf(app: App) {
 function stageOf(name: unknown): string {
   if (typeof name === "string" && /^[a-z][a-z0-9-]{0,19}$/.test(name)) return name;
   throw new SettingsError(
-    `stage: is ${JSON.stringify(name)}; name it with -c stage=NAME in small letters, digits and "-", at most 20`,
+    `stage: is ${JSON.stringify(name)}; name it with -c stage=NAME in lower-case letters, digits and "-", at most 20`,
   );
 }

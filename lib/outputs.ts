@@ -66,7 +66,11 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
     addQueues(`Subscriber${pascalCase(name)}`, work, `messages to the subscriber ${name}`);
   }
   add("Subscribers", stack.toJsonString(describeSubscribers(parts)), "Who gets what, and where");
-  add("SettingsDigest", settingsDigest(parts.settings), "Tells the settings that are deployed from others");
+  add(
+    "SettingsDigest",
+    settingsDigest(parts.settings),
+    "Distinguishes the settings that are deployed from others",
+  );
   add("TableName", parts.table.table.tableName, "Events, states and data");
   add("TokenSecretArn", parts.token.secret.secretArn, "The provider's token: put the first one in here");
   add("WebhookSecretArn", parts.secret.secret.secretArn, "The secret header's value of webhooks");

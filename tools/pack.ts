@@ -13,7 +13,7 @@ const { values, positionals } = parseArgs({
 const packages = positionals.length > 0 ? positionals : ["subscriber", "sandbox", "local-stack"];
 for (const name of packages) pack(join(repository, "packages", name), join(values.to, name), values.to);
 
-/** @param staging is made anew: what the file holds, which can be run from there too */
+/** @param staging is made again: what the file holds, which can be run from there too */
 function pack(source: string, staging: string, to: string): void {
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { recursive: true });

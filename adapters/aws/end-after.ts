@@ -1,4 +1,4 @@
-/** Ends something after a time, unless that is cleared before; `refresh` begins the time anew. */
+/** Ends something after a time, unless that is cleared before; `refresh` begins the time again. */
 export type Deadline = { readonly refresh: () => void; readonly clear: () => void };
 
 /**

@@ -6,7 +6,7 @@ import type { Change } from "../../domain/state/change.ts";
 import { type StreamRecord, writeChange } from "../streams/change-stream.ts";
 import { invokeFunction } from "./function-invoker.ts";
 
-/** A record that the relay can't relay, with the reason where it told one. */
+/** A record that the relay can't relay, with the reason where it reported one. */
 export type FailedRecord = { readonly record: StreamRecord; readonly reason: string };
 export type RelayRecords = (records: readonly StreamRecord[]) => Promise<readonly FailedRecord[]>;
 
@@ -22,7 +22,7 @@ const maxFailuresInARow = 5;
 
 /**
  * Has the relay's own function relay records, in order, as Lambda does with those of a stream. One that fails twice
- * is told and left behind.
+ * is reported and left behind.
  * @throws permanent failure with the relay's reason where nothing at all can be relayed
  */
 export function relayInvoker(client: LambdaClient, functionName: string): RelayRecords {
@@ -89,11 +89,11 @@ function readOutcome(value: unknown, records: readonly StreamRecord[]): Outcome 
   return { kind: "failed", at: Math.max(0, at), reason: "its log says why (RECORD_FAILED)" };
 }
 
-/** A change whose consequences the relay can't derive, with the reason where it told one. */
+/** A change whose consequences the relay can't derive, with the reason where it reported one. */
 export type Underived = { readonly change: Change; readonly reason: string };
 export type RelayChanges = (changes: readonly Change[]) => Promise<readonly Underived[]>;
 
-/** Has the relay relay changes that no stream tells of. Their numbers, which its log names, count from 1. */
+/** Has the relay relay changes that no stream announces. Their numbers, which its log names, count from 1. */
 export function changeRelay(relay: RelayRecords): RelayChanges {
   let count = 0;
   return async (changes) => {

@@ -5,7 +5,7 @@ export type StackAlarm = {
   readonly name: string;
   readonly description: string;
   readonly isOn: boolean;
-  /** Whether anybody is told when it goes off. */
+  /** Whether anybody is notified when it goes off. */
   readonly isTold: boolean;
   /** Since when it is so. */
   readonly since: Date | undefined;
@@ -13,7 +13,7 @@ export type StackAlarm = {
 
 /**
  * The alarms of a stack, by the names that CloudFormation makes: `<stack>-<logical id>-<random>`, the latter two of
- * letters and digits only. So those of a stack whose name begins with this one's are told apart.
+ * letters and digits only. So those of a stack whose name begins with this one's are distinguished.
  * Source: CloudFormation user guide, "Resource attribute reference", physical ids.
  */
 export async function stackAlarms(client: CloudWatchClient, stack: string): Promise<readonly StackAlarm[]> {

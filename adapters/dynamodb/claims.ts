@@ -8,9 +8,9 @@ import { itemVersion } from "./items.ts";
 import { claimKey } from "./keys.ts";
 
 /**
- * Claims a data set just before it is called for, so that two who want the same of it don't both call. Only calls
- * are spared by it: whoever is refused keeps its task and looks again, so nothing depends on a claimant's life.
- * @param noted what was wanted of the data set when it was looked at, see `domain/fetch/document.ts`
+ * Claims a document just before it is called for, so that two who want the same of it don't both call. Only calls
+ * are spared by it: whoever is refused keeps its task and looks again, so nothing depends on a claimant's lifetime.
+ * @param noted what was wanted of the document when it was looked at, see `domain/fetch/document.ts`
  * @param lookedAt when that was: a claim that had ended by then left its result to be seen
  * @returns gives the claim back, for a call that failed
  * @throws a failure that waits for as long as the other's claim holds

@@ -21,7 +21,7 @@ export function stateKey(subject: Subject): Key {
   return { pk: partitionOf(subject), sk: "STATE" };
 }
 
-/** What the sort keys of a subject's data sets begin with, and of a user's links to accounts. */
+/** What the sort keys of a subject's documents begin with, and of a user's links to accounts. */
 export const dataSetPrefix = "DATA#";
 export const linkPrefix = "ACCOUNT#";
 /** What the sort keys of contents begin with; the data's name follows. */
@@ -31,7 +31,7 @@ export function documentKey(subject: Subject, name: DataName): Key {
   return { pk: partitionOf(subject), sk: `${dataSetPrefix}${nameOfData(name, "#")}` };
 }
 
-/** What the keys of all data sets of a subject begin with. */
+/** What the keys of all documents of a subject begin with. */
 export function documentsOf(subject: Subject): Key {
   return { pk: partitionOf(subject), sk: "DATA#" };
 }
@@ -40,7 +40,7 @@ export function contentKey(subject: Subject, name: DataName): Key {
   return { pk: partitionOf(subject), sk: `${contentPrefix}${nameOfData(name, "#")}` };
 }
 
-/** Who calls for a data set now. */
+/** Who calls for a document now. */
 export function claimKey(subject: Subject, name: DataName): Key {
   return { pk: partitionOf(subject), sk: `CLAIM#${nameOfData(name, "#")}` };
 }

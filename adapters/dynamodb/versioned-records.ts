@@ -11,11 +11,11 @@ import { itemVersion, readItem } from "./items.ts";
 import { documentKey, documentsOf, type Key, stateKey } from "./keys.ts";
 import { nameOf, sharedReads } from "./shared-reads.ts";
 
-/** Gives the next revision of what is known, or undefined where nothing changes. */
+/** Gives the next version of what is known, or undefined where nothing changes. */
 export type Change<T> = (known: T | undefined) => T | undefined;
 
 /**
- * Revises records that carry a version: a revision is written only over the one that it was made of.
+ * Revises records that carry a version: a version is written only over the one that it was made of.
  * @param known the record as it was read before, to try first; absent: it is read
  */
 export type Revise = {
@@ -28,13 +28,13 @@ export type Revise = {
   ) => Promise<void>;
 };
 
-/** A state; with a name a data set. */
+/** A state; with a name a document. */
 export type RecordName = { readonly subject: Subject; readonly name?: DataName };
 
-/** Reads and revises records. */
+/** Reads and updates records. */
 export type VersionedRecords = Revise & {
   /**
-   * Reads records with one request, to be revised soon and one after the other: each revision is tried over what was
+   * Reads records with one request, to be updated soon and one after the other: each version is tried over what was
    * read, or was written here since. What can't be read ahead is read in its turn.
    */
   readonly readAhead: (records: readonly RecordName[]) => Promise<Revise>;

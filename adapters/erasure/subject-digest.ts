@@ -11,7 +11,7 @@ import { secretReader } from "../secrets/secret-reader.ts";
  */
 export type DigestOf = (subject: Subject) => Promise<string>;
 
-/** The key is never changed: it is read once an hour, so that a function that starts anew asks once. */
+/** The key is never changed: it is read once an hour, so that a function that starts again asks once. */
 const keptForInSeconds = 3_600;
 
 export function subjectDigest(

@@ -9,7 +9,7 @@ import type { DigestOf } from "./subject-digest.ts";
 
 /**
  * What stands in the place of an erased subject: when it was erased first, under which correlation id, so that several
- * erasures tell the same of it, and whether subscribers were told.
+ * erasures report the same of it, and whether subscribers were notified.
  */
 export type Tombstone = {
   readonly erasedAt: string;

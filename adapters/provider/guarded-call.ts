@@ -18,7 +18,7 @@ export function guardedCall(
     await permit();
     try {
       const answer = await call(token, apiCall);
-      await report("alive");
+      await report("healthy");
       return answer;
     } catch (error) {
       await report(callResultOf(error));
@@ -27,10 +27,10 @@ export function guardedCall(
   };
 }
 
-/** Whoever refuses a call, for its token or for good, is alive; a failure that may pass says that it is not well. */
+/** Whoever refuses a call, for its token or for good, is healthy; a failure that may pass says that it is not well. */
 function callResultOf(error: unknown): CallResult {
   const failure = error instanceof FailureError ? error.failure : undefined;
-  if (failure?.kind !== "retryable") return "alive";
+  if (failure?.kind !== "retryable") return "healthy";
   return { pauseInSeconds: failure.delayInSeconds };
 }
 

@@ -63,7 +63,7 @@ export function requestSender(
     });
 }
 
-/** As an error of the network is told, by its code. */
+/** As an error of the network is reported, by its code. */
 export function timedOut(code: string): Error {
   return Object.assign(new Error(code), { code });
 }

@@ -100,7 +100,7 @@ function failureOfCall(what: string, error: unknown, signal: AbortSignal): Failu
   return retryable(`${what}: ${signal.aborted ? "it took too long" : codeOf(error)}`);
 }
 
-/** Tells the host alone: the rest of an address can be a secret. */
+/** Reports the host alone: the rest of an address can be a secret. */
 function redirected(status: number, location: string | undefined, baseUrl: string): FailureError {
   const target =
     location !== undefined && URL.canParse(location, baseUrl) ? new URL(location, baseUrl) : null;

@@ -31,8 +31,8 @@ type Caller = { readonly go: () => void; readonly refuse: (error: unknown) => vo
 
 /**
  * Paces calls to the provider: all callers together never make more than `requestsPerMinute` calls in any minute.
- * The calls that an environment wants at about the same time are leased as one lot from the window's counter.
- * @param gathered resolves when a lot is leased that was begun
+ * The calls that an environment wants at about the same time are leased as one batch from the window's counter.
+ * @param gathered resolves when a batch is leased that was begun
  */
 export function rateLimiter(
   client: DynamoDBClient,
@@ -110,7 +110,7 @@ async function lease(table: Table, begin: number, wanted: number, callsPerWindow
   return rest > 0 && (await take(table, begin, rest, callsPerWindow)) === undefined ? rest : 0;
 }
 
-/** @returns undefined where the lot was taken, else how many calls were taken before */
+/** @returns undefined where the batch was taken, else how many calls were taken before */
 async function take(
   { client, tableName }: Table,
   begin: number,

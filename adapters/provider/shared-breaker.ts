@@ -15,7 +15,7 @@ import { isWritten } from "../dynamodb/conditional-write.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { breakerKey } from "../dynamodb/keys.ts";
 
-/** Is told what the call that was admitted found. Never throws: what it could not write ends by itself. */
+/** Is given what the call that was admitted found. Never throws: what it could not write ends by itself. */
 export type Report = (result: CallResult) => Promise<void>;
 
 export type SharedBreaker = {
@@ -31,11 +31,14 @@ export type BreakerDependencies = {
   readonly longestCallInSeconds: number;
   readonly now: () => Date;
   readonly random: () => number;
-  /** Is told by whoever turns it, so once over all callers: each time the provider is found down, and that it is back. */
-  readonly onStateChange: (state: "down" | "back") => void;
+  /**
+   * Is called by whoever changes it, so once over all callers: each time the provider is found down, and that it is
+   * back.
+   */
+  readonly onStateChange: (state: "open" | "closed") => void;
 };
 
-/** How long a caller trusts what it has read: another may have turned the breaker since. */
+/** How long a caller trusts what it has read: another may have changed the breaker since. */
 const trustedForInSeconds = 5;
 
 /**
@@ -83,18 +86,18 @@ export function sharedBreaker(
     } else if (isProbe || (seen.openUntil === 0 && failuresInARow >= settings.failures)) {
       failuresInARow = 0;
       const isChanged = await write(seen, reopened(seen, now(), settings, random()));
-      if (isChanged) onStateChange("down");
+      if (isChanged) onStateChange("open");
     }
   };
   const healthy = async (probe: Breaker | undefined) => {
     failuresInARow = 0;
     if (probe === undefined) return;
     const isChanged = await write(probe, closed);
-    if (isChanged && probe.opened > 0) onStateChange("back");
+    if (isChanged && probe.opened > 0) onStateChange("closed");
   };
   const reporter = (probe?: Breaker): Report => {
     const write = async (result: CallResult) => {
-      if (result === "alive") await healthy(probe);
+      if (result === "healthy") await healthy(probe);
       else await failed(probe ?? (await current()), probe !== undefined, result.pauseInSeconds);
     };
     // A probe's lease ends with its time, and the next failure opens it as well: the call's own result counts more.

@@ -7,11 +7,12 @@ export type SecretReader<T> = {
   readonly readAgain: () => Promise<T>;
 };
 
-/** How long a value is kept, unless told otherwise. */
+/** How long a value is kept by default. */
 export const keptForInSeconds = 60;
 
 /**
- * @param parse reads the secret's string, with the id of its version; what it throws reaches the caller, and nothing is kept
+ * @param parse reads the secret's string, with the id of its version; what it throws reaches the caller, and nothing is
+ * kept
  * @param now the clock, for the age of what is kept
  * @param keptFor how long a value is kept, in seconds
  */

@@ -1,7 +1,7 @@
 import { decodeJwt } from "jose";
 import type { TokenLifetime } from "../../domain/fetch/token-lifetime.ts";
 
-/** Reads a JWT's claims without judging its signature, which is the provider's business. */
+/** Reads a JWT's claims without verifying its signature, which is the provider's business. */
 export function readTokenLifetime(token: string): TokenLifetime {
   try {
     const { iat, exp } = decodeJwt(token);

@@ -4,7 +4,7 @@ import type { RefusalNote } from "../provider/refusal-note.ts";
 export type TokenRefusals = {
   /** Whether the refresher found that this version is of no use: calls with it are spared. */
   readonly isEnded: (versionId: string) => boolean;
-  /** Tells that a version was refused, also when the secret had been read again. */
+  /** Reports that a version was refused, also when the secret had been read again. */
   readonly report: (versionId: string) => Promise<void>;
 };
 

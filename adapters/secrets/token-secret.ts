@@ -13,7 +13,7 @@ import type { TokenVersion } from "../../domain/fetch/token-succession.ts";
 /** A version as it was read, with the time of its making. */
 export type StoredToken = TokenVersion & { readonly createdAt: Date };
 
-/** The token's life in Secrets Manager: pending until it is proven, then current. */
+/** The token's lifetime in Secrets Manager: pending until it is proven, then current. */
 export type TokenSecret = {
   readonly current: () => Promise<StoredToken>;
   readonly pending: () => Promise<StoredToken | undefined>;

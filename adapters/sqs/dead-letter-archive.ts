@@ -13,7 +13,7 @@ import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-let
 
 /** Keeps dead letters that would have expired, an object each: `letters/<queue>/<day of sending>/<message id>.json`. */
 export type DeadLetterArchive = {
-  /** Writes a letter; once more, it replaces the same object. `queue` is the name that commands give it. */
+  /** Writes a dead letter; once more, it replaces the same object. `queue` is the name that commands give it. */
   readonly put: (queue: string, deadLetter: DeadLetter) => Promise<void>;
   readonly place: (queue: string) => DeadLetterPlace;
   readonly count: (queue: string) => Promise<number>;
@@ -21,7 +21,7 @@ export type DeadLetterArchive = {
 
 const batchSize = 10;
 
-/** The version of archived letters that this release writes. */
+/** The version of archived dead letters that this release writes. */
 const deadLetterVersion = 1;
 
 export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterArchive {

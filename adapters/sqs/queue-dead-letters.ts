@@ -7,8 +7,8 @@ import { deleteAll, receiveBatch, releaseAll } from "./queue-messages.ts";
 const pollInSeconds = 1;
 
 /**
- * The letters of a dead-letter queue. Those that stay are hidden from others until the reading ends, then released,
- * however it ends; their receive counts rise by one.
+ * The dead letters of a dead-letter queue. Those that stay are hidden from others until the reading ends, then
+ * released, however it ends; their receive counts rise by one.
  * @param hiddenSeconds asked at each receive: after that time what a killed reading has hidden comes back by itself
  */
 export function queueDeadLetters(

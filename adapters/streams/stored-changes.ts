@@ -18,7 +18,7 @@ import {
 import { scanTable } from "../dynamodb/table-scan.ts";
 import { changeOf } from "./change-stream.ts";
 
-/** A stored event, state or data set, as the change that told of it if nothing had been there before. */
+/** A stored event, state or document, as the change that announced it if nothing had been there before. */
 export type StoredChange = { readonly key: Key; readonly change: Change };
 
 export type StoredPage = {
@@ -35,8 +35,8 @@ export type StoredChanges = {
   /** The whole table; see `scanTable` for what that reads. */
   readonly all: (after?: Key) => AsyncIterable<StoredPage>;
   /**
-   * What is about a subject: a user's accounts too, and an account's events that lie with its user. An event that told
-   * its user is found by its account only where the account's state knows that user.
+   * What is about a subject: a user's accounts too, and an account's events that lie with its user. An event that
+   * announced its user is found by its account only where the account's state knows that user.
    */
   readonly of: (subject: Subject, after?: Key) => AsyncIterable<StoredPage>;
   /** Whether an event's own item is still there. */

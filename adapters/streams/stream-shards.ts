@@ -86,7 +86,7 @@ export function streamShards(
   };
 }
 
-/** After a long pause an iterator has expired, or the stream has dropped what comes next: it is entered anew. */
+/** After a long pause an iterator has expired, or the stream has dropped what comes next: it is entered again. */
 function leave(place: Place, error: unknown): void {
   const isDropped = error instanceof TrimmedDataAccessException;
   if (!isDropped && !(error instanceof ExpiredIteratorException)) throw error;

@@ -9,7 +9,7 @@ import { deadLettersOf } from "../dead-letters/queues.ts";
 import { summarize } from "../dead-letters/summary.ts";
 import { type WorkQueue, workQueues } from "../status/work-queues.ts";
 
-/** Of a queue with more letters than this only so many are looked at. */
+/** Of a queue with more dead letters than this only so many are looked at. */
 const maxRead = 1_000;
 const maxReasons = 3;
 

@@ -22,7 +22,7 @@ export function addDlqRedrive(group: Command): void {
     {
       name: "redrive <queue>",
       summary:
-        "Sends dead letters to the queue that they came from, each once: events are mapped anew, tasks are tried as if for the first time.",
+        "Sends dead letters to the queue that they came from, each once: events are mapped again, tasks are tried as if for the first time.",
       examples: [
         "npx income-events dlq redrive users",
         "npx income-events dlq redrive fetch --reason 422 --limit 1    one first, to see whether it helps",

@@ -60,7 +60,7 @@ async function show(operation: Operation, flags: Flags, name = ""): Promise<void
   const described = await Promise.all(
     deadLetters.map(async (deadLetter) => ({
       ...describe(deadLetter, await deadLetterText(deadLetter, overflow), flags.reveal ?? false),
-      // The archive keeps a letter on.
+      // The archive keeps a dead letter on.
       ...(flags.archive !== true && { endsAt: endOf(deadLetter, retentionSeconds).toISOString() }),
     })),
   );
@@ -68,7 +68,7 @@ async function show(operation: Operation, flags: Flags, name = ""): Promise<void
   terminal.result(
     { stage: deployment.stage, queue: name, letters: described },
     described.length === 0
-      ? "There is no such letter."
+      ? "There is no such dead letter."
       : described.map((deadLetter) => textOf(deadLetter, now)).join("\n\n"),
   );
 }

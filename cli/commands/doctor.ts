@@ -13,7 +13,7 @@ export function addDoctor(program: Command): void {
     {
       name: "doctor",
       summary:
-        "Finds what is wrong with the stage, and says why it matters and what mends it. Exits 1 if anything is.",
+        "Finds what is wrong with the stage, and says why it matters and what fixes it. Exits 1 if anything is.",
       examples: [
         "npx income-events doctor",
         "npx income-events doctor --stage prod --outputs outputs.json --json    for programs",
@@ -29,7 +29,7 @@ async function doctor({ deployment, clients, terminal }: Operation, flags: Flags
   const diagnosis = await examine({ deployment, clients, now: new Date() }, flags.settings);
   const findings = diagnosis.findings.map((finding) => ({
     ...finding,
-    fix: forDeployment(finding.fix, flags),
+    mend: forDeployment(finding.fix, flags),
   }));
   terminal.result({ stage, ...diagnosis, findings }, textOf(stage, findings, diagnosis));
   if (findings.length === 0) return;
@@ -51,7 +51,7 @@ function textOf(stage: string, findings: readonly Finding[], { checked }: Diagno
   const lines = findings.flatMap(({ what, why, fix }, index) => {
     const number = `${index + 1}. `;
     const indent = " ".repeat(number.length);
-    return [`${number}${what}`, `${indent}${why}`, `${indent}Mend it: ${fix}`, ""];
+    return [`${number}${what}`, `${indent}${why}`, `${indent}Fix it: ${fix}`, ""];
   });
   const all = `Checked: ${checked.join(", ")}.`;
   return findings.length === 0

@@ -55,7 +55,7 @@ async function erase({ deployment, clients, terminal }: Operation, subject: Subj
 function consequences({ kind, id }: Subject, stage: string): string {
   return (
     `This erases the ${kind} ${id} of the stage ${stage}${kind === "user" ? " with all accounts of it" : ""}: records, data,\n` +
-    "objects and dead letters. It can't be undone. Subscribers are told, and what still comes of it is erased as it comes."
+    "objects and dead letters. It can't be undone. Subscribers are notified, and what still comes of it is erased as it comes."
   );
 }
 

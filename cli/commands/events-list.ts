@@ -83,7 +83,7 @@ function parseQuery(flags: Flags, now: Date): EventQuery {
 
 const head = ["RECEIVED", "TYPE", "SUBJECT", "TIMES", "STATE", "OUTCOME", "ID"];
 
-/** Enough of an id to name the event, and to be told from others. */
+/** Enough of an id to name the event, and to be distinguished from others. */
 const shownOfId = 12;
 
 function row({ event, receipts, progress }: ListedEvent): readonly (string | number | undefined)[] {

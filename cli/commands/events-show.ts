@@ -28,7 +28,7 @@ export function addEventsShow(group: Command): void {
     {
       name: "show <id>",
       summary:
-        "Shows a stored event by its id, or by the beginning of it: its way through the stages, and its body, masked. Told whose it is, it is found by a query; else the whole table is read, and what that costs is said before.",
+        "Shows a stored event by its id, or by the beginning of it: its timeline through the stages, and its body, masked. With its subject, it is found by a query; else the whole table is read, and what that costs is said before.",
       examples: [
         "npx income-events events show Yk3wq0Zt --account 1b9d6bcd",
         "npx income-events events show Yk3wq0Zt --account 1b9d6bcd --reveal    with the body as it came",

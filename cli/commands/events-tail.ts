@@ -9,7 +9,7 @@ export function addEventsTail(group: Command): void {
     {
       name: "tail",
       summary:
-        "Follows what happens from now on, until Ctrl-C: events that come, how they are judged, data that is fetched. It is the second reader of the table's stream, beside the relay: a third one slows all of them down, so run one at a time.",
+        "Follows what happens from now on, until Ctrl-C: events that come, how they are applied, data that is fetched. It is the second reader of the table's stream, beside the relay: a third one slows all of them down, so run one at a time.",
       examples: [
         "npx income-events events tail",
         "npx income-events events tail --json | jq 'select(.type == \"account.connected\")'",

@@ -20,7 +20,7 @@ export function addRecordsShow(group: Command): void {
     {
       name: "show <kind> <id>",
       summary:
-        "Shows what is known of a user, an account or a company-account: its state, its accounts, its data sets, and the data itself, masked.",
+        "Shows what is known of a user, an account or a company-account: its state, its accounts, its documents, and the data itself, masked.",
       examples: [
         "npx income-events records show user 1b9d6bcd",
         "npx income-events records show account 9c858901 --data income    masked: names and types, no values",

@@ -56,7 +56,7 @@ async function run(operation: Operation, flags: Flags): Promise<void> {
   const report = repairReport({ failures, table }, dryRun);
   terminal.result({ stage: deployment.stage, dryRun, ...report.data }, report.text);
   if (report.isComplete) return;
-  throw new CommandError("failed", "Not all could be repaired: see above. Mend why, then run it again.");
+  throw new CommandError("failed", "Not all could be repaired: see above. Fix why, then run it again.");
 }
 
 function repairBucket({ deployment, clients, terminal }: Operation, relay: RelayRecords, dryRun: boolean) {

@@ -86,7 +86,7 @@ async function begin(
   );
 }
 
-/** Says what a scan costs, and asks where all subscribers get it. @returns what is told of each page */
+/** Says what a scan costs, and asks where all subscribers get it. @returns what is reported of each page */
 async function consent(
   { deployment, clients, terminal }: Operation,
   { subject, subscribers }: ReplayRun,
@@ -114,7 +114,7 @@ function send(
   const table = deployment.output("TableName");
   const wait = (milliseconds: number) => sleep(milliseconds);
   const none: Deliver = async () => undefined;
-  const onStep = milestones(500, (count) => terminal.progress(`Told ${count} messages.`));
+  const onStep = milestones(500, (count) => terminal.progress(`Sent ${count} messages.`));
   const deliver = replayDelivery(sqsSender(clients.sqs), pace(start.rate, Date.now, wait), wait);
   const subscribers = subscriberQueues(deployment).filter(({ name }) => start.subscribers.includes(name));
   return replay(start, subscribers, {

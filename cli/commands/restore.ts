@@ -53,6 +53,6 @@ function consequences(source: string, stage: string): string {
   return (
     `This copies what the table of the stage ${stage} lacks from ${source}, which is read twice. Each item passes the stream\n` +
     "as any write does: subscribers get messages again, with the ids that these had, and the data of connected accounts is\n" +
-    "fetched anew, within the provider's rate."
+    "fetched again, within the provider's rate."
   );
 }

@@ -15,7 +15,7 @@ export function addSubscribersTest(group: Command): void {
       summary: "Sends a test message to one subscriber's queue, whatever its filter says.",
       examples: [
         "npx income-events subscribers test everything",
-        "npx income-events subscribers test everything --json    tells the message's id to a program",
+        "npx income-events subscribers test everything --json    prints the message's id for a program",
       ],
     },
     test,
@@ -29,6 +29,6 @@ async function test({ deployment, clients, terminal }: Operation, _: object, nam
   await clients.sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: jsonText(message) }));
   terminal.result(
     { stage, subscriber: name, message },
-    `Sent to ${name}: ${message.type} ${message.id}. Its reader gets it as any other message; it tells of nothing.`,
+    `Sent to ${name}: ${message.type} ${message.id}. Its reader gets it as any other message; it announces nothing.`,
   );
 }

@@ -13,7 +13,7 @@ export function addTokenRefresh(group: Command): void {
     group,
     {
       name: "refresh",
-      summary: "Lets the refresher look at the token now, as its schedule does, and tells what came of it.",
+      summary: "Lets the refresher look at the token now, as its schedule does, and prints the result.",
       examples: [
         "npx income-events token refresh",
         "npx income-events token refresh --now    also where it is not near its end",

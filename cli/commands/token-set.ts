@@ -32,11 +32,11 @@ async function set({ deployment, clients, terminal }: Operation, { any = false }
   terminal.result(
     { stage, ...(expiresAt && { expiresAt }) },
     `The token of the stage ${stage} is set. ` +
-      (expiresAt === undefined ? "It tells no end." : `It ends at ${expiresAt} unless it is refreshed.`),
+      (expiresAt === undefined ? "It has no end." : `It ends at ${expiresAt} unless it is refreshed.`),
   );
 }
 
-/** @returns when the token ends, if it tells. @throws CommandError, which never quotes the token */
+/** @returns when the token ends, if it reports. @throws CommandError, which never quotes the token */
 function check(token: string, any: boolean, now: Date): string | undefined {
   if (token === "") {
     throw new CommandError("usage", "The standard input is empty. Give it the token: token set < token.txt");
@@ -52,7 +52,7 @@ function check(token: string, any: boolean, now: Date): string | undefined {
   }
   const { expiresAt = Number.NaN } = readTokenLifetime(token);
   const end = new Date(expiresAt * 1000);
-  // Also where it tells a time that no calendar has.
+  // Also where it says a time that no calendar has.
   if (Number.isNaN(end.getTime())) return undefined;
   if (!any && end <= now) {
     const ended = `This token ended at ${end.toISOString()}.`;

@@ -35,7 +35,7 @@ function rowsOf(
   now: Date,
 ): readonly (readonly string[])[] {
   const timestamp = (time: string | undefined) =>
-    time === undefined ? "it does not tell" : `${time} (${fromNow(new Date(time), now)})`;
+    time === undefined ? "it does not say" : `${time} (${fromNow(new Date(time), now)})`;
   const by = storedBy === "refresh" ? "a refresh" : "an operator";
   return [
     ["issued", timestamp(issuedAt)],

@@ -10,7 +10,7 @@ export function addWebhooksRegister(group: Command): void {
     {
       name: "register",
       summary:
-        "Tells the provider where the webhooks of all kinds go, and what they must carry. Done daily anyway.",
+        "Registers with the provider where the webhooks of all kinds go, and what they must carry. Done daily anyway.",
       examples: [
         "npx income-events webhooks register",
         "npx income-events webhooks register --stage prod --outputs outputs.json --json",
@@ -18,7 +18,7 @@ export function addWebhooksRegister(group: Command): void {
       ],
     },
     register,
-  ).option("--take-over", "take the webhooks from another stage, where the provider tells who has them");
+  ).option("--take-over", "take the webhooks from another stage, where the provider lists who has them");
 }
 
 async function register(

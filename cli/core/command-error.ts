@@ -1,4 +1,4 @@
-/** What the exit code of a command tells a script. */
+/** What the exit code of a command informs a script. */
 export const exitCodes = {
   /** Something went wrong on the way; the message says what to do. */
   failed: 1,
@@ -8,7 +8,7 @@ export const exitCodes = {
   noDeployment: 3,
 } as const;
 
-/** An end of a command that is told in words of our own. */
+/** An end of a command that is reported in words of our own. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly exitCode: number;

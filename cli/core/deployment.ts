@@ -106,7 +106,7 @@ function regionOf(outputs: Readonly<Record<string, string>>, file: string): stri
   if (region) return region;
   throw new CommandError(
     "usage",
-    `--outputs ${file} has no TokenSecretArn. Deploy the stage again and write it anew.`,
+    `--outputs ${file} has no TokenSecretArn. Deploy the stage again and write it again.`,
   );
 }
 

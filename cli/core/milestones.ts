@@ -1,4 +1,4 @@
-/** Tells a growing count each time that it passes another multiple of `step`. */
+/** Reports a growing count each time that it passes another multiple of `step`. */
 export function milestones(step: number, report: (count: number) => void): (count: number) => void {
   let passed = 0;
   return (count) => {

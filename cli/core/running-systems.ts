@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fieldsOf, numberOf, parseJson, textOf } from "../../domain/core/parse.ts";
 
-/** A system that `npm start` keeps up, as it tells of itself in a file while it runs. */
+/** A system that `npm start` keeps up, as it announces itself in a file while it runs. */
 export type RunningSystem = {
   readonly stack: string;
   readonly region: string;

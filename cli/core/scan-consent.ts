@@ -10,7 +10,7 @@ const count = new Intl.NumberFormat("en");
 const megabytes = new Intl.NumberFormat("en", { style: "unit", unit: "megabyte", maximumFractionDigits: 1 });
 const dollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD" });
 
-/** Is told after each page of a scan: items read, and items found, so far. */
+/** Is called after each page of a scan: items read, and items found, so far. */
 export type OnScanned = (read: number, found: number) => void;
 
 /** Says what a scan of the table costs, asks where that is worth asking, and then shows how far it is. */
@@ -24,7 +24,9 @@ export async function agreeToScan(
   return scanProgress(size, terminal);
 }
 
-/** Says what a scan of the table will cost, and asks where that is worth asking. @throws CommandError where not agreed */
+/**
+ * Says what a scan of the table will cost, and asks where that is worth asking. @throws CommandError where not agreed
+ */
 export async function agreeOnScan(
   size: TableSize,
   terminal: Pick<Terminal, "progress" | "confirm">,
@@ -41,7 +43,7 @@ function priceOf(price: number): string {
   return price < 0.01 ? "below US$ 0.01" : `about US${dollars.format(price)}`;
 }
 
-/** Tells how far a scan is, each tenth of the table. @param read how many items so far */
+/** Reports how far a scan is, each tenth of the table. @param read how many items so far */
 export function scanProgress(size: TableSize, terminal: Pick<Terminal, "progress">): OnScanned {
   let tenths = 0;
   return (read, found) => {

@@ -19,7 +19,7 @@ export type Terminal = {
   readInput(maxBytes: number): Promise<string>;
 };
 
-/** Where nobody watches a line change, a wait is told only so often. */
+/** Where nobody watches a line change, a wait is reported only so often. */
 const secondsBetweenLines = 10;
 
 export function createTerminal({ json, yes }: TerminalOptions): Terminal {

@@ -4,8 +4,8 @@ import type { DeadLetter } from "../../domain/recovery/dead-letter.ts";
 import { contentOfDeadLetter } from "../../domain/recovery/dead-letter-content.ts";
 
 /**
- * What a letter says: of an event the webhook's own body, wherever it lies; of all else, and where that body is not
- * to be had, the message.
+ * What a dead letter says: of an event the webhook's own body, wherever it lies; of all else, and where that body is
+ * not to be had, the message.
  */
 export async function deadLetterText(
   { body }: DeadLetter,

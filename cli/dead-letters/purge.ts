@@ -1,6 +1,6 @@
 import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 
-/** The ids of the letters that are wanted. They stay where they lie. */
+/** The ids of the dead letters that are wanted. They stay where they lie. */
 export async function findDeadLetters(
   place: DeadLetterPlace,
   isWanted: (deadLetter: DeadLetter) => boolean,
@@ -13,7 +13,7 @@ export async function findDeadLetters(
   return ids;
 }
 
-/** Takes away those letters, and nothing that came since. @returns how many are gone */
+/** Takes away those dead letters, and nothing that came since. @returns how many are gone */
 export async function purgeDeadLetters(place: DeadLetterPlace, ids: ReadonlySet<string>): Promise<number> {
   let found = 0;
   const { notTaken } = await place(async (deadLetters) => {

@@ -7,9 +7,9 @@ export type RedrivePorts = {
   readonly place: DeadLetterPlace;
   readonly isWanted: (deadLetter: DeadLetter) => boolean;
   readonly send: Send;
-  /** The queue that the letters came from. */
+  /** The queue that the dead letters came from. */
   readonly queueUrl: string;
-  /** What is sent in a letter's place. */
+  /** What is sent in a dead letter's place. */
   readonly prepare: (body: string) => string;
   /** Names this run, and none before it. */
   readonly run: string;
@@ -30,8 +30,9 @@ export type Redriven = {
 };
 
 /**
- * Sends letters to the queue that they came from, then takes them away: killed in between, one is sent twice and none
- * is lost. A run sends each letter once, also where it fails at once and comes back: it carries the run's name.
+ * Sends dead letters to the queue that they came from, then takes them away: killed in between, one is sent twice and
+ * none is lost. A run sends each dead letter once, also where it fails at once and comes back: it carries the run's
+ * name.
  */
 export async function redrive(ports: RedrivePorts): Promise<Redriven> {
   const { place, isWanted, send, queueUrl, prepare, run, limit, onProgress } = ports;
@@ -48,7 +49,7 @@ export async function redrive(ports: RedrivePorts): Promise<Redriven> {
       body: prepare(body),
       returns: nextRedriveCount(returns, run),
     }));
-    // Without the run's name such a letter is known by its body alone.
+    // Without the run's name such a dead letter is known by its body alone.
     for (const { body } of outgoing) if (!hasRoomForAttributes(body)) unmarked.add(digestOf(body));
     const failures = await send(queueUrl, outgoing);
     const done = chosen.filter((_, index) => failures[index] === undefined);

@@ -3,7 +3,7 @@ import type { DeadLetter } from "../../domain/recovery/dead-letter.ts";
 import { contentOfDeadLetter } from "../../domain/recovery/dead-letter-content.ts";
 import { CommandError } from "../core/command-error.ts";
 
-/** Which letters a command is about: all, or those that both flags fit. */
+/** Which dead letters a command is about: all, or those that both flags fit. */
 export type Selection = { readonly reason?: string; readonly id?: string };
 
 export function addSelection(command: Command): Command {
@@ -16,7 +16,10 @@ export function addSelection(command: Command): Command {
 export function checkSelection(selection: Selection): void {
   for (const name of ["reason", "id"] as const) {
     if (selection[name]?.trim() === "")
-      throw new CommandError("usage", `--${name} is empty. Give it a text, or leave it out for all letters.`);
+      throw new CommandError(
+        "usage",
+        `--${name} is empty. Give it a text, or leave it out for all dead letters.`,
+      );
   }
 }
 
@@ -25,7 +28,7 @@ export function isSelected(deadLetter: DeadLetter, { reason, id }: Selection): b
   return id === undefined || id === deadLetter.messageId || id === contentOfDeadLetter(deadLetter.body).id;
 }
 
-/** Why a letter lies there, in words. */
+/** Why a dead letter lies there, in words. */
 export function reasonOf({ reason }: DeadLetter): string {
   return reason ?? "failed each time it was received";
 }

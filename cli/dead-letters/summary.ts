@@ -2,14 +2,14 @@ import type { DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 import { reasonOf } from "./selection.ts";
 
 export type Summary = {
-  /** So many letters were looked at; of a queue with more the figures are of these. */
+  /** So many dead letters were looked at; of a queue with more the figures are of these. */
   readonly read: number;
   readonly oldest?: Date;
   /** The most frequent first. */
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
 };
 
-/** Looks at the letters of a place, at about `most` of them, and leaves them there. */
+/** Looks at the dead letters of a place, at about `most` of them, and leaves them there. */
 export async function summarize(place: DeadLetterPlace, most: number): Promise<Summary> {
   const counts = new Map<string, number>();
   let read = 0;

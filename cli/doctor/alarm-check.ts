@@ -8,20 +8,20 @@ export const alarmCheck: Check = {
   examine: async ({ deployment, clients, now }) => {
     const alarms = await stackAlarms(clients.cloudWatch, deployment.stack);
     const on = alarms.flatMap((alarm) => checkAlarm(alarm, now));
-    // What runs on this machine tells its terminal.
+    // What runs on this machine informs its terminal.
     const isInAws = deployment.client.endpoint === undefined;
     return isInAws ? [...checkActions(alarms, deployment.stage), ...on] : on;
   },
 };
 
-/** Alarms that tell nobody are seen by those only who look. */
+/** Alarms that notify nobody are seen by those only who look. */
 export function checkActions(alarms: readonly StackAlarm[], stage: string): readonly Finding[] {
   const silent = alarms.filter(({ isTold }) => !isTold);
   if (silent.length === 0) return [];
   return [
     {
-      what: `${silent.length} of ${alarms.length} alarms tell nobody.`,
-      why: "What goes wrong is seen by those only who look. The settings alarms.emails and alarms.topicArn say who is told.",
+      what: `${silent.length} of ${alarms.length} alarms notify nobody.`,
+      why: "What goes wrong is seen by those only who look. The settings alarms.emails and alarms.topicArn say who is notified.",
       fix: deployAgain(stage),
     },
   ];

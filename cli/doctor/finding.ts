@@ -6,7 +6,7 @@ export type Finding = {
   readonly what: string;
   /** Why it matters. */
   readonly why: string;
-  /** The command that mends it, or shows how. */
+  /** The command that fixes it, or shows how. */
   readonly fix: string;
 };
 
@@ -22,7 +22,7 @@ export type Check = {
   readonly examine: (examination: Examination) => Promise<readonly Finding[]>;
 };
 
-/** How a stage is brought in line with its settings, and its outputs written anew. */
+/** How a stage is brought in line with its settings, and its outputs written again. */
 export function deployAgain(stage: string): string {
   return `npx cdk deploy -c stage=${stage} --outputs-file outputs.json`;
 }

@@ -43,7 +43,7 @@ export function checkFunction(
   stage: string,
 ): readonly Finding[] {
   const why = "It does not work as it is deployed.";
-  const broken = (reason = "no reason is told") => [
+  const broken = (reason = "no reason is given") => [
     { what: `The function ${name} has failed: ${oneLine(reason)}.`, why, fix: deployAgain(stage) },
   ];
   if (State === "Failed") return broken(StateReason);

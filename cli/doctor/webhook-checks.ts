@@ -52,7 +52,7 @@ export function checkAddress(
   if (!("webhooks" in status)) return [];
   const other = status.webhooks.find(({ kind, deployed }) => deployed !== webhookUrlOf(webhooksUrl, kind));
   if (other === undefined) return [];
-  const what = `The stage registers ${other.deployed}, and the outputs tell ${webhookUrlOf(webhooksUrl, other.kind)}.`;
+  const what = `The stage registers ${other.deployed}, and the outputs name ${webhookUrlOf(webhooksUrl, other.kind)}.`;
   const why = "The outputs are not those of the last deployment: commands may work on what is not in use.";
   return [{ what, why, fix: deployAgain(stage) }];
 }

@@ -29,7 +29,9 @@ export type DeadLetterPorts = {
 /** So many of a queue are looked at; who has more has other worries than one event. */
 const maxLookedAt = 1_000;
 
-/** The queues where letters about an event can lie: its kind's, that of calls, and those of who gets its message. */
+/**
+ * The queues where dead letters about an event can lie: its kind's, that of calls, and those of who gets its message.
+ */
 export function deadLetterPortsFor(operation: Operation, event: IncomeEvent | undefined): DeadLetterPorts {
   const { deployment, clients, terminal } = operation;
   const getters = subscriberQueues(deployment)

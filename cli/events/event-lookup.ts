@@ -20,8 +20,8 @@ export function lookupPorts(client: DynamoDBClient, tableName: string): LookupPo
 }
 
 /**
- * All stored events of a subject, in no order. A user's are also those of its accounts that told no user; an account's
- * also those that told its user, and so lie with it.
+ * All stored events of a subject, in no order. A user's are also those of its accounts that reported no user; an
+ * account's also those that reported its user, and so lie with it.
  */
 export async function eventsOf(subject: Subject, ports: LookupPorts): Promise<readonly StoredEvent[]> {
   const { stored, partitions, versionedRecords } = ports;
@@ -41,7 +41,7 @@ function isAbout({ kind, id }: Subject, event: StoredEvent["event"]): boolean {
   return (kind === "account" ? event.accountId : event.companyAccountId) === id;
 }
 
-/** Tells how far events have come. What is known of their subjects is read once for each subject. */
+/** Reports how far events have come. What is known of their subjects is read once for each subject. */
 export function progressReader({
   versionedRecords,
 }: Pick<LookupPorts, "versionedRecords">): (stored: StoredEvent) => Promise<EventProgress> {

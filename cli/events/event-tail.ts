@@ -20,7 +20,7 @@ export type TailRecord = StreamRecord & {
   readonly dynamodb?: { readonly ApproximateCreationDateTime?: Date | undefined } | undefined;
 };
 
-/** @returns undefined for changes that tell no event's way: data's own items, links, claims, what expires */
+/** @returns undefined for changes that report no event's way: data's own items, links, claims, what expires */
 export function happeningOf(record: TailRecord, now: Date): Happening | undefined {
   if (record.dynamodb?.NewImage === undefined || !isShown(record.dynamodb.NewImage)) return undefined;
   const at = (record.dynamodb.ApproximateCreationDateTime ?? now).toISOString();

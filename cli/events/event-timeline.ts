@@ -5,10 +5,10 @@ import { nameOf, ownerOf, subjectOf } from "../../domain/event/subjects.ts";
 import { type Subscriber, wants } from "../../domain/message/subscribers.ts";
 import type { EventDeadLetter } from "./event-dead-letters.ts";
 
-/** One step of an event's way; `done` is absent where it can't be told any more. */
+/** One step of an event's timeline; `done` is absent where it can't be reported any more. */
 export type Step = { readonly step: string; readonly done?: boolean; readonly detail: string };
 
-/** The way of a stored event through the pipeline, as far as its records tell. */
+/** The timeline of a stored event through the pipeline, as far as its records report. */
 export function eventTimeline(
   stored: StoredEvent,
   details: EventDetails | undefined,
@@ -34,7 +34,7 @@ function deadLetterStep({ queue, what, reason = "no reason was given", sentAt }:
 }
 
 function receivedDetail({ event, receipts }: StoredEvent): string {
-  if (event.reconciled === true) return `${event.receivedAt}, by reconciliation: no webhook told it`;
+  if (event.reconciled === true) return `${event.receivedAt}, by reconciliation: no webhook announced it`;
   return `${event.receivedAt}, ${receipts === 1 ? "once" : `${receipts} times`}`;
 }
 
@@ -56,7 +56,7 @@ function processedStep(event: IncomeEvent, records: SubjectRecords): Step {
     return { step: "judged", done: false, detail: `nothing has followed yet. ${remedy}` };
   }
   if (state === "past") {
-    return { step: "judged", detail: `can't be told: ${name} has judged at least twenty others since` };
+    return { step: "judged", detail: `is unknown: ${name} has processed at least twenty others since` };
   }
   const known =
     outcome === undefined
@@ -70,13 +70,13 @@ function fetchedStep(event: IncomeEvent, records: SubjectRecords): Step {
     return { step: "fetched", done: true, detail: "it said that there is nothing to read yet" };
   }
   const document = documentOf(event, records.documents);
-  if (document === undefined) return { step: "fetched", done: false, detail: "not wanted yet" };
+  if (document === undefined) return { step: "fetched", done: false, detail: "not requested yet" };
   const { wanted, done, fetchedAt = "never", content } = document;
   const brought = done === 0 ? "" : content === undefined ? ", the provider has none" : `, digest ${content}`;
   return {
     step: "fetched",
     done: done >= wanted,
-    detail: `wanted ${wanted}, done ${done}, last ${fetchedAt}${brought}`,
+    detail: `requested ${wanted}, done ${done}, last ${fetchedAt}${brought}`,
   };
 }
 

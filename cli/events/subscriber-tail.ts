@@ -16,7 +16,7 @@ export function messagesOf(record: StreamRecord, subscriber: Subscriber, source:
   );
 }
 
-/** Only states and data sets lead to messages. */
+/** Only states and documents lead to messages. */
 function isOfRecord(image: Readonly<Record<string, unknown>> | undefined): boolean {
   const key = isFields(image?.sk) ? String(image.sk.S) : "";
   return key === "STATE" || key.startsWith("DATA#");

@@ -3,8 +3,8 @@ import type { Candidate, Column } from "./candidates.ts";
 import { textOfSource } from "./cover.ts";
 
 /**
- * Why a time is not taken for the event's own: a record's time stays the same over the events of one subject, and a name
- * such as `created_at` may mean either. Undefined where it may be taken.
+ * Why a time is not taken for the event's own: a record's time stays the same over the events of one subject, and a
+ * name such as `created_at` may mean either. Undefined where it may be taken.
  */
 export function doubtOfTime(
   { column, confidence }: Candidate,
@@ -18,7 +18,7 @@ export function doubtOfTime(
     return `${where} was not taken for the event's time: it is the same in all events of a subject, as a record's is.`;
   }
   if (confidence !== "low" || several.length > 0) return undefined;
-  return `${where} may be the event's time or the record's, and was not taken: add samples of one subject to tell.`;
+  return `${where} may be the event's time or the record's, and was not taken: add samples of one subject to decide.`;
 }
 
 function timestampsBySubject(

@@ -118,7 +118,7 @@ function typesOf(
     names.flatMap((name) => {
       const type = meaningOf(kind, name);
       if (type !== undefined) return [[name, type] as const];
-      notes.push(`The event name "${name}" tells no change that is known: add it to mapping.${kind}.types.`);
+      notes.push(`The event name "${name}" names no change that is known: add it to mapping.${kind}.types.`);
       return [];
     }),
   );

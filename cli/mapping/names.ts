@@ -75,7 +75,7 @@ const compiled = new Map(
   ]),
 );
 
-/** The field that tells whom an event of a kind speaks of. */
+/** The field that says whom an event of a kind speaks of. */
 export const ownIds = {
   users: "userId",
   accounts: "accountId",

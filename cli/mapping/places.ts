@@ -11,7 +11,7 @@ import { wordsOf } from "./words.ts";
 /** A single value in a sample, and where it is. */
 export type Place = {
   readonly source: MappingSource;
-  /** Of all names on the way to it, in small letters: `data.accountId` has data, account and id. */
+  /** Of all names on the way to it, in lower case: `data.accountId` has data, account and id. */
   readonly words: readonly string[];
   readonly value: string | number | boolean;
 };

@@ -3,7 +3,7 @@ import type { WebhookKind } from "../../domain/event/events.ts";
 import { inspectPayload } from "../../domain/event/payload.ts";
 import { CommandError } from "../core/command-error.ts";
 
-/** A webhook in a file: its body's bytes, and headers by names in small letters. */
+/** A webhook in a file: its body's bytes, and headers by names in lower case. */
 export type Sample = {
   readonly name: string;
   readonly bytes: Uint8Array;
@@ -47,7 +47,7 @@ export function readSample(kind: WebhookKind, sample: Sample): ReadSample | { re
   return { sample, body: JSON.parse(Buffer.from(payload.bytes).toString("utf8")) };
 }
 
-/** Samples without those that are the same in headers and body: a retry tells nothing new. */
+/** Samples without those that are the same in headers and body: a retry says nothing new. */
 export function distinct(samples: readonly Sample[]): readonly Sample[] {
   const seen = new Map(samples.map((sample) => [digestOf(sample), sample]));
   return [...seen.values()];

@@ -38,7 +38,7 @@ export function readSettings(file: string): object {
   }
 }
 
-/** Settings are judged as at synth. @throws CommandError naming each setting in error and its remedy */
+/** Settings are evaluated as at synth. @throws CommandError naming each setting in error and its remedy */
 export function checkMapping(settings: unknown, file: string): StageMapping {
   try {
     return parseMappingPart(settings, file);

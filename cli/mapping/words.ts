@@ -1,4 +1,4 @@
-/** The words of a name in any style, in small letters: `accountId`, `account_id` and `Account-ID` have the same two. */
+/** The words of a name in any style, in lower case: `accountId`, `account_id` and `Account-ID` have the same two. */
 export function wordsOf(name: string): readonly string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")

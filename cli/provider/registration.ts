@@ -4,7 +4,7 @@ import { permanent } from "../../domain/core/failures.ts";
 import { fieldsOf, numberOf, textOf } from "../../domain/core/parse.ts";
 import type { Deployment } from "../core/deployment.ts";
 
-/** What the registration told; `settlesInSeconds` where the new secret can't be registered yet. */
+/** What the registration reported; `settlesInSeconds` where the new secret can't be registered yet. */
 export type Registered =
   | { readonly count: number; readonly secret: "current" }
   | { readonly count: number; readonly secret: "previous"; readonly settlesInSeconds: number };
@@ -31,6 +31,6 @@ function parseRegistered(value: unknown): Registered {
     case "previous":
       return { count, secret, settlesInSeconds: numberOf(fields, "settlesInSeconds") };
     default:
-      throw permanent(`the registration told of an unknown secret: ${secret}`);
+      throw permanent(`the registration named an unknown secret: ${secret}`);
   }
 }

@@ -23,7 +23,7 @@ export type Rotation = {
 
 /**
  * Rotates the webhook secret, so that no delivery is refused: receivers accept the new value beside the old one,
- * all of them know it, the provider is told to send it, and the old one stays accepted while the provider may try
+ * all of them know it, the provider is asked to send it, and the old one stays accepted while the provider may try
  * deliveries with it again. Killed at any point, the next run or the scheduled registration goes on from there.
  */
 export async function rotateSecret(ports: RotationPorts): Promise<Rotation> {
@@ -62,7 +62,7 @@ export async function revokeSecret({ store, register, terminal }: RotationPorts)
   );
 }
 
-/** What signs bodies is the provider's to tell: a rotation of the header's value leaves it as it is. */
+/** What signs bodies is the provider's to report: a rotation of the header's value leaves it as it is. */
 function signingOf(secret: WebhookSecret | undefined): Pick<WebhookSecret, "signing"> {
   return secret?.signing === undefined ? {} : { signing: secret.signing };
 }

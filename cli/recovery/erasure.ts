@@ -14,7 +14,9 @@ export type ErasurePorts = {
 
 /** The table has no way to wait for a write: between two looks. */
 const pauseInMs = 500;
-/** So many looks without anything new: a step takes the function's time at most, and a killed one comes back after six. */
+/**
+ * So many looks without anything new: a step takes the function's time at most, and a killed one comes back after six.
+ */
 const patience = (6 * 300 * 1000) / pauseInMs;
 
 /**
@@ -63,7 +65,7 @@ async function follow(
   throw new CommandError(
     "failed",
     "The erasure has made no progress for half an hour. Its task is still there, or in the dead letters of erase, with " +
-      "the reason. Run the command again when that is mended: what is done stays done.",
+      "the reason. Run the command again when that is fixed: what is done stays done.",
   );
 }
 

@@ -37,7 +37,7 @@ function failuresText({ batches, changes }: RepairedFailures, dryRun: boolean): 
 }
 
 function repairedText({ repaired: { events, states, dataSets } }: Repaired, dryRun: boolean): string {
-  const what = `${events} events, ${states} states and ${dataSets} data sets`;
+  const what = `${events} events, ${states} states and ${dataSets} documents`;
   return dryRun
     ? `It would derive again what follows from ${what}. Nothing was done.`
     : `Derived again what follows from ${what}. Messages that came before come again, with the same ids.`;

@@ -20,7 +20,7 @@ export type RepairPorts = {
   readonly pages: AsyncIterable<StoredPage>;
   readonly versionedRecords: KnownRecords;
   readonly relay: RelayChanges;
-  /** Told after each page how many items were read so far, and how many of them were repaired. */
+  /** Called after each page how many items were read so far, and how many of them were repaired. */
   readonly onPage: (examined: number, repaired: number) => void;
 };
 
@@ -34,7 +34,7 @@ export type Repaired = {
   readonly unreadable: readonly Key[];
 };
 
-/** Derives the consequences of stored items again, page by page; whatever fails is told and does not end it. */
+/** Derives the consequences of stored items again, page by page; whatever fails is reported and does not end it. */
 export async function repair(ports: RepairPorts, period: Period): Promise<Repaired> {
   const repaired: RepairCounts = { events: 0, states: 0, dataSets: 0 };
   const failed: Underived[] = [];
@@ -83,7 +83,7 @@ async function knownOf(
     return state && { of: "state", state };
   }
   const dataSets = await loadDocuments(subject);
-  // Which range of dates it is of is the relay's to tell: only what has judged it is known to be.
+  // Which range of dates it is of is the relay's to report: only what has processed it is known to be.
   const document = dataSets.find(({ judged }) => judged.includes(receiptKey(event, 1)));
   return document && { of: "data", document };
 }

@@ -22,7 +22,8 @@ export type ReplayFlags = SubjectFlags & {
 const defaultRate = 50;
 
 /**
- * A replay as it begins, from the flags of the command line. What comes later than now is told by the pipeline itself.
+ * A replay as it begins, from the flags of the command line. What comes later than now is reported by the pipeline
+ * itself.
  * @param names of the stage's subscribers
  * @throws CommandError naming the flag
  */
@@ -98,7 +99,7 @@ function receivers(
   return subscriber === undefined ? names : [subscriber];
 }
 
-/** Told apart by people too: when it began, and four letters. */
+/** Distinguished by people too: when it began, and four letters. */
 function newReplayId(now: Date): string {
   return `${now.toISOString().slice(0, 19).replaceAll(":", "").toLowerCase()}-${randomBytes(3).toString("hex")}`;
 }

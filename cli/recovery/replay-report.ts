@@ -4,7 +4,7 @@ import type { Replayed } from "./replay.ts";
 
 export type ReplayReport = { readonly data: object; readonly text: string; readonly problem?: string };
 
-/** What a replay told, or with `dryRun` what it would tell; `problem` where something could not be told. */
+/** What a replay reported, or with `dryRun` what it would report; `problem` where something could not be reported. */
 export function replayReport({ run, unreadable }: Replayed, dryRun: boolean): ReplayReport {
   const { messages, pending, sent } = run.counts;
   const lines = [
@@ -22,6 +22,6 @@ export function replayReport({ run, unreadable }: Replayed, dryRun: boolean): Re
   const text = lines.join("\n");
   if (unreadable.length === 0) return { data, text };
   const names = unreadable.map(({ pk, sk }) => oneLine(`${pk} ${sk}`)).join("\n  ");
-  const problem = `Nothing was told of ${unreadable.length} items that this release can't read:\n  ${names}`;
+  const problem = `Nothing was sent of ${unreadable.length} items that this release can't read:\n  ${names}`;
   return { data, text, problem };
 }

@@ -25,7 +25,7 @@ export type ReplayPorts = {
   readonly save: (run: ReplayRun) => Promise<ReplayRun | undefined>;
   /** The `source` of the stage's messages. */
   readonly source: string;
-  /** Told after each page how many items were read, and how many messages were found. */
+  /** Called after each page how many items were read, and how many messages were found. */
   readonly onPage: (examined: number, messages: number) => void;
 };
 
@@ -34,7 +34,7 @@ export type Replayed = { readonly run: ReplayRun; readonly unreadable: readonly 
 /** Read, sent and noted together: so few are sent again where a replay is killed. */
 const stepSize = 10;
 
-/** Tells again what a replay selects, from where it stands to the end. Killed, it goes on from its last step. */
+/** Sends again what a replay selects, from where it stands to the end. Killed, it goes on from its last step. */
 export async function replay(
   start: ReplayRun,
   subscribers: readonly SubscriberQueue[],
@@ -61,7 +61,7 @@ async function takeStep(
   subscribers: readonly SubscriberQueue[],
   ports: ReplayPorts,
 ): Promise<ReplayRun> {
-  // Read just before it is sent: what is erased meanwhile is not told.
+  // Read just before it is sent: what is erased meanwhile is not reported.
   const records = knownRecords(ports.versionedRecords);
   const found = await Promise.all(items.map(({ change }) => replayChange(change, run, records, ports)));
   const messages = found.flatMap((each) => (each === "pending" ? [] : each.map(({ message }) => message)));
@@ -87,7 +87,7 @@ async function takeStep(
   throw new CommandError("failed", `Another process goes on with the replay ${run.id}. This one has ended.`);
 }
 
-/** What a stored item tells again of what is selected; `pending` where its message is still to come by itself. */
+/** What a stored item sends again of what is selected; `pending` where its message is still to come by itself. */
 async function replayChange(
   change: StoredChange["change"],
   { selection }: ReplayRun,
@@ -105,7 +105,8 @@ async function replayChange(
   const own = replayRecord(change, source).filter(isWanted);
   const event = latestEventOf(change);
   if (event === undefined) return own;
-  // An event's own item tells it, for as long as it is kept; then its record does, if it is the last that it was told.
+  // An event's own item says it, for as long as it is kept; then its record does, if it is the last that it was
+  // reported.
   if (!isSelected(selection, { type: event.type, timestamp: event.receivedAt })) return own;
   if (await stored.has(event)) return own;
   const replayed = replayEvent(event, recordOf(change), source);

@@ -8,7 +8,7 @@ import { type PlannedEvent, unreadableBody } from "./plan.ts";
 
 /**
  * Checks that a kind's dead letters of this run are the body that can't be read, with its reason, and no other;
- * takes them away. Dead letters of others stay.
+ * takes them away. Dead dead letters of others stay.
  */
 export async function checkDeadLetters(
   kind: WebhookKind,
@@ -47,7 +47,7 @@ export async function checkDeadLetters(
 /** A dead letter is the envelope of what was received; its id is that of the body, also where that is not kept. */
 function idIn(envelope: string): string {
   try {
-    return textOf(fieldsOf(parseJson(envelope, "the letter"), "the letter"), "id");
+    return textOf(fieldsOf(parseJson(envelope, "the dead letter"), "the dead letter"), "id");
   } catch {
     return "";
   }

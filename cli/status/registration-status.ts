@@ -23,7 +23,7 @@ export async function listRegistrations(
   return parseRegistrations(await invokeFunction(lambda, output("RegisterFunctionName"), { list: true }));
 }
 
-/** As `listRegistrations`; what the provider can't tell is told, for the rest of a status is of use then. */
+/** As `listRegistrations`; what the provider can't tell is reported, for the rest of a status is of use then. */
 export async function registrationStatus(
   deployment: Pick<Deployment, "output" | "optionalOutput">,
   clients: Pick<Clients, "lambda">,

@@ -43,7 +43,7 @@ function queueRow(queue: QueueStatus, now: Date): readonly (string | number | un
   ];
 }
 
-/** Of a queue that holds something CloudWatch may not have told an age yet. */
+/** Of a queue that holds something CloudWatch may not have reported an age yet. */
 export function ageText(messages: number, seconds: number | undefined): string | undefined {
   if (messages === 0) return undefined;
   return seconds === undefined ? "?" : spanText(seconds);
@@ -59,7 +59,7 @@ function tokenText(token: TokenStatus, now: Date): string {
 
 /** How long a token lives still. */
 export function lifetimeText(expiresAt: string | undefined, now: Date): string {
-  if (expiresAt === undefined) return "tells no end";
+  if (expiresAt === undefined) return "has no end";
   const end = new Date(expiresAt);
   return `${end > now ? "ends" : "ended"} ${fromNow(end, now)}`;
 }
@@ -87,7 +87,7 @@ export function whereText(webhook: Registration): string {
     case "none":
       return `${webhook.kind} are not registered`;
     case "untold":
-      return `of ${webhook.kind} the provider does not tell`;
+      return `of ${webhook.kind} the provider does not say`;
   }
 }
 

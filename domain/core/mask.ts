@@ -2,7 +2,7 @@ const none: ReadonlySet<string> = new Set();
 
 /**
  * What a JSON value looks like, without what it says: structure, names and types stay, every text, number and boolean
- * is replaced by the name of its type. Not even the length of a text can be told; null says that there is nothing.
+ * is replaced by the name of its type. Not even the length of a text can be reported; null says that there is nothing.
  * @param shown texts that stay as they are, ids for example
  */
 export function mask(value: unknown, shown: ReadonlySet<string> = none): unknown {

@@ -57,7 +57,7 @@ export function isPrivateAddress(address: string): boolean {
 }
 
 /**
- * Whether a URL's host is a private address, or a name that always means this machine. Other names are judged by
+ * Whether a URL's host is a private address, or a name that always means this machine. Other names are evaluated by
  * what they resolve to, when they are called.
  */
 export function isPrivateHost(hostname: string): boolean {

@@ -15,7 +15,7 @@ export function parseTimestamp(text: string): string | undefined {
   const timestamp = new Date(`${date}T${time}.${milliseconds}${offset}`);
   if (Number.isNaN(timestamp.getTime()) || !isOnCalendar(date)) return undefined;
   const iso = timestamp.toISOString();
-  // An offset can push a moment out of the years of four digits, and then it would not compare as text.
+  // An offset can push a timestamp out of the years of four digits, and then it would not compare as text.
   return /^\d{4}-/.test(iso) ? iso : undefined;
 }
 

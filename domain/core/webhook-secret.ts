@@ -37,7 +37,7 @@ export function hasValidPrevious({ previous }: WebhookSecret, now: Date): boolea
   return previous !== undefined && now.getTime() < Date.parse(previous.until);
 }
 
-/** What the provider is told to send. */
+/** What the provider is asked to send. */
 export type ValueToRegister =
   | { readonly of: "current"; readonly value: string }
   | { readonly of: "previous"; readonly value: string; readonly settlesInSeconds: number };
@@ -102,7 +102,7 @@ export function isSigned(
   return isSame(signature, createHmac("sha512", signing).update(raw).digest("base64"));
 }
 
-// Digests have one length whatever was presented, so that timingSafeEqual never throws and never tells a length.
+// Digests have one length whatever was presented, so that timingSafeEqual never throws and never reports a length.
 function isSame(left: string, right: string): boolean {
   return timingSafeEqual(sha256(left), sha256(right));
 }

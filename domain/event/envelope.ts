@@ -21,7 +21,7 @@ export type Body =
   | { readonly as: "object"; readonly key: string; readonly of: "text" | "base64"; readonly bytes: number }
   /** Held live credentials and could not be parsed to drop them: only length and error were kept. */
   | { readonly as: "withheld"; readonly bytes: number; readonly error: string }
-  /** No webhook: what reconciliation found that one should have told. Only our own code writes it. */
+  /** No webhook: what reconciliation found that one should have reported. Only our own code writes it. */
   | { readonly as: "facts"; readonly facts: EventAttributes };
 
 /** What travels from the receiver, or from reconciliation, to the consumer, through queues and DLQs. */

@@ -6,15 +6,15 @@ import { type IncomeEvent, subjectKindOf } from "./events.ts";
 
 /**
  * How far a stored event has come. `stored`: nothing has followed yet. `asking`: it contradicts what is known, and the
- * provider is asked. `fetching`: data that it told of is to be read, or read again for a later event. `done`: nothing of it
- * is outstanding. `past`: its subject has judged too many others since to tell.
+ * provider is asked. `fetching`: data that it announced is to be read, or read again for a later event. `done`: nothing
+ * of it is outstanding. `past`: its subject has processed too many others since to report.
  */
 export const eventStates = ["stored", "asking", "fetching", "done", "past"] as const;
 export type EventState = (typeof eventStates)[number];
 
 export type EventProgress = {
   readonly state: EventState;
-  /** How it was judged; known until the next event of its subject is. */
+  /** How it was processed; known until the next event of its subject is. */
   readonly outcome?: Outcome;
   /** The version that it led to, where the outcome is known: the `sequence` of its message. */
   readonly version?: number;
@@ -36,7 +36,9 @@ export function progressOf(event: IncomeEvent, { state, documents }: SubjectReco
   return progressIn(document, event, isOpen ? "fetching" : undefined);
 }
 
-/** The data set that an endpoint event led to: the one that judged it, whether or not its dates were told apart. */
+/**
+ * The document that an endpoint event led to: the one that processed it, whether or not its dates were distinguished.
+ */
 export function documentOf(
   event: IncomeEvent,
   documents: readonly DocumentRecord[],

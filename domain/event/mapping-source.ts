@@ -4,7 +4,7 @@ import { type Fields, isFields } from "../core/parse.ts";
 /** Where a field of an event stands in a webhook: a JMESPath expression on its body, or one of its headers. */
 export type MappingSource = string | { readonly header: string };
 
-/** The headers of a webhook that its mapping names, by names in small letters. No others are ever carried. */
+/** The headers of a webhook that its mapping names, by names in lower case. No others are ever carried. */
 export type MappedHeaders = Readonly<Record<string, string>>;
 
 /** Evaluates a JMESPath expression on a JSON value; compiled expressions are the adapter's business. */
@@ -42,7 +42,7 @@ export function headerText(name: string, value: string): string {
   }
 }
 
-/** The headers that sources read, in small letters, each once, in order. */
+/** The headers that sources read, in lower case, each once, in order. */
 export function headersRead(sources: readonly unknown[]): readonly string[] {
   const names = sources.flatMap((source) =>
     isFields(source) && typeof source.header === "string" ? [source.header.toLowerCase()] : [],

@@ -26,7 +26,8 @@ export const mappedFields = [...idFields, ...textFields, ...otherFields];
 export type MappedField = (typeof mappedFields)[number];
 
 /**
- * How one kind's webhooks become events: data, not code. `type` and each field say where it stands, `types` translates the provider's event names into ours, `ids` says whether ids must be UUIDs.
+ * How one kind's webhooks become events: data, not code. `type` and each field say where it stands, `types` translates
+ * the provider's event names into ours, `ids` says whether ids must be UUIDs.
  */
 export type KindMapping = {
   readonly type: MappingSource;
@@ -149,7 +150,7 @@ function isClean(text: string): boolean {
   return text.isWellFormed() && !refusedCharacters.test(text);
 }
 
-/** An id as events carry it: UUIDs in small letters. @throws permanent failure */
+/** An id as events carry it: UUIDs in lower case. @throws permanent failure */
 export function idAt(field: string, value: unknown, ids: KindMapping["ids"]): string | undefined {
   const text = textAt(field, value);
   if (text === undefined || ids === "any") return text;

@@ -13,7 +13,7 @@ const credentialFields: ReadonlySet<string> = new Set(["link", "session"]);
 
 /**
  * Checks that a body is JSON and drops live credentials from those of users, at any depth; other kinds keep
- * their bytes as they are. An event that its mapped headers tell may have no body: it counts as null.
+ * their bytes as they are. An event that its mapped headers report may have no body: it counts as null.
  */
 export function inspectPayload(kind: WebhookKind, bytes: Uint8Array, headers: MappedHeaders = {}): Payload {
   if (bytes.length === 0 && Object.keys(headers).length > 0) return { ok: true, bytes: Buffer.from("null") };
@@ -30,7 +30,7 @@ export function inspectPayload(kind: WebhookKind, bytes: Uint8Array, headers: Ma
   }
 }
 
-// The engine's own message quotes the body, which may hold a credential; only the position may be told. A body
+// The engine's own message quotes the body, which may hold a credential; only the position may be reported. A body
 // can say "at position 5" itself, so only the end of the message counts: messages that quote end otherwise.
 const positionAtTheEnd = /in JSON at position (\d+) \(line \d+ column \d+\)$/;
 

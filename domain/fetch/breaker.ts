@@ -11,14 +11,14 @@ export type BreakerSettings = {
 
 /**
  * What all callers share: until when none calls (milliseconds since 1970, 0: closed, all may call), and how many
- * times in a row the provider was found dead.
+ * times in a row the provider was found down.
  */
 export type Breaker = { readonly openUntil: number; readonly opened: number };
 
 export const closed: Breaker = { openUntil: 0, opened: 0 };
 
-/** What a call told about the provider: that it lives, or that it fails and how long it asks to be left alone. */
-export type CallResult = "alive" | { readonly pauseInSeconds: number };
+/** What a call reported about the provider: that it lives, or that it fails and how long it asks to be left alone. */
+export type CallResult = "healthy" | { readonly pauseInSeconds: number };
 
 /** @throws permanent failure naming the setting */
 export function parseBreakerSettings(value: unknown): BreakerSettings {
@@ -30,13 +30,13 @@ export function parseBreakerSettings(value: unknown): BreakerSettings {
   };
 }
 
-/** The breaker after the provider was found dead once more; the wait is at least half of its ceiling, at random. */
+/** The breaker after the provider was found down once more; the wait is at least half of its ceiling, at random. */
 export function reopened({ opened }: Breaker, now: Date, settings: BreakerSettings, random: number): Breaker {
   const wait = waitInSeconds(opened, settings) * (0.5 + random / 2);
   return { openUntil: now.getTime() + Math.ceil(wait * 1000), opened: opened + 1 };
 }
 
-/** The breaker after the provider asked for a pause, which says nothing of how dead it is. */
+/** The breaker after the provider asked for a pause, which says nothing of whether it is down. */
 export function paused({ opened }: Breaker, now: Date, seconds: number, settings: BreakerSettings): Breaker {
   const wait = Math.min(seconds, settings.maxSeconds);
   return { openUntil: now.getTime() + Math.ceil(wait * 1000), opened };
@@ -44,7 +44,7 @@ export function paused({ opened }: Breaker, now: Date, seconds: number, settings
 
 /**
  * Up to how much later than the next try a task may come back: the tasks that wait are spread over twice the time
- * between tries, so that a dead provider's backlog is not handled again and again.
+ * between tries, so that a provider that is down's backlog is not handled again and again.
  */
 export function spreadInSeconds({ opened }: Breaker, settings: BreakerSettings): number {
   return 2 * waitInSeconds(opened, settings);

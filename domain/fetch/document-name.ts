@@ -10,7 +10,7 @@ export type DataName = { readonly endpoint: string; readonly range?: DateRange }
 // Becomes part of keys and paths. What else a provider may write for a date is left to a read of the whole.
 const date = /^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}:\d{2}(\.\d{1,9})? ?(UTC|Z|[+-]\d{2}:\d{2})?)?$/;
 
-/** The range of dates that an event tells; undefined where it tells none, or not in a form that is known. */
+/** The range of dates that an event announces; undefined where it says none, or not in a form that is known. */
 export function rangeOf({
   dateStart,
   dateEnd,

@@ -13,8 +13,8 @@ import {
 import { type DataName, parseDataName } from "./document-name.ts";
 
 /**
- * What is known of one endpoint's data, all of it or a range: not the data, but how much was wanted and fetched. Coalescing
- * counts, it trusts no clock: each event raises `wanted`; a fetch notes it before calling, and writes it as
+ * What is known of one endpoint's data, all of it or a range: not the data, but how much was requested and fetched.
+ * Coalescing counts, it trusts no clock: each event raises `wanted`; a fetch notes it before calling, and writes it as
  * `done` with the data. A task that is not above `done` is void.
  */
 export type DocumentRecord = DataName & {
@@ -27,7 +27,7 @@ export type DocumentRecord = DataName & {
   readonly content?: string;
   /** When the last fetch was answered, ISO 8601, whether it brought data or none. */
   readonly fetchedAt?: string;
-  /** Which version told subscribers of `content`, and when, ISO 8601: whoever tells it again names that one. */
+  /** Which version notified subscribers of `content`, and when, ISO 8601: whoever replays it names that one. */
   readonly announced?: Announced;
   readonly judged: ProcessedReceipts;
   readonly latest: LastChange;
@@ -64,7 +64,7 @@ function nothingKnown(subject: Subject, { endpoint, range }: DataName): Document
 
 /**
  * Takes one receipt of an endpoint event into account.
- * @returns the next data set, or undefined where the receipt was judged before or is a known retry
+ * @returns the next document, or undefined where the receipt was processed before or is a known retry
  */
 export function requestFetch(
   known: DocumentRecord | undefined,
@@ -91,7 +91,7 @@ export function requestFetch(
 }
 
 /**
- * Wants an endpoint's data for another reason than an event, told by `mark`: the same reason wants it once.
+ * Requests an endpoint's data for another reason than an event, reported by `mark`: the same reason requests it once.
  * @param correlationId of what led to it
  * @returns undefined where that reason was counted before
  */
@@ -117,7 +117,7 @@ export function isFetchedBefore({ done, fetchedAt }: DocumentRecord, timestamp: 
   return done > 0 && (fetchedAt === undefined || fetchedAt < timestamp);
 }
 
-/** How often an endpoint's data was wanted, over all of its ranges: it rises with each event that tells of data. */
+/** How often an endpoint's data was requested, over all of its ranges: it rises with each event that announces data. */
 export function requestedOf(documents: readonly DocumentRecord[], endpoint: string): number {
   return documents
     .filter((document) => document.endpoint === endpoint)
@@ -125,7 +125,7 @@ export function requestedOf(documents: readonly DocumentRecord[], endpoint: stri
 }
 
 /**
- * Notes that what was wanted up to `noted` has been fetched.
+ * Notes that what was requested up to `noted` has been fetched.
  * @param content digest of the data, undefined where the provider has none (404, 410)
  * @param correlationId of what led to the call
  * @returns undefined where a later fetch was faster

@@ -17,12 +17,12 @@ export type ProviderSettings = {
     };
     readonly read: string;
     readonly readCompany: string;
-    /** Unset: data is read as a whole, whatever dates its event tells. */
+    /** Unset: data is read as a whole, whatever dates its event announces. */
     readonly readRange?: string;
     readonly readCompanyRange?: string;
     readonly account: string;
     readonly companyAccount: string;
-    /** Unset: a weak deletion of a user stays unconfirmed. */
+    /** Unset: an unordered deletion of a user stays unconfirmed. */
     readonly user?: string;
     readonly users: string;
     /** Unset: users are compared with the provider's list, their accounts are not. */
@@ -37,7 +37,7 @@ export type ProviderSettings = {
     readonly bodySeconds: number;
   };
   readonly maxResponseBytes: number;
-  /** Of all pages of a data set together. */
+  /** Of all pages of a document together. */
   readonly maxDataBytes: number;
   readonly paging: PagingSettings;
   /** Whether the provider may answer from this machine or a private network. */
@@ -116,7 +116,7 @@ export function parseStartEndpoints(value: unknown): readonly string[] {
   return value.map(String);
 }
 
-/** The kinds of subjects whose data is read by the dates that its events tell. */
+/** The kinds of subjects whose data is read by the dates that its events announce. */
 export function parseReadByRange(value: unknown): readonly string[] {
   if (!Array.isArray(value)) throw permanent("readByRange: expected a list");
   return value.map(String);
@@ -131,7 +131,7 @@ export function readPath(
   const isCompany = subject.kind === "company-account";
   const template = isCompany ? paths.readCompany : paths.read;
   const rangeTemplate = isCompany ? paths.readCompanyRange : paths.readRange;
-  // Where the setting was taken back since the range was wanted: the whole holds the range too.
+  // Where the setting was taken back since the range was requested: the whole holds the range too.
   if (range === undefined || rangeTemplate === undefined) return fillPath(template, subject, endpoint);
   return fillPath(rangeTemplate, subject, endpoint, range);
 }

@@ -3,7 +3,7 @@ import { type Continuation, parseContinuation } from "./paging.ts";
 
 /** How far a list has been read: travels with its task. */
 export type ReadProgress = {
-  /** What was wanted when the first page was read; see `data-set.ts`. */
+  /** What was requested when the first page was read; see `data-set.ts`. */
   readonly noted: number;
   readonly from: Continuation;
   /** What the items so far are kept as. */

@@ -20,8 +20,8 @@ import { parseReadProgress, type ReadProgress } from "./read-progress.ts";
 export const taskVersion = 1;
 
 /**
- * What is to be called at the provider: start a data fetch, read an endpoint's data, ask for a state; or check, when
- * it is `due` (ISO 8601), that events have answered a start. `wanted` is what each endpoint had been wanted before it.
+ * What is to be called at the provider: start a data fetch, read an endpoint's data, ask for a state; or check, when it
+ * is `due` (ISO 8601), that events have answered a start. `wanted` is what each endpoint had been requested before it.
  */
 export type Task = {
   readonly schemaVersion: typeof taskVersion;

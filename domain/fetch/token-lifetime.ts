@@ -36,7 +36,7 @@ export function isNearEnd(lifetime: TokenLifetime, now: Date, settings: RefreshS
   return remaining <= dueFrom / 2 && dueFrom - remaining > 2 * settings.refreshEveryMinutes * 60;
 }
 
-/** What is left of a token's life, below 0 where it has ended; undefined where its end can't be read. */
+/** What is left of a token's lifetime, below 0 where it has ended; undefined where its end can't be read. */
 export function remainingInSeconds({ expiresAt }: TokenLifetime, now: Date): number | undefined {
   return expiresAt === undefined ? undefined : expiresAt - now.getTime() / 1000;
 }
@@ -59,7 +59,7 @@ export function isShortLived(
 
 /**
  * Which of two tokens is the newer one: by when they were issued, then by when they end.
- * @returns above 0 where it is the first, below 0 where it is the second, 0 where their claims don't tell
+ * @returns above 0 where it is the first, below 0 where it is the second, 0 where their claims don't report
  */
 export function compareAge(first: TokenLifetime, second: TokenLifetime): number {
   return difference(first.issuedAt, second.issuedAt) || difference(first.expiresAt, second.expiresAt);

@@ -11,18 +11,18 @@ import { messageOfDocument, messageOfState } from "./message.ts";
 import type { Message } from "./message-schemas.ts";
 
 /**
- * What follows from a change. `judge` and `want` write to the table, whose stream then tells the next change;
- * the others leave the table. Each is harmless when it is done twice.
+ * What follows from a change. `applyEvent` and `requestFetch` write to the table, whose stream then has the next
+ * change; the others leave the table. Each is harmless when it is done twice.
  */
 export type Consequence =
   | {
-      readonly do: "judge";
+      readonly do: "applyEvent";
       readonly subject: Subject;
       readonly event: IncomeEvent;
       readonly receipts: number;
     }
   | {
-      readonly do: "want";
+      readonly do: "requestFetch";
       readonly subject: Subject;
       readonly endpoint: string;
       readonly event: IncomeEvent;
@@ -50,9 +50,9 @@ export function consequencesOf(change: Change, source: string): readonly Consequ
 
 function ofEvent(event: IncomeEvent, receipts: number): Consequence {
   const subject = subjectOf(event);
-  if (subjectKindOf(event.type) !== "endpoint") return { do: "judge", subject, event, receipts };
+  if (subjectKindOf(event.type) !== "endpoint") return { do: "applyEvent", subject, event, receipts };
   if (event.endpoint === undefined) throw permanent("event.endpoint: missing");
-  return { do: "want", subject, endpoint: event.endpoint, event, receipts };
+  return { do: "requestFetch", subject, endpoint: event.endpoint, event, receipts };
 }
 
 function ofState(before: State | undefined, after: State, source: string): readonly Consequence[] {
@@ -85,8 +85,8 @@ function ofData(
 }
 
 /**
- * The stream tells of every write; one that left the version alone has no consequences. Only `repair` hands over a
- * version whose `latest` is another: it tells of an event again, and nothing else follows.
+ * The stream announces every write; one that left the version alone has no consequences. Only `repair` hands over a
+ * version whose `latest` is another: it announces an event again, and nothing else follows.
  */
 function isReplayed(
   before: { readonly latest: LastChange },

@@ -11,7 +11,7 @@ type Contract = {
   readonly sentWhen: string;
   readonly time: string;
   /**
-   * Which messages replace each other, the higher `sequence` the lower: each tells all that is known of its
+   * Which messages replace each other, the higher `sequence` the lower: each reports all that is known of its
    * subject, or only messages of one type do (that an endpoint has news does not tell which data is stored).
    */
   readonly newestOf: "subject" | "subject and type";
@@ -73,7 +73,7 @@ const reconciled = {
 } as const;
 const deleted = flag("Whether it is deleted, after the event. Final.");
 const unconfirmed = flag("Whether what is known is in doubt, until the provider has answered.");
-const connected = flag("Whether it is connected, after the event; absent while nothing has told it.");
+const connected = flag("Whether it is connected, after the event; absent while nothing has said so.");
 const known = { connected, userId, datasourceId };
 
 const userEvent = object({ userId, deleted, unconfirmed, outcome }, { reconciled });
@@ -81,14 +81,14 @@ const accountEvent = object({ accountId, deleted, unconfirmed, outcome }, { ...k
 const companyEvent = object({ companyAccountId, deleted, unconfirmed, outcome }, { ...known, reconciled });
 
 const dates = {
-  dateStart: text("The first day that the event told, or that the data is of, as the provider wrote it."),
+  dateStart: text("The first day that the event named, or that the data is of, as the provider wrote it."),
   dateEnd: text("The last day, likewise."),
 };
 const ofEitherAccount = {
   oneOf: [{ required: ["accountId"] }, { required: ["companyAccountId"] }],
 } as const;
 
-const eventTime = "The event's own time; where the provider tells none, when it was received.";
+const eventTime = "The event's own time; where the provider gives none, when it was received.";
 const answerTime = "When the provider answered.";
 
 const aboutUser = { time: eventTime, newestOf: "subject", data: userEvent } as const;
@@ -103,7 +103,7 @@ const confirmed = {
 const erased = {
   sentWhen:
     "An operator's command, or a deletion where the stage's settings say so, erased all that was kept. Forget it, too: " +
-    "nothing more comes of it, unless the provider tells of it again in months; then its sequences begin anew.",
+    "nothing more comes of it, unless the provider announces it again in months; then its sequences start over.",
   time: "When it was erased first.",
   newestOf: "subject",
 } as const;
@@ -174,7 +174,7 @@ export const contract = {
       "An operator tried this subscriber (`subscribers test`): sent to its queue alone, whatever its filter says.",
     time: "When it was sent.",
     newestOf: "subject",
-    data: object({ test: { type: "boolean", const: true, description: "It tells of nothing." } }, {}),
+    data: object({ test: { type: "boolean", const: true, description: "It announces nothing." } }, {}),
   },
 } as const satisfies Record<MessageType, Contract>;
 

@@ -58,7 +58,7 @@ function ofEvent(
       return { ...attributes, type, data };
     }
     case "endpoint.updated":
-      throw permanent("event.type: a state is not told by an endpoint event");
+      throw permanent("event.type: no endpoint event announces a state");
   }
 }
 
@@ -79,7 +79,7 @@ function ofAnswer(state: State, attributes: Attributes): Message {
   }
 }
 
-/** The message of a data set's present version; undefined where it has none of its own. */
+/** The message of a document's present version; undefined where it has none of its own. */
 export function messageOfDocument(document: DocumentRecord, source: string): Message | undefined {
   const { latest, subject, endpoint, range, content } = document;
   const common = {
@@ -118,7 +118,7 @@ export function messageOfDocument(document: DocumentRecord, source: string): Mes
 const lastOfAll = "9".repeat(20);
 
 /**
- * Tells that a subject was erased, and when first (ISO 8601); the same each time it is sent.
+ * Reports that a subject was erased, and when first (ISO 8601); the same each time it is sent.
  * @param correlationId of what led to the erasure
  */
 export function messageOfErasure(

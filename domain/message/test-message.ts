@@ -1,7 +1,7 @@
 import type { MessageOf } from "./message-schemas.ts";
 
 /**
- * A message that tells of nothing: CloudEvents 1.0 as all others, thin, and marked as a test.
+ * A message that announces nothing: CloudEvents 1.0 as all others, thin, and marked as a test.
  * @param subscriber the name of the one that gets it, alone and whatever its filter says
  * @param source the stage's, as in all its messages
  */

@@ -10,16 +10,16 @@ import type { State } from "../state/state.ts";
  */
 export type DriftType = "missed" | "contradicted" | "unlisted";
 
-/** What was missed, as the event that tells it. */
+/** What was missed, as the event that announces it. */
 export type Drift = {
   readonly drift: DriftType;
   readonly kind: WebhookKind;
-  /** The same for the same gap, however often it is found; another one once the state has moved on. */
+  /** The same for the same drift, however often it is found; another one once the state has moved on. */
   readonly id: string;
   readonly facts: EventAttributes;
 };
 
-/** `deleted`: the provider lists what the table knows as deleted; a deletion is final, so nothing is told. */
+/** `deleted`: the provider lists what the table knows as deleted; a deletion is final, so nothing is reported. */
 export type ComparisonResult = Drift | "agrees" | "deleted";
 
 /**
@@ -46,7 +46,7 @@ export function compareAccount(
   if (known?.deleted === true) return listed === undefined ? "agrees" : "deleted";
   if (listed === undefined) {
     if (known === undefined) return "agrees";
-    // Weak, so the provider is asked: only its 404 or 410 makes the account deleted.
+    // Unordered, so the provider is asked: only its 404 or 410 makes the account deleted.
     const facts: EventAttributes = { type: "account.deleted", userId, accountId: known.subject.id };
     return driftOf("unlisted", "accounts", known, facts);
   }
@@ -76,7 +76,7 @@ export function countComparisons(
   };
 }
 
-/** What is still unconfirmed is told again: the question to the provider may have been lost. */
+/** What is still unconfirmed is sent again: the question to the provider may have been lost. */
 function isConflicting(known: State, connected: boolean | undefined): boolean {
   return known.unconfirmed || (connected !== undefined && connected !== (known.connected ?? false));
 }

@@ -10,7 +10,7 @@ export type Counts = {
   readonly unlisted: number;
   /** Listed, though the table knows them as deleted. */
   readonly deleted: number;
-  /** Data sets that were wanted again for their age. */
+  /** Documents that were requested again for their age. */
   readonly reread: number;
   /** Listed items that could not be read, and users whose accounts could not. */
   readonly skipped: number;
@@ -48,7 +48,7 @@ export type Run = {
   readonly counts: Counts;
 };
 
-/** What data that a run had read again is told under; what was missed is told under its event's id. */
+/** What data that a run had read again is reported under; what was missed is reported under its event's id. */
 export function correlationOfRun(startedAt: string): string {
   return `reconciliation.${startedAt}`;
 }

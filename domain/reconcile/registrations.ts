@@ -11,12 +11,14 @@ export type Registration = { readonly kind: WebhookKind; readonly deployed: stri
   | { readonly is: "untold"; readonly reason: string }
 );
 
-/** What is registered, judged by the address that is deployed. @param url as the provider tells it */
+/** What is registered, evaluated by the address that is deployed. @param url as the provider says it */
 export function registrationAt(kind: WebhookKind, deployed: string, url: string): Registration {
   return url === deployed ? { kind, deployed, is: "here" } : { kind, deployed, is: "elsewhere", url };
 }
 
-/** Where the webhooks of a kind are sent. @param webhooksUrl the deployed address below which each kind has its route */
+/**
+ * Where the webhooks of a kind are sent. @param webhooksUrl the deployed address below which each kind has its route
+ */
 export function webhookUrlOf(webhooksUrl: string, kind: WebhookKind): string {
   return `${webhooksUrl.replace(/\/$/, "")}/${kind}`;
 }

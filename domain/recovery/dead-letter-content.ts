@@ -4,7 +4,7 @@ import { isWebhookKind } from "../event/events.ts";
 import { nameOf } from "../event/subjects.ts";
 import { readEraseTask } from "./erasure.ts";
 
-/** What a dead letter is about, as far as its body tells: it may be of any release, or of nobody that we know. */
+/** What a dead letter is about, as far as its body reports: it may be of any release, or of nobody that we know. */
 export type DeadLetterContent = {
   /** `users event`, `read task`, `erasure`, a message's type, or `unreadable`. */
   readonly what: string;
@@ -17,7 +17,7 @@ export type DeadLetterContent = {
 };
 
 export function contentOfDeadLetter(body: string): DeadLetterContent {
-  const fields = orUndefined(() => parseJson(body, "the letter"));
+  const fields = orUndefined(() => parseJson(body, "the dead letter"));
   if (!isFields(fields)) return { what: "unreadable" };
   const content =
     eventContent(fields, body) ?? taskContent(fields) ?? messageContent(fields) ?? erasureContent(body);
@@ -47,7 +47,7 @@ function erasureContent(text: string): DeadLetterContent | undefined {
   return task && { what: "erasure", id: nameOf(task.subject) };
 }
 
-/** What can't be read is nothing here: a letter lies where it does for some reason. */
+/** What can't be read is nothing here: a dead letter lies where it does for some reason. */
 function orUndefined<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -12,7 +12,7 @@ export type DeadLetter = {
   readonly returns?: string;
 };
 
-/** What becomes of the letters that were looked at. */
+/** What becomes of the dead letters that were looked at. */
 export type Looked = {
   /** They are taken away; the others stay where they lie. */
   readonly done: readonly DeadLetter[];

@@ -132,7 +132,7 @@ export function eraseTaskForLateData(change: Change, erased: ReadonlySet<string>
   );
 }
 
-/** The task for a user whose deletion is certain with this change: told by the event itself, or by the provider. */
+/** The task for a user whose deletion is certain with this change: reported by the event itself, or by the provider. */
 export function erasureOnDeletion(change: Change): EraseTask | undefined {
   if (change.of !== "state" || change.after.subject.kind !== "user") return undefined;
   return isNewlyDeleted(change) ? eraseTask(change.after.subject, "deleted") : undefined;

@@ -1,6 +1,6 @@
 /**
- * What a letter that was redriven carries: how often, and by which run last. It is one message attribute, `3 <run>`,
- * which our own functions hand on and SQS itself keeps, so that what fails again comes back with it.
+ * What a dead letter that was redriven carries: how often, and by which run last. It is one message attribute, `3
+ * <run>`, which our own functions hand on and SQS itself keeps, so that what fails again comes back with it.
  */
 export type RedriveCount = { readonly count: number; readonly run: string | undefined };
 
@@ -10,7 +10,7 @@ export function readRedriveCount(text: string | undefined): RedriveCount {
   return { count: Number(count), run };
 }
 
-/** The attribute of a letter that a run redrives. */
+/** The attribute of a dead letter that a run redrives. */
 export function nextRedriveCount(text: string | undefined, run: string): string {
   return `${readRedriveCount(text).count + 1} ${run}`;
 }

@@ -17,11 +17,11 @@ type ChangeOf<Of extends Change["of"]> = Extract<Change, { of: Of }>;
 /**
  * Changes of the table that, relayed again, give whatever may have got lost of a stored item's consequences. All of
  * them are harmless where nothing was lost: messages come again with the same ids, tasks are void, links are as they
- * were. A receipt that is judged again because its mark is forgotten changes no fact; at worst the provider is asked,
+ * were. A receipt that is processed again because its key is forgotten changes no fact; at worst the provider is asked,
  * or data is read, once more.
  */
 
-/** What the event is about, as it stands: a state, or for endpoint events a data set. */
+/** What the event is about, as it stands: a state, or for endpoint events a document. */
 export type Known =
   | { readonly of: "state"; readonly state: State }
   | { readonly of: "data"; readonly document: DocumentRecord };
@@ -56,7 +56,7 @@ export function repairsOfEvent(
 }
 
 /**
- * Its tasks and links, and the provider's answer if that is its latest; events are told of by their own items.
+ * Its tasks and links, and the provider's answer if that is its latest; events are announced by their own items.
  * @param isFetched whether data of the subject was fetched since the state's present version: then a start is no news
  */
 export function repairsOfState(state: State, isFetched: boolean): readonly Change[] {
@@ -75,11 +75,11 @@ export function repairsOfDocument(document: DocumentRecord): readonly Change[] {
   ];
 }
 
-/** What is outstanding is repaired whenever it began: nothing tells when its task got lost. */
+/** What is outstanding is repaired whenever it began: nothing says when its task got lost. */
 export function needsRepair(change: Change, period: Period): boolean {
   switch (change.of) {
     case "event":
-      // Nothing tells when bytes came again.
+      // Nothing says when bytes came again.
       return isWithin(period, change.event.receivedAt) || isRepeated(change);
     case "state":
       return change.after.unconfirmed || isAnnouncedWithin(change.after.latest, period);
@@ -114,7 +114,7 @@ function replayedChanges(known: Known | undefined, event: IncomeEvent): readonly
   }
 }
 
-/** Whatever it tells of, a version that tells of something else follows as news. */
+/** Whatever it announces, a version that announces something else follows as news. */
 function withoutCause<T extends { readonly latest: LastChange }>(record: T): T {
   return {
     ...record,

@@ -25,7 +25,7 @@ export type ReplayRun = {
 export type ReplayCounts = {
   /** Items that were read. */
   readonly examined: number;
-  /** Messages that were told again, each once, however many got it. */
+  /** Messages that were sent again, each once, however many got it. */
   readonly messages: number;
   /** Events whose messages are still to come by themselves. */
   readonly pending: number;

@@ -3,7 +3,7 @@ import type { DocumentRecord } from "../fetch/document.ts";
 import { correlationOf } from "./last-change.ts";
 import type { State } from "./state.ts";
 
-/** One change of the table, as its stream tells it. */
+/** One change of the table, as its stream announces it. */
 export type Change =
   | { readonly of: "event"; readonly event: IncomeEvent; readonly receipts: number }
   | { readonly of: "state"; readonly before: State | undefined; readonly after: State }

@@ -3,7 +3,7 @@ import { type Fields, fieldsOf, optionalText, present, textOf } from "../core/pa
 import { type IncomeEvent, parseEvent } from "../event/events.ts";
 
 /**
- * How an event was judged: `applied`, `agreed` (nothing new), `stale` (older than what is known), or
+ * How an event was processed: `applied`, `agreed` (nothing new), `stale` (older than what is known), or
  * `unconfirmed` (it contradicts what is known and no time says which is newer: the provider is asked).
  */
 export const outcomes = ["applied", "agreed", "stale", "unconfirmed"] as const;
@@ -44,7 +44,7 @@ export function correlationOf(latest: LastChange): string | undefined {
   return latest.cause === "event" ? latest.event.id : latest.correlationId;
 }
 
-/** When a record was told what it tells of; undefined where it tells nothing. */
+/** When a record was reported what it announces; undefined where it says nothing. */
 export function changedAt(latest: LastChange): string | undefined {
   switch (latest.cause) {
     case "event":
@@ -69,30 +69,30 @@ function parseOutcome(value: unknown): Outcome {
 }
 
 /**
- * Marks of the receipts that a record has judged lately. The relay is at least once: with these, a batch that
- * comes again changes nothing. Not marked, for it would cost a write, is a receipt that changed nothing: bytes
- * received again that agreed. Such a one, and one older than the last twenty, is judged again, which at worst
+ * Keys of the receipts that a record has processed lately. The relay is at least once: with these, a batch that
+ * comes again changes nothing. Not kept, for it would cost a write, is a receipt that changed nothing: bytes
+ * received again that agreed. Such a one, and one older than the last twenty, is processed again, which at worst
  * asks the provider once more.
  */
 export type ProcessedReceipts = readonly string[];
 const maxReceipts = 20;
 
-/** A mark is one receipt of one event: a prefix of its digest, and how often it had been received. */
+/** A key is one receipt of one event: a prefix of its digest, and how often it had been received. */
 export function receiptKey(event: IncomeEvent, receipts: number): string {
   return `${receiptKeyPrefix(event)}${receipts}`;
 }
 
-/** Whether any receipt of an event is among those judged lately. */
+/** Whether any receipt of an event is among those processed lately. */
 export function isProcessed(receipts: ProcessedReceipts, event: IncomeEvent): boolean {
   return receipts.some((key) => key.startsWith(receiptKeyPrefix(event)));
 }
 
-/** Whether a receipt of the event was judged last of all. */
+/** Whether a receipt of the event was processed last of all. */
 export function isProcessedLast(receipts: ProcessedReceipts, event: IncomeEvent): boolean {
   return receipts.at(-1)?.startsWith(receiptKeyPrefix(event)) === true;
 }
 
-/** Whether so many were judged that the first of them are forgotten. */
+/** Whether so many were processed that the first of them are forgotten. */
 export function isHistoryFull(receipts: ProcessedReceipts): boolean {
   return receipts.length >= maxReceipts;
 }

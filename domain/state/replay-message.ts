@@ -5,29 +5,29 @@ import type { LastChange, Outcome } from "./last-change.ts";
 import { claimOf, type State } from "./state.ts";
 
 /**
- * Telling again of what a record was told before. The message has the id and the words of the event, and the
+ * Replays what a record announced before. The message has the id and the words of the event, and the
  * `sequence` and the state of the record as it stands now: so the order by `sequence` stays right.
  */
 
-/** The state, with an event that it has judged as what it tells of. */
+/** The state, with an event that it has processed as its last change. */
 export function replayState(state: State, event: IncomeEvent): State {
   return isLatest(state.latest, event)
     ? state
     : { ...state, latest: { cause: "event", event, outcome: outcomeNow(state, event) } };
 }
 
-/** The data set, with an event that it has taken into account as what it tells of. */
+/** The document, with an event that it has taken into account as its last change. */
 export function replayDocument(document: DocumentRecord, event: IncomeEvent): DocumentRecord {
   return isLatest(document.latest, event)
     ? document
     : { ...document, latest: { cause: "event", event, outcome: "applied" } };
 }
 
-/** The data set, with its data as what it tells of; undefined where none was ever told of. */
+/** The document, with its data as its last change; undefined where none was ever announced. */
 export function replayData(document: DocumentRecord): DocumentRecord | undefined {
   const { latest, announced, content, fetchedAt } = document;
   if (latest.cause === "answer") return document;
-  // Data that a release fetched which did not note the version that told of it.
+  // Data that a release fetched which did not note the version that announced it.
   const at = announced?.at ?? (content && fetchedAt);
   if (at === undefined) return undefined;
   const correlation = present({ correlationId: announced?.correlationId });
@@ -38,7 +38,7 @@ export function isLatest(latest: LastChange, event: IncomeEvent): boolean {
   return latest.cause === "event" && latest.event.id === event.id;
 }
 
-/** How an event that was judged long ago stands to what is known now: `agreed` where what it says is so. */
+/** How an event that was processed long ago stands to what is known now: `agreed` where what it says is so. */
 function outcomeNow(state: State, event: IncomeEvent): Outcome {
   if (state.unconfirmed) return "unconfirmed";
   const { deleted, connected = state.connected } = claimOf(event);

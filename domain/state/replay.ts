@@ -18,7 +18,7 @@ export type ReplaySelection = {
   readonly until?: string;
 };
 
-/** A message as it is told again, and when what it tells came. */
+/** A message as it is sent again, and when what it reports came. */
 export type ReplayedMessage = { readonly message: Message; readonly timestamp: string };
 
 export function isSelected(
@@ -66,7 +66,7 @@ function hasProcessed({ judged }: { readonly judged: ProcessedReceipts }, event:
   return isProcessed(judged, event) || isHistoryFull(judged);
 }
 
-/** What a record tells beside the events that are stored: the provider's answers, and what its data is. */
+/** What a record reports beside the events that are stored: the provider's answers, and what its data is. */
 export function replayRecord(
   change: Exclude<Change, { of: "event" }>,
   source: string,
@@ -83,7 +83,7 @@ export function replayRecord(
   }
 }
 
-/** The event that a record tells of, which may outlive the event's own item. */
+/** The event that a record announces, which may outlive the event's own item. */
 export function latestEventOf(change: Exclude<Change, { of: "event" }>): IncomeEvent | undefined {
   const { latest } = change.after;
   return latest.cause === "event" ? latest.event : undefined;

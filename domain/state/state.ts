@@ -23,12 +23,12 @@ export type State = {
   /** Contradicted by something that no time could order: holds until the provider has answered. */
   readonly unconfirmed: boolean;
   /**
-   * The time, ISO 8601, of the newest event that told `connected`: an event that does not tell it has no say
-   * in its order. Kept only while all that told it came with a time. What has none (or the provider's answer)
+   * The time, ISO 8601, of the newest event that announced `connected`: an event that does not tell it has no say
+   * in its order. Kept only while all that reported it came with a time. What has none (or the provider's answer)
    * has no place in that order, so from then on contradictions are asked about.
    */
   readonly asOf?: string;
-  /** An event told the deletion and the provider is still to confirm it. */
+  /** An event announced the deletion and the provider is still to confirm it. */
   readonly deletionTold?: boolean;
   readonly userId?: string;
   readonly datasourceId?: string;
@@ -60,7 +60,7 @@ export function parseState(value: unknown): State {
 /**
  * Projects one receipt of an event into the state that is known.
  * @param receipts how often the event's bytes had been received, this time included
- * @returns the next state, or undefined where nothing changes: the receipt was judged before, or bytes that
+ * @returns the next state, or undefined where nothing changes: the receipt was processed before, or bytes that
  * came again agree with a confirmed state
  */
 export function applyEvent(
@@ -88,7 +88,7 @@ export function applyEvent(
  * Writes the provider's answer into the state that asked for it.
  * @param correlationId of what led to the question
  * @returns undefined where the state has moved on since version `asked`: a later ask will answer
- * @throws retryable failure where the provider knows nobody though no event told a deletion: it may lag, or its
+ * @throws retryable failure where the provider knows nobody though no event announced a deletion: it may lag, or its
  * path may be wrong, and a deletion is final
  */
 export function applyProviderAnswer(
@@ -99,7 +99,7 @@ export function applyProviderAnswer(
 ): State | undefined {
   if (state === undefined || state.version !== askedVersion || state.deleted) return undefined;
   if (!answer.found && state.deletionTold !== true) {
-    throw retryable("the provider does not know the subject, and no event told its deletion");
+    throw retryable("the provider does not know the subject, and no event announced its deletion");
   }
   const { connected: before, asOf: _, deletionTold: __, ...rest } = state;
   return {
@@ -192,7 +192,7 @@ function apply(state: State, event: IncomeEvent, outcome: Outcome): State {
   };
 }
 
-/** An account belongs to one user and one source for good: the first that is told stays, however late it comes. */
+/** An account belongs to one user and one source for good: the first that is reported stays, however late it comes. */
 function ownersAfter(state: State, event: IncomeEvent): Pick<State, "userId" | "datasourceId"> {
   return present({
     userId: state.userId ?? event.userId,

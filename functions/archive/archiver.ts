@@ -11,7 +11,7 @@ export type ArchiverDependencies = {
   readonly put: DeadLetterArchive["put"];
   /** How long a dead-letter queue keeps a message, counted from when it was sent first. */
   readonly retentionSeconds: number;
-  /** So long before that end a letter is archived. */
+  /** So long before that end a dead letter is archived. */
   readonly beforeEndSeconds: number;
   /** A run ends by itself while so much of its time is left. */
   readonly longestRunSeconds: number;
@@ -24,7 +24,7 @@ type Invocation = Pick<Context, "getRemainingTimeInMillis">;
 /**
  * Writes dead letters that near their end to the archive, then deletes them; the others stay in their queue. Killed in
  * between, the next run writes the same object again. An event `{"beforeEndSeconds": n}` sets, for one run, how near.
- * @throws retryable failure at the end of the run, where the letters of some queue could not be archived
+ * @throws retryable failure at the end of the run, where the dead letters of some queue could not be archived
  */
 export function archiver(dependencies: ArchiverDependencies) {
   return async (event: unknown, invocation: Invocation): Promise<{ readonly archived: number }> => {
@@ -35,7 +35,8 @@ export function archiver(dependencies: ArchiverDependencies) {
         archiveQueue(queue, place, nearEnd, secondsLeft),
       ),
     );
-    if (counts.includes(undefined)) throw retryable("some letters were not archived; see ARCHIVING_FAILED");
+    if (counts.includes(undefined))
+      throw retryable("some dead letters were not archived; see ARCHIVING_FAILED");
     return { archived: counts.reduce<number>((sum, count = 0) => sum + count, 0) };
   };
 }
@@ -45,7 +46,7 @@ function overrideOf(event: unknown): Partial<Pick<ArchiverDependencies, "beforeE
   return { beforeEndSeconds: numberOf(event, "beforeEndSeconds") };
 }
 
-/** @returns how many letters were archived; undefined where something failed, which is logged */
+/** @returns how many dead letters were archived; undefined where something failed, which is logged */
 async function archiveQueue(
   queue: string,
   place: DeadLetterPlace,
@@ -65,7 +66,7 @@ async function archiveQueue(
       count += done.length;
       return { done, isEnough: secondsLeft() < longestRunSeconds };
     });
-    if (notTaken > 0) failure = `${notTaken} archived letters could not be deleted`;
+    if (notTaken > 0) failure = `${notTaken} archived dead letters could not be deleted`;
   } catch (error) {
     failure = failureOf(error).reason;
   }

@@ -3,7 +3,7 @@ import { messageOfErasure } from "../../domain/message/message.ts";
 import { correlationOfErasure, type EraseTask } from "../../domain/recovery/erasure.ts";
 import type { StepDependencies } from "./dependencies.ts";
 
-/** Tells subscribers of each that was erased, unless they know; killed in between, they are told once more. */
+/** Notifies subscribers of each that was erased, unless they know; killed in between, they are notified once more. */
 export async function announceErasures(
   task: EraseTask,
   { digestOf, tombstones, publish, eventSource }: StepDependencies,

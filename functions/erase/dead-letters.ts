@@ -8,7 +8,10 @@ import type { StepDependencies } from "./dependencies.ts";
 
 type Sweep = StepDependencies & {
   readonly isNamed: (text: string) => boolean;
-  /** By the object that a body lies in: whether it names somebody. Several letters may point to one, which goes once. */
+  /**
+   * By the object that a body lies in: whether it names somebody. Several dead letters may point to one, which goes
+   * once.
+   */
   readonly decided: Map<string, Promise<boolean>>;
 };
 type Swept = { readonly queue: string; readonly deleted: number; readonly isComplete: boolean };
@@ -43,7 +46,7 @@ async function sweepPlace(queue: string, place: DeadLetterPlace, sweep: Sweep): 
   return { queue, deleted, isComplete };
 }
 
-/** Where the body lies in an object, that one goes before the letter that points to it. */
+/** Where the body lies in an object, that one goes before the dead letter that points to it. */
 async function isNamedIn({ body: text }: DeadLetter, sweep: Sweep): Promise<boolean> {
   if (sweep.isNamed(text)) return true;
   const body = bodyIn(text);

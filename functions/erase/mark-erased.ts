@@ -6,7 +6,7 @@ import { findOwn } from "./find-own.ts";
 /**
  * Places tombstones for a subject and its accounts: from then on nothing of them leaves the table, and what comes is
  * erased. Writes them into the log, so that a restore knows of it. Nothing is removed before all are in the next
- * message: their records alone tell whose they are.
+ * message: their records alone report whose they are.
  */
 export async function markErased(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
   const { digestOf, tombstones, writeLog, records } = dependencies;

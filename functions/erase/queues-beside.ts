@@ -11,7 +11,7 @@ export type QueuesBeside = {
 const subscriberPrefix = "subscriber/";
 
 /**
- * Reads where the queues of the stage are. They are told by their names, since the URLs of all would not fit into a
+ * Reads where the queues of the stage are. They are reported by their names, since the URLs of all would not fit into a
  * function's environment; they lie beside a queue whose URL is known.
  * @param text JSON: by the queue's name for commands, `{deadLetters, queue}`, `queue` for subscribers' only
  * @throws permanent failure naming the field

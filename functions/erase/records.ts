@@ -13,7 +13,7 @@ export async function removeRecords(task: EraseTask, dependencies: StepDependenc
   return isComplete ? { ...after, next: task.isThorough ? "dead letters" : "messages" } : after;
 }
 
-/** A replay of somebody who is erased has nothing to tell; of others it is begun anew. */
+/** A replay of somebody who is erased has nothing to report; of others it is started over. */
 async function removeReplays({ erased }: EraseTask, { records }: StepDependencies): Promise<number> {
   const isNamed = mentions(erased.map(({ id }) => id));
   const named = (await records.replays()).filter(({ text }) => isNamed(text));

@@ -9,7 +9,7 @@ type Of<Do extends RetryDecision["do"]> = Extract<RetryDecision, { do: Do }>;
 /** The ids of messages that are safe elsewhere; SQS delivers the rest again. */
 type Safe = readonly string[];
 
-/** Settles the tasks of a batch that failed, in as few requests as they allow: see `decideRetry`. */
+/** Handles the tasks of a batch that failed, in as few requests as they allow: see `decideRetry`. */
 export function postpone(dependencies: FetcherDependencies): HandleFailures {
   const { retrying, now, random } = dependencies;
   return async (failed) => {

@@ -23,8 +23,8 @@ export type PagesDependencies = {
 };
 
 /**
- * One data set that is being read.
- * @param noted what was wanted before the first page; see `domain/fetch/document.ts`
+ * One document that is being read.
+ * @param noted what was requested before the first page; see `domain/fetch/document.ts`
  */
 type Reading = PagesDependencies & { readonly task: TaskOf<"read">; readonly noted: number };
 
@@ -32,7 +32,7 @@ type Reading = PagesDependencies & { readonly task: TaskOf<"read">; readonly not
 type List = { readonly from: Continuation; readonly items: Parts };
 
 /**
- * Reads a data set, page by page where it comes in pages, and makes of it what the provider would have answered in
+ * Reads a document, page by page where it comes in pages, and makes of it what the provider would have answered in
  * one: the last page with the items of all. An answer that is no page is left as it is, byte for byte.
  * @returns undefined where the provider has none
  * @throws a failure that carries the task to go on with, where a page fails or the time is over

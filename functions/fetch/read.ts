@@ -10,7 +10,7 @@ export type ReadDependencies = Pick<FetcherDependencies, "gate" | "claimData" | 
 } & PagesDependencies;
 
 /**
- * Reads an endpoint's data and stores it: one call for all that was wanted of it when it was looked at.
+ * Reads an endpoint's data and stores it: one call for all that was requested of it when it was looked at.
  * @returns whether the provider was called; false where the task was overtaken
  * @throws a failure that waits while another task's call covers the same
  */
@@ -26,7 +26,7 @@ export async function read(task: TaskOf<"read">, dependencies: ReadDependencies)
   const noted = task.progress?.noted ?? known.wanted;
   try {
     await fetchData(task, known, noted, dependencies);
-    // What was wanted while a list was read is another task's, which need not wait for the claim's end.
+    // What was requested while a list was read is another task's, which need not wait for the claim's end.
     if (noted < known.wanted) await giveBack();
   } catch (error) {
     await giveBack();
@@ -36,8 +36,8 @@ export async function read(task: TaskOf<"read">, dependencies: ReadDependencies)
 }
 
 /**
- * @param known the data set as it was before the call; mostly it still is
- * @param noted what was wanted before the call: what is wanted during it may be news that the answer lacks
+ * @param known the document as it was before the call; mostly it still is
+ * @param noted what was requested before the call: what is requested during it may be news that the answer lacks
  */
 async function fetchData(
   task: TaskOf<"read">,

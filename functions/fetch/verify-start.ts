@@ -6,7 +6,7 @@ import type { FetcherDependencies } from "./dependencies.ts";
 import { requestStarted } from "./start.ts";
 
 /**
- * Has the endpoints of a start read that no event has told of since: the provider's event may be lost, or it may send
+ * Has the endpoints of a start read that no event has announced since: the provider's event may be lost, or it may send
  * none for data that it had already.
  * @returns whether anything was still to be read
  * @throws a failure that waits while the start can still be answered

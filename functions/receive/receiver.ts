@@ -32,7 +32,7 @@ export type ReceiverDependencies = AdmissionDependencies & {
   readonly overflow: OverflowBucket;
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
-  /** Names of headers, in small letters, that the mapping reads: no others are carried. */
+  /** Names of headers, in lower case, that the mapping reads: no others are carried. */
   readonly mappedHeaders: readonly string[];
 };
 

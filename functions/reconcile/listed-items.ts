@@ -6,7 +6,7 @@ type ReadDependencies = Pick<ReconcilerDependencies, "search" | "log">;
 type ListedItems = { readonly read: readonly Listed[]; readonly skipped: number };
 
 /**
- * Reads the items of a page. One that can't be read is skipped and told: it must not hold up the others.
+ * Reads the items of a page. One that can't be read is skipped and reported: it must not hold up the others.
  * @throws permanent failure where none can be read: then a setting is wrong, not an item
  */
 export function readItems(

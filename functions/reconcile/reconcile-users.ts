@@ -35,7 +35,7 @@ type ComparedUser = KnownUser & { readonly accounts?: readonly Listed[]; readonl
 
 /**
  * Compares some users and their accounts with the table, feeds what was missed to the queues, and wants old data
- * again. Done twice, it does nothing more: events have the same ids, and the run wants a data set once.
+ * again. Done twice, it does nothing more: events have the same ids, and the run wants a document once.
  */
 export async function reconcileUsers(
   users: readonly Listed[],

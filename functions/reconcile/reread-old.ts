@@ -5,8 +5,8 @@ import type { ReconcilerDependencies } from "./dependencies.ts";
 
 /**
  * Wants the data of an account again that was fetched last before the setting's time: its tasks then come from the
- * stream, as all others do. One run wants a data set once.
- * @returns how many data sets were wanted
+ * stream, as all others do. One run wants a document once.
+ * @returns how many documents were requested
  */
 export async function rereadOld(
   subject: Subject,

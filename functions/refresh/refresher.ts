@@ -145,8 +145,8 @@ async function replace(
 }
 
 /**
- * Proves a pending token with one call, and makes it current in place of the one that it was judged against. A refused
- * one is discarded; any other failure throws and leaves it pending for the next run.
+ * Proves a pending token with one call, and makes it current in place of the one that it was evaluated against. A
+ * refused one is discarded; any other failure throws and leaves it pending for the next run.
  */
 async function prove(
   { versionId, token = "" }: TokenVersion,
@@ -158,6 +158,6 @@ async function prove(
     return "discarded";
   }
   const isPromoted = await secret.promote(versionId, current.versionId);
-  // Where it is not, the next run judges what is left pending against the token that is current then.
+  // Where it is not, the next run evaluates what is left pending against the token that is current then.
   return isPromoted ? "refreshed" : "overtaken";
 }

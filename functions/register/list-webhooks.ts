@@ -9,12 +9,12 @@ export type ListDependencies = {
   /** The provider's path of each kind's webhook. */
   readonly paths: Readonly<Record<WebhookKind, string>>;
   readonly webhooksUrl: string;
-  /** Whether the provider is known to tell what is registered: then what it doesn't find isn't registered. */
+  /** Whether the provider is known to report what is registered: then what it doesn't find isn't registered. */
   readonly readsFirst: boolean;
 };
 
 /**
- * Tells of each kind where the provider sends its webhooks; nothing is changed.
+ * Reports each kind where the provider sends its webhooks; nothing is changed.
  * @throws failures of the call that another time may not have
  */
 export async function listWebhooks({

@@ -18,13 +18,13 @@ export type RegistrarDependencies = {
   readonly readSecret: () => Promise<StoredWebhookSecret>;
   /** How long after a change of the secret every receiver has read it. */
   readonly settleSeconds: number;
-  /** Whether the provider tells what is registered: then no webhook of another stage is taken unasked. */
+  /** Whether the provider says what is registered: then no webhook of another stage is taken unasked. */
   readonly readsFirst: boolean;
   readonly now: () => Date;
   readonly log: Log;
 };
 
-/** What whoever invoked the registration is told. */
+/** What whoever invoked the registration is reported. */
 export type Registration = {
   readonly registered: readonly WebhookKind[];
   readonly secret: ValueToRegister["of"];

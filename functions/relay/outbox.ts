@@ -10,7 +10,7 @@ type Outgoing = Extract<Consequence, { do: "call" | "erase" | "publish" }>;
 /**
  * Sends what leaves the table, batched over the whole invocation.
  * @param lists for each record of the batch, what it leads to
- * @param fail is told the index of each record of which something could not be sent
+ * @param fail is given the index of each record of which something could not be sent
  */
 export type Outbox = (
   lists: readonly (readonly Outgoing[])[],

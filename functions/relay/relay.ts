@@ -18,16 +18,16 @@ export type RelayDependencies = DeriveDependencies & {
   readonly versionedRecords: Pick<VersionedRecords, "readAhead">;
   readonly link: Link;
   readonly outbox: Outbox;
-  /** The kinds of subjects whose data is read by the dates that its events tell. */
+  /** The kinds of subjects whose data is read by the dates that its events announce. */
   readonly readByRange: readonly string[];
 };
 
-type Inside = Extract<Consequence, { do: "judge" | "want" | "link" }>;
+type Inside = Extract<Consequence, { do: "applyEvent" | "requestFetch" | "link" }>;
 type Outgoing = Exclude<Consequence, Inside>;
 
 /**
- * Relays the table's changes: writes what follows inside the table (read ahead at once, in order within a partition), then sends
- * what leaves it. The first record that failed is told to Lambda, which hands over all from it on again.
+ * Relays the table's changes: writes what follows inside the table (read ahead at once, in order within a partition),
+ * then sends what leaves it. The first record that failed is reported to Lambda, which hands over all from it on again.
  */
 export function relay(dependencies: RelayDependencies) {
   return async ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
@@ -51,7 +51,7 @@ function outgoingOf({ consequences, failure }: Step): readonly Outgoing[] {
 }
 
 function isInside(consequence: Consequence): consequence is Inside {
-  return consequence.do === "judge" || consequence.do === "want" || consequence.do === "link";
+  return consequence.do === "applyEvent" || consequence.do === "requestFetch" || consequence.do === "link";
 }
 
 async function writeInside(steps: readonly Step[], dependencies: RelayDependencies): Promise<void> {
@@ -95,12 +95,12 @@ function subjectOf(consequence: Inside): Subject {
   return consequence.do === "link" ? { kind: "account", id: consequence.accountId } : consequence.subject;
 }
 
-/** The record that a consequence revises, if any. */
+/** The record that a consequence updates, if any. */
 function recordOf(consequence: Inside, dependencies: Pick<RelayDependencies, "readByRange">): RecordName[] {
   switch (consequence.do) {
-    case "judge":
+    case "applyEvent":
       return [{ subject: consequence.subject }];
-    case "want":
+    case "requestFetch":
       return [{ subject: consequence.subject, name: dataNameOf(consequence, dependencies) }];
     case "link":
       return [];
@@ -108,7 +108,7 @@ function recordOf(consequence: Inside, dependencies: Pick<RelayDependencies, "re
 }
 
 function dataNameOf(
-  { subject, endpoint, event }: Extract<Inside, { do: "want" }>,
+  { subject, endpoint, event }: Extract<Inside, { do: "requestFetch" }>,
   { readByRange }: Pick<RelayDependencies, "readByRange">,
 ): DataName {
   const range = readByRange.includes(subject.kind) ? rangeOf(event) : undefined;
@@ -117,11 +117,11 @@ function dataNameOf(
 
 function write(consequence: Inside, revise: Revise, dependencies: RelayDependencies): Promise<void> {
   switch (consequence.do) {
-    case "judge": {
+    case "applyEvent": {
       const { subject, event, receipts } = consequence;
       return revise.state(subject, (state) => applyEvent(state, event, receipts));
     }
-    case "want": {
+    case "requestFetch": {
       const { subject, event, receipts } = consequence;
       const name = dataNameOf(consequence, dependencies);
       return revise.document(subject, name, (known) =>
@@ -134,8 +134,8 @@ function write(consequence: Inside, revise: Revise, dependencies: RelayDependenc
 }
 
 /**
- * One line for the invocation, with the ids of all: a line for each change would cost more than the change. From the first
- * that failed on, all come again and are told then.
+ * One line for the invocation, with the ids of all: a line for each change would cost more than the change. From the
+ * first that failed on, all come again and are reported then.
  */
 function logRelayed(steps: readonly Step[], log: Log): void {
   const firstFailure = steps.findIndex(({ failure }) => failure !== undefined);
@@ -166,7 +166,7 @@ function firstFailed(
     correlationId,
     reason: failure.reason,
   });
-  // Nothing could be told about a record without a number: then the whole batch fails.
+  // Nothing could be reported about a record without a number: then the whole batch fails.
   if (itemIdentifier === undefined) throw new FailureError(failure);
   return { batchItemFailures: [{ itemIdentifier }] };
 }

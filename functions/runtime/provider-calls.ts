@@ -29,7 +29,7 @@ export function providerCalls(
     longestCallInSeconds: longestCallInSeconds(provider) + patienceInSeconds,
     now,
     random: Math.random,
-    onStateChange: (state) => log(state === "down" ? "PROVIDER_DOWN" : "PROVIDER_BACK"),
+    onStateChange: (state) => log(state === "open" ? "PROVIDER_DOWN" : "PROVIDER_BACK"),
   });
   const window = rateLimiter(table, tableName, provider.requestsPerMinute, { now });
   const call = providerApi(variable("PROVIDER_BASE_URL"), provider, now);

@@ -10,13 +10,13 @@ import { sanitizeErrors } from "./sanitize-errors.ts";
 export type Failed = { readonly record: SQSRecord; readonly failure: Failure };
 
 /**
- * Settles the messages of a batch that failed: for each, in order, true where it is safe elsewhere, false where
+ * Handles the messages of a batch that failed: for each, in order, true where it is safe elsewhere, false where
  * SQS shall deliver it again.
  */
 export type HandleFailures = (failed: readonly Failed[]) => Promise<readonly boolean[]>;
 
 /**
- * Handles the messages of a batch side by side, each for itself: what fails is told to SQS, which delivers it
+ * Handles the messages of a batch side by side, each for itself: what fails is reported to SQS, which delivers it
  * again, and the rest of the batch is not.
  */
 export function sqsBatch(

@@ -44,7 +44,7 @@ export function publisher(send: Send, subscribers: readonly SubscriberQueue[], l
   };
 }
 
-/** @returns the letters that could not be sent */
+/** @returns the dead letters that could not be sent */
 export async function deliver(
   send: Send,
   queueUrl: string,
@@ -58,11 +58,11 @@ export async function deliver(
   );
   return texts.flatMap((text, index) => {
     const failure = results[index];
-    return failure === undefined ? [] : [{ letter: text, failure }];
+    return failure === undefined ? [] : [{ text, failure }];
   });
 }
 
-/** Joins the subscribers of the settings with their queues, which the deployment tells by name. */
+/** Joins the subscribers of the settings with their queues, which the deployment reports by name. */
 export function joinQueues(subscribers: readonly Subscriber[], queues: unknown): readonly SubscriberQueue[] {
   const byName = fieldsOf(queues, "SUBSCRIBER_QUEUES");
   return subscribers.map((subscriber) => {

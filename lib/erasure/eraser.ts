@@ -61,7 +61,8 @@ export class Eraser extends Construct {
     return new PipelineFunction(this, "Subjects", {
       ...defaults,
       entry: "functions/erase/subjects.ts",
-      description: "Erases users and accounts: records, data, objects, dead letters; and tells subscribers",
+      description:
+        "Erases users and accounts: records, data, objects, dead letters; and notifies subscribers",
       size: settings.functions.erase,
       environment: {
         TABLE_NAME: table.table.tableName,
@@ -133,7 +134,9 @@ export function tombstoneDays({ webhooks, retention }: Settings): number {
 /** SQS: a message is delayed at most 15 minutes, and no function lives longer. */
 const longestDelayInSeconds = 900;
 
-/** So long a function can still write what no stream tells of: the relay's links; the fetcher's data, claims, pages. */
+/**
+ * So long a function can still write what no stream announces: the relay's links; the fetcher's data, claims, pages.
+ */
 export function settleSeconds({ functions: { relay, fetch } }: Settings): number {
   return Math.min(longestDelayInSeconds, Math.max(relay.timeoutSeconds, fetch.timeoutSeconds));
 }

@@ -9,7 +9,7 @@ import { inWords } from "../settings/durations.ts";
 /** The second look at an erasure is delayed as long as SQS can. */
 const longestDelay = Duration.minutes(15);
 
-/** Tells the operator when somebody who is to be erased is not. */
+/** Alerts the operator when somebody who is to be erased is not. */
 export class ErasureAlarms extends Construct {
   constructor(scope: Construct, id: string, work: WorkQueue) {
     super(scope, id);

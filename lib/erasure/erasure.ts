@@ -22,7 +22,7 @@ export class Erasure extends Construct {
     // A trap: with another key no tombstone and no entry of the log is found again. It is never rotated.
     this.key = new secretsmanager.Secret(this, "Key", {
       description:
-        "Key of the digests that tell who was erased. Without it a restore can't erase them again.",
+        "Key of the digests that identify who was erased. Without it a restore can't erase them again.",
       generateSecretString: {
         secretStringTemplate: "{}",
         generateStringKey: "key",

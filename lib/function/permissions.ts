@@ -38,7 +38,7 @@ export const resourceWildcards: readonly ResourceWildcard[] = [
   {
     resource: "/data/*",
     actions: ["s3:PutObject", "s3:DeleteObject"],
-    reason: "Each large data set is an object of its own, named by its subject and digest.",
+    reason: "Each large document is an object of its own, named by its subject and digest.",
   },
   {
     resource: "/pages/*",

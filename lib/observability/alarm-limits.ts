@@ -1,7 +1,7 @@
 import { Duration } from "aws-cdk-lib";
 import { maxReceiveCount } from "../receiving/work-queue.ts";
 
-/** So small a part of the time that something is kept may pass before a person is told: the rest is theirs. */
+/** So small a part of the time that something is kept may pass before a person is notified: the rest is theirs. */
 const partsKept = 4;
 
 /**

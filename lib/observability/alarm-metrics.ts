@@ -17,7 +17,7 @@ export function greatestOf(metrics: readonly Metric[]): MathExpression {
 }
 
 /**
- * A trap: without FILL an alarm on a lack waits for more periods than it is told, until CloudWatch's own evaluation
+ * A trap: without FILL an alarm on a lack waits for more periods than it is reported, until CloudWatch's own evaluation
  * range has no value left. Source: CloudWatch user guide, "Configuring how CloudWatch alarms treat missing data".
  */
 function together(what: "SUM" | "MAX", metrics: readonly Metric[]): MathExpression {
@@ -32,7 +32,7 @@ export function oldestMessage({ queue }: WorkQueue): Metric {
   return queue.metricApproximateAgeOfOldestMessage({ statistic: "Maximum" });
 }
 
-/** Dead letters that wait. (What SQS moves there itself is not counted as sent.) */
+/** Dead dead letters that wait. (What SQS moves there itself is not counted as sent.) */
 export function deadLetters({ deadLetterQueue }: WorkQueue): Metric {
   return deadLetterQueue.metricApproximateNumberOfMessagesVisible({ statistic: "Maximum" });
 }

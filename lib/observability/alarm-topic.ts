@@ -23,7 +23,7 @@ export class AlarmTopic extends Construct {
     this.topicArn = this.#topic?.topicArn;
   }
 
-  /** Every alarm below a construct tells the topic when it goes off, and when it is over. */
+  /** Every alarm below a construct notifies the topic when it goes off, and when it is over. */
   addAlarmActions(stack: IConstruct): void {
     if (this.#topic === undefined) return;
     const action = new SnsAction(this.#topic);

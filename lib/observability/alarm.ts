@@ -4,7 +4,7 @@ import { Construct } from "constructs";
 import type { AlarmMetric } from "./alarm-metrics.ts";
 
 export type AlarmProps = {
-  /** The entry of docs/operate/runbook.md: its heading in small letters, with "-" for spaces. */
+  /** The entry of docs/operate/runbook.md: its heading in lower case, with "-" for spaces. */
   readonly entry: string;
   readonly metric: AlarmMetric;
   /** What it means for people, in sentences. */

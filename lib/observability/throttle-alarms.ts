@@ -18,7 +18,7 @@ export type ThrottleAlarmsProps = {
 /** A few are a moment's burst, and tried again. */
 const manyInFiveMinutes = 10;
 
-/** Tells the operator when AWS itself holds the pipeline up. */
+/** Alerts the operator when AWS itself holds the pipeline up. */
 export class ThrottleAlarms extends Construct {
   /** Invocations on the data's way that Lambda refused, by function. */
   readonly functions: readonly Metric[];

@@ -7,10 +7,10 @@ import type { WorkQueue } from "../receiving/work-queue.ts";
 import { inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** SQS: a message is delayed at most 15 minutes; what waits longer is sent again, and its age begins anew. */
+/** SQS: a message is delayed at most 15 minutes; what waits longer is sent again, and its age starts over. */
 const longestDelay = Duration.minutes(15);
 
-/** Tells the operator when calls to the provider come too late, are too many, or were given up. */
+/** Alerts the operator when calls to the provider come too late, are too many, or were given up. */
 export class FetchAlarms extends Construct {
   constructor(scope: Construct, id: string, work: WorkQueue, settings: Settings) {
     super(scope, id);

@@ -7,7 +7,7 @@ import { tailOf } from "../observability/alarm-metrics.ts";
 import { metricOfLog } from "../observability/log-metric.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** Tells the operator once that the provider is down, however long that lasts. */
+/** Alerts the operator once that the provider is down, however long that lasts. */
 export class ProviderAlarm extends Construct {
   readonly down: Metric;
 

@@ -26,7 +26,7 @@ export type ReconciliationProps = {
   readonly receiving: ReadonlyMap<WebhookKind, WebhookEndpoint>;
 };
 
-/** Compares the provider's list of users with the table, again and again: for what no webhook ever told. */
+/** Compares the provider's list of users with the table, again and again: for what no webhook ever announced. */
 export class Reconciliation extends Construct {
   readonly lambda: lambda.Function;
   /** What the table lacked or had wrong, by run. */
@@ -80,7 +80,7 @@ export class Reconciliation extends Construct {
       entry: "reconciliation-failed",
       metric: metricOfLog(compare, "RECONCILIATION_FAILED"),
       impact:
-        "The comparison with the provider's list of users ended early: what no webhook told stays unknown. The settings " +
+        "The comparison with the provider's list of users ended early: what no webhook announced stays unknown. The settings " +
         "reconcile, provider.paths and provider.paging say how the list is read.",
       remedy: `To see the reason: ${tailOf(compare, "2d")}`,
       period: untilNextRun,
@@ -91,7 +91,7 @@ export class Reconciliation extends Construct {
       entry: "webhooks-missed",
       metric: this.gap,
       impact:
-        "The provider lists users or accounts that no webhook told of: webhooks get lost, and their income data came up " +
+        "The provider lists users or accounts that no webhook announced: webhooks get lost, and their income data came up " +
         `to ${inWords(Duration.hours(settings.reconcile.everyHours))} late. What was found is taken up by itself.`,
       remedy: "To see where webhooks go: npx income-events webhooks list",
       period: untilNextRun,

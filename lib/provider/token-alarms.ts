@@ -45,9 +45,9 @@ const alarms = {
   },
 } as const;
 
-/** Tells the operator once, in words, when the token needs care. */
+/** Alerts the operator once, in words, when the token needs care. */
 export class TokenAlarms extends Construct {
-  /** What is left of the token's life, in seconds, as each run finds it. */
+  /** What is left of the token's lifetime, in seconds, as each run finds it. */
   readonly remaining: Metric;
 
   /** @param refreshEveryMinutes the time between two runs: while a run in two says so, an alarm stays on */

@@ -23,7 +23,7 @@ export type TokenRefreshProps = {
 /** Renews the token on a schedule, well before its end, and when callers were refused with it. */
 export class TokenRefresh extends Construct {
   readonly lambda: lambda.Function;
-  /** What is left of the token's life, in seconds. */
+  /** What is left of the token's lifetime, in seconds. */
   readonly remaining: Metric;
 
   constructor(

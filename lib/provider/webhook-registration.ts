@@ -22,7 +22,9 @@ export type WebhookRegistrationProps = {
   readonly table: EventTable;
 };
 
-/** Tells the provider where each kind's webhooks go, again on a schedule: what was changed there is put right. */
+/**
+ * Registers with the provider where each kind's webhooks go, again on a schedule: what was changed there is put right.
+ */
 export class WebhookRegistration extends Construct {
   readonly lambda: lambda.Function;
   /** For the command that rotates the secret, in seconds. */
@@ -71,7 +73,7 @@ export class WebhookRegistration extends Construct {
       metric: register.lambda.metricErrors({ statistic: "Sum" }),
       impact:
         "The webhooks could not be registered with the provider. Those that are registered still come, but what has " +
-        "changed since, such as a rotated secret, is not told to the provider.",
+        "changed since, such as a rotated secret, is not registered with the provider.",
       remedy: "To see why, and to try again: npx income-events webhooks register",
       // A scheduled run that fails is tried twice more, after one minute and after two.
       period: Duration.minutes(15),
@@ -98,7 +100,7 @@ export class WebhookRegistration extends Construct {
 }
 
 /**
- * An address without its scheme, in the letters that an export's name takes: letters, digits, ":" and "-". Made
+ * An address without its scheme, in the dead letters that an export's name takes: letters, digits, ":" and "-". Made
  * by CloudFormation, since the address can be a parameter; two addresses of the accepted form never give one name.
  */
 function exportNameOf(address: string): string {

@@ -21,7 +21,7 @@ export type ReceivingAlarmsProps = {
 /** A few are a moment's burst, and come again within minutes. */
 const manyInFiveMinutes = 10;
 
-/** Tells the operator when webhooks do not come, are not taken, or are not stored. */
+/** Alerts the operator when webhooks do not come, are not taken, or are not stored. */
 export class ReceivingAlarms extends Construct {
   readonly accepted: Metric;
   readonly refused: Metric;
@@ -65,7 +65,7 @@ export class ReceivingAlarms extends Construct {
       impact:
         "Many webhooks are refused, for their secret, signature or source: either the provider sends another secret, and " +
         "new accounts and new income data are not heard of, or somebody else tries the address.",
-      remedy: "To tell the provider the secret again: npx income-events webhooks register",
+      remedy: "To register the secret again: npx income-events webhooks register",
       period: Duration.hours(1),
       threshold: settings.alarms.refusedPerHour,
       breaching: 1,
@@ -124,8 +124,8 @@ export class ReceivingAlarms extends Construct {
       entry: "events-dead-letters",
       metric: sumOf(works.map(deadLetters)),
       impact:
-        "Webhooks that were accepted could not be understood or stored: what they tell of users and accounts is not " +
-        "taken up until somebody mends it.",
+        "Webhooks that were accepted could not be understood or stored: what they say of users and accounts is not " +
+        "taken up until somebody fixes it.",
       remedy: "To see them with their reasons: npx income-events dlq list",
       period,
       breaching: 1,

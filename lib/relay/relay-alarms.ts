@@ -14,7 +14,7 @@ export type RelayAlarmsProps = {
   readonly maxRecordAge: Duration;
 };
 
-/** Tells the operator when what follows from changes of the table comes late, or not at all. */
+/** Alerts the operator when what follows from changes of the table comes late, or not at all. */
 export class RelayAlarms extends Construct {
   constructor(scope: Construct, id: string, { relay, source, maxRecordAge }: RelayAlarmsProps) {
     super(scope, id);

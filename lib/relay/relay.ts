@@ -76,7 +76,7 @@ export class Relay extends Construct {
       metricsConfig: { metrics: [lambda.MetricType.EVENT_COUNT] },
       reportBatchItemFailures: true,
       filters: changesWithConsequences.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
-      // A queue would get metadata only, which no longer tell the record once the stream has dropped it. Not the
+      // A queue would get metadata only, which no longer report the record once the stream has dropped it. Not the
       // ready-made S3 destination: it would let the relay read and delete what it gave up on.
       onFailure: { bind: () => ({ destination: this.failures.bucketArn }) },
     });

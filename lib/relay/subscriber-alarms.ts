@@ -6,7 +6,7 @@ import { deadLetters, oldestMessage } from "../observability/alarm-metrics.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
 import { inWords } from "../settings/durations.ts";
 
-/** Tells the operator when a subscriber misses messages, or soon will. */
+/** Alerts the operator when a subscriber misses messages, or soon will. */
 export class SubscriberAlarms extends Construct {
   /** @param name the subscriber's in the settings */
   constructor(scope: Construct, id: string, name: string, work: WorkQueue) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { listOf, remedyOf, scalableDuration, section, text, wholeNumber } from "./setting-types.ts";
 
-/** Whom alarms tell, and what no template can know: how much of something is unusual. */
+/** Whom alarms notify, and what no template can know: how much of something is unusual. */
 export const alarmsSchema = section({
   /** A topic of SNS that is there already; its policy lets CloudWatch publish. */
   topicArn: text(
@@ -16,7 +16,7 @@ export const alarmsSchema = section({
   nothingReceivedHours: scalableDuration(1, 168, ", the week that CloudWatch looks back").default(24),
   /** So many webhooks with a wrong secret, signature or source in an hour are more than somebody's scanner. */
   refusedPerHour: wholeNumber(1, 1_000_000).default(20),
-  /** So much that no webhook told, found in one run of the reconciliation, is more than an accident. */
+  /** So much that no webhook announced, found in one run of the reconciliation, is more than an accident. */
   reconciliationGap: wholeNumber(1, 1_000_000).default(10),
 })
   .refine(({ topicArn, emails }) => topicArn === undefined || emails === undefined, {

@@ -79,7 +79,7 @@ export const crossChecks: readonly CrossCheck[] = [
       !production || alarms.topicArn !== undefined || alarms.emails !== undefined,
     path: ["alarms"],
     error:
-      "tell nobody, which a production stage can't afford; write " +
+      "notify nobody, which a production stage can't afford; write " +
       '{"emails": ["on-call@your.company"]}, or {"topicArn": "arn:aws:sns:…"} for a topic that is there',
   },
   {

@@ -27,7 +27,7 @@ function faultOf(source: string): string | undefined {
 }
 
 const header = section({
-  header: text(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, "write an HTTP header's name in small letters").refine(
+  header: text(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, "write an HTTP header's name in lower case").refine(
     (name) => !mayHoldCredential(name),
     { error: remedyOf("may hold a credential by its name, which goes to no queue; name another header") },
   ),

@@ -32,7 +32,7 @@ export const baseUrlPattern =
 
 /** For people: one address has one form, so that two stages with the same provider environment are noticed. */
 export const baseUrlForm =
-  "an address as https://host, its host in small letters, without query or a slash at its end";
+  "an address as https://host, its host in lower case, without query or a slash at its end";
 
 const baseUrl = text(new RegExp(baseUrlPattern), `write ${baseUrlForm}`).refine(
   (value) => URL.canParse(value),
@@ -86,7 +86,7 @@ const paths = section({
   }).exactOptional(),
   read: path("account_id", "endpoint").exactOptional(),
   readCompany: path("account_id", "endpoint").exactOptional(),
-  /** Set: data whose event tells dates is read by them, each range as a data set of its own. */
+  /** Set: data whose event announces dates is read by them, each range as a document of its own. */
   readRange: path("account_id", "endpoint", "date_start", "date_end").exactOptional(),
   readCompanyRange: path("account_id", "endpoint", "date_start", "date_end").exactOptional(),
   account: path("account_id").exactOptional(),
@@ -182,7 +182,7 @@ export const providerSchema = section({
     bodySeconds: fixedDuration(1, 300).default(20),
   }).prefault({}),
   maxResponseBytes: wholeNumber(1_024, 104_857_600).default(20_971_520),
-  /** Of all pages of a data set together. */
+  /** Of all pages of a document together. */
   maxDataBytes: wholeNumber(1_024, 1_073_741_824).default(104_857_600),
   paging,
   allowPrivateAddresses: flag().default(false),

@@ -19,7 +19,7 @@ export function wholeNumber(min: number, max: number, because = "") {
 const waits = new WeakSet<z.core.$ZodType>();
 const works = new WeakSet<z.core.$ZodType>();
 
-/** A whole number of seconds, minutes, hours or days (its name tells which) that is waited: see `scaleDurations`. */
+/** A whole number of seconds, minutes, hours or days (its name says which) that is waited: see `scaleDurations`. */
 export function scalableDuration(min: number, max: number, because = "") {
   const type = wholeNumber(min, max, because);
   waits.add(type);

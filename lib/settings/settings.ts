@@ -30,7 +30,7 @@ export function parseSettings(value: unknown, file: string): Settings {
   return scaleDurations(settings, settingsSchema, settings.divideDurationsBy);
 }
 
-/** Tells settings apart, defaults included: of two that differ in anything, so do the digests. */
+/** Distinguishes settings, defaults included: of two that differ in anything, so do the digests. */
 export function settingsDigest(settings: Settings): string {
   return createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 16);
 }

@@ -129,7 +129,7 @@ export const stageSchema = section({
   retention: section({
     eventsDays: scalableDuration(4, 3_650, ": duplicates come for 3 days").default(30),
     failuresDays: scalableDuration(14, 3_650).default(90),
-    /** Dead letters that would have expired in their queue. */
+    /** Dead dead letters that would have expired in their queue. */
     archiveDays: scalableDuration(14, 3_650).default(90),
     logsDays: z.literal(logDays, { error: remedyOf(`set it to one of: ${logDays.join(", ")}`) }).default(30),
   }).prefault({}),

@@ -17,7 +17,7 @@ const principal = text(
 );
 
 const subscriber = section({
-  name: text(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, 'write a name of small letters, digits and "-"').max(40, {
+  name: text(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, 'write a name of lower-case letters, digits and "-"').max(40, {
     error: remedyOf("shorten it to 40 characters"),
   }),
   /** Message types: exact, or a prefix that ends in `*`. Absent: everything. */

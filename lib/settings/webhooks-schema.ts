@@ -10,7 +10,7 @@ const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
 
 /** How webhooks come in, and what is taken. */
 export const webhooksSchema = section({
-  secretHeader: text(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, "write an HTTP header's name in small letters").default(
+  secretHeader: text(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, "write an HTTP header's name in lower case").default(
     "x-webhook-secret",
   ),
   /** How long a receiver keeps the secret that it read. A rotation waits twice as long before it registers. */

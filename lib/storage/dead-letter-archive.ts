@@ -53,7 +53,7 @@ export class DeadLetterArchive extends Construct {
         ),
         allow(["s3:PutObject"], [this.bucket.arnForObjects("letters/*")]),
       ],
-      // The schedule comes again, long before the letters' end.
+      // The schedule comes again, long before the dead letters' end.
       retryAttempts: 0,
     });
     this.lambda = archive.lambda;

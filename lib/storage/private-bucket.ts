@@ -4,7 +4,7 @@ import * as s3 from "aws-cdk-lib/aws-s3";
 import type { Construct } from "constructs";
 
 /**
- * A bucket that is encrypted, never public, spoken to over TLS only, and expires objects as told.
+ * A bucket that is encrypted, never public, spoken to over TLS only, and expires objects as configured.
  * @param versioned keeps what was overwritten or deleted
  * @param key the customer's, for new objects; undefined: SSE-S3
  */

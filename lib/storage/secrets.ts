@@ -29,7 +29,7 @@ export class WebhookSecret extends Construct {
     super(scope, id);
     const encryptionKey = dataKeyOf(this, settings);
     this.secret = new secretsmanager.Secret(this, "Secret", {
-      description: "Secret header of the webhooks. The scheduled registration tells it to the provider.",
+      description: "Secret header of the webhooks. The scheduled registration gives it to the provider.",
       generateSecretString: {
         secretStringTemplate: "{}",
         generateStringKey: "current",

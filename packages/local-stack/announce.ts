@@ -8,7 +8,7 @@ const runningSystemsDirectory =
   process.env.INCOME_EVENTS_RUNNING ?? join(import.meta.dirname, "../../.local/running");
 
 /**
- * Writes a file that tells commands where a system is and how to use it; its credentials are worth nothing else.
+ * Writes a file that shows commands where a system is and how to use it; its credentials are worth nothing else.
  * @returns takes the file away again
  */
 export function announce(stack: LocalStack): () => void {

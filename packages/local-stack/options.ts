@@ -21,7 +21,7 @@ export type StartOptions = {
 /** Where the running system is found; a scenario takes free ports instead, so that several run at once. */
 const defaultPorts = { apiPort: 4000, awsPort: 4566, sandboxPort: 4010 };
 
-/** Begun anew at each start. */
+/** Begun again at each start. */
 const defaultLogs = ".local/logs";
 
 const examples = `

@@ -5,7 +5,7 @@ const subscribersOutput = z.array(
   z.object({ name: z.string(), types: z.array(z.string()).optional(), queueUrl: z.string() }),
 );
 
-/** A subscriber as the stack's output tells of it. */
+/** A subscriber as the stack's output announces it. */
 export type SubscriberOutput = z.output<typeof subscribersOutput>[number];
 
 /** A stack's output. @throws with its name where the assembly has none: it is not this pipeline's */

@@ -1,6 +1,6 @@
 import type { LocalStack } from "./stack.ts";
 
-/** Looks out for problems that no retry mends while something else goes on. */
+/** Looks out for problems that no retry fixes while something else goes on. */
 export type Watch = {
   /**
    * What `work` comes to.
@@ -25,7 +25,7 @@ export function watchForProblems(stack: Pick<LocalStack, "problems">, patience: 
       try {
         return await Promise.race([work, broken]);
       } catch (cause) {
-        // What failed may be the quicker one to tell: the reason is what is wrong behind it.
+        // What failed may be the quicker one to report: the reason is what is wrong behind it.
         const problems = problemsOf(stack);
         throw problems.length === 0 ? cause : new Error(problems.join("\n"), { cause });
       }

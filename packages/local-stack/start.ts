@@ -25,7 +25,7 @@ async function main(): Promise<number> {
   return options.once ? runOnce(options) : stayUp(options);
 }
 
-/** Small enough that most data sets come in two pages. */
+/** Small enough that most documents come in two pages. */
 const pageSize = 6;
 
 /** Runs the scenario; 0 only if every expected record and message is there. */

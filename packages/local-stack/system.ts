@@ -19,7 +19,7 @@ export type System = {
   close(): Promise<void>;
 };
 
-/** Tells what is being done, as long as it takes. */
+/** Reports what is being done, as long as it takes. */
 export type Progress = (step: string) => void;
 
 /**
@@ -78,7 +78,7 @@ export async function invoke(stack: LocalStack, name: string): Promise<void> {
   const outcome = await target.invoke("{}");
   if (outcome.kind === "returned") return;
   const why = outcome.kind === "failed" ? outcome.error.errorMessage : "throttled";
-  // A function tells of an error of AWS by its name only: what was refused is known here.
+  // A function announces an error of AWS by its name only: what was refused is known here.
   throw new Error([`The function ${target.logicalId} failed: ${why}`, ...problemsOf(stack)].join("\n"));
 }
 

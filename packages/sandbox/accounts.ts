@@ -10,7 +10,7 @@ export type User = {
   /** Opens this user's connection flow: a live credential. */
   readonly session: string;
   readonly sessionExpiresAt: Date;
-  /** Whether events tell of the creation of accounts made in this user's flow; unset: as the environment does. */
+  /** Whether events announce the creation of accounts made in this user's flow; unset: as the environment does. */
   readonly accountAlert?: boolean;
 };
 

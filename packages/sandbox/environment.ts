@@ -97,7 +97,7 @@ export async function startEnvironment(
     branding = given;
   };
   brand(options.branding ?? {});
-  const flow = { production, world: model, signIns, analytics, datasources, branding: () => branding };
+  const flow = { production, model, signIns, analytics, datasources, branding: () => branding };
   const retryAfter = retryAfterWriter(options.retryAfter ?? "seconds", clock.now);
   const guard = { clock, tokens, calls, faults, rateLimit, retryAfter };
   const api = await createApi({ ...guard, model, webhooks, shapes, flow, pageSize: options.pageSize });

@@ -3,7 +3,7 @@ import { formatTimestamp } from "./timestamps.ts";
 
 /**
  * Payloads of events, which the specification does not show: their shapes are those of a public provider of the same
- * kind. None but an endpoint event's `request_id` tells one event from another, and none has a time of its own.
+ * kind. None but an endpoint event's `request_id` distinguishes one event from another, and none has a time of its own.
  */
 export type AccountEvent =
   | "create_account"

@@ -42,7 +42,7 @@ export type SubmitOptions = {
   readonly datasource?: Datasource;
   /** The size of the picture that the profile holds; default 0: none. */
   readonly pictureBytes?: number;
-  /** Whether an event tells of this account's creation; default: as chosen for the user, else the environment's. */
+  /** Whether an event announces this account's creation; default: as chosen for the user, else the environment's. */
   readonly accountAlert?: boolean;
 };
 
@@ -61,7 +61,7 @@ export type ProviderModelDependencies = {
 
 const sessionMs = 3_600_000;
 
-/** Users, accounts and what happens to them. Each change tells the operator by an event. */
+/** Users, accounts and what happens to them. Each change informs the operator by an event. */
 export function createProviderModel(dependencies: ProviderModelDependencies): ProviderModel {
   const { clock, store, nextId, emit, datasources, alertOnAccountCreation, fetchDurationMs, connectUrl } =
     dependencies;
@@ -131,7 +131,7 @@ export function createProviderModel(dependencies: ProviderModelDependencies): Pr
     connect: (accountId) => {
       const account = accounts.known(accountId);
       const isNew = account.data.size === 0;
-      // The company API tells of its data by "updated" events only, so a company account's data is there at once.
+      // The company API announces its data by "updated" events only, so a company account's data is there at once.
       const data = account.company && isNew ? withNewData(account, endpointNames, clock.now()) : account.data;
       const connected = accounts.change(account, { connected: true, data });
       return announce(account.company ? "connect_account" : "update_account", connected);

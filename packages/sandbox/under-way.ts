@@ -1,4 +1,4 @@
-/** Counts what is under way, and tells when nothing is. */
+/** Counts what is under way, and says when nothing is. */
 export type UnderWay = {
   begin(): void;
   end(): void;

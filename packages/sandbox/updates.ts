@@ -15,7 +15,7 @@ const livingEndpoints: ReadonlySet<EndpointName> = new Set([
 ]);
 
 /**
- * Fetches the data of connected accounts anew at each interval of the clock: only what was fetched before, for an
+ * Fetches the data of connected accounts again at each interval of the clock: only what was fetched before, for an
  * operator that never asked for an endpoint gets no events about it.
  */
 export function updatePeriodically(model: ProviderModel, clock: Clock, intervalMs: number): void {

@@ -1,7 +1,7 @@
 import { fieldsOf, textOf } from "./parse.ts";
 import type { Store } from "./store.ts";
 
-/** What a webhook tells about. */
+/** What a webhook announces about. */
 export const webhookKinds = ["users", "accounts", "endpoints", "company-accounts"] as const;
 export type WebhookKind = (typeof webhookKinds)[number];
 

@@ -62,7 +62,7 @@ type AccountEventData = {
    * follows.
    */
   readonly outcome: "applied" | "agreed" | "stale" | "unconfirmed";
-  /** Whether it is connected, after the event; absent while nothing has told it. */
+  /** Whether it is connected, after the event; absent while nothing has said so. */
   readonly connected?: boolean;
   /** The provider's id of the user. */
   readonly userId?: string;
@@ -92,7 +92,7 @@ type EndpointUpdatedData = {
   readonly userId?: string;
   /** Whether there is data to read. */
   readonly dataAvailable?: boolean;
-  /** The first day that the event told, or that the data is of, as the provider wrote it. */
+  /** The first day that the event named, or that the data is of, as the provider wrote it. */
   readonly dateStart?: string;
   /** The last day, likewise. */
   readonly dateEnd?: string;
@@ -111,7 +111,7 @@ type CompanyAccountEventData = {
    * follows.
    */
   readonly outcome: "applied" | "agreed" | "stale" | "unconfirmed";
-  /** Whether it is connected, after the event; absent while nothing has told it. */
+  /** Whether it is connected, after the event; absent while nothing has said so. */
   readonly connected?: boolean;
   /** The provider's id of the user. */
   readonly userId?: string;
@@ -140,7 +140,7 @@ type AccountConfirmedData = {
   readonly deleted: boolean;
   /** Whether what is known is in doubt, until the provider has answered. */
   readonly unconfirmed: boolean;
-  /** Whether it is connected, after the event; absent while nothing has told it. */
+  /** Whether it is connected, after the event; absent while nothing has said so. */
   readonly connected?: boolean;
   /** The provider's id of the user. */
   readonly userId?: string;
@@ -155,7 +155,7 @@ type CompanyAccountConfirmedData = {
   readonly deleted: boolean;
   /** Whether what is known is in doubt, until the provider has answered. */
   readonly unconfirmed: boolean;
-  /** Whether it is connected, after the event; absent while nothing has told it. */
+  /** Whether it is connected, after the event; absent while nothing has said so. */
   readonly connected?: boolean;
   /** The provider's id of the user. */
   readonly userId?: string;
@@ -185,7 +185,7 @@ type DataUpdatedData = {
   readonly accountId?: string;
   /** The provider's id of the company account. */
   readonly companyAccountId?: string;
-  /** The first day that the event told, or that the data is of, as the provider wrote it. */
+  /** The first day that the event named, or that the data is of, as the provider wrote it. */
   readonly dateStart?: string;
   /** The last day, likewise. */
   readonly dateEnd?: string;
@@ -194,7 +194,7 @@ type DataUpdatedData = {
 };
 
 type SubscriberTestData = {
-  /** It tells of nothing. */
+  /** It announces nothing. */
   readonly test: true;
 };
 
@@ -242,20 +242,20 @@ export type Message =
   | MessageWith<"company-account.confirmed", CompanyAccountConfirmedData>
   /**
    * An operator's command, or a deletion where the stage's settings say so, erased all that was kept. Forget
-   * it, too: nothing more comes of it, unless the provider tells of it again in months; then its sequences
-   * begin anew.
+   * it, too: nothing more comes of it, unless the provider announces it again in months; then its sequences
+   * start over.
    */
   | MessageWith<"user.erased", UserErasedData>
   /**
    * An operator's command, or a deletion where the stage's settings say so, erased all that was kept. Forget
-   * it, too: nothing more comes of it, unless the provider tells of it again in months; then its sequences
-   * begin anew.
+   * it, too: nothing more comes of it, unless the provider announces it again in months; then its sequences
+   * start over.
    */
   | MessageWith<"account.erased", AccountErasedData>
   /**
    * An operator's command, or a deletion where the stage's settings say so, erased all that was kept. Forget
-   * it, too: nothing more comes of it, unless the provider tells of it again in months; then its sequences
-   * begin anew.
+   * it, too: nothing more comes of it, unless the provider announces it again in months; then its sequences
+   * start over.
    */
   | MessageWith<"company-account.erased", CompanyAccountErasedData>
   /** An endpoint's data was fetched and is not what was stored before. */

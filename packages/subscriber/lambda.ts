@@ -6,7 +6,7 @@ type SqsBatchResponse = { readonly batchItemFailures: { readonly itemIdentifier:
 /**
  * A Lambda function's handler for batches of a queue: what failed stays on the queue, and nothing else does. A trap:
  * the event source needs `FunctionResponseTypes: ["ReportBatchItemFailures"]`, or what failed is deleted.
- * @param report is told each message that stays, and why
+ * @param report is given each message that stays, and why
  */
 export function lambdaHandler(
   read: Read,

@@ -16,7 +16,7 @@ export type Handled = {
 
 /**
  * So many days a message can come again, after months in an archive too, where the stage keeps dead letters for the 90
- * days of the default: `retention.archiveDays` and 57 more. Who was erased may be told of anew after that, with
+ * days of the default: `retention.archiveDays` and 57 more. Who was erased may be announced again after that, with
  * sequences from the beginning: so remember for no longer.
  */
 export const keptDays = 147;
@@ -67,7 +67,7 @@ export function inMemory({ most = 100_000, days = keptDays, now = Date.now }: Li
 type Kept = { readonly value: string; readonly until: number };
 
 function dropOldest(map: Map<string, Kept>, most: number): void {
-  // A map tells its keys in the order in which they came.
+  // A map reports its keys in the order in which they came.
   for (const oldest of map.keys()) {
     if (map.size <= most) return;
     map.delete(oldest);

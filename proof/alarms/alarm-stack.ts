@@ -12,13 +12,13 @@ import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts
 import { synthesizeProduct } from "../../tools/product-assembly.ts";
 import { alarmSettings } from "./settings.ts";
 
-/** The synthesized stack between a provider and engines that fail when told. */
+/** The synthesized stack between a provider and engines that fail on request. */
 export type AlarmStack = AsyncDisposable & {
   readonly stack: LocalStack;
   readonly sqs: SQSClient;
   readonly output: (name: string) => string;
   readonly functionOf: (logicalId: RegExp) => LocalStack["functions"][number];
-  /** Sends a webhook with the right secret, unless told otherwise; answers the status. */
+  /** Sends a webhook with the right secret by default; answers the status. */
   readonly send: (kind: string, body: object | string, secret?: string) => Promise<number>;
   /** Calls to the provider whose method and path match are answered so, until the result is called. */
   readonly answers: (matching: RegExp, answer: ProviderAnswer) => () => void;

@@ -1,6 +1,6 @@
 /**
- * Lets the condition of each alarm happen on the local stack, and shows the values that raise it: `npm run proof -- alarms`. Exits 1
- * where an alarm is not raised, was on before its turn, or is raised by no trip.
+ * Lets the condition of each alarm happen on the local stack, and shows the values that raise it: `npm run proof --
+ * alarms`. Exits 1 where an alarm is not raised, was on before its turn, or is raised by no scenario.
  */
 
 import { dynamoDbEngines } from "@income-events/local-stack/engines/dynamodb.ts";
@@ -12,7 +12,7 @@ import { alarmsWithoutScenario, runScenarios } from "./run.ts";
 import { scenarios } from "./scenarios.ts";
 
 const examples = `
-What would take hours is lived through in seconds (proof/alarms/settings.ts); all limits but the two settings follow
+What would take hours takes seconds (proof/alarms/settings.ts); all limits but the two settings follow
 from these by themselves. About two minutes.
 
 Examples:
@@ -32,8 +32,8 @@ const {
   only,
   engine,
 } = new Command("npm run proof -- alarms")
-  .description("Trips each alarm's condition on the local stack and shows the metric values that raise it.")
-  .option("--quick", "leave out those that have to be lived through for more than a minute")
+  .description("Makes each alarm's condition on the local stack and shows the metric values that raise it.")
+  .option("--quick", "leave out those that take more than a minute")
   .addOption(new Option("--only <entries...>", "entries of the runbook").choices(entries))
   .addOption(new Option("--engine <name>", "of the table").choices(dynamoDbEngines))
   .addHelpText("after", examples)
@@ -51,7 +51,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 const { alarmPlans } = system.stack;
 const without = alarmsWithoutScenario(alarmPlans, scenarios);
-for (const entry of without) process.stdout.write(`NO TRIP       ${entry}\n`);
+for (const entry of without) process.stdout.write(`NO SCENARIO ${entry}\n`);
 const outcomes = await runScenarios(system, wanted, (outcome) =>
   process.stdout.write(`${outcomeText(outcome)}\n`),
 );

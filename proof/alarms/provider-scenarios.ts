@@ -84,7 +84,7 @@ export const upkeepScenarios: readonly AlarmScenario[] = [
   },
   {
     entry: "webhooks-missed",
-    condition: "the provider lists 5 users that no webhook told of",
+    condition: "the provider lists 5 users that no webhook announced",
     make: async ({ answers }) => {
       const data = Array.from({ length: 5 }, () => ({
         id: randomUUID(),

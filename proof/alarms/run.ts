@@ -3,12 +3,12 @@ import type { AlarmPlan } from "@income-events/local-stack/assembly/plan.ts";
 import type { AlarmStack } from "./alarm-stack.ts";
 import type { AlarmScenario } from "./scenario.ts";
 
-/** What came of a trip. */
+/** What came of a scenario. */
 export type Outcome = {
   readonly scenario: AlarmScenario;
   readonly alarm: AlarmPlan;
   readonly state: "raised" | "was on before" | "not raised";
-  /** What it is judged by, the latest period first. */
+  /** What it is evaluated by, the latest period first. */
   readonly values: readonly (number | undefined)[];
   /** From the making of the condition to the alarm. */
   readonly seconds: number;
@@ -21,7 +21,7 @@ const lookedAtEveryMs = 500;
 /** What takes a minute is gone on with now and then. */
 const longLookedAtEveryMs = 5_000;
 
-/** The alarms of a stack that no trip raises, by their entries. */
+/** The alarms of a stack that no scenario raises, by their entries. */
 export function alarmsWithoutScenario(
   alarms: readonly AlarmPlan[],
   scenarios: readonly AlarmScenario[],
@@ -33,7 +33,7 @@ export function entryOf({ description }: AlarmPlan): string {
   return /docs\/runbook\.md#([a-z-]+)/.exec(description)?.[1] ?? "";
 }
 
-/** Makes each condition in turn, and waits for its alarm; @throws for a trip without an alarm */
+/** Makes each condition in turn, and waits for its alarm; @throws for a scenario without an alarm */
 export async function runScenarios(
   system: AlarmStack,
   scenarios: readonly AlarmScenario[],

@@ -10,9 +10,11 @@ export type AlarmScenario = {
   readonly isAwaitedLater?: boolean;
   /** It begins when all before it are over. */
   readonly isAfterOthers?: boolean;
-  /** It has to be lived through for more than a minute. */
+  /** It has to be run through for more than a minute. */
   readonly isLong?: boolean;
-  /** Its alarm tells of slowness, which a busy machine has too, for a while: the condition is made when that is over. */
+  /**
+   * Its alarm announces slowness, which a busy machine has too, for a while: the condition is made when that is over.
+   */
   readonly isOfSlowness?: boolean;
   /** Ends what others left behind. */
   readonly prepare?: (system: AlarmStack) => Promise<unknown>;

@@ -1,7 +1,7 @@
 import compressed from "../../stages/compressed.json" with { type: "json" };
 
 /**
- * The stage `compressed`, with days of nine seconds and small limits: what an alarm waits for in hours is lived through
+ * The stage `compressed`, with days of nine seconds and small limits: what an alarm waits for in hours is run through
  * in seconds. The limits that alarms derive from time-outs and rates follow by themselves.
  */
 export const alarmSettings = {

@@ -29,7 +29,7 @@ export type AssembleOptions = {
   readonly hasEventSources: boolean;
 };
 
-/** Synthesizes the stack of one side, with the settings of `proof/bench/settings.json`. */
+/** Synthesizes the stack of one implementation, with the settings of `proof/bench/settings.json`. */
 export function assemble(implementation: Implementation, { hasEventSources }: AssembleOptions): Assembly {
   const directory = scratchDirectory(implementation);
   const app = new App({
@@ -63,7 +63,7 @@ export function assemble(implementation: Implementation, { hasEventSources }: As
 
 const bundles = new Map<string, Bundle>();
 
-/** Most functions are the same on every side: each is bundled once. */
+/** Most functions are the same on every implementation: each is bundled once. */
 function bundleOf(entry: string): Bundle {
   const built = bundles.get(entry) ?? bundle(repository, entry);
   bundles.set(entry, built);
@@ -77,7 +77,7 @@ const ourEntries: Readonly<Record<Part, string>> = {
   fetch: "functions/fetch/data.ts",
 };
 
-/** What is beside the way of an event (token, registration, letters) is not measured, and does nothing. */
+/** What is beside the way of an event (token, registration, dead letters) is not measured, and does nothing. */
 function entryOf(implementation: Implementation, entry: string): string {
   const part = parts.find((name) => entry.startsWith(`functions/${name}/`));
   if (part === undefined) return "proof/bench/references/empty.ts";

@@ -7,7 +7,7 @@ export type Peer = Exclude<Implementation, "ours">;
 export const parts = ["receive", "store", "relay", "fetch"] as const;
 export type Part = (typeof parts)[number];
 
-/** How the table of results names a side. */
+/** How the table of results names an implementation. */
 export const titles: Readonly<Record<Implementation, string>> = {
   ours: "ours",
   powertools: "P1 (Powertools)",

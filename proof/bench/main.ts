@@ -36,7 +36,7 @@ const reference = join(options.document ?? "", "results", "reference.json");
 let results: Results = { rows: [] };
 for (const { rows, measure } of options.measurements) {
   say(`measuring ${rows.join(", ")}`);
-  // What failed is told, and the rest is measured all the same.
+  // What failed is reported, and the rest is measured all the same.
   const measured = await measure(context).catch((error: unknown) => {
     process.exitCode = 1;
     say(`not measured: ${rows.join(", ")}\n${error instanceof Error ? error.stack : error}`);

@@ -6,7 +6,7 @@ export type NodeVersion = {
   readonly file: string;
   /** Such as `24.21.0`. */
   readonly version: string;
-  /** Told behind the names of rows, where it is not the version that the functions run on. */
+  /** Reported behind the names of rows, where it is not the version that the functions run on. */
   readonly suffix: string;
 };
 

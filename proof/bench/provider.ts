@@ -13,7 +13,7 @@ export type BenchProvider = AsyncDisposable & {
 /** What it answers, and how fast: as it is at each request. */
 export type Answers = { items: number; delayInMillis: number };
 
-/** A data set of so many items, as it answers. */
+/** A document of so many items, as it answers. */
 export const documentOf = (items: number) =>
   JSON.stringify({
     data: Array.from({ length: items }, (_, month) => ({
@@ -26,7 +26,7 @@ export const documentOf = (items: number) =>
   });
 
 const usual: Answers = { items: 5, delayInMillis: 0 };
-/** What it answers unless it is told otherwise. */
+/** What it answers by default. */
 export const usualDocument = documentOf(usual.items);
 
 /** An answer in the place of data, given by the milliseconds since the first call; undefined: data. */

@@ -17,7 +17,7 @@ const endpoints = ["profile", "income", "employment", "identity", "documents", "
 
 /**
  * Deliveries of a repeatable mix, in the shapes that the sandbox sends: of ten events one registers a user, two create
- * and connect the user's account, and seven tell of data, one for each endpoint, so that no two of them are one read.
+ * and connect the user's account, and seven announce data, one for each endpoint, so that no two of them are one read.
  * Duplicates are byte-identical, of events chosen at random, somewhere after the first delivery.
  */
 export function workload({ seed, events, duplicates }: WorkloadShape): readonly Webhook[] {

@@ -1,6 +1,6 @@
 import type { SimulationResult } from "./simulations.ts";
 
-/** What a story came to: figure and value, for a table. */
+/** What a simulation came to: figure and value, for a table. */
 export function describeSummary({
   summary,
   disturbance,

@@ -47,7 +47,7 @@ export const keyAnalyses: Readonly<Record<KeyName, KeyAnalysis>> = {
     writtenBy: "relay, fetch",
     writes: {
       spread: "subjects",
-      what: "two for each change of one data set: wanted, done; one more where events and fetch meet",
+      what: "two for each change of one document: `wanted`, `done`; one more where events and fetch meet",
     },
     outcome: "as with states",
     helps: isolated,
@@ -55,15 +55,15 @@ export const keyAnalyses: Readonly<Record<KeyName, KeyAnalysis>> = {
   contentKey: {
     partition: subject,
     writtenBy: "fetch",
-    writes: { spread: "subjects", what: "one for each read of one data set, 1 unit for each KB: up to 380" },
+    writes: { spread: "subjects", what: "one for each read of one document, 1 unit for each KB: up to 380" },
     outcome:
-      "three data sets of 380 KB of one account in one second are over; unused units of the last five minutes cover an account with a dozen such endpoints once, then the task is tried again",
+      "three documents of 380 KB of one account in one second are over; unused units of the last five minutes cover an account with a dozen such endpoints once, then the task is tried again",
     helps: "larger data lies in S3 anyway; nothing more is needed while an account has some dozen endpoints",
   },
   claimKey: {
     partition: subject,
     writtenBy: "fetch",
-    writes: { spread: "subjects", what: "one for each read of one data set, two where a call fails" },
+    writes: { spread: "subjects", what: "one for each read of one document, two where a call fails" },
     outcome: "the task is tried again",
     helps: isolated,
   },
@@ -81,7 +81,7 @@ export const keyAnalyses: Readonly<Record<KeyName, KeyAnalysis>> = {
     outcome:
       "leases fail, and with them the calls of their batch, which come again: the provider is called less than its rate allows",
     helps:
-      "larger lots: a batch of ten leases at once; beyond that several counters, a tenth of the rate each: not built",
+      "larger batches: ten leases at once; beyond that several counters, a tenth of the rate each: not built",
   },
   breakerKey: {
     partition: "the provider",
@@ -126,7 +126,7 @@ export const keyAnalyses: Readonly<Record<KeyName, KeyAnalysis>> = {
     partition: "one work",
     writtenBy: "the command `replay`",
     writes: { spread: "rare", what: "one for each page of one replay" },
-    outcome: "the command tells, and can be gone on with",
+    outcome: "the command reports, and can be gone on with",
     helps: "nothing is needed",
   },
 };

@@ -40,7 +40,7 @@ function settingLimits(settings: Settings, { invocations, seconds, ...demands }:
       eventsPerSecond: perMinute / 60 / demands.tasks,
       by: "setting",
       remedy:
-        "agree on a higher rate with the provider and set it; events are stored and told meanwhile, their data waits",
+        "agree on a higher rate with the provider and set it; events are stored and sent meanwhile, their data waits",
     },
     {
       name: "a route's throttle, `webhooks.throttle.requestsPerSecond`",
@@ -158,7 +158,7 @@ function streamAndQueueLimits(demands: Demands): readonly Limit[] {
       name: "the provider's partition: one counter for all callers",
       value: quotas.partitionWrites.value,
       unit: "write units a second",
-      // A batch of the fetch leases its calls as one lot.
+      // A batch of the fetch leases its calls as one batch.
       eventsPerSecond: quotas.partitionWrites.value / invocations.fetch,
       by: "our design",
       remedy:
@@ -173,7 +173,9 @@ function callsPerMinuteWithin(requestsPerMinute: number): number {
   return Math.floor((callsPerWindow * 60) / windowInSeconds);
 }
 
-/** Partitions grow with the writes, and shards with them: where a full one is no more than its relay can do, none ends. */
+/**
+ * Partitions grow with the writes, and shards with them: where a full one is no more than its relay can do, none ends.
+ */
 function relayLimit({ invocations, seconds, writeUnits }: Demands, unitsPerPartition: number): number {
   const secondsPerEvent = invocations.relay * seconds.relay;
   const eventsPerPartition = unitsPerPartition / writeUnits;

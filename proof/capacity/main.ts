@@ -1,4 +1,4 @@
-/** Tells what ends first, and how a burst or an outage of the provider goes. `--help` lists the options. */
+/** Reports what ends first, and how a burst or an outage of the provider goes. `--help` lists the options. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadSettings } from "../../lib/settings/settings.ts";

@@ -23,7 +23,7 @@ export function measuredOutage(): Outage {
 }
 
 const hours = 24;
-/** The scenario tells of its data at about this rate, on a machine with two cores. */
+/** The scenario announces its data at about this rate, on a machine with two cores. */
 const announcedPerSecond = 100;
 /** A batch of the fetch on this machine, where all services are. */
 const batchSeconds = 0.1;

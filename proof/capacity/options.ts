@@ -22,15 +22,15 @@ Nothing is run: it is a model, see docs/evidence/capacity.md.`;
 export function parseCapacityFlags(args: readonly string[]): CapacityFlags {
   return new Command("npm run proof -- capacity")
     .description(
-      "Tells which limit ends first at a rate of events, and how a burst or an outage of the provider goes.",
+      "Shows which limit ends first at a rate of events, and how a burst or an outage of the provider goes.",
     )
     .option("--rate <n>", "events a second at usual times", positive(100_000), 5)
-    .option("--burst <factor>", "tell of a burst: so many times the usual rate", positive(100_000))
+    .option("--burst <factor>", "show a burst: so many times the usual rate", positive(100_000))
     .option("--burst-minutes <n>", "how long it lasts", positive(1_440), 10)
-    .option("--outage-hours <n>", "tell of an outage of the provider's API, so long", positive(1_000))
+    .option("--outage-hours <n>", "show an outage of the provider's API, so long", positive(1_000))
     .option("--concurrency <n>", "the account's concurrent executions", positive(1_000_000), 1_000)
     .option("--stage <name>", "settings of stages/<name>.json instead of the defaults")
-    .option("--svg <file>", "draw the story that is told last")
+    .option("--svg <file>", "draw the simulation that is shown last")
     .addHelpText("after", examples)
     .parse(args, { from: "user" })
     .opts<CapacityFlags>();

@@ -23,13 +23,16 @@ export type LoadProfile = {
 /** Functions of one kind that the account's quota leaves room for beside the others; see `quotas.json`. */
 export type Room = { readonly concurrency: number; readonly shareOfBusiestRoute: number };
 
-/** Longer than this is sent again, not hidden, and a message is hidden so often in a row: functions/fetch/retry-decision.ts. */
+/**
+ * Longer than this is sent again, not hidden, and a message is hidden so often in a row:
+ * functions/fetch/retry-decision.ts.
+ */
 const hiding = { longestHiddenSeconds: 60, hiddenInARow: 2 };
 /** The specification says that the provider tries again, not when. */
 const providerRetrySeconds = 300;
 const queueBatch = 10;
 
-/** A story that happens to a stage with these settings. */
+/** A scenario that happens to a stage with these settings. */
 export function scenarioOf(
   settings: Settings,
   durations: Durations,

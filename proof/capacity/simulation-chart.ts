@@ -29,7 +29,7 @@ const panels: readonly Panel[] = [
 
 const [top, height, gap] = [75, 130, 60];
 
-/** A story as three panels over one time, in hours; what is out of the usual is shaded. */
+/** A simulation as three panels over one time, in hours; what is out of the usual is shaded. */
 export function simulationChart(
   title: string,
   { samples, disturbance, limitPerMinute }: SimulationResult,

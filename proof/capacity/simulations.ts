@@ -47,7 +47,7 @@ export function simulateBurst(stage: Stage, { rate, factor, minutes }: Burst): S
 
 export type Outage = { readonly rate: number; readonly hours: number };
 
-/** The provider's API is down while it goes on to tell of events, and is up again. */
+/** The provider's API is down while it goes on to announce events, and is up again. */
 export function simulateOutage(stage: Stage, { rate, hours }: Outage): SimulationResult {
   const { deliveries, tasks } = stage.perEvent;
   const disturbance = { from: before, to: before + hours * 3_600 };

@@ -14,9 +14,9 @@ export type Sample = {
   readonly callsPerMinute: number;
 };
 
-/** What people ask of a story. */
+/** What people ask of a simulation. */
 export type Summary = {
-  /** Seconds since the beginning at which no delivery waits any more; undefined: never within the story. */
+  /** Seconds since the beginning at which no delivery waits any more; undefined: never within the simulation. */
   readonly storedAfter: number | undefined;
   /** Likewise for tasks, beyond those that are on their way at any moment. */
   readonly fetchedAfter: number | undefined;

@@ -9,7 +9,7 @@ export type ObservedCall = {
   readonly part: Part | undefined;
   /** For example `sqs:SendMessageBatch` or `GET`. */
   readonly action: string;
-  /** What tells the call's place in the code: action, resource and kind of item, without any id. */
+  /** What reports the call's place in the code: action, resource and kind of item, without any id. */
   readonly name: string;
   /** Whether the function's own process calls, and not Lambda in the name of its role. */
   readonly isFromFunction: boolean;
@@ -52,7 +52,9 @@ function partOf(service: Call["service"]): Part | undefined {
 /** Queues of which a function goes through all in one place of its code. */
 const siblings = /[^-]+(?<kind>DeadLetters)[0-9A-F]{8}$|(?<kind>Subscriber)[^-]+Queue[0-9A-F]{8}$/;
 
-/** An object's ARN up to the first part of its key, a sibling's as all of its kind, any other up to what was generated. */
+/**
+ * An object's ARN up to the first part of its key, a sibling's as all of its kind, any other up to what was generated.
+ */
 function withoutIds(arn: string): string {
   const [, , , , , whole = arn] = arn.split(":");
   const rest = whole.replace(siblings, (...found) => `*${Object(found.at(-1)).kind}`);

@@ -44,7 +44,7 @@ export type FaultContext = {
 };
 
 export type FaultPhasesResult = Pick<Tally, "struck" | "points"> & {
-  /** Batches whose answers were spoilt, each way. */
+  /** Batches whose answers were corrupted, each way. */
   readonly corrupted: ReadonlyMap<string, number>;
 };
 
@@ -57,7 +57,7 @@ export async function runFaultPhases(system: ChaosSystem, context: FaultContext)
   const points = choosePoints(crashes.seen(options.isShort ? oftenInShort : 1), options);
   progress(`Killing functions at ${points.length} points, one at a time`);
   await crashAll(points, crashes, crashesEndAfterMs * options.slow, progress);
-  progress("Killing functions at random, spoiling the answers of batches, replaying while events come in");
+  progress("Killing functions at random, corrupting the answers of batches, replaying while events come in");
   crashes.crashAtRandom(shareOfRandomKills);
   const corruption = corruptResponses(system, options.seed, options.directory);
   const rounds = load.rounds(1);
@@ -92,7 +92,7 @@ async function runFaultShare(
     progress(`At this share none met: ${faults.pendingFaults().join(", ")}`);
 }
 
-/** Until batches were spoilt in each way, or the time is over. @returns how often each way */
+/** Until batches were corrupted in each way, or the time is over. @returns how often each way */
 async function untilAllCorrupted(
   corruption: Corruption,
   longestMs: number,

@@ -32,7 +32,7 @@ const patience = 900_000;
 /** One run: the same seed meets the same schedule of faults and kills. */
 export async function runChaos(options: RunOptions, progress: Progress): Promise<RunResult> {
   mkdirSync(options.directory, { recursive: true });
-  progress(`Starting the stage, the provider and the witnesses, with the seed ${options.seed}`);
+  progress(`Starting the stage, the provider and the observers, with the seed ${options.seed}`);
   await using system = await startChaosSystem(options);
   const crashes = crashFunctions(options.seed, victimsOf(system));
   const faults = injectFaults(options.seed);
@@ -45,7 +45,7 @@ export async function runChaos(options: RunOptions, progress: Progress): Promise
   await waitUntilIdle(system, patience);
   progress("Trying once more what was given up on");
   await recover(system, patience);
-  progress("Counting in the table, in the queues and in what the witnesses recorded");
+  progress("Counting in the table, in the queues and in what the observers recorded");
   await system.observers.call("finish");
   const result = account(await gatherEvidence(system, load));
   if (result.lost > 0) leaveTraces(options.directory, [...result.lostEvents.keys()], journal, system);

@@ -12,7 +12,7 @@ import type { ObserverMethods, ObserverOptions } from "./observers/protocol.ts";
 import type { ProviderMethods } from "./provider/protocol.ts";
 import { type Remote, startRemote } from "./remote.ts";
 
-/** A stage that runs, with the provider and the witnesses in processes of their own. */
+/** A stage that runs, with the provider and the observers in processes of their own. */
 export type ChaosSystem = AsyncDisposable & {
   readonly stack: LocalStack;
   /** The operator's way to the engines. */
@@ -106,7 +106,7 @@ function observing(interfere: Interference, functionOf: (name: string) => string
   };
 }
 
-/** Gives each function that calls the provider an address of its own for it, so that its calls are told apart. */
+/** Gives each function that calls the provider an address of its own for it, so that its calls are distinguished. */
 async function wireToProvider(
   stack: LocalStack,
   assembly: string,

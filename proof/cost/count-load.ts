@@ -11,10 +11,10 @@ const operator = "operator";
 
 export type Arrival = "batches" | "alone";
 
-/** What is counted beside the side itself. */
+/** What is counted beside the implementation itself. */
 export type Beside = { readonly waits: Waits; readonly provider: Pick<BenchProvider, "calls" | "rounds"> };
 
-/** Takes a load through a side and counts what it used. */
+/** Takes a load through an implementation and counts what it used. */
 export async function countLoad(
   running: RunningImplementation,
   load: readonly Webhook[],

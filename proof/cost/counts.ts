@@ -4,7 +4,9 @@ import { z } from "zod";
 
 const ofParts = z.object({ receive: z.number(), store: z.number(), relay: z.number(), fetch: z.number() });
 
-/** What one side used for one load, as totals: requests as the gateway saw them, times inside the functions. */
+/**
+ * What one implementation used for one load, as totals: requests as the gateway saw them, times inside the functions.
+ */
 const used = z.object({
   invocations: ofParts,
   /** How often a function began to wait for AWS: calls that it waits for at the same time are one. */
@@ -12,7 +14,9 @@ const used = z.object({
   /** Likewise for the provider. */
   providerWaits: z.number(),
   cpuMicros: ofParts,
-  /** Sent by functions, and received and deleted for them in batches; empty receives are counted with the idle stack. */
+  /**
+   * Sent by functions, and received and deleted for them in batches; empty receives are counted with the idle stack.
+   */
   sqsRequests: z.number(),
   tableRequests: z.number(),
   writeUnits: z.number(),
@@ -36,7 +40,7 @@ const load = z.object({
   duplicates: z.number(),
   /** How the functions get them: in full batches, or each through all of them before the next comes. */
   arrival: z.enum(["batches", "alone"]),
-  /** Of each data set that the provider answers with. */
+  /** Of each document that the provider answers with. */
   dataBytes: z.number(),
   sides: z.object({ ours: used, powertools: used, plain: used, floor: used }),
 });

@@ -6,7 +6,7 @@ export type LoadShape = {
   readonly seed: number;
   readonly duplicates: number;
   readonly arrival: Arrival;
-  /** In each data set that the provider answers with. */
+  /** In each document that the provider answers with. */
   readonly items: number;
 };
 

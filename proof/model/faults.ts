@@ -7,7 +7,7 @@ import { waitUntilIdle } from "./wait-until-idle.ts";
 const [first, second] = accountIds;
 type Scenario = readonly (readonly (readonly [string, Thing, boolean])[])[];
 
-/** Each part is lived through before the next begins, so that contradictions meet what is known. */
+/** Each part is run through before the next begins, so that contradictions meet what is known. */
 export const scenarios = {
   start: [[[first, "connect", false]]],
   short: [
@@ -35,7 +35,7 @@ export const scenarios = {
 const faultKinds = ["none", "fails", "answer is lost", "is killed"] as const;
 
 /**
- * Lives a story through with every step struck by every fault: it fails before its effect, it is told to have failed
+ * Runs a scenario with every step struck by every fault: it fails before its effect, it is reported to have failed
  * after its effect, or its process is killed before it.
  * @param maxFaults so many of its steps at once
  * @param announcesStarted see the provider

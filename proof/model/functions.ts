@@ -23,7 +23,7 @@ import { type Message, recordsOf } from "./queue.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Ahead } from "./table.ts";
 
-/** A failed send, as the adapter tells it. */
+/** A failed send, as the adapter says it. */
 const unsent = { kind: "retryable", reason: "SQS: injected", delayInSeconds: 0 } as const;
 const noObjects = {
   put: () => Promise.reject(retryable("no object is large here")),
@@ -36,7 +36,9 @@ const secret = "the webhook's secret";
 /** In seconds: how long a process of the fetch function can live. */
 export const fetchLifetime = 60;
 
-/** A port to the queues of which each send is one step; where a fault strikes, every message is told to have failed. */
+/**
+ * A port to the queues of which each send is one step; where a fault strikes, every message is reported to have failed.
+ */
 function sender(simulation: Surroundings, step: Do): Send {
   return async (queueUrl, messages) => {
     if (messages.length === 0) return [];
@@ -66,8 +68,8 @@ function versionedRecordsOf(simulation: Surroundings, step: Do): VersionedRecord
       step("reads records", () => table.readAhead(names)).then(revising, () => revising(table.readAhead([]))),
     ...revising(table.readAhead([])),
     loadState: (subject) => step("reads a state", () => table.loadState(subject)),
-    loadDocument: (subject, name) => step("reads a data set", () => table.loadDocument(subject, name)),
-    loadDocuments: (subject) => step("reads all data sets", () => table.loadDocuments(subject)),
+    loadDocument: (subject, name) => step("reads a document", () => table.loadDocument(subject, name)),
+    loadDocuments: (subject) => step("reads all documents", () => table.loadDocuments(subject)),
   };
 }
 

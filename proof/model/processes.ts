@@ -1,8 +1,10 @@
-/** What becomes of a step: it is done; it fails before it has an effect; it is done, and told to have failed. */
+/** What becomes of a step: it is done; it fails before it has an effect; it is done, and reported to have failed. */
 export const faults = ["none", "fails", "answer is lost"] as const;
 export type Fault = (typeof faults)[number];
 
-/** Does one thing outside of a process, when it is its turn. @throws where a fault strikes, and what the effect throws */
+/**
+ * Does one thing outside of a process, when it is its turn. @throws where a fault strikes, and what the effect throws
+ */
 export type Do = <T>(what: string, effect: () => T) => Promise<T>;
 
 /** What a process does next; of things side by side it has several. */

@@ -8,7 +8,7 @@ import type { Simulation } from "./simulation.ts";
 
 const message = z.object({ id: z.string(), subject: z.string(), sequence: z.string() });
 
-/** The identity of what a webhook tells. */
+/** The identity of what a webhook announces. */
 export const idOf = ({ kind, body }: Webhook) => identify(kind, Buffer.from(body));
 const isNonsense = ({ body }: Webhook) => body.includes("dance");
 
@@ -72,7 +72,7 @@ function expectData(simulation: Simulation): void {
     const account = simulation.provider.accounts.get(id);
     const known = simulation.table.loadDocument({ kind: "account", id }, { endpoint });
     if (account === undefined || account.deleted) continue;
-    expect(known?.done, "done is what was wanted").toBe(known?.wanted);
+    expect(known?.done, "done is what was requested").toBe(known?.wanted);
     if (account.data === 0) continue;
     const text = simulation.table.contentOf({ kind: "account", id }, { endpoint });
     const digest = createHash("sha256")
@@ -112,5 +112,5 @@ function expectMessages(simulation: Simulation, subscriber: string): void {
     named.set(place, id);
   }
   const announced = new Set(texts.keys());
-  for (const id of storedIds(simulation)) expect(announced, "each event is told").toContain(id);
+  for (const id of storedIds(simulation)) expect(announced, "each event is announced").toContain(id);
 }

@@ -2,7 +2,7 @@ import { type ApiAnswer, type ApiCall, Unauthorized } from "../../adapters/provi
 import { retryable } from "../../domain/core/failures.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
 
-/** What the provider tells by a webhook until it is answered with 2xx. */
+/** What the provider reports by a webhook until it is answered with 2xx. */
 export type Webhook = { readonly kind: WebhookKind; readonly body: string; isAnswered: boolean };
 
 export const changes = ["create", "update", "connect", "disconnect", "delete"] as const;
@@ -10,7 +10,7 @@ export type AccountChange = (typeof changes)[number];
 export const things = [...changes, "data", "nonsense"] as const;
 export type Thing = (typeof things)[number];
 
-/** `connected` is undefined while no event has told it: that an account is created says nothing of it. */
+/** `connected` is undefined while no event has reported it: that an account is created says nothing of it. */
 type Account = { connected: boolean | undefined; deleted: boolean; data: number };
 
 export const userId = "0d9bdb0e-27cf-4f4a-9c6e-6a1d8f0e7a55";
@@ -21,7 +21,7 @@ export const accountIds = [
 export const endpoint = "income";
 
 /**
- * The provider: the truth of its accounts and their data, the webhooks that tell of it, its API, and its tokens. It is
+ * The provider: the truth of its accounts and their data, the webhooks that announce it, its API, and its tokens. It is
  * the right answer that the pipeline must come to.
  */
 export class Provider {
@@ -37,7 +37,7 @@ export class Provider {
 
   /**
    * @param endsRefreshed whether a token ends when another is made of it
-   * @param announcesStarted whether events tell of the data that was fetched since somebody started that
+   * @param announcesStarted whether events announce the data that was fetched since somebody started that
    */
   constructor(endsRefreshed: boolean, announcesStarted = true) {
     this.#endsRefreshed = endsRefreshed;
@@ -45,7 +45,7 @@ export class Provider {
   }
 
   /**
-   * Something happens, and a webhook tells of it. Bodies are few, so that bytes come again.
+   * Something happens, and a webhook announces it. Bodies are few, so that bytes come again.
    * @param isOwn whether the event has a time or an id of its own
    */
   happen(accountId: string, thing: Thing, isOwn: boolean): void {

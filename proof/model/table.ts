@@ -12,15 +12,15 @@ import type { Do } from "./processes.ts";
 /** What is done otherwise than by the table's conditions, to show that the promises notice. */
 export type TableMutation =
   | "none"
-  | "a receipt is inserted anew"
-  | "a revision overwrites"
+  | "a receipt is inserted again"
+  | "an update overwrites"
   | "content overwrites";
 
 type Stored = { readonly event: IncomeEvent; readonly receipts: number };
 type Claim = { readonly noted: number; readonly until: number };
 type Versioned = { readonly version: number };
 
-/** Records that were read before they are revised, by key; each is kept as it is written. */
+/** Records that were read before they are updated, by key; each is kept as it is written. */
 export type Ahead = {
   readonly states: Map<string, State | undefined>;
   readonly dataSets: Map<string, DocumentRecord | undefined>;
@@ -28,7 +28,7 @@ export type Ahead = {
 
 const maxAttempts = 8;
 
-/** Which record is revised, and who is told of it. */
+/** Which record is updated, and who is announced it. */
 type RevisedRecord<T> = {
   readonly records: Map<string, T>;
   readonly key: string;
@@ -55,7 +55,7 @@ export class Table {
 
   record({ event }: Receipt): "first" | "again" {
     const owner = `${nameOf(ownerOf(event))} ${event.id}`;
-    const key = this.#mutation === "a receipt is inserted anew" ? `${owner} ${this.events.size}` : owner;
+    const key = this.#mutation === "a receipt is inserted again" ? `${owner} ${this.events.size}` : owner;
     const before = this.events.get(key);
     const stored = { event: before?.event ?? event, receipts: (before?.receipts ?? 0) + 1 };
     this.events.set(key, stored);
@@ -173,7 +173,7 @@ export class Table {
       const isWritten = await step("writes a record", () => {
         const before = records.get(key);
         const isStill = (before?.version ?? 0) === next.version - 1;
-        if (!isStill && this.#mutation !== "a revision overwrites") return false;
+        if (!isStill && this.#mutation !== "an update overwrites") return false;
         records.set(key, next);
         emit(before, next);
         return true;

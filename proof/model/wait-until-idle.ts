@@ -32,7 +32,7 @@ function healToken(simulation: Simulation): void {
   }
 }
 
-/** @returns how many; what has a reason waits for somebody to mend it */
+/** @returns how many; what has a reason waits for somebody to fix it */
 function redrive(simulation: Simulation): number {
   const counts = workQueues.map((name) =>
     simulation.queue(name).redrive(({ reason }) => reason === undefined, simulation.seconds),

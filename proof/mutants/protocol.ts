@@ -119,7 +119,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     tests: relayTests,
   },
   {
-    name: "drop the condition of a revision: no compare-and-swap",
+    name: "drop the condition of an update: no compare-and-swap",
     breaks: "The truth in the end",
     file: "adapters/dynamodb/versioned-records.ts",
     code: "...(next.version === 1 ? isAbsent : isStill(next.version - 1)),",
@@ -159,7 +159,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     tests: stateTests,
   },
   {
-    name: "do not raise what is wanted",
+    name: "do not raise what is requested",
     breaks: "Fetched",
     file: "domain/fetch/document.ts",
     code: "wanted: before.wanted + raise,",
@@ -167,7 +167,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     tests: ["test/domain/fetch/document.test.ts", model],
   },
   {
-    name: "take for fetched what was wanted during the call",
+    name: "take for fetched what was requested during the call",
     breaks: "Fetched",
     file: "functions/fetch/read.ts",
     code: "fetched(current, noted, content?.digest",
@@ -279,7 +279,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     tests: [model],
   },
   {
-    name: "name a message anew each time",
+    name: "name a message afresh each time",
     breaks: "A message is the same whenever it is sent again",
     file: "domain/message/message.ts",
     code: "    id,\n    source,",

@@ -11,7 +11,7 @@ export type StrykerOptions = {
   readonly group: GroupName;
   /** Narrower than the group's own. */
   readonly mutate?: string;
-  /** Of its lines, 0 to 1: all, unless told. */
+  /** Of its lines, 0 to 1: all by default. */
   readonly share?: number;
   /** Also what is evaluated once, when a file is loaded: each such mutant needs all tests of the group. */
   readonly isStatic: boolean;
@@ -32,8 +32,8 @@ const statuses = z.object({
 });
 
 /**
- * Has Stryker change a group's code in every way that it knows. What was found before is kept below `.local/mutants`, so
- * that a later run tries what has changed since.
+ * Has Stryker change a group's code in every way that it knows. What was found before is kept below `.local/mutants`,
+ * so that a later run tries what has changed since.
  * @returns the score so far, where the run is interrupted
  * @throws where Stryker ends without a report
  */
@@ -112,7 +112,10 @@ function configOf(options: StrykerOptions, directory: string, report: string) {
   };
 }
 
-/** Reads a report of Stryker. Left out are mutants that no program could be made of, and those that it was told to leave out. */
+/**
+ * Reads a report of Stryker. Left out are mutants that no program could be made of, and those that it was reported to
+ * leave out.
+ */
 export function scoreOf(report: unknown, isWhole: boolean): Score {
   const all = Object.values(statuses.parse(report).files).flatMap(({ mutants }) => mutants);
   const count = (...wanted: readonly string[]) => all.filter(({ status }) => wanted.includes(status)).length;

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EndpointName, endpointNames } from "@income-events/sandbox/endpoint-names.ts";
 import type { Sandbox } from "@income-events/sandbox/server.ts";
 
-/** One account's endpoints of which new data is told: each is a task of reading. */
+/** One account's endpoints of which new data is reported: each is a task of reading. */
 export type Fetched = { readonly accountId: string; readonly endpoints: readonly EndpointName[] };
 
 const accountsPerUser = 20;
@@ -39,7 +39,7 @@ export function dealTasks(accounts: readonly string[], tasks: number): readonly 
   }));
 }
 
-/** Lets the provider fetch data: it tells of each endpoint by a webhook. */
+/** Lets the provider fetch data: it announces each endpoint by a webhook. */
 export async function announceData(sandbox: Sandbox, fetched: readonly Fetched[]): Promise<void> {
   for (const [index, { accountId, endpoints }] of fetched.entries()) {
     sandbox.fetchData(accountId, endpoints);

@@ -24,7 +24,7 @@ export function parseOutageFlags(args: readonly string[]): OutageFlags {
       "Lets the provider be down on the stage compressed, and counts what its pipeline made of it.",
     )
     .option("--hours <n>", "how long it is down, in the stage's time", hours, 24)
-    .option("--tasks <n>", "data sets that it tells of meanwhile", wholeNumber(1, 100_000), 10_000)
+    .option("--tasks <n>", "documents that it announces meanwhile", wholeNumber(1, 100_000), 10_000)
     .option("--fault <what>", `what calls meet: a status, or ${faultEffects.join(", ")}`, fault, {
       status: 503,
     })

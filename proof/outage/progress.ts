@@ -5,10 +5,10 @@ import type { Progress, System } from "@income-events/local-stack/system.ts";
 
 const everyMs = 5_000;
 
-/** Tells of long work every few seconds, until it is disposed of. */
+/** Reports long work every few seconds, until it is disposed of. */
 export function reportProgress(progress: Progress, line: () => string | Promise<string>): Disposable {
   const report = async () => progress(await line());
-  // A line that can't be made is left out: the work itself tells what is wrong.
+  // A line that can't be made is left out: the work itself says what is wrong.
   const timer = setInterval(() => void report().catch(() => undefined), everyMs);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }

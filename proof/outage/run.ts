@@ -8,7 +8,7 @@ import { announceData, connectAccounts, dealTasks, type Fetched } from "./make-t
 import { queueDepths, reportProgress } from "./progress.ts";
 
 export type Outage = {
-  /** How many data sets are to be read while the provider is down. */
+  /** How many documents are to be read while the provider is down. */
   readonly tasks: number;
   /** How long it is down, in hours of the stage. */
   readonly hours: number;
@@ -26,9 +26,9 @@ const pollEveryMs = 250;
 const patienceMs = 1_800_000;
 
 /**
- * Lets the provider be down while it tells of new data, waits until all is caught up, and counts: calls in the
- * sandbox's log, data sets in the table, dead letters in the queues.
- * @throws as soon as something is refused by a permission or can't be imported: that does not mend itself
+ * Lets the provider be down while it announces new data, waits until all is caught up, and counts: calls in the
+ * sandbox's log, documents in the table, dead letters in the queues.
+ * @throws as soon as something is refused by a permission or can't be imported: that does not fix itself
  */
 export async function runOutage(system: System, outage: Outage, progress: Progress): Promise<OutageResult> {
   // More than all waits of the run together, each of which has an end of its own.
@@ -47,7 +47,7 @@ async function play(run: Run): Promise<OutageResult> {
 
   const begun = Date.now();
   const fetched = dealTasks(accounts, outage.tasks);
-  progress(`The provider is down for ${outage.hours} h, and tells of ${outage.tasks} data sets`);
+  progress(`The provider is down for ${outage.hours} h, and announces ${outage.tasks} documents`);
   sandbox.fault({ ...outage.fault, share: 1 });
   await suffer(run, fetched, begun);
   sandbox.clearFaults();

@@ -33,13 +33,13 @@ export function problemsOf({ before, after, erased, messages, unannounced }: Fou
       .map(([key]) => `an erased user is back: ${key}`),
     ...messages
       .filter((message) => isErased(message) && !isErasureMessage(message))
-      .map(() => "a subscriber was told of an erased user"),
+      .map(() => "a subscriber was sent an erased user"),
     ...expected.flatMap((item) => lossOf(keyOf(item), unmarshall(item), found.get(keyOf(item)))),
     ...[...found].flatMap(([key, item]) => (isBehind(item) ? [`${key} was not fetched again`] : [])),
     ...unannounced
       .filter((id) => !found.has(`USER#${id}#STATE`))
       .map((id) => `user ${id} was not found again`),
-    ...(messages.length === 0 ? ["no subscriber was told anything"] : []),
+    ...(messages.length === 0 ? ["no subscriber was sent anything"] : []),
   ];
 }
 
@@ -49,9 +49,9 @@ function lossOf(
   after: Readonly<Record<string, unknown>> | undefined,
 ): readonly string[] {
   if (after === undefined) return [`${key} is missing`];
-  // States and data sets go on from where they were: their versions rise, and never fall.
+  // States and documents go on from where they were: their versions rise, and never fall.
   if (typeof before.version === "number" && Number(after.version) < before.version) {
-    return [`${key} began anew: version ${after.version} after ${before.version}`];
+    return [`${key} started over: version ${after.version} after ${before.version}`];
   }
   const isEvent = key.includes("#EVENT#");
   return isEvent && !isDeepStrictEqual(before.event, after.event) ? [`${key} is another event`] : [];

@@ -74,7 +74,7 @@ async function memoryOf(pid: number | undefined): Promise<number> {
   return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024);
 }
 
-/** Calls the API again and again, and keeps the longest wait. @returns what ends it and tells */
+/** Calls the API again and again, and keeps the longest wait. @returns what ends it and reports */
 function watch({ sandbox, child }: Awaited<ReturnType<typeof startSandbox>>) {
   let waitMs = 0;
   let over = false;
@@ -89,7 +89,7 @@ function watch({ sandbox, child }: Awaited<ReturnType<typeof startSandbox>>) {
       await pause(50);
     }
   })();
-  // Told below: a sandbox that fails in the middle must still be ended.
+  // Reported below: a sandbox that fails in the middle must still be ended.
   watching.catch(() => undefined);
   return async () => {
     over = true;

@@ -6,7 +6,7 @@ import { type RunningImplementation, webhookSecret } from "../bench/drive/runnin
 import type { Batch, Delivery } from "./expected.ts";
 import { type Observer, type Outcome, observerOf } from "./observer.ts";
 
-/** Takes a leg through the pipeline to its end. */
+/** Takes a batch through the pipeline to its end. */
 export type Driver = (running: RunningImplementation, batch: Batch) => Promise<Outcome>;
 
 /** Through the functions: whoever drives hands them batch after batch, as their event sources would. */

@@ -5,18 +5,18 @@ import { workload } from "../bench/workload.ts";
 
 export type Delivery = { readonly kind: WebhookKind; readonly body: string };
 
-/** What is sent in one leg, and what must come of it. */
+/** What is sent in one batch, and what must come of it. */
 export type Batch = {
   readonly deliveries: readonly Delivery[];
-  /** Ids of the distinct events: each is to be stored once and told. */
+  /** Ids of the distinct events: each is to be stored once and reported. */
   readonly events: ReadonlySet<string>;
-  /** `account/<id>/<endpoint>` of all data that an event tells of: each is to be fetched and told. */
+  /** `account/<id>/<endpoint>` of all data that an event announces: each is to be fetched and reported. */
   readonly data: ReadonlySet<string>;
 };
 
 const duplicates = 0.1;
 
-/** The same number gives the same leg. Of its deliveries a tenth brings an event that was delivered before. */
+/** The same number gives the same batch. Of its deliveries a tenth brings an event that was delivered before. */
 export function batchOf(number: number, events: number): Batch {
   const deliveries = workload({ seed: number + 1, events, duplicates });
   return {

@@ -9,8 +9,7 @@ import { recordCounts, typedCommand } from "../records/counts.ts";
 import { isGood, lastLine } from "./report.ts";
 import { soak } from "./run.ts";
 
-const description = `Takes very many events through the pipeline and looks from outside that each is stored once and told,
-its data fetched and told, that queues are empty again and that no function's memory grows. A part goes end to end, from
+const description = `Takes very many events through the pipeline and looks from outside that each is stored once and sent, its data fetched and announced, that queues are empty again and that no function's memory grows. A part goes end to end, from
 the webhooks' API to the subscriber's queue; the rest through the functions, batch after batch. Progress is kept after
 each leg: what was interrupted goes on with the same command.`;
 
@@ -35,7 +34,7 @@ const flags = new Command("npm run proof -- soak")
   .option("--events <count>", "in all", wholeNumber(1), 1_000_000)
   .option("--end-to-end <count>", "of them, end to end", wholeNumber(1), 100_000)
   .option("--leg <count>", "events from one look to the next", wholeNumber(1), 5_000)
-  .option("--session <count>", "events until the system is started anew", wholeNumber(1), 100_000)
+  .option("--session <count>", "events until the system is started again", wholeNumber(1), 100_000)
   .option("--state <file>", "how far it has come", join(import.meta.dirname, "../../.local/soak.json"))
   .option("--anew", "begin from the beginning")
   .option(
@@ -50,7 +49,7 @@ if (flags.anew === true) rmSync(flags.state, { force: true });
 const interruption = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.once(signal, () => {
-    process.stderr.write("Ends after this leg; the same command goes on.\n");
+    process.stderr.write("Ends after this batch; the same command goes on.\n");
     interruption.abort();
   });
 

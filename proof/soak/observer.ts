@@ -2,27 +2,27 @@ import type { StreamRecord } from "@income-events/local-stack/sources/stream-rec
 import { z } from "zod";
 import type { Batch } from "./expected.ts";
 
-/** What became of a leg, seen from outside: in the table's stream and on the subscriber's queue. */
+/** What became of a batch, seen from outside: in the table's stream and on the subscriber's queue. */
 export type Outcome = {
-  /** Distinct events that were not stored or not told, and data that was not told. */
+  /** Distinct events that were not stored or not reported, and data that was not reported. */
   readonly lost: number;
   /** Extra records of an event, and messages of one id that say something else. */
   readonly doubled: number;
 };
 
 export type Observer = {
-  /** Notes what the table's stream told. */
+  /** Notes what the table's stream announced. */
   see(records: readonly Pick<StreamRecord, "eventName" | "dynamodb">[]): void;
   /** Notes a message that was taken from the subscriber's queue. */
   receive(body: string): void;
-  /** How much of the leg is still to come. */
+  /** How much of the batch is still to come. */
   missing(): number;
   outcome(): Outcome;
 };
 
 const message = z.object({ id: z.string(), type: z.string(), subject: z.string() });
 
-/** Watches one leg. */
+/** Watches one batch. */
 export function observerOf(batch: Pick<Batch, "events" | "data">): Observer {
   const stored = new Map<string, number>();
   const announced = new Map<string, string>();

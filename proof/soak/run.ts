@@ -10,7 +10,7 @@ import { type PartName, type Plan, readState, type State, writeState } from "./s
 export type SoakOptions = {
   readonly plan: Plan;
   readonly eventsPerBatch: number;
-  /** After so many events the system is started anew: its engines keep everything in memory. */
+  /** After so many events the system is started again: its engines keep everything in memory. */
   readonly eventsPerSession: number;
   /** How far it has come, for the next run. */
   readonly file: string;
@@ -19,10 +19,10 @@ export type SoakOptions = {
 };
 
 const drivers: Readonly<Record<PartName, Driver>> = { driven: throughFunctions, flowing: endToEnd };
-/** So that no leg of one part is a leg of the other. */
+/** So that no batch of one part is a batch of the other. */
 const firstBatch: Readonly<Record<PartName, number>> = { driven: 0, flowing: 1_000_000 };
 
-/** Takes what is left of a plan through the pipeline, and keeps how far it came after each leg. */
+/** Takes what is left of a plan through the pipeline, and keeps how far it came after each batch. */
 export async function soak(options: SoakOptions): Promise<State> {
   const { plan, file, signal } = options;
   const wanted = { driven: plan.events - plan.endToEnd, flowing: plan.endToEnd };

@@ -6,12 +6,12 @@ export const parts = ["driven", "flowing"] as const;
 export type PartName = (typeof parts)[number];
 
 const part = z.object({
-  /** How many legs are through. */
+  /** How many batches are through. */
   legs: z.number(),
   events: z.number(),
   lost: z.number(),
   doubled: z.number(),
-  /** Messages that were left in a queue after a leg, the most at once. */
+  /** Messages that were left in a queue after a batch, the most at once. */
   depth: z.number(),
   /** Functions whose memory grew, with the session in which it did. */
   growing: z.array(z.string()),
@@ -21,7 +21,7 @@ const part = z.object({
 });
 
 const state = z.object({
-  /** What was asked for; another plan begins anew. */
+  /** What was asked for; another plan starts over. */
   plan: z.object({ events: z.number(), endToEnd: z.number() }),
   driven: part,
   flowing: part,

@@ -34,7 +34,7 @@ export async function onceSeconds(users: number): Promise<number> {
 }
 
 export type Ready = AsyncDisposable & {
-  /** Seconds until it told its addresses. */
+  /** Seconds until it reported its addresses. */
   readonly seconds: number;
   /** For commands that are to find it. */
   readonly environment: NodeJS.ProcessEnv;

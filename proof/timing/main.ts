@@ -1,5 +1,5 @@
 /**
- * Looks whether the time of comparing a secret tells how much of it was right. `--help` lists the options.
+ * Looks whether the time of comparing a secret shows how much of it was right. `--help` lists the options.
  */
 import { createHmac } from "node:crypto";
 import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
@@ -9,7 +9,7 @@ import { type Compare, measure, secretOf } from "./measure.ts";
 import { naiveComparison } from "./naive.ts";
 import { largestT } from "./welch.ts";
 
-const description = `Looks whether the time of comparing a secret tells how much of it was right (as dudect does).
+const description = `Looks whether the time of comparing a secret shows how much of it was right (as dudect does).
 
 Each comparison is timed with texts that are right but for their last character, and with random ones, in random order.
 Printed is the largest of Welch's t over all and over cropped measurements: above 10 the two are told apart, below 4.5

@@ -10,7 +10,8 @@ const warmUps = 20_000;
 
 /**
  * Measures a comparison with two classes of wrong texts of the secret's length, in random order: one has all but the
- * secret's last character right, the other is random. Whoever learns from the time how much is right tells them apart.
+ * secret's last character right, the other is random. Whoever learns from the time how much is right distinguishes
+ * them.
  */
 export function measure(compare: Compare, secret: string, samples: number): Measured {
   const first: number[] = [];

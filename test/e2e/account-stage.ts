@@ -57,7 +57,7 @@ export async function startAccountStage(): Promise<AccountStage> {
   };
 }
 
-/** Tells that there is data of an account. */
+/** Reports that there is data of an account. */
 export function endpointEvent(accountId: string) {
   return {
     event: "update_endpoint",

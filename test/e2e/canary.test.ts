@@ -73,7 +73,7 @@ describe("what functions write, and what is stored", () => {
   };
   const setWebhookSecret = async (content: object) => {
     await stage.stack.setSecret(output("WebhookSecretArn"), JSON.stringify(content));
-    // Receivers that start anew have kept no secret.
+    // Receivers that start again have kept no secret.
     for (const { logicalId, kill } of stage.stack.functions) if (logicalId.includes("Receive")) kill();
   };
 
@@ -142,7 +142,7 @@ describe("what functions write, and what is stored", () => {
       end();
     }
   };
-  /** Lets the archive look for letters until a code is logged: an erasure hides those that it goes through. */
+  /** Lets the archive look for dead letters until a code is logged: an erasure hides those that it goes through. */
   const archiveUntil = (code: LogCode) => {
     const before = stage.count(code);
     return eventually(async () => {
@@ -201,8 +201,8 @@ describe("what functions write, and what is stored", () => {
   });
 
   /**
-   * How each code comes to be logged, in order. A new code says here how: what is logged with it is then looked at below.
-   * Where it can't be provoked, a sentence says why.
+   * How each code comes to be logged, in order. A new code says here how: what is logged with it is then looked at
+   * below. Where it can't be provoked, a sentence says why.
    */
   const provocations: Readonly<Record<LogCode, (() => Promise<unknown>) | string>> = {
     WEBHOOK_ACCEPTED: async () => {
@@ -383,7 +383,7 @@ describe("what functions write, and what is stored", () => {
       await setToken(600);
       await invoke(/Refresh/);
     },
-    // Each run that finds a token tells how long it lives.
+    // Each run that finds a token says how long it lives.
     TOKEN_LIFE: () => invoke(/Refresh/),
     TOKEN_NEAR_END: async () => {
       await setToken(7_200, 7_000);
@@ -449,7 +449,7 @@ describe("what functions write, and what is stored", () => {
     },
     LETTERS_ARCHIVED: async () => {
       await archiveUntil("LETTERS_ARCHIVED");
-      // What was looked at before is hidden for a while: how many letters one run finds is chance.
+      // What was looked at before is hidden for a while: how many dead letters one run finds is chance.
       await eventually(async () => {
         await invoke(/Archive/, { beforeEndSeconds: 100_000_000 });
         expect((await archivedReasons()).length).toBeGreaterThan(fewReasons);

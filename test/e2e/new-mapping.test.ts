@@ -112,7 +112,7 @@ describe("a new mapping that is deployed with messages in flight", () => {
 
   it("loses none: each event is stored once by one of the two mappings, and sent so, with its own id", async () => {
     const { sandbox, stack, access } = product.system;
-    // The provider knows them, and no webhook has told of them.
+    // The provider knows them, and no webhook has announced them.
     const { users, accounts } = await sandbox.createUsers(1, { accountsPerUser: 5, drop: true });
     const [userId = ""] = users;
     const [inStream = "", overtaken = "", atWork = "", inQueue = "", newName = ""] = accounts;

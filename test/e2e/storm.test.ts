@@ -7,7 +7,9 @@ import { accountsNeeded, announceData, dealTasks } from "../../proof/outage/make
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
-/** Calls a minute. Tasks that wait for it come back over a minute, so that only more of them than it allows strain it. */
+/**
+ * Calls a minute. Tasks that wait for it come back over a minute, so that only more of them than it allows strain it.
+ */
 const requestsPerMinute = 60;
 const tasks = 100;
 const callsPerStorm = 5;
@@ -27,7 +29,7 @@ describe("a storm of 429s", () => {
     const { sandbox } = system;
     const storm = () => sandbox.fault({ status: 429, retryAfterSeconds: 1, times: callsPerStorm });
     const refused = () => sandbox.calls().filter(({ status }) => status === 429).length;
-    // Not told of, so that nothing else is called for.
+    // Not announced, so that nothing else is called for.
     const { accounts } = await sandbox.createUsers(1, { accountsPerUser: accountsNeeded(tasks), drop: true });
     const fetched = dealTasks(accounts, tasks);
 

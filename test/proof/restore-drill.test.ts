@@ -51,9 +51,9 @@ describe("the drill of a restore", () => {
 
   it("reports messages about who was erased, unless they announce the erasure, and none at all", () => {
     expect(problems(all, [{ type: "user.created", subject: "user/gone" }])).toEqual([
-      "a subscriber was told of an erased user",
+      "a subscriber was sent an erased user",
     ]);
     expect(problems(all, [{ type: "user.erased", subject: "user/gone" }])).toEqual([]);
-    expect(problems(all, [])).toEqual(["no subscriber was told anything"]);
+    expect(problems(all, [])).toEqual(["no subscriber was sent anything"]);
   });
 });

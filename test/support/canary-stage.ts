@@ -16,7 +16,7 @@ import { type Canaries, createCanaries } from "./canaries.ts";
 import { fastEngine } from "./engines.ts";
 import { synthesizeProduct } from "./product.ts";
 
-/** The product as it was synthesized, between a provider that a test speaks for and engines that fail when told. */
+/** The product as it was synthesized, between a provider that a test speaks for and engines that fail on request. */
 export type CanaryStage = AsyncDisposable & {
   readonly stack: LocalStack;
   readonly canaries: Canaries;

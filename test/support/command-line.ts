@@ -21,7 +21,7 @@ export type CommandOptions = {
 /** What every command finds in its environment: nothing of AWS, and the systems that this test file has started. */
 export function bareEnvironment(): NodeJS.ProcessEnv {
   const { PATH, INCOME_EVENTS_RUNNING } = process.env;
-  // An empty home has no profile, and the service that tells virtual machines their role is not asked.
+  // An empty home has no profile, and the service that reports virtual machines their role is not asked.
   return { PATH, INCOME_EVENTS_RUNNING, HOME: "/nowhere", AWS_EC2_METADATA_DISABLED: "true" };
 }
 

@@ -11,7 +11,9 @@ const padding = "x".repeat(400_000);
 const repeatsPerKind = 2;
 const maxRounds = 20;
 
-/** What one round brings: new users, lost webhooks, repeats of what came before, large bodies, a provider that fails. */
+/**
+ * What one round brings: new users, lost webhooks, repeats of what came before, large bodies, a provider that fails.
+ */
 export async function sendRound(system: System, round: number): Promise<void> {
   const { sandbox } = system;
   const failing = { path: "^/api/v0.4/accounts/", method: "GET", status: 503 } as const;
@@ -33,7 +35,10 @@ export async function sendRound(system: System, round: number): Promise<void> {
   await sandbox.quiet();
 }
 
-/** Sends each form of a task, and what reconciliation tells, as this release writes it; the task is about a real account. */
+/**
+ * Sends each form of a task, and what reconciliation reports, as this release writes it; the task is about a real
+ * account.
+ */
 export async function sendWrittenToday({ sandbox, stack, access }: System): Promise<void> {
   const [account] = sandbox.snapshot().accounts.filter(({ connected, company }) => connected && !company);
   const subject = { kind: "account", id: account?.id };

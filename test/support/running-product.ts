@@ -10,9 +10,9 @@ import { synthesizeProduct } from "./product.ts";
 export type RunningProduct = AsyncDisposable & { readonly system: System };
 
 export type RunnerOptions = Pick<StartOptions, "streamRetentionSeconds"> & {
-  /** Is told of each request to the webhooks' API and its answer. */
+  /** Is called for each request to the webhooks' API and its answer. */
   readonly onAnswered?: (exchange: Exchange) => void;
-  /** Is told of each step and of alarms. */
+  /** Is called for each step and of alarms. */
   readonly onProgress?: Progress;
   /** Changes what was synthesized before it runs, as a careless hand would. */
   readonly change?: (product: ProductAssembly) => Promise<void>;

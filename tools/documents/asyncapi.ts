@@ -29,7 +29,7 @@ export function asyncApi(): string {
       publish: {
         action: "send",
         channel: { $ref: "#/channels/subscriber" },
-        summary: "The pipeline tells a subscriber what happened.",
+        summary: "The pipeline informs a subscriber of what happened.",
       },
     },
     components: { messages: Object.fromEntries(messageTypes.map((type) => [type, messageOf(type)])) },

@@ -59,7 +59,7 @@ export const fieldMeanings: Readonly<Record<keyof LogFields, string>> = {
   contradicted: "records that the table had otherwise",
   unlisted: "records that the provider lists no more",
   deleted: "records that the provider lists though it deleted them",
-  reread: "data sets that are read again for their age",
+  reread: "documents that are read again for their age",
   skipped: "users or accounts that could not be compared",
   gap: "the sum of missed, contradicted and unlisted",
 };

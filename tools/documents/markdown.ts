@@ -1,4 +1,4 @@
-/** A table in Markdown. @param numbersFrom the first column whose cells stand to the right; none unless told */
+/** A table in Markdown. @param numbersFrom the first column whose cells stand to the right; none by default */
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],

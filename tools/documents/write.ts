@@ -23,7 +23,7 @@ export function brokenPromises(root: string): readonly string[] {
   });
 }
 
-/** Writes what is stale, and tells which files. */
+/** Writes what is stale, and says which files. */
 export function writeDocuments(root: string): readonly string[] {
   const stale = staleDocuments(root);
   for (const { file, text } of documents.filter(({ file }) => stale.includes(file))) {

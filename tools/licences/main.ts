@@ -23,7 +23,7 @@ const allowedForTools: ReadonlySet<string> = new Set([
 ]);
 
 const refused = installedPackages(readLockfile().lock)
-  .map(([path, { license = "not told", dev = false }]) => ({ name: nameAt(path), license, dev }))
+  .map(([path, { license = "not known", dev = false }]) => ({ name: nameAt(path), license, dev }))
   .filter(({ license, dev }) => !isAllowed(license, dev ? allowedForTools : allowed));
 
 /** `(MIT OR Apache-2.0)`: one of them suffices. `A AND B`: all of them must do. */

@@ -14,14 +14,14 @@ export type AlarmState = Pick<AlarmPlan, "logicalId" | "name" | "description" | 
 export type AlarmsOptions = {
   readonly alarms: readonly AlarmPlan[];
   readonly filters: readonly MetricFilterPlan[];
-  /** What a service has counted since its start; undefined where it tells of each (see `record`). */
+  /** What a service has counted since its start; undefined where it announces each (see `record`). */
   readonly totalOf: (metric: MetricPlan) => number | undefined;
   /** What a service measures at this moment; undefined: nothing. */
   readonly gaugeOf: (metric: MetricPlan) => Promise<number | undefined>;
   readonly delay: Delay;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Is told of each change of a state, once. */
+  /** Is called for each change of a state, once. */
   readonly onChange: (alarm: AlarmState) => void;
 };
 
@@ -34,7 +34,7 @@ export type Alarms = {
   states(): readonly AlarmState[];
   /** Measures what is only measured by looking, then the states. */
   look(): Promise<readonly AlarmState[]>;
-  /** What an alarm is judged by, the latest period first; undefined where nothing was measured. */
+  /** What an alarm is evaluated by, the latest period first; undefined where nothing was measured. */
   values(logicalId: string): readonly (number | undefined)[];
   close(): Promise<void>;
 };
@@ -42,7 +42,7 @@ export type Alarms = {
 /** CloudWatch looks at an alarm once a minute. */
 const evaluatedEvery = 60_000;
 
-/** Measures what metric filters and services say, and judges the alarms on it each minute. */
+/** Measures what metric filters and services say, and evaluates the alarms on it each minute. */
 export function startAlarms(options: AlarmsOptions): Alarms {
   const { alarms, filters, delay, now, onChange } = options;
   const closing = new AbortController();

@@ -7,7 +7,7 @@ export type PeriodValue = { readonly value: number | undefined; readonly isBreac
 type EvaluationTime = { readonly begin: number; readonly now: number };
 
 /**
- * What an alarm is judged by: the values of its latest periods, which end now, the latest first. Of the time before
+ * What an alarm is evaluated by: the values of its latest periods, which end now, the latest first. Of the time before
  * the begin nothing is known, which is no lack.
  */
 export function valuesOf(

@@ -1,4 +1,4 @@
-/** What the runner's own parts tell, as metrics of AWS's services. */
+/** What the runner's own parts report, as metrics of AWS's services. */
 
 import { accessLogLine } from "../api/access-log.ts";
 import type { Exchange } from "../api/http-api.ts";
@@ -7,7 +7,7 @@ import type { FunctionCounts } from "../lambda/hosted-function.ts";
 import type { StreamMetricName } from "../sources/stream-batch.ts";
 import type { Alarms } from "./alarms.ts";
 
-/** What Lambda counts of a function; undefined for what it tells otherwise. */
+/** What Lambda counts of a function; undefined for what it reports otherwise. */
 export function functionTotal(counts: FunctionCounts, { name }: MetricPlan): number | undefined {
   switch (name) {
     case "Invocations":

@@ -175,7 +175,7 @@ export type AlarmPlan = {
   readonly threshold: number;
   readonly evaluationPeriods: number;
   readonly datapointsToAlarm: number;
-  /** What is told when it goes off: ARNs, or logical ids of topics. */
+  /** What is reported when it goes off: ARNs, or logical ids of topics. */
   readonly actions: readonly string[];
 };
 

@@ -1,7 +1,7 @@
 /** Something in an assembly that can't be run here: which resource, what about it, and what to do. */
 export type Problem = { readonly logicalId: string; readonly what: string; readonly remedy: string };
 
-/** All that keeps an assembly from running, together, so that a reader mends it in one go. */
+/** All that keeps an assembly from running, together, so that a reader fixes it in one go. */
 export class UnrunnableAssemblyError extends Error {
   override readonly name = "UnrunnableAssemblyError";
   readonly problems: readonly Problem[];

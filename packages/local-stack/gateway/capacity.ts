@@ -2,7 +2,7 @@ import type { Answer } from "./answer.ts";
 import { asObject, asString, type JsonObject, parseJsonObject } from "./operation.ts";
 import type { Capacity } from "./types.ts";
 
-/** Counts the capacity that calls consume, as the engine tells it. */
+/** Counts the capacity that calls consume, as the engine says it. */
 export type CapacityBook = {
   /** The request, asking for what it consumes. */
   readonly asking: (body: string) => string;
@@ -34,7 +34,7 @@ export function createCapacityBook(): CapacityBook {
 
 /**
  * One entry for a table, a list where a call may name several. A refused condition is billed as a write too, and no
- * engine tells how much: one unit, as for an item of up to 1 KB. Source: DynamoDB developer guide, "Working with items".
+ * engine says how much: one unit, as for an item of up to 1 KB. Source: DynamoDB developer guide, "Working with items".
  */
 function unitsOf({ ConsumedCapacity: consumed, __type: error }: JsonObject): number {
   if (asString(error).endsWith("#ConditionalCheckFailedException")) return 1;

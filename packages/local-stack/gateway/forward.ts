@@ -97,7 +97,7 @@ function rewrite(operation: Operation, answer: Answer): Answer {
   return { status: 200, headers, body: Buffer.from(operation.rewriteAnswer(answer.body.toString())) };
 }
 
-/** Who may not list a bucket is not told that an object is missing. Source: S3 API reference, GetObject. */
+/** Who may not list a bucket does not learn that an object is missing. Source: S3 API reference, GetObject. */
 function concealMissingObject(
   operation: Operation,
   answer: Answer,

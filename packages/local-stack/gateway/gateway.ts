@@ -31,7 +31,7 @@ export type GatewayOptions = {
   readonly lambda?: LambdaEngine;
   /** Asks the table's engine what each call consumes, which costs both time. */
   readonly countsCapacity?: boolean;
-  /** Is told of each throttled call to a table. */
+  /** Is called for each throttled call to a table. */
   readonly onThrottled?: (event: ThrottleEvent) => void;
   /** Absent: there is no alarm. */
   readonly alarms?: Monitoring["alarms"];

@@ -1,7 +1,7 @@
 import { type Answer, errorAnswer, jsonAnswer } from "./answer.ts";
 import { parseJsonObject } from "./operation.ts";
 
-/** An event source mapping as Lambda tells of it. */
+/** An event source mapping as Lambda announces it. */
 export type EventSourceMapping = {
   readonly id: string;
   readonly eventSourceArn: string;

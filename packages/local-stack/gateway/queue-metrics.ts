@@ -14,7 +14,7 @@ export type QueueMetricName = (typeof queueMetricNames)[number];
 export type QueueMetrics = {
   /** Counts what a call to SQS did. */
   onAnswer(operation: Operation, answer: Answer): void;
-  /** The value of a metric at this moment; undefined where the metric is none of a moment, or tells nothing. */
+  /** The value of a metric at this moment; undefined where the metric is none of a moment, or says nothing. */
   gauge(queueName: string, metric: string): Promise<number | undefined>;
   /** The values of a metric by the beginning of their period; times are seconds since 1970. */
   values(
@@ -26,7 +26,7 @@ export type QueueMetrics = {
 
 /**
  * Source: SQS developer guide, "Available CloudWatch metrics for Amazon SQS".
- * @param sqs the engine of queues, which tells what its queues hold without receiving it
+ * @param sqs the engine of queues, which says what its queues hold without receiving it
  * @param now milliseconds since 1970
  */
 export function createQueueMetrics(sqs: EngineClient, now: () => number): QueueMetrics {

@@ -90,7 +90,7 @@ export type Gateway = {
   calls(): ReadonlyMap<string, number>;
   /** Capacity units of the table's calls so far, by the same keys; empty unless they are counted. */
   capacity(): ReadonlyMap<string, Capacity>;
-  /** What SQS would measure of a queue at this moment; undefined where it is no such metric, or tells nothing. */
+  /** What SQS would measure of a queue at this moment; undefined where it is no such metric, or says nothing. */
   queueGauge(queueName: string, metric: string): Promise<number | undefined>;
   /** Everything that was refused so far, also by `authorize`. */
   denials(): readonly Denial[];

@@ -17,7 +17,7 @@ export type FunctionLog = {
 };
 
 export type LogDestination = {
-  /** Where `<function>.log` is written anew; absent: in memory only. */
+  /** Where `<function>.log` is written again; absent: in memory only. */
   readonly directory?: string | undefined;
   /** Takes what keeps the file from being written, for example a full disk. */
   readonly onError: (message: string) => void;

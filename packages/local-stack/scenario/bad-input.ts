@@ -70,7 +70,7 @@ export async function sendBadInput(
     { kind, body: Buffer.from('{"action":') },
     json(kind, { action: "no_such_event", event: "no_such_event" }),
   ]);
-  // Those of a kind one after another: what an account is told of has an order.
+  // Those of a kind one after another: what an account is announced has an order.
   const once = Map.groupBy([...good, ...poison], ({ kind }) => kind).values();
   await Promise.all(
     [...once].map(async (webhooks) => {

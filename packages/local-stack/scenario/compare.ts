@@ -27,7 +27,7 @@ export function findLosses(
   return [
     ...missing("event", expected.events, table.events),
     ...missing("user", expected.users, table.users),
-    ...missing("data set", expected.data.keys(), table.data),
+    ...missing("document", expected.data.keys(), table.data),
     ...different(expected.data, found.contents),
     ...connections("account", expected.accounts, table.accounts),
     ...connections("company account", expected.companyAccounts, table.companyAccounts),
@@ -48,7 +48,7 @@ function different(expected: Expectation["data"], found: Found["contents"]): rea
   return [...expected].flatMap(([name, data]) => {
     const stored: unknown = JSON.parse(found.get(name) ?? "null");
     const isSame = isDeepStrictEqual({ ...Object(stored), next: null }, { ...Object(data), next: null });
-    return stored === null || isSame ? [] : [`data set ${name} is another than the provider's`];
+    return stored === null || isSame ? [] : [`document ${name} is another than the provider's`];
   });
 }
 

@@ -6,8 +6,8 @@ import type { LocalStack } from "../stack.ts";
 const ofSomebodyElse = "of somebody else";
 
 /**
- * Puts two letters into each dead-letter queue: one that names a user, one of somebody else. The eraser does not look
- * into its own, which gets the latter only.
+ * Puts two dead letters into each dead-letter queue: one that names a user, one of somebody else. The eraser does not
+ * look into its own, which gets the latter only.
  */
 export async function putDeadLetters(sqs: SQSClient, stack: LocalStack, userId: string): Promise<void> {
   const own = outputOf(stack, "EraseQueueUrl");

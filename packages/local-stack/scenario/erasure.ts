@@ -28,7 +28,7 @@ export async function sendLargeBodiesOf(
 }
 
 /**
- * Has a user erased of whom there are large bodies and dead letters in queue and archive, and lets the provider tell
+ * Has a user erased of whom there are large bodies and dead letters in queue and archive, and lets the provider report
  * more of it afterwards.
  * @param erased of whom large bodies were sent before, and archived
  * @param secret headers of webhooks @param patience milliseconds that the queues may take to empty

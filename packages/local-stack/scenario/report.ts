@@ -71,7 +71,7 @@ export function printable(counts: Counts): string {
   return rows.map(line).join("\n");
 }
 
-/** Dead letters by reason, each with its count. */
+/** Dead dead letters by reason, each with its count. */
 export function printableDeadLetters({ deadLetters }: Found): string {
   const reasons = new Map<string, number>();
   for (const { reason } of deadLetters) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);

@@ -30,7 +30,7 @@ const failuresOfProvider = 5;
 /** More than there are first calls for company accounts: some call is refused with the secret read again, too. */
 const refusedCalls = 10;
 const companyAccountsPerScenario = 3;
-/** Users that no webhook tells of: reconciliation must find them. */
+/** Users that no webhook announces: reconciliation must find them. */
 const maxUnannouncedUsers = 2;
 /** Milliseconds that the queues may take to empty: a killed function's messages come back after their visibility. */
 const patience = 900_000;
@@ -44,9 +44,10 @@ export type ScenarioLoad = {
 
 /**
  * Lets users connect their accounts while the provider's bad day goes on: duplicates, late repeats, large and
- * unreadable bodies, wrong secrets, lost webhooks, a provider that answers 503 and 401, each subscriber's queue gone for
- * one sending of each sender, and each function killed once while it works. Then counts, in the engines, what must be there.
- * @throws as soon as something is refused by a permission or can't be imported: that does not mend itself
+ * unreadable bodies, wrong secrets, lost webhooks, a provider that answers 503 and 401, each subscriber's queue gone
+ * for one sending of each sender, and each function killed once while it works. Then counts, in the engines, what must
+ * be there.
+ * @throws as soon as something is refused by a permission or can't be imported: that does not fix itself
  */
 export async function runScenario(
   system: System,
@@ -71,10 +72,10 @@ export async function runScenario(
     const { poison, erased } = await watch.during(play(system, kills, load));
     const deadLetters = new Set([...poison, ...Object.values(unreadableTasks)]);
     const expected = withoutErased(expectationOf(sandbox, traffic, deadLetters), traffic, erased);
-    progress("Erasing a user, of whom the provider then tells more");
+    progress("Erasing a user, of whom the provider then announces more");
     await watch.during(eraseUser(system, erased, secret, patience));
     kills.stop();
-    progress("Archiving again, where no letter is near its end");
+    progress("Archiving again, where no dead letter is near its end");
     await invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]);
     progress("Counting in the table and the queues");
     const remains = await findRemainsOf(system, erased);

@@ -40,7 +40,7 @@ export type KnownConnection = z.output<typeof knownConnection>;
 type StoredEvent = {
   readonly type: string;
   readonly receipts: number;
-  /** Found by reconciliation: no webhook told it. */
+  /** Found by reconciliation: no webhook announced it. */
   readonly reconciled: boolean;
 };
 
@@ -50,7 +50,7 @@ export type TableSnapshot = {
   readonly users: ReadonlySet<string>;
   readonly accounts: ReadonlyMap<string, KnownConnection>;
   readonly companyAccounts: ReadonlyMap<string, KnownConnection>;
-  /** Data sets whose content is stored and up to date, `<id>/<endpoint>`. */
+  /** Documents whose content is stored and up to date, `<id>/<endpoint>`. */
   readonly data: ReadonlySet<string>;
   /** Texts of contents that lie in the table itself, by the same names. */
   readonly contents: ReadonlyMap<string, string>;
@@ -80,7 +80,7 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
         const { pk, sk } = keyed.parse(item);
         const [partition = "", ...rest] = pk.split("#");
         const id = rest.join("#");
-        // The range is left out of a data set's name: an endpoint is up to date when all of its ranges are.
+        // The range is left out of a document's name: an endpoint is up to date when all of its ranges are.
         const [sort = "", endpoint = ""] = sk.split("#");
         const dataName = `${id}/${endpoint}`;
         if (sort === "EVENT") {
@@ -179,8 +179,8 @@ async function maxReceiveCountOf(access: Access, QueueUrl: string): Promise<numb
 const pollMs = 100;
 
 /**
- * All messages of a queue, with their attributes; each is taken out of it. What others have in their hands is waited for:
- * they take it away or give it back. The archive's runs, for one, hide all dead letters for a moment.
+ * All messages of a queue, with their attributes; each is taken out of it. What others have in their hands is waited
+ * for: they take it away or give it back. The archive's runs, for one, hide all dead letters for a moment.
  */
 export async function* drain(access: Access, queueUrl: string): AsyncGenerator<Message> {
   const client = new SQSClient(access);

@@ -30,8 +30,8 @@ export type ShardReaderOptions = Omit<BatchRunner, "plan"> & {
 };
 
 /**
- * How long a reader sleeps that finds nothing, or whose read fails: it grows from the first to the last. A write wakes it
- * at once where it was idle. AWS reads a shard four times a second.
+ * How long a reader sleeps that finds nothing, or whose read fails: it grows from the first to the last. A write wakes
+ * it at once where it was idle. AWS reads a shard four times a second.
  */
 const shortestSleep = 20;
 const longestSleep = 1_000;
@@ -146,7 +146,7 @@ async function iteratorAfter(
   return (await streams.send(command, { abortSignal: signal })).ShardIterator;
 }
 
-/** Drops what the stream keeps no more: in AWS it would be read only now, and nobody is told. */
+/** Drops what the stream keeps no more: in AWS it would be read only now, and nobody is notified. */
 function withoutTrimmed(pending: StreamRecord[], options: ShardReaderOptions): StreamRecord[] {
   const { plan, shardId, retentionSeconds, onProblem } = options;
   const now = options.now();

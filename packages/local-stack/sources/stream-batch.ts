@@ -13,7 +13,7 @@ export type BatchRunner = {
   readonly now: () => Date;
   /** How long the stream keeps a record: then it is lost, whatever the mapping says. */
   readonly retentionSeconds: number;
-  /** Is told of what CloudWatch would measure of the function or the mapping. */
+  /** Is called for what CloudWatch would measure of the function or the mapping. */
   readonly onMeasured?: (name: StreamMetricName, value: number) => void;
   /** Takes what is given up; it must not reject. */
   readonly giveUp: (givenUp: Omit<GivenUp, "shardId" | "functionArn" | "now">) => Promise<void>;
@@ -36,7 +36,7 @@ const longestBackOff = 30_000;
  * retries or its age are used up. Resolves when nothing of it is left (or the signal aborts).
  * Source: Lambda developer guide, "Using AWS Lambda with Amazon DynamoDB": partial batch responses, retained
  * records; splitting a batch does not count towards the retries. So what is left of a batch that got on, or was
- * halved, is another batch: its retries and its waits begin anew.
+ * halved, is another batch: its retries and its waits start over.
  */
 export async function runStreamBatch(records: readonly StreamRecord[], runner: BatchRunner): Promise<void> {
   const segments: Segment[] = [{ records, failures: 0 }];

@@ -32,7 +32,7 @@ export type StreamSourceOptions = {
   readonly gateway: Pick<Gateway, "intercept">;
   readonly delay: Delay;
   readonly now?: () => Date;
-  /** How long the stream keeps a record, 24 hours unless told. */
+  /** How long the stream keeps a record, 24 hours by default. */
   readonly retentionSeconds?: number | undefined;
   readonly onMeasured?: NonNullable<BatchRunner["onMeasured"]>;
   readonly onProblem: (message: string) => void;

@@ -26,16 +26,16 @@ export type StackOptions = {
   /** Where each function's log is written to a file; absent: kept in memory only. */
   readonly logsDir?: string;
   readonly onProgress?: (text: string) => void;
-  /** Is told of each request to the HTTP API and its answer. */
+  /** Is called for each request to the HTTP API and its answer. */
   readonly onAnswered?: (exchange: Exchange) => void;
-  /** Is told when an alarm goes off, and when it is over. */
+  /** Is called when an alarm goes off, and when it is over. */
   readonly onAlarm?: (alarm: AlarmState) => void;
   /**
-   * Processes for each function without reserved concurrency, 4 unless told. Further invocations wait, where
+   * Processes for each function without reserved concurrency, 4 by default. Further invocations wait, where
    * Lambda would start more.
    */
   readonly maximumProcesses?: number;
-  /** How long tables' streams keep a record, 24 hours unless told: a stage that divides its waits divides this too. */
+  /** How long tables' streams keep a record, 24 hours by default: a stage that divides its waits divides this too. */
   readonly streamRetentionSeconds?: number;
   /** Counts the capacity units of the table's calls; see `gateway.capacity()`. */
   readonly countsCapacity?: boolean;
@@ -107,7 +107,7 @@ export type LocalStack = {
   readonly alarmPlans: StackPlan["alarms"];
   /** Measures first what CloudWatch measures each minute by looking: the ages and depths of queues. */
   lookAtAlarms: Alarms["look"];
-  /** What an alarm is judged by. */
+  /** What an alarm is evaluated by. */
   alarmValues: Alarms["values"];
   accessLog(): readonly AccessLogEntry[];
   /** How many requests of the HTTP API got which status. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { delimiter, dirname, join } from "node:path";
 import type { Project } from "./project.ts";
 
-/** As the CDK CLI tells an app, beside what `cdk.json` and the command line say; without checks of the template. */
+/** As the CDK CLI reports an app, beside what `cdk.json` and the command line say; without checks of the template. */
 const contextOfCli = {
   "aws:cdk:enable-path-metadata": true,
   "aws:cdk:enable-asset-metadata": true,

@@ -15,7 +15,7 @@ export function notFound(message: string): ApiError {
   return new ApiError(404, "not_found", message);
 }
 
-/** What the service refuses to do was asked wrongly: the caller is told why. */
+/** What the service refuses to do was asked wrongly: the caller learns why. */
 export function asked<T>(action: () => T): T {
   try {
     return action();

@@ -13,7 +13,7 @@ export function createHttpApp(): FastifyInstance {
       const body = { error: "invalid_request", message: "the path is too long or wrongly encoded" };
       raw.writeHead(statusCode, { "content-type": "application/json" }).end(JSON.stringify(body));
     },
-    // What is sent is judged as it is: nothing is dropped from it or turned into another type.
+    // What is sent is evaluated as it is: nothing is dropped from it or turned into another type.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
   });
   app.addHook("preValidation", async ({ body }) => {

@@ -22,7 +22,7 @@ export type Analytics = {
 
 const limit = 100_000;
 
-/** @param runs only production is measured: clicks of tests would tell nothing */
+/** @param runs only production is measured: clicks of tests would report nothing */
 export function createAnalytics(now: () => Date, runs: boolean): Analytics {
   let events: FlowEvent[] = [];
   return {

@@ -67,7 +67,7 @@ function registrationRoutes(flow: FastifyInstance, dependencies: FlowDependencie
 
 /**
  * What the operator chose for the accounts that are made here: `?account_alert=false` in its link to the flow means
- * that no event tells of their creation, `true` that one does. The form is sent to the same address, query included.
+ * that no event announces their creation, `true` that one does. The form is sent to the same address, query included.
  */
 function alertChoice({ account_alert: choice }: Opened["Querystring"]): Pick<Registration, "accountAlert"> {
   switch (choice) {

@@ -16,7 +16,7 @@ export type SignIns = {
   /** Submits credentials: the account exists from then on, and is connected once the datasource accepts them. */
   start(userId: string, datasource: Datasource, credentials: Credentials): Account;
   stateOf(account: Account): SignInState;
-  /** Resolves when no datasource is judging credentials. */
+  /** Resolves when no datasource is evaluating credentials. */
   ended(): Promise<void>;
 };
 
@@ -25,7 +25,7 @@ export type SignInDependencies = {
   readonly model: ProviderModel;
   readonly clock: Clock;
   readonly analytics: Analytics;
-  /** How long a datasource takes to judge credentials, on the clock. */
+  /** How long a datasource takes to evaluate credentials, on the clock. */
   readonly signInDurationMs: number;
 };
 

@@ -24,7 +24,7 @@ function body(required: readonly string[], properties: object) {
 
 const accountAlert = {
   type: "boolean",
-  description: "Whether an event tells of an account's creation; default: the environment's choice",
+  description: "Whether an event announces an account's creation; default: the environment's choice",
 } as const;
 
 const drop = { type: "boolean", description: "Record the events of this and never send them" } as const;

@@ -25,7 +25,7 @@ export async function startControl(port: number, dependencies: ControlDependenci
   refuseForeignNames(app);
   await describeRoutes(app, {
     title: "The sandbox's control address",
-    description: "An operator's bench: what breaks the service on purpose and tells what happened.",
+    description: "An operator's bench: what breaks the service on purpose and reports what happened.",
     path: "/openapi.json",
     secured: false,
   });

@@ -25,7 +25,7 @@ export type DeliveryOptions = {
   readonly maxRetryMs?: number;
   /** Calls at once; default 16. */
   readonly concurrency?: number;
-  /** Is told of each call to a webhook, with what came of it. */
+  /** Is called for each call to a webhook, with what came of it. */
   readonly onAttempt?: (attempt: Attempt) => void;
 };
 
@@ -38,7 +38,7 @@ export type EnvironmentOptions = {
   readonly initialTokenRemainingSeconds?: number;
   /** Whether a refresh ends the token that it was called with; default false. */
   readonly refreshEndsToken?: boolean;
-  /** Whether an event tells of an account's creation, where its creator does not choose; default true. */
+  /** Whether an event announces an account's creation, where its creator does not choose; default true. */
   readonly alertOnAccountCreation?: boolean;
   /** How long a data fetch takes on the clock; default 0. */
   readonly fetchDurationMs?: number;
@@ -51,7 +51,7 @@ export type EnvironmentOptions = {
   readonly pageSize?: number;
   /** The platforms that can be connected; default: invented ones. */
   readonly datasources?: readonly Datasource[];
-  /** How long a datasource takes to judge credentials, on the clock; default 0. */
+  /** How long a datasource takes to evaluate credentials, on the clock; default 0. */
   readonly signInDurationMs?: number;
   /** How the connection flow looks. */
   readonly branding?: Branding;
@@ -69,7 +69,7 @@ export type CreateUsersOptions = DropOptions & {
   readonly companyAccounts?: number;
   /** How many accounts have a large picture in their profiles; default 0. */
   readonly pictures?: number;
-  /** Whether events tell of the accounts' creation; default: the environment's choice. */
+  /** Whether events announce the accounts' creation; default: the environment's choice. */
   readonly accountAlert?: boolean;
 };
 

@@ -18,7 +18,7 @@ export type DriveOptions = {
   readonly expectsFailures?: boolean;
   /** Lets functions work side by side, each one batch at a time: quicker, where the load is long. */
   readonly overlaps?: boolean;
-  /** Is told how many deliveries are worked off. */
+  /** Is given how many deliveries are worked off. */
   readonly onProgress?: (deliveries: number) => void;
 };
 
@@ -27,8 +27,8 @@ const maxDeliveries = 50;
 const deliveriesAtOnce = { oneByOne: 140, overlapping: 1_400 };
 
 /**
- * Takes deliveries through all functions of a side until nothing is left to do: one function after the other, every side
- * the same batches. Where they overlap, it is chance what a batch holds.
+ * Takes deliveries through all functions of an implementation until nothing is left to do: one function after the
+ * other, every implementation the same batches. Where they overlap, it is chance what a batch holds.
  */
 export async function drive(
   running: RunningImplementation,
@@ -56,7 +56,7 @@ export async function drive(
   return invoker.spent();
 }
 
-/** Stores, relay and fetch of a side. */
+/** Stores, relay and fetch of an implementation. */
 function stepsOf(
   running: RunningImplementation,
   kinds: readonly WebhookKind[],
@@ -84,8 +84,8 @@ function stepsOf(
 }
 
 /**
- * After a fault for as long as an invocation may take, where AWS asks for six times that: no lock of a killed one is left
- * then. Our fetch hides by itself what it reports, unless that fails too.
+ * After a fault for as long as an invocation may take, where AWS asks for six times that: no lock of a killed one is
+ * left then. Our fetch hides by itself what it reports, unless that fails too.
  */
 function hiddenFor(
   { implementation, timeoutSeconds }: RunningImplementation,

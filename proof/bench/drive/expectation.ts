@@ -11,8 +11,8 @@ const payload = z.union([
 ]);
 
 /**
- * What anybody must have in the end who got these deliveries and lost nothing. Loads hold whole lives of users only: each
- * account is connected, and tells of the data that is fetched when it is.
+ * What anybody must have in the end who got these deliveries and lost nothing. Loads hold whole lives of users only:
+ * each account is connected, and announces the data that is fetched when it is.
  */
 export function expectationOf(deliveries: readonly Webhook[]): Snapshot {
   const lists = { events: new Set<string>(), states: new Set<string>(), data: new Set<string>() };

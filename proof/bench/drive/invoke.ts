@@ -13,7 +13,7 @@ export type Spent = {
 };
 export type SpentByPart = Readonly<Record<Part, Spent>>;
 
-/** Invokes the functions of a side, and adds up what they spend. */
+/** Invokes the functions of an implementation, and adds up what they spend. */
 export type Invoker = {
   /** @returns what it answered; undefined where it failed, which ends the run unless failures are expected */
   readonly invoke: (part: Part, target: LocalFunction, event: unknown) => Promise<unknown>;

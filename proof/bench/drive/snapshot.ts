@@ -5,7 +5,7 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { z } from "zod";
 import type { RunningImplementation } from "./running-implementation.ts";
 
-/** What a side has in the end, in words that all sides share; each list is sorted. */
+/** What an implementation has in the end, in words that all implementations share; each list is sorted. */
 export type Snapshot = {
   /** Ids of events that are stored. */
   readonly events: readonly string[];

@@ -3,13 +3,13 @@ import type { RunningImplementation } from "../drive/running-implementation.ts";
 import type { Part } from "../implementations.ts";
 import { type Fault, faultAt } from "./schedule.ts";
 
-/** Faults that a side gets until they are taken away. */
+/** Faults that an implementation gets until they are taken away. */
 export type Injected = Disposable & { readonly counts: () => Readonly<Record<Fault, number>> };
 
 const throttled = { status: 400, errorType: "ThrottlingException", message: "Rate exceeded" };
 const failed = { status: 500, errorType: "InternalServerError", message: "The service failed" };
 
-/** Lets the calls of a side's functions fail at the gateway by the schedule. */
+/** Lets the calls of an implementation's functions fail at the gateway by the schedule. */
 export function injectFaults({ stack }: RunningImplementation): Injected {
   const calls = new Map<Part, number>();
   const applied = new Map<number, Fault>();

@@ -7,8 +7,8 @@ export type Fault = "throttled" | "failed" | "cut" | "answerLost" | "killedBefor
 const cycle = 83;
 
 /**
- * What happens to the calls of each part of the way (receive, store, relay, fetch), by their number from 1: the same for
- * every side. Four throttled in a row are more than the SDK tries by itself, so that a batch fails.
+ * What happens to the calls of each part of the way (receive, store, relay, fetch), by their number from 1: the same
+ * for every implementation. Four throttled in a row are more than the SDK tries by itself, so that a batch fails.
  */
 export function faultAt(call: number): Fault | undefined {
   if (call === 7) return "killedBefore";

@@ -8,7 +8,7 @@ import { scratchDirectory } from "../scratch.ts";
 
 const repository = join(import.meta.dirname, "../../..");
 
-/** Who is imported: the sides, and beside them the SDK's clients alone, and nothing at all. */
+/** Who is imported: the implementations, and beside them the SDK's clients alone, and nothing at all. */
 export type Imported = Implementation | "clients" | "empty";
 
 /** The directory that holds a function's bundle, with its settings beside it. */

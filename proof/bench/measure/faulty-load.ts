@@ -5,9 +5,9 @@ import type { Webhook } from "../workload.ts";
 import type { RunningImplementations } from "./running-implementations.ts";
 
 /**
- * Lets all sides take a load while their calls fail and their functions are killed, by the same schedule. What it costs
- * them is not counted, only what they have in the end.
- * @throws where a kind of fault never came to pass on a side
+ * Lets all implementations take a load while their calls fail and their functions are killed, by the same schedule.
+ * What it costs them is not counted, only what they have in the end.
+ * @throws where a kind of fault never came to pass on an implementation
  */
 export async function takeUnderFaults(
   { contenders }: RunningImplementations,

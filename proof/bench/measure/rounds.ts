@@ -3,7 +3,7 @@ import { type Webhook, workload } from "../workload.ts";
 import type { RunningImplementations } from "./running-implementations.ts";
 import { type Spending, spendingOf } from "./spending.ts";
 
-/** What each side spent in each round. */
+/** What each implementation spent in each round. */
 export type Measured = Readonly<Record<Implementation, readonly Spending[]>>;
 
 export type RoundsOptions = {
@@ -19,7 +19,10 @@ export type RoundsOptions = {
   readonly onProgress: (step: string) => void;
 };
 
-/** Lets all sides take the same loads in turns. Each round begins with another side: who comes later has warmer caches. */
+/**
+ * Lets all implementations take the same loads in turns. Each round begins with another side: who comes later has
+ * warmer caches.
+ */
 export async function measureRounds(
   { contenders }: RunningImplementations,
   options: RoundsOptions,

@@ -11,7 +11,7 @@ export type RunningImplementations = AsyncDisposable & {
   readonly of: (implementation: Implementation) => Contender;
 };
 
-/** Starts sides beside each other, each with engines of its own. */
+/** Starts implementations beside each other, each with engines of its own. */
 export async function startImplementations(
   assemblies: Assemblies,
   onProgress: (step: string) => void,

@@ -2,7 +2,7 @@ import { type DriveOptions, drive, type SpentByPart } from "../drive/drive.ts";
 import type { RunningImplementation } from "../drive/running-implementation.ts";
 import type { Webhook } from "../workload.ts";
 
-/** What a side used for a load, counted at the gateway and inside the functions' processes. */
+/** What an implementation used for a load, counted at the gateway and inside the functions' processes. */
 export type Spending = {
   readonly spent: SpentByPart;
   /** Capacity units of the table, written and read. */
@@ -16,7 +16,7 @@ export type Spending = {
   readonly logBytes: number;
 };
 
-/** Drives a load through a side and counts what it used. */
+/** Drives a load through an implementation and counts what it used. */
 export async function spendingOf(
   running: RunningImplementation,
   load: readonly Webhook[],

@@ -18,7 +18,7 @@ export function drawingOf(directory: string): string {
   return plotOf(resultsOf(directory).rows);
 }
 
-/** Writes the page and the plot of a directory anew. */
+/** Writes the page and the plot of a directory again. */
 export function writeDocument(directory: string): void {
   writeFileSync(join(directory, "README.md"), documentOf(directory));
   writeFileSync(join(directory, "results", "ratios.svg"), drawingOf(directory));

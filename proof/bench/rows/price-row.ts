@@ -9,11 +9,11 @@ type PriceOptions = BillOptions & {
   readonly estimate: (values: readonly number[]) => Estimate;
 };
 
-/** The modelled price of a million events, with a line for each thing that is paid for. */
+/** The simulated price of a million events, with a line for each thing that is paid for. */
 export function priceRow(measured: Measured, { estimate, ...options }: PriceOptions): Row {
   const total = (spending: Spending) => totalOf(billOf(spending, options));
   const row = pairedRow(
-    { name: "price", figure: "US$ per million events, modelled" },
+    { name: "price", figure: "US$ per million events, simulated" },
     measured.ours.map(total),
     [
       { over: "floor", atMost: 1.3, values: measured.floor.map(total) },

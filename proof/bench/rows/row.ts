@@ -26,7 +26,7 @@ export type Row = {
   /** Raw figures, one for each round. */
   readonly samples: readonly number[];
   readonly comparisons: readonly Comparison[];
-  /** What the figure is made of, for each side. */
+  /** What the figure is made of, for each implementation. */
   readonly lines?: readonly { readonly name: string; readonly bySide: Readonly<Record<string, number>> }[];
 };
 

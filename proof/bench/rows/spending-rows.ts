@@ -15,9 +15,9 @@ import { absoluteRow, type Goal, pairedRow, type Row } from "./row.ts";
 const [noDuplicates, someDuplicates, mostlyDuplicates] = [0, 0.3, 0.9];
 
 /**
- * What events cost: the sides take the same loads in turns, each with its own engines, until they have nothing to do; at
- * last one load while calls fail and functions are killed.
- * @throws where a side ends without all records and messages, or with others: then no ratio counts
+ * What events cost: the implementations take the same loads in turns, each with its own engines, until they have
+ * nothing to do; at last one load while calls fail and functions are killed.
+ * @throws where an implementation ends without all records and messages, or with others: then no ratio counts
  */
 export async function spendingRows(context: Context): Promise<readonly Row[]> {
   await using implementations = await startImplementations(context.assemblies, context.onProgress);
@@ -69,7 +69,7 @@ async function takeLoads(
   };
 }
 
-/** @throws where a side has lost something of what was delivered to all, or has more */
+/** @throws where an implementation has lost something of what was delivered to all, or has more */
 export async function requireNothingLost(
   { contenders }: RunningImplementations,
   delivered: readonly Webhook[],

@@ -55,7 +55,7 @@ export class SharedProvider {
     else this.#breaker = closed;
   }
 
-  /** @returns the wait where no call is made; undefined for a call, of which `answers` tells the rest */
+  /** @returns the wait where no call is made; undefined for a call, of which `answers` reports the rest */
   admit(seconds: number): Wait | undefined {
     const { breaker, leaseSeconds, secondsPerCall } = this.#model;
     if (this.isOpen && this.#probeEnds === undefined && seconds * 1000 >= this.#breaker.openUntil) {

@@ -18,7 +18,7 @@ type DuplicateEvidence = {
 
 /**
  * Every extra record and every extra message, in words. The same message again is none: it comes at least once, and
- * its id tells a reader. Extra is what a reader would take for another: one event in two records, a record that is
+ * its id informs a reader. Extra is what a reader would take for another: one event in two records, a record that is
  * written over, one id with two contents, two ids in one place of a subject's order.
  */
 export function findDuplicates({ records, messages, erased }: DuplicateEvidence): readonly string[] {
@@ -48,7 +48,7 @@ function extraMessages(lines: readonly MessageLine[]): readonly string[] {
   return [...Map.groupBy(lines, ({ subscriber }) => subscriber)].flatMap(([subscriber, received]) => {
     const announced: readonly AnnouncedMessage[] = received
       .map(({ body }) => ({ ...message.parse(JSON.parse(body)), body }))
-      // A replay tells old events with today's state, and says so.
+      // A replay reports old events with today's state, and says so.
       .filter(({ replayid }) => replayid === undefined);
     const extra = (
       name: (each: AnnouncedMessage) => string,

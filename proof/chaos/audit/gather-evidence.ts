@@ -10,7 +10,7 @@ import type { Evidence } from "./audit-events.ts";
 import { readMessages, readRecords, readSent } from "./read-records.ts";
 
 /**
- * Reads what the witnesses recorded, and what stands in the engines at the end; it takes the dead letters out of their
+ * Reads what the observers recorded, and what stands in the engines at the end; it takes the dead letters out of their
  * queues.
  * @param erasedUsers users whose erasure was asked for
  */
@@ -62,14 +62,14 @@ function accountsOf({ snapshot }: Truth, users: ReadonlySet<string>): readonly s
 }
 
 /**
- * Of a company account all data is there at once, and no event tells of it: only what the stage starts with is asked
+ * Of a company account all data is there at once, and no event announces it: only what the stage starts with is asked
  * for.
  */
 function isAskedFor(endpoint: string): boolean {
   return endpoint === "profile";
 }
 
-/** Of whom no webhook told, reconciliation finds out in its own time: nothing is expected of them here. */
+/** Of whom no webhook announced, reconciliation finds out in its own time: nothing is expected of them here. */
 function limitedTo({ snapshot, data }: Truth, announced: ReadonlySet<string>) {
   const left = {
     users: snapshot.users.filter(({ id }) => announced.has(id)),

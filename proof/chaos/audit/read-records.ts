@@ -23,7 +23,7 @@ const recordLine = z.object({
   /** Of all that the first receipt said. */
   digest: z.string(),
 });
-/** One change of an event's record, as the witness read it from the table's stream. */
+/** One change of an event's record, as the observer read it from the table's stream. */
 export type RecordLine = z.output<typeof recordLine>;
 
 const messageLine = z.object({ subscriber: z.string(), body: z.string() });

@@ -22,8 +22,8 @@ export type Victims = {
 
 export type Crashes = {
   /**
-   * Kills at calls, and lets the other interference decide of all other calls: a fault must not take the answer of which
-   * a function is to die.
+   * Kills at calls, and lets the other interference decide of all other calls: a fault must not take the answer of
+   * which a function is to die.
    */
   around(others: Interference): Interference;
   /** Every point of the calls that were seen until now. @param atLeast so often */
@@ -41,7 +41,9 @@ export type Crashes = {
 /** How long the rest of a process goes on while the answer that it waits for is withheld. */
 const withheldMs = 40;
 
-/** Some calls are made once in a process's life: a function that died must be able to die at its first call, too. */
+/**
+ * Some calls are made once in a process's lifetime: a function that died must be able to die at its first call, too.
+ */
 const maxCrashesInRow = 2;
 
 /** Kills functions at their calls. */

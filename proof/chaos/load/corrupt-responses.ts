@@ -6,13 +6,13 @@ import { chance } from "../chance.ts";
 import type { ChaosSystem } from "../system.ts";
 
 /**
- * How a batch's answer is spoilt: `malformed` is no list of failures, `unknown` names a message that was not in the
+ * How a batch's answer is corrupted: `malformed` is no list of failures, `unknown` names a message that was not in the
  * batch, `late` begins with a tenth of the function's time left. In all three all of the batch comes again.
  */
 export const corruptions = ["malformed", "unknown", "late"] as const;
 
 export type Corruption = {
-  /** How many batches were spoilt, each way. */
+  /** How many batches were corrupted, each way. */
   counts(): ReadonlyMap<string, number>;
   /** The functions answer for themselves again. */
   stop(): void;
@@ -21,7 +21,7 @@ export type Corruption = {
 const consumers = ["UsersStore", "AccountsStore", "EndpointsStore", "CompanyAccountsStore", "FetchData"];
 
 /**
- * Lets every other invocation of those that take batches from queues spoil its answer, in a way that follows from the
+ * Lets every other invocation of those that take batches from queues corrupt its answer, in a way that follows from the
  * seed and how many processes of the function began before its own. The bundles stay as they are.
  */
 export function corruptResponses(
@@ -35,8 +35,8 @@ export function corruptResponses(
     return plan && target ? [{ name, plan, target }] : [];
   });
   for (const { name, plan, target } of targets) {
-    const first = Math.floor(chance(seed, "spoilt", name) * corruptions.length);
-    target.serve([plan, corrupted(plan, first, join(directory, "spoilt", name))]);
+    const first = Math.floor(chance(seed, "corrupted", name) * corruptions.length);
+    target.serve([plan, corrupted(plan, first, join(directory, "corrupted", name))]);
   }
   return {
     counts: () =>
@@ -53,7 +53,7 @@ export function corruptResponses(
 }
 
 function mark(how: string): string {
-  return `spoilt: ${how}`;
+  return `corrupted: ${how}`;
 }
 
 /**
@@ -81,7 +81,7 @@ for (;;) {
 }
 export const handler = async (event, context) => {
   const how = ways[turn++ % ways.length];
-  process.stdout.write("spoilt: " + how + "\\n");
+  process.stdout.write("corrupted: " + how + "\\n");
   if (how === "late") await wait(context.getRemainingTimeInMillis() * 0.9);
   const answer = await real(event, context);
   if (how === "malformed") return { batchItemFailures: "all of them" };

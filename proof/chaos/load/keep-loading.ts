@@ -22,7 +22,7 @@ const maxErasures = 6;
 const betweenRoundsMs = 2_000;
 const betweenInvocationsMs = 500;
 const scheduled = ["RefreshToken", "RegisterWebhooks", "ReconcileUsers", "ArchiveLetters"];
-/** All of the 14 days that a queue keeps a message: with it every letter nears its end. */
+/** All of the 14 days that a queue keeps a message: with it every dead letter nears its end. */
 const archiveAll = JSON.stringify({ beforeEndSeconds: 14 * 86_400 });
 /** Neither an event nor a task. */
 const unreadableTask = '{"schemaVersion":0}';
@@ -51,11 +51,11 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
       await wait(betweenRoundsMs);
     }
   };
-  /** And lets the provider tell again what it told before, as a late retry does. */
+  /** And lets the provider sends again what it reported before, as a late retry does. */
   const erase = async (userId: string): Promise<void> => {
     erased.add(userId);
     await askForErasure(sqs, outputOf(stack, "EraseQueueUrl"), userId);
-    await provider.call("retell", userId);
+    await provider.call("resendOf", userId);
   };
   const invoke = async (name: string): Promise<void> => {
     const target = functions.get(name);

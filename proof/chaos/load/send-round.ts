@@ -8,7 +8,7 @@ type Provider = Remote<ProviderMethods>;
 const padding = "x".repeat(400_000);
 /** A call that is refused for its secret is tried again as any other: a fault may have met it first. */
 const triesOfRefused = 8;
-/** Dead letters are looked through for every erasure: they must not pile up. */
+/** Dead dead letters are looked through for every erasure: they must not pile up. */
 const roundsPerRefused = 4;
 
 /**

@@ -13,7 +13,7 @@ import type { ProviderMethods } from "./protocol.ts";
 
 const [, , seed = "1", sentFile = ""] = process.argv;
 
-/** What was told of somebody, so that it can be told again as it was. */
+/** What was announced somebody, so that it can be sent again as it was. */
 const announced = new Map<string, Map<string, Pick<Attempt, "kind" | "body">>>();
 
 function record({ kind, body, result }: Attempt): void {

@@ -3,14 +3,14 @@ import { Readable } from "node:stream";
 import { z } from "zod";
 import type { Report } from "./watch.ts";
 
-/** What a process that fuzzes had told when it ended. */
+/** What a process that fuzzes had reported when it ended. */
 export type Reports = {
   readonly inputs: number;
   /** The most that it ever had. */
   readonly residentBytes: number;
   /** From a tenth of the inputs to their end; 0 where it did not come so far. */
   readonly growthBytes: number;
-  /** It told nothing for so long that it was ended. */
+  /** It reported nothing for so long that it was ended. */
   readonly isSilent: boolean;
 };
 

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import type { Target } from "../target.ts";
 
-/** What the process that fuzzes tells the one that started it: a line of JSON each. */
+/** What the process that fuzzes reports to the one that started it: a line of JSON each. */
 export type Report = {
   readonly inputs: number;
   readonly residentBytes: number;

@@ -47,7 +47,7 @@ async function check(input: Uint8Array): Promise<void> {
   });
   const { exitCode, errors } = await listening(() => runProgram(args, program));
   must([0, 1, 2, 3].includes(exitCode), `exit code ${exitCode}`);
-  must(exitCode === 0 || errors.trim() !== "", "a failure is not told");
+  must(exitCode === 0 || errors.trim() !== "", "a failure is not reported");
   must(!/^\s+at .+:\d+:\d+\)?$/m.test(errors), `a stack trace is shown:\n${errors}`);
   must(!/^(Type|Reference|Range|Syntax)Error|Cannot read propert|is not a function/m.test(errors), errors);
 }

@@ -23,7 +23,7 @@ function check(input: Uint8Array): void {
   }
 }
 
-/** As a stage's settings are judged. */
+/** As a stage's settings are evaluated. */
 function mappingWith(expression: string) {
   try {
     const settings = { mapping: { accounts: { accountId: expression, ids: "any", time: expression } } };

@@ -32,7 +32,7 @@ describe("a guarded call", () => {
   it("is admitted, permitted, made and reported, in this order", async () => {
     const { steps, run } = guarded(async () => answer);
     expect(await run()).toBe(answer);
-    expect(steps).toEqual(["admit", "permit", "call", "alive"]);
+    expect(steps).toEqual(["admit", "permit", "call", "healthy"]);
   });
 
   it.each([
@@ -41,7 +41,7 @@ describe("a guarded call", () => {
   ])("that %s reports the provider as healthy", async (_, error) => {
     const { steps, run } = guarded(() => Promise.reject(error));
     await expect(run()).rejects.toBe(error);
-    expect(steps.at(-1)).toBe("alive");
+    expect(steps.at(-1)).toBe("healthy");
   });
 
   it("that fails reports how long the provider asks to be left alone", async () => {

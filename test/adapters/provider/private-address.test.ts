@@ -57,7 +57,7 @@ describe("a private address", () => {
     for (const scheme of ["http", "https"]) {
       const { call, asked } = named(addresses, scheme);
       expect(await failureFrom(call("jwt", get))).toEqual(refused);
-      // Asked once: what is connected to is what was judged.
+      // Asked once: what is connected to is what was evaluated.
       expect(asked).toEqual(["provider.test"]);
     }
     expect(fixture.provider.requests).toEqual([]);

@@ -53,7 +53,7 @@ await describeOnEachTable("the breaker", (tables) => {
     const admit = caller();
     const before = { reads: reads(), writes: writes() };
     for (let second = 0; second < 20; second += 1) {
-      for (let call = 0; call < 5; call += 1) await (await admit())("alive");
+      for (let call = 0; call < 5; call += 1) await (await admit())("healthy");
       pass(1);
     }
     expect(reads() - before.reads).toBe(4);
@@ -82,7 +82,7 @@ await describeOnEachTable("the breaker", (tables) => {
     const admit = caller();
     for (let round = 0; round < 5; round += 1) {
       await fail(admit, settings.failures - 1);
-      await (await admit())("alive");
+      await (await admit())("healthy");
     }
     await expect(admit()).resolves.toBeTypeOf("function");
   });
@@ -95,7 +95,7 @@ await describeOnEachTable("the breaker", (tables) => {
         failure: { waitsFor: "provider", delayInSeconds: 10, spreadInSeconds: 40 },
       });
     }
-    expect(turns).toEqual(["down"]);
+    expect(turns).toEqual(["open"]);
   });
 
   test("is noticed by a caller that trusted it closed within five seconds", async () => {
@@ -113,11 +113,11 @@ await describeOnEachTable("the breaker", (tables) => {
     pass(10);
     const probes = await outcomes(callers.flatMap((admit) => [admit(), admit()]));
     expect(probes).toHaveLength(1);
-    await probes[0]?.("alive");
+    await probes[0]?.("healthy");
     expect(await outcomes(callers.map((admit) => admit()))).toHaveLength(1);
     pass(5);
     expect(await outcomes(callers.map((admit) => admit()))).toHaveLength(8);
-    expect(turns).toEqual(["down", "back"]);
+    expect(turns).toEqual(["open", "closed"]);
   });
 
   test("opens for twice as long after each probe that fails, up to the longest, and reports each time", async () => {
@@ -129,7 +129,7 @@ await describeOnEachTable("the breaker", (tables) => {
       pass(0.001);
       await fail(admit, 1);
     }
-    expect(turns).toEqual(Array.from({ length: 8 }, () => "down"));
+    expect(turns).toEqual(Array.from({ length: 8 }, () => "open"));
   });
 
   test("starts over with the first wait when the provider was back in between", async () => {
@@ -138,10 +138,10 @@ await describeOnEachTable("the breaker", (tables) => {
     pass(10);
     await fail(admit, 1);
     pass(20);
-    await (await admit())("alive");
+    await (await admit())("healthy");
     await fail(admit, settings.failures);
     await expect(admit()).rejects.toMatchObject({ failure: { delayInSeconds: 10 } });
-    expect(turns).toEqual(["down", "down", "back", "down"]);
+    expect(turns).toEqual(["open", "open", "closed", "open"]);
   });
 
   test("lets another caller probe where the first never came back", async () => {
@@ -160,7 +160,7 @@ await describeOnEachTable("the breaker", (tables) => {
     await expect(first()).rejects.toMatchObject({ failure: { delayInSeconds: 120 } });
     await expect(second()).rejects.toMatchObject({ failure: { delayInSeconds: 120 } });
     pass(120);
-    await (await second())("alive");
+    await (await second())("healthy");
     expect(await outcomes([second(), second(), second()])).toHaveLength(3);
     expect(turns).toEqual([]);
   });
@@ -177,9 +177,9 @@ await describeOnEachTable("the breaker", (tables) => {
     const admit = caller();
     const reports = await outcomes(Array.from({ length: 10 }, () => admit()));
     for (const report of reports.slice(0, 9)) await report(dead);
-    await reports[9]?.("alive");
+    await reports[9]?.("healthy");
     await expect(admit()).rejects.toMatchObject({ failure: { delayInSeconds: 10 } });
-    expect(turns).toEqual(["down"]);
+    expect(turns).toEqual(["open"]);
   });
 
   test("has a gate that is shut while it is open, and through which nobody probes", async () => {

@@ -9,7 +9,7 @@ const deadLetterOf = (messageId: string): DeadLetter => ({
   body: messageId,
 });
 
-/** A place in memory, which shows two letters at a time. */
+/** A place in memory, which shows two dead letters at a time. */
 function placeOf(deadLetters: DeadLetter[], notTaken = 0): DeadLetterPlace {
   return async (look) => {
     const seen = [...deadLetters];

@@ -23,7 +23,7 @@ describe("the token", () => {
   };
   test.each<[string, TokenStatus]>([
     ["lives still", token],
-    ["tells no end", { isSet: true, storedAt: token.storedAt, storedBy: "operator", refusal: "none" }],
+    ["has no end", { isSet: true, storedAt: token.storedAt, storedBy: "operator", refusal: "none" }],
   ])("that %s is well", (_, known) => expect(checkTokenState(known, now)).toEqual([]));
 
   test.each<[string, TokenStatus, string]>([
@@ -78,7 +78,7 @@ describe("the webhooks at the provider", () => {
     const status = { webhooks: [{ ...known, is: "here" }] } as const;
     expect(checkAddress(status, "https://api.example/webhooks", "prod")).toEqual([]);
     expect(words(checkAddress(status, "https://older.example/webhooks", "prod"))).toEqual([
-      `The stage registers ${deployed}, and the outputs tell https://older.example/webhooks/users. npx cdk deploy -c stage=prod --outputs-file outputs.json`,
+      `The stage registers ${deployed}, and the outputs name https://older.example/webhooks/users. npx cdk deploy -c stage=prod --outputs-file outputs.json`,
     ]);
     expect(checkAddress({ isLeftToAnother: true }, "https://older.example", "prod")).toEqual([]);
   });
@@ -166,7 +166,7 @@ test("a function that can't work as it is deployed is a finding, with Lambda's r
     words(checkFunction("relay", { State: "Failed", StateReason: "The key is disabled" }, "prod")),
   ).toEqual([`The function relay has failed: The key is disabled. ${mend}`]);
   expect(words(checkFunction("relay", { State: "Active", LastUpdateStatus: "Failed" }, "prod"))).toEqual([
-    `The function relay has failed: no reason is told. ${mend}`,
+    `The function relay has failed: no reason is given. ${mend}`,
   ]);
 });
 
@@ -196,7 +196,7 @@ test("alarms that notify nobody are a finding, which names the settings", () => 
   const alarm = { name: "stage-A", description: "", isOn: false, isTold: true, since: undefined };
   expect(checkActions([alarm], "prod")).toEqual([]);
   const [finding] = checkActions([alarm, { ...alarm, isTold: false }], "prod");
-  expect(finding?.what).toBe("1 of 2 alarms tell nobody.");
+  expect(finding?.what).toBe("1 of 2 alarms notify nobody.");
   expect(finding?.why).toContain("alarms.emails");
   expect(finding?.fix).toContain("cdk deploy -c stage=prod");
 });

@@ -127,7 +127,7 @@ describe("what is learned", () => {
     expect(lesson.notes).toEqual([
       expect.stringContaining("accountId was not found"),
       expect.stringContaining("endpoint was not found"),
-      expect.stringContaining('"gone_fishing" tells no change that is known'),
+      expect.stringContaining('"gone_fishing" names no change that is known'),
     ]);
     expect(learnFrom("users", []).notes).toHaveLength(2);
   });

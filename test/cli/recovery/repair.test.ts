@@ -33,7 +33,7 @@ function factsOf(simulation: PipelineSimulation) {
   };
 }
 
-/** The highest `sequence` of each subject tells what is known; what is there of data was told by its own name. */
+/** The highest `sequence` of each subject says what is known; what is there of data was reported by its own name. */
 function expectAllAnnounced(simulation: PipelineSimulation): void {
   const ids = new Set(simulation.messages.map(({ id }) => id));
   expect([...simulation.events.keys()].filter((id) => !ids.has(id))).toEqual([]);

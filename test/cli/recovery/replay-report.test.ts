@@ -33,6 +33,6 @@ describe("the report of a replay", () => {
     const unreadable = [{ pk: "USER#a\u001b[2J", sk: "STATE" }];
     const { text, problem } = replayReport({ run: left, unreadable }, false);
     expect(text).toContain("2 events were left out: nothing has followed them yet");
-    expect(problem).toBe("Nothing was told of 1 items that this release can't read:\n  USER#a [2J STATE");
+    expect(problem).toBe("Nothing was sent of 1 items that this release can't read:\n  USER#a [2J STATE");
   });
 });

@@ -94,7 +94,7 @@ describe("a replay", () => {
           expect(first).toMatchObject(message);
           const record = simulation.states.get(message.subject) ?? simulation.documents.get(message.subject);
           expect(Number(sequence)).toBe(record?.version);
-          // The latest message of a record is told as it was.
+          // The latest message of a record is reported as it was.
           if (sequence === first?.sequence && record?.latest.cause !== "again")
             expect(data).toEqual(first.data);
           const state = simulation.states.get(message.subject);
@@ -107,7 +107,7 @@ describe("a replay", () => {
             });
           }
         }
-        // All that was ever told is told again, but for answers that others have replaced.
+        // All that was ever reported is sent again, but for answers that others have replaced.
         const unannounced = [...original.values()].filter(({ id }) => !ids.includes(id));
         for (const { type, subject, sequence } of unannounced) {
           expect(type).toMatch(/^(data\.updated|account\.confirmed)$/);

@@ -83,7 +83,7 @@ describe("a line says", () => {
     [
       "that the provider is silent",
       { webhooks: [{ kind: "users", deployed: "a", is: "untold", reason: "405" }] },
-      "of users the provider does not tell",
+      "of users the provider does not say",
     ],
   ])("of the webhooks %s", (_, registrations, text) => {
     expect(lineOf("webhooks", { registrations })).toContain(text);

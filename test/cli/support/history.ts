@@ -27,7 +27,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   hasUser: fc.boolean(),
   copies: fc.integer({ min: 1, max: 3 }),
 });
-/** What happens to two accounts, some of it told several times. */
+/** What happens to two accounts, some of it reported several times. */
 export const history = fc.array(step, { minLength: 1, maxLength: 14 });
 
 const types: Readonly<Record<Step["what"], EventType>> = {

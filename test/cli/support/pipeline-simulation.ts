@@ -34,7 +34,7 @@ export class PipelineSimulation {
   readonly messages: Message[] = [];
   readonly started = new Set<string>();
   readonly truths = new Map<string, Truth>();
-  /** What an endpoint's data is now, by the name of the data set. */
+  /** What an endpoint's data is now, by the name of the document. */
   readonly contents = new Map<string, string>();
   /** What happens between the pages of a scan, one after the other. */
   readonly meanwhile: (() => void)[] = [];
@@ -73,12 +73,12 @@ export class PipelineSimulation {
   relay(change: Change): void {
     for (const consequence of consequencesOf(change, "urn:test")) {
       switch (consequence.do) {
-        case "judge": {
+        case "applyEvent": {
           const { subject, event, receipts } = consequence;
           this.#reviseState(subject, (known) => applyEvent(known, event, receipts));
           break;
         }
-        case "want": {
+        case "requestFetch": {
           const { subject, endpoint, event, receipts } = consequence;
           const name = { endpoint };
           this.#reviseDataSet(subject, name, (known) =>
@@ -206,7 +206,7 @@ export class PipelineSimulation {
         try {
           this.#reviseState(subject, (known) => applyProviderAnswer(known, task.version, answer, { at }));
         } catch (error) {
-          // Nobody has told of the deletion yet: the real task waits; here the event that tells it asks again.
+          // Nobody has announced the deletion yet: the real task waits; here the event that announces it asks again.
           if (failureOf(error).kind === "permanent") throw error;
         }
         return;

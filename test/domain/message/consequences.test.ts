@@ -33,14 +33,18 @@ describe("a receipt of an event", () => {
   it("is processed, of a user, an account or a company account", () => {
     const company = eventOf("company-account.created", { companyAccountId: "c", accountId: "unused" });
     const user = eventOf("user.created", { userId, kind: "users" });
-    expect(ofEvent(connected, 3)).toEqual([{ do: "judge", subject: account, event: connected, receipts: 3 }]);
-    expect(ofEvent(company)).toMatchObject([{ do: "judge", subject: { kind: "company-account", id: "c" } }]);
-    expect(ofEvent(user)).toMatchObject([{ do: "judge", subject: { kind: "user", id: userId } }]);
+    expect(ofEvent(connected, 3)).toEqual([
+      { do: "applyEvent", subject: account, event: connected, receipts: 3 },
+    ]);
+    expect(ofEvent(company)).toMatchObject([
+      { do: "applyEvent", subject: { kind: "company-account", id: "c" } },
+    ]);
+    expect(ofEvent(user)).toMatchObject([{ do: "applyEvent", subject: { kind: "user", id: userId } }]);
   });
 
   it("of an endpoint wants its data", () => {
     expect(ofEvent(updated, 2)).toEqual([
-      { do: "want", subject: account, endpoint: "income", event: updated, receipts: 2 },
+      { do: "requestFetch", subject: account, endpoint: "income", event: updated, receipts: 2 },
     ]);
   });
 

@@ -28,7 +28,7 @@ const source = "/income-events/test";
 
 type Receipt = { readonly facts: EventAttributes; readonly receipts: number; readonly isReconciled: boolean };
 
-/** An event is received, the provider answers what it was asked, all that is wanted is fetched, or one is tried. */
+/** An event is received, the provider answers what it was asked, all that is requested is fetched, or one is tried. */
 type Step =
   | ({ readonly do: "receive" } & Receipt)
   | ({ readonly do: "answer" } & Answer)
@@ -63,7 +63,7 @@ function factsOf(type: EventType): fc.Arbitrary<EventAttributes> {
 
 const receipt: fc.Arbitrary<Step> = fc.record({
   do: fc.constant("receive" as const),
-  // News of data is as frequent as all else: only what is wanted again can be found gone.
+  // News of data is as frequent as all else: only what is requested again can be found gone.
   facts: fc.oneof(fc.constantFrom(...eventTypes), fc.constant("endpoint.updated" as const)).chain(factsOf),
   receipts: fc.constantFrom(1, 1, 1, 2),
   isReconciled: fc.boolean(),
@@ -170,7 +170,7 @@ function keyOf(subject: Subject, name: DataName): string {
   return `${nameOf(subject)} ${nameOfData(name, "/")}`;
 }
 
-/** What the provider's answer leads to; nothing while it knows nobody and no event told a deletion. */
+/** What the provider's answer leads to; nothing while it knows nobody and no event announced a deletion. */
 function answered(state: State, answer: Answer): State | undefined {
   return answer.found || state.deletionTold === true
     ? applyProviderAnswer(state, state.version, answer, { at: new Date(minute(8)) })

@@ -121,7 +121,7 @@ class Simulation {
     else this.#write(this.#settled(ask.version, ask.answer));
   }
 
-  /** What can't be settled yet (nobody has told of the deletion) is asked again later. */
+  /** What can't be settled yet (nobody has announced the deletion) is asked again later. */
   #settled(version: number, answer: Answer): State | undefined {
     try {
       return applyProviderAnswer(this.states.at(-1), version, answer, { at });

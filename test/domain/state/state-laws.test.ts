@@ -6,7 +6,7 @@ import { eventOf, minute } from "../samples.ts";
 import type { Receipt } from "./random-events.ts";
 
 const names = ["created", "updated", "connected", "disconnected", "deleted"] as const;
-/** What an event tells of `connected`; that an account is not connected at its creation tells nothing. */
+/** What an event announces `connected`; that an account is not connected at its creation says nothing. */
 function claimOf({ type, connected }: IncomeEvent): boolean | undefined {
   if (type === "account.connected") return true;
   if (type === "account.disconnected") return false;

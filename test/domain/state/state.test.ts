@@ -224,7 +224,7 @@ describe("the provider's answer", () => {
   });
 
   it("that knows nobody is believed only where an event announced the deletion, for a deletion is final", () => {
-    expect(() => answer(waiting, 2, { found: false }, { at })).toThrow("no event told its deletion");
+    expect(() => answer(waiting, 2, { found: false }, { at })).toThrow("no event announced its deletion");
     const announced = apply(waiting, deleted, 1);
     expect(answer(announced, 3, { found: false }, { at })).toMatchObject({
       deleted: true,
@@ -232,7 +232,7 @@ describe("the provider's answer", () => {
     });
     const refuted = answer(announced, 3, { found: true, connected: true }, { at });
     const doubted = apply(refuted, eventOf("account.disconnected", { datasourceId: "d" }), 1);
-    expect(() => answer(doubted, 5, { found: false }, { at })).toThrow("no event told its deletion");
+    expect(() => answer(doubted, 5, { found: false }, { at })).toThrow("no event announced its deletion");
   });
 
   it("that does not say whether it is connected confirms existence alone", () => {

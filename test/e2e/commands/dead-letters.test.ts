@@ -156,7 +156,7 @@ describe("dead letters, from the command line", () => {
       reason: "the provider answered 422",
     });
 
-    // As if it had failed for longer than it may: it begins anew, so that another failure does not end it at once.
+    // As if it had failed for longer than it may: it starts over, so that another failure does not end it at once.
     const since = "2026-01-01T00:00:00.000Z";
     await replaceDeadLetters("Fetch", (body) => JSON.stringify({ ...JSON.parse(body), attempts: 9, since }));
     sandbox.clearFaults();
@@ -223,7 +223,7 @@ describe("dead letters, from the command line", () => {
     expect(await objects("endpoints")).toEqual([]);
     expect(await deadLettersIn("Endpoints")).toHaveLength(1);
 
-    // With all 14 days of a queue each letter nears its end.
+    // With all 14 days of a queue each dead letter nears its end.
     await archive?.invoke(JSON.stringify({ beforeEndSeconds: 14 * 86_400 }));
     expect(await objects("endpoints")).toHaveLength(1);
     expect(await deadLettersIn("Endpoints")).toEqual([]);

@@ -12,7 +12,7 @@ import { linesWith } from "../../support/followed-webhook.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
-/** A step that ran out of its time would count what it removed anew; others may write for as long as they live. */
+/** A step that ran out of its time would count what it removed again; others may write for as long as they live. */
 const functions = {
   store: { timeoutSeconds: 20 },
   relay: { timeoutSeconds: 6 },

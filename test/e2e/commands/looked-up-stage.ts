@@ -29,7 +29,7 @@ export type LookedUpStage = OperatedStage & {
   readonly company: string;
   /** The second user. */
   readonly other: string;
-  /** Fires an event that tells no user: it lies with the account. @returns its id */
+  /** Fires an event that announces no user: it lies with the account. @returns its id */
   announceEndpoint(facts?: object, isId?: (id: string) => boolean): string;
   /** What lies in the table, read with the SDK. */
   items(): Promise<readonly z.output<typeof item>[]>;

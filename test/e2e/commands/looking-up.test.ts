@@ -124,7 +124,7 @@ describe("looking up, on the running stack", () => {
       return { ...found, owner };
     };
 
-    it("shows an event by the beginning of its id, with its way through the stages", async () => {
+    it("shows an event by the beginning of its id, with its timeline through the stages", async () => {
       const { event, pk, owner } = await someEvent("endpoint.updated");
       const { way, event: found, stderr } = await show(event.id.slice(0, 12), "--account", owner);
       expect(found).toEqual(event);

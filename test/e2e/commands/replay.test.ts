@@ -248,7 +248,7 @@ describe("repair and replay, on the running stack", () => {
       for (const { subject, sequence } of original) {
         if (sequence > (newest.get(subject) ?? "")) newest.set(subject, sequence);
       }
-      // Of a data set whose latest fetch brought nothing new the `sequence` is higher than that of any message.
+      // Of a document whose latest fetch brought nothing new the `sequence` is higher than that of any message.
       for (const { subject, sequence } of messages)
         expect(sequence >= (newest.get(subject) ?? "")).toBe(true);
       expect(await drain("accounts")).toEqual([]);

@@ -137,7 +137,7 @@ describe("the archiver", () => {
   it("writes the same object again where it ended between writing and deleting", async () => {
     await sendDeadLetter("letter");
     const endFault = system.fail("sqs:DeleteMessageBatch");
-    await expect(run(nearEnd)).rejects.toThrow("some letters were not archived");
+    await expect(run(nearEnd)).rejects.toThrow("some dead letters were not archived");
     endFault();
     expect(entries).toContainEqual(expect.objectContaining({ code: "ARCHIVING_FAILED", queue: "users" }));
     expect(await bucket.keys()).toHaveLength(1);
@@ -154,7 +154,7 @@ describe("the archiver", () => {
     await system.send(fetch, "written too");
     const endFault = system.fail("s3:PutObject", `${MessageId}.json`);
 
-    await expect(run(nearEnd)).rejects.toThrow("some letters were not archived");
+    await expect(run(nearEnd)).rejects.toThrow("some dead letters were not archived");
     endFault();
 
     expect((await archived()).map(({ body }) => body).sort()).toEqual(["written", "written too"]);
@@ -164,7 +164,7 @@ describe("the archiver", () => {
   it("goes on with the other queues where one can't be read", async () => {
     await system.send(fetch, "a task");
     const endFault = system.fail("sqs:ReceiveMessage", users.split("/").at(-1));
-    await expect(run(nearEnd)).rejects.toThrow("some letters were not archived");
+    await expect(run(nearEnd)).rejects.toThrow("some dead letters were not archived");
     endFault();
     expect(await archived()).toEqual([expect.objectContaining({ queue: "fetch" })]);
   });

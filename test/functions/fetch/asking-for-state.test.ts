@@ -51,16 +51,19 @@ await describeOnTables("the fetcher", (tables) => {
       },
     );
 
-    test.each([404, 410])("answered with %i writes that it is deleted, as an event announced", async (status) => {
-      await put({ connected: true, deletionTold: true });
-      fixture.remote.answer = () => status;
-      await perform(fetchStateTask(fixture.subject, 1));
-      expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
-        deleted: true,
-        unconfirmed: false,
-        version: 2,
-      });
-    });
+    test.each([404, 410])(
+      "answered with %i writes that it is deleted, as an event announced",
+      async (status) => {
+        await put({ connected: true, deletionTold: true });
+        fixture.remote.answer = () => status;
+        await perform(fetchStateTask(fixture.subject, 1));
+        expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
+          deleted: true,
+          unconfirmed: false,
+          version: 2,
+        });
+      },
+    );
 
     test.each([
       ["user", "/users/"],
@@ -163,12 +166,18 @@ await describeOnTables("the fetcher", (tables) => {
       ["a list", "[]", "the provider's answer: expected an object"],
       ["null", "null", "the provider's answer: expected an object"],
       ["a page", "<html>", "the provider's answer is not JSON"],
-    ])("answered with %s goes to the dead-dead letter queue, and confirms nothing", async (_, text, reason) => {
-      await put();
-      fixture.remote.answer = () => ({ text });
-      await perform(fetchStateTask(fixture.subject, 1));
-      expect(await deadLetters()).toMatchObject([{ reason }]);
-      expect(await fixture.known.loadState(fixture.subject)).toMatchObject({ unconfirmed: true, version: 1 });
-    });
+    ])(
+      "answered with %s goes to the dead-dead letter queue, and confirms nothing",
+      async (_, text, reason) => {
+        await put();
+        fixture.remote.answer = () => ({ text });
+        await perform(fetchStateTask(fixture.subject, 1));
+        expect(await deadLetters()).toMatchObject([{ reason }]);
+        expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
+          unconfirmed: true,
+          version: 1,
+        });
+      },
+    );
   });
 });

@@ -53,7 +53,7 @@ await describeOnTables("the fetcher", (tables) => {
       let reads = 0;
       const working = fixture.system.intercept(async ({ action }, phase) => {
         if (action === "dynamodb:GetItem" && phase === "after") reads += 1;
-        // The first read is the breaker's, the second looks at the data set.
+        // The first read is the breaker's, the second looks at the document.
         if (reads === 2) fixture.clock = new Date(noon.getTime() + claimLifetime * 1000);
         return undefined;
       });

@@ -5,7 +5,7 @@ import type { Call, Mutation } from "../support/reading-table.ts";
 
 /**
  * Calls that an interleaving does not need. A call covers the events that were counted when its task looked at the
- * data set. It is needed where one of them is covered by no successful call that began before it: whoever leaves
+ * document. It is needed where one of them is covered by no successful call that began before it: whoever leaves
  * such a call out leaves data that is older than an event. All others are in excess, and the rest is the least.
  */
 function excessOf(calls: readonly Call[]): number {

@@ -95,7 +95,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(deadLetter?.reason).toBe(
         "the provider answered 503; given up after 72 hours, see fetch.longestOutageHours",
       );
-      // Redriven, it begins anew.
+      // Redriven, it starts over.
       expect(readTaskText(deadLetter?.body ?? "")).toEqual(read());
       expect(codes()).toEqual(["MESSAGE_REJECTED"]);
       expect(await fixture.known.loadDocument(fixture.subject, { endpoint: "income" })).toMatchObject({
@@ -180,10 +180,13 @@ await describeOnTables("the fetcher", (tables) => {
       "task: expected start, read, ask or check",
     ],
     ["nobody", '{"schemaVersion":1,"attempts":0,"task":"ask","version":1}', "subject: expected an object"],
-  ])("a message that is %s goes to the dead-dead letter queue with its reason", async (_, message, reason) => {
-    expect(await perform(message)).toEqual([]);
-    expect(await deadLetters()).toEqual([{ body: message, reason }]);
-  });
+  ])(
+    "a message that is %s goes to the dead-dead letter queue with its reason",
+    async (_, message, reason) => {
+      expect(await perform(message)).toEqual([]);
+      expect(await deadLetters()).toEqual([{ body: message, reason }]);
+    },
+  );
 
   test("a task of a later release stays in the queue as it is, beside others that are done", async () => {
     await request("income");

@@ -30,15 +30,18 @@ describe("a token", () => {
     expect(await currentToken()).toBe("new");
   });
 
-  test.each(["opaque", "a.b.c"])("whose lifetime can't be read is refreshed on every run: %s", async (token) => {
-    await withSecret({ token });
-    fixture.onRefresh = () => ({ json: { token: `${token}-next` } });
-    await refresherOf()();
-    expect(await currentToken()).toBe(`${token}-next`);
-    fixture.onRefresh = () => ({ json: { token: `${token}-after` } });
-    await refresherOf()();
-    expect(await currentToken()).toBe(`${token}-after`);
-  });
+  test.each(["opaque", "a.b.c"])(
+    "whose lifetime can't be read is refreshed on every run: %s",
+    async (token) => {
+      await withSecret({ token });
+      fixture.onRefresh = () => ({ json: { token: `${token}-next` } });
+      await refresherOf()();
+      expect(await currentToken()).toBe(`${token}-next`);
+      fixture.onRefresh = () => ({ json: { token: `${token}-after` } });
+      await refresherOf()();
+      expect(await currentToken()).toBe(`${token}-after`);
+    },
+  );
 
   test("that is not set yet refreshes nothing, and says so", async () => {
     await withSecret({ placeholder: "x" });

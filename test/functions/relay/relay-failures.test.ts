@@ -60,7 +60,7 @@ await describeOnTables("the relay", (tables) => {
       expect((await itemsBy("STATE")).map(({ pk }) => pk).toSorted()).toEqual(
         [0, 2, 4].map((index) => `ACCOUNT#${events[index]?.accountId}`).toSorted(),
       );
-      // The first alone is told: the others come again.
+      // The first alone is reported: the others come again.
       const [{ id } = { id: "" }] = events;
       expect(fixture.entries).toMatchObject([
         { code: "RELAYED", count: 1, messages: 0, tasks: 0, correlationIds: [id] },

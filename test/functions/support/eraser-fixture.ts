@@ -27,7 +27,9 @@ export function eventOf(facts: Partial<IncomeEvent>): IncomeEvent {
   };
 }
 
-/** What the eraser's tests share, made anew for each: a user with accounts, what is stored of them, the eraser's queue. */
+/**
+ * What the eraser's tests share, made again for each: a user with accounts, what is stored of them, the eraser's queue.
+ */
 export function eraserFixture(tables: string) {
   let system: TestSystem;
   let fixture: ErasureFixture;

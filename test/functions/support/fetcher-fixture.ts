@@ -72,7 +72,7 @@ async function reach(version: number, write: (version: number) => Promise<void>)
   for (let next = 1; next <= version; next += 1) await write(next);
 }
 
-/** What the fetcher's tests share, made anew for each: the provider, the records, the queues, the fetcher itself. */
+/** What the fetcher's tests share, made again for each: the provider, the records, the queues, the fetcher itself. */
 export function fetcherFixture(tables: string) {
   let system: TestSystem;
   let remote: TestProvider;

@@ -56,7 +56,9 @@ export const callsOf = (sandbox: Sandbox) =>
     .filter(({ path }) => path.endsWith("/income"))
     .map(({ status }) => status);
 
-/** What the tests of lists share, made anew for each: the records, a provider that answers in pages, the fetcher's run. */
+/**
+ * What the tests of lists share, made again for each: the records, a provider that answers in pages, the fetcher's run.
+ */
 export function listFixture(tables: string) {
   let system: TestSystem;
   let bucket: TestBucket;
@@ -167,7 +169,7 @@ export function listFixture(tables: string) {
 
   const wholeOf = (sandbox: Sandbox) => ({ ...Object(sandbox.data(subject.id, "income")), next: null });
 
-  /** A provider that answers as a test says; what it was asked for is told by path and query. */
+  /** A provider that answers as a test says; what it was asked for is reported by path and query. */
   async function providerFor(answer: (path: string, count: number) => ProviderAnswer) {
     const provider = await startTestProvider();
     onTestFinished(provider.close);

@@ -57,7 +57,7 @@ export class ReadingStream {
     this.#relayed += 1;
     for (const consequence of change === undefined ? [] : consequencesOf(change, "urn:test")) {
       if (consequence.do === "call") this.#send(writeTask(consequence.task));
-      else if (consequence.do === "want") {
+      else if (consequence.do === "requestFetch") {
         const { event, receipts } = consequence;
         this.write((known) => requestFetch(known, account, { endpoint }, { event, receipts }));
       }
@@ -69,7 +69,7 @@ export class ReadingStream {
     this.#relayed = Math.max(0, this.#relayed - records);
   }
 
-  /** Writes a revision of the data set, which the stream tells. */
+  /** Writes a revision of the document, which the stream announces. */
   write(change: (known: DocumentRecord | undefined) => DocumentRecord | undefined): void {
     const before = this.#table.known;
     const after = change(before);

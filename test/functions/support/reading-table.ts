@@ -40,7 +40,7 @@ const onePage: Omit<PagesDependencies, "call"> = {
   timeLeft: () => processLifetime * 1000,
 };
 
-/** One data set as the table keeps it: counters, content and claim, with the conditions that the table has. */
+/** One document as the table keeps it: counters, content and claim, with the conditions that the table has. */
 export class ReadingTable {
   known: DocumentRecord | undefined;
   stored = { noted: 0, data: 0 };

@@ -30,7 +30,7 @@ export function call(handler: HttpHandler, request: Request = {}) {
   );
 }
 
-/** What the receiver's tests share, made anew for each: the queues, the bucket, the receiver itself. */
+/** What the receiver's tests share, made again for each: the queues, the bucket, the receiver itself. */
 export function receiverFixture() {
   let system: TestSystem;
   let queueUrl: string;

@@ -58,7 +58,9 @@ export const missedAccounts = (ids: readonly string[]) =>
     facts: expect.objectContaining({ type: "account.created", accountId, connected: true }),
   }));
 
-/** What the reconciler's tests share, made anew for each: a sandbox, the records, the queues, the reconciler itself. */
+/**
+ * What the reconciler's tests share, made again for each: a sandbox, the records, the queues, the reconciler itself.
+ */
 export function reconcilerFixture(tables: string) {
   let system: TestSystem;
   let sandbox: Sandbox;

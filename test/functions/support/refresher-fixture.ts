@@ -17,10 +17,13 @@ export const hour = 3_600;
 
 const settings = { marginFraction: 0.5, refreshEveryMinutes: 15 };
 
-/** Versions of a secret are dated by the engine's own clock: by then they are older than ten minutes, however slow the machine. */
+/**
+ * Versions of a secret are dated by the engine's own clock: by then they are older than ten minutes, however slow the
+ * machine.
+ */
 export const later = new Date(Math.floor(Date.now() / 1_000) * 1_000 + 60 * 60_000);
 
-/** A token whose life began so many hours ago and ends in so many. */
+/** A token whose lifetime began so many hours ago and ends in so many. */
 export function tokenOf(begunHoursAgo: number, endsInHours: number): Promise<string> {
   const seconds = later.getTime() / 1_000;
   return new SignJWT({ jti: randomUUID() })
@@ -30,7 +33,7 @@ export function tokenOf(begunHoursAgo: number, endsInHours: number): Promise<str
     .sign(Buffer.from("the provider's key"));
 }
 
-/** What the refresher's tests share, made anew for each: the provider, the token's secret, the refresher itself. */
+/** What the refresher's tests share, made again for each: the provider, the token's secret, the refresher itself. */
 export function refresherFixture() {
   let system: TestSystem;
   let remote: TestProvider;
@@ -97,7 +100,7 @@ export function refresherFixture() {
     });
   }
 
-  /** What is said of the token's life is said beside, and has a test of its own. */
+  /** What is said of the token's lifetime is said beside, and has a test of its own. */
   const codes = () =>
     entries.map(({ code }) => code).filter((code) => code !== "TOKEN_LIFE" && code !== "TOKEN_NEAR_END");
   const calls = () => remote.requests.map(({ path, headers }) => `${path} ${headers.authorization}`);

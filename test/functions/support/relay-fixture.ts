@@ -36,7 +36,7 @@ export function accountEvent(facts: Partial<IncomeEvent> = {}): IncomeEvent {
   };
 }
 
-/** What the relay's tests share, made anew for each: the table with its stream, the queues, the relay itself. */
+/** What the relay's tests share, made again for each: the table with its stream, the queues, the relay itself. */
 export function relayFixture(tables: string) {
   let system: TestSystem;
   let table: TestTable;

@@ -25,12 +25,12 @@ export const settingsInError: readonly [string, object, string][] = [
   [
     "a base address that is no https",
     { provider: { baseUrls: { sandbox: "http://provider.com" } } },
-    'provider.baseUrls.sandbox: is "http://provider.com"; write an address as https://host, its host in small letters, without query or a slash at its end',
+    'provider.baseUrls.sandbox: is "http://provider.com"; write an address as https://host, its host in lower case, without query or a slash at its end',
   ],
   [
     "a base address of a second form",
     { provider: { baseUrls: { sandbox: "https://provider.com/" } } },
-    'provider.baseUrls.sandbox: is "https://provider.com/"; write an address as https://host, its host in small letters, without query or a slash at its end',
+    'provider.baseUrls.sandbox: is "https://provider.com/"; write an address as https://host, its host in lower case, without query or a slash at its end',
   ],
   [
     "a private base address",
@@ -115,7 +115,7 @@ export const settingsInError: readonly [string, object, string][] = [
   [
     "a header that is no name",
     { mapping: { accounts: { userId: { header: "Ce-Id" } } } },
-    'mapping.accounts.userId.header: is "Ce-Id"; write an HTTP header\'s name in small letters',
+    'mapping.accounts.userId.header: is "Ce-Id"; write an HTTP header\'s name in lower case',
   ],
   [
     "the header of the secret as a field of events",
@@ -130,7 +130,7 @@ export const settingsInError: readonly [string, object, string][] = [
   [
     "a subscriber's name that is none",
     { subscribers: [{ name: "Risk Team" }] },
-    'subscribers.0.name: is "Risk Team"; write a name of small letters, digits and "-"',
+    'subscribers.0.name: is "Risk Team"; write a name of lower-case letters, digits and "-"',
   ],
   [
     "a name twice",
@@ -260,7 +260,7 @@ export const settingsInError: readonly [string, object, string][] = [
   [
     "a header in capitals",
     { webhooks: { secretHeader: "X-Secret" } },
-    'webhooks.secretHeader: is "X-Secret"; write an HTTP header\'s name in small letters',
+    'webhooks.secretHeader: is "X-Secret"; write an HTTP header\'s name in lower case',
   ],
   [
     "a placeholder address in production",

@@ -171,7 +171,7 @@ describe("a reader", () => {
   });
 });
 
-/** Messages that replace each other; written here anew, since the reader must agree with the contract. */
+/** Messages that replace each other; written here again, since the reader must agree with the contract. */
 const seriesOf = ({ type, subject }: Message) =>
   contract[type].newestOf === "subject" ? subject : `${subject} ${type}`;
 

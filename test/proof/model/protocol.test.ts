@@ -29,9 +29,9 @@ describe("receive, store, relay, fetch and refresh keep every promise", () => {
 
 describe("the promises notice a table that does not keep its conditions:", () => {
   it.each<[TableMutation, keyof typeof races]>([
-    ["a receipt is inserted anew", "two consumers with the same event"],
-    ["a receipt is inserted anew", "two consumers with the same event, of which one has a new mapping"],
-    ["a revision overwrites", "the relay, and one that Lambda took for dead, with the same batch"],
+    ["a receipt is inserted again", "two consumers with the same event"],
+    ["a receipt is inserted again", "two consumers with the same event, of which one has a new mapping"],
+    ["an update overwrites", "the relay, and one that Lambda took for dead, with the same batch"],
     ["content overwrites", "a fetch of data, and newer data that is fetched"],
   ])("%s", async (mutation, race) => {
     await expect(raceEachWay(race, 2, mutation)).rejects.toThrow();

@@ -48,7 +48,7 @@ function answer(response: ServerResponse, status: number, content: unknown): voi
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(content));
 }
 
-/** An engine that is not installed is told from one that is and does not start: only the first may be skipped. */
+/** An engine that is not installed is reported from one that is and does not start: only the first may be skipped. */
 function isMissing(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("No engine for the table");
 }

@@ -9,7 +9,7 @@ import {
 } from "../../../proof/capacity/simulations.ts";
 import { documentedSettings } from "../stage-settings.ts";
 
-/** What the page tells; `npm run proof -- capacity` tells others. */
+/** What the page reports; `npm run proof -- capacity` reports others. */
 export const burst = { rate: 5, factor: 100, minutes: 10 } as const;
 export const outage = { rate: 5, hours: 6 } as const;
 
@@ -30,7 +30,7 @@ type Simulations = {
 };
 let simulated: Simulations | undefined;
 
-/** Told once: each takes a second or more. */
+/** Reported once: each takes a second or more. */
 export function simulations(): Simulations {
   const measured = measuredOutage();
   simulated ??= {

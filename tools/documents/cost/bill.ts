@@ -9,7 +9,7 @@ export type Bill = ReadonlyMap<string, number>;
 const million = 1_000_000;
 const bytesPerGigabyte = 2 ** 30;
 
-/** What is the same for all sides, of the template. */
+/** What is the same for all implementations, of the template. */
 export type Fixed = { readonly accessLogBytes: number };
 
 /** What a million distinct events cost that come as these did. */

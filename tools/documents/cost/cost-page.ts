@@ -57,7 +57,7 @@ A million events cost about **US$ ${dollars(totalOf(billFor("ours")))}**, ${abou
 (US$ ${dollars(totalOf(billFor("plain")))}), and a month in which nothing happens US$ ${dollars(sumOf(idleOurs()))} (US$ ${dollars(sumOf(idleTypical()))}).
 Prices are those of ${prices.region}, looked up on ${prices.date} (\`proof/bench/prices.json\`, with its sources); nothing is deducted for free
 tiers. Requests and capacity units were counted at the gateway on ${counts.date}, of ${usual.events} events with ${percent(usual.duplicates)} of the deliveries
-duplicates, the same for all sides, each on its own engines (\`proof/cost/counts.json\`).
+duplicates, the same for all implementations, each on its own engines (\`proof/cost/counts.json\`).
 
 An event here is a distinct one: of ten, one registers a user, two create and connect an account, seven tell of data that
 is then fetched. The **typical design** is P2 of [the benchmark](../../proof/bench/README.md): API Gateway, a queue for each kind,
@@ -75,9 +75,9 @@ function lineNotes(): string {
   the same time once. Both waits are assumptions; with a provider twice as slow the line grows by what it waits, no other.
   The benchmark's row \`price\` reckons time as it is measured, without waits, so that its dollars are others.
 - **Logs**: what the functions write, ${platformLogBytes} bytes of Lambda's own for each invocation, and the API's access log.
-- The largest line of ours is "${largest}". Events are the smaller part of the writes: a data set that was fetched is one write
+- The largest line of ours is "${largest}". Events are the smaller part of the writes: a document that was fetched is one write
   for each KB, and states, claims and the provider's rate are written, too.
-- Ours makes ${ours.providerCalls} calls to the provider here where the typical design makes ${plain.providerCalls}: these loads tell of data before its fetch was
+- Ours makes ${ours.providerCalls} calls to the provider here where the typical design makes ${plain.providerCalls}: these loads announce data before its fetch was
   started, so that nothing answers the start, and ours then reads once more. Where events follow starts, it does not.
 - SQS counts what is sent, received and deleted for the functions; reading the subscriber's queue is the subscriber's.`;
 }
@@ -100,7 +100,7 @@ a month for each environment that never rests, whatever the number of events.`;
 function storageNotes(): string {
   const { retention } = documentedSettings();
   return `With point-in-time recovery, which costs nearly as much as the table; the typical design is reckoned with it, too. Events
-expire after ${retention.eventsDays} days (\`retention.eventsDays\`), logs after ${retention.logsDays}. Data sets here have ${counts.loads.usual.dataBytes} bytes: yours decide.`;
+expire after ${retention.eventsDays} days (\`retention.eventsDays\`), logs after ${retention.logsDays}. Documents here have ${counts.loads.usual.dataBytes} bytes: yours decide.`;
 }
 
 function notInIt(): string {
@@ -122,7 +122,7 @@ const again = `## Counting again
 npm run proof -- cost && npm run docs
 \`\`\`
 
-counts all sides on this machine again and writes this page anew; \`npm run test:proof\` counts a part of it (\`test/proof/records.test.ts\`)
+counts all implementations on this machine again and writes this page again; \`npm run test:proof\` counts a part of it (\`test/proof/records.test.ts\`)
 and fails where it has moved. Processor time, and which calls are waited for at once, are this machine's; all else follows from the events. Other prices: change
 \`proof/bench/prices.json\`, run \`npm run docs\`.`;
 

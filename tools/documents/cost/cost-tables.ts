@@ -34,7 +34,7 @@ const loadTitles: Readonly<Record<LoadName, string>> = {
   unrepeated: "none is delivered twice",
   usual: "30 % of the deliveries are duplicates",
   repeated: "90 % are",
-  large: "30 %, and data sets of",
+  large: "30 %, and documents of",
   alone: "30 %, each event alone: no two in a batch",
 };
 

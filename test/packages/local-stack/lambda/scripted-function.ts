@@ -23,7 +23,7 @@ export function functionPlan(plan: Partial<FunctionPlan>): FunctionPlan {
   };
 }
 
-/** A function without a process: it answers as told, the last answer again and again. */
+/** A function without a process: it answers as reported, the last answer again and again. */
 export function scripted(
   answers: readonly Outcome[] | ((event: string) => Outcome),
   plan: Partial<FunctionPlan> = {},
