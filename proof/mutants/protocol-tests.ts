@@ -3,6 +3,7 @@
 export const model = "test/proof/model/protocol.test.ts";
 export const stateTests = [
   "test/domain/state/state.test.ts",
+  "test/domain/state/stored-state.test.ts",
   "test/domain/state/state-laws.test.ts",
   "test/domain/state/interleaving-laws.test.ts",
 ];
