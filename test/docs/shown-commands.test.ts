@@ -15,7 +15,6 @@ type RunBy = readonly [command: string, files: readonly string[], ...words: read
 const commandsTests = "test/e2e/commands";
 const looking = `${commandsTests}/looking-up.test.ts`;
 const status = `${commandsTests}/status.test.ts`;
-const replay = `${commandsTests}/replay.test.ts`;
 const deadLetters = [`${commandsTests}/dead-letters.test.ts`];
 const restoring = ["proof/restore-drill/drill.ts", `${commandsTests}/restore-drill.test.ts`];
 
@@ -25,7 +24,7 @@ const runByTests: readonly RunBy[] = [
   ["npx income-events dlq show", deadLetters, '"dlq"', '"show"'],
   ["npx income-events dlq redrive", deadLetters, '"dlq"', '"redrive"'],
   ["npx income-events dlq purge", deadLetters, '"dlq"', '"purge"'],
-  ["npx income-events doctor", [status], '"doctor"'],
+  ["npx income-events doctor", [`${commandsTests}/doctor.test.ts`], '"doctor"'],
   ["npx income-events status", [status], '"status"'],
   ["npx income-events subscribers list", [status], '"subscribers", "list"'],
   ["npx income-events subscribers tail", [status], '"subscribers", "tail"'],
@@ -38,12 +37,12 @@ const runByTests: readonly RunBy[] = [
   ["npx income-events events list", [looking], '"events", "list"'],
   ["npx income-events events show", [looking], '"events", "show"'],
   ["npx income-events events tail", [looking], '"events", "tail"'],
-  ["npx income-events records show", [looking], '"records", "show"'],
-  ["npx income-events local forward", [looking], '"local", "forward"'],
+  ["npx income-events records show", [`${commandsTests}/records.test.ts`], '"records", "show"'],
+  ["npx income-events local forward", [`${commandsTests}/local-forward.test.ts`], '"local", "forward"'],
   ["npx income-events mapping learn", [`${commandsTests}/mapping.test.ts`], '"mapping", "learn"'],
   ["npx income-events mapping try", [`${commandsTests}/mapping.test.ts`], '"mapping", "try"'],
-  ["npx income-events replay", [replay], '"replay"'],
-  ["npx income-events repair", [replay, ...restoring], '"repair"'],
+  ["npx income-events replay", [`${commandsTests}/replay.test.ts`], '"replay"'],
+  ["npx income-events repair", [`${commandsTests}/repair.test.ts`, ...restoring], '"repair"'],
   ["npx income-events restore", restoring, '"restore"', "restoreDrill("],
   [
     "npx income-events erase apply-log",
@@ -81,6 +80,7 @@ const runByTests: readonly RunBy[] = [
 const ofTheClone = [
   /^npm ci$/,
   /^npm test$/,
+  /^npm run test:(unit|proof)$/,
   /^LAWS_SEED=42 npm test$/,
   /^npx vitest run test\/domain$/,
   /^npm run format$/,

@@ -1,14 +1,9 @@
-import { randomUUID } from "node:crypto";
-import { DeleteObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
-import { readSubscriber, readTable } from "@income-events/local-stack/scenario/snapshot.ts";
+import { subscribersOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { writeChange } from "../../../adapters/streams/change-stream.ts";
 import { createReader, inMemory } from "../../../packages/subscriber/index.ts";
-import { eventOf } from "../../domain/samples.ts";
 import { startCommand } from "../../support/command-line.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
@@ -28,16 +23,10 @@ const replayed = z.looseObject({
   sent: z.record(z.string(), z.number()),
   pending: z.number(),
 });
-const result = z.looseObject({
-  repaired: z.object({ events: z.number(), states: z.number(), dataSets: z.number() }).optional(),
-  failures: z.object({ batches: z.number(), changes: z.number() }).optional(),
-  left: z.array(z.object({ what: z.string(), name: z.string(), reason: z.string() })),
-});
 
-describe("repair and replay, on the running stack", () => {
+describe("replay, on the running stack", () => {
   let operated: OperatedStage;
   let system: System;
-  let s3: S3Client;
   let sqs: SQSClient;
   let user: string;
   let account: string;
@@ -48,147 +37,14 @@ describe("repair and replay, on the running stack", () => {
       { delivery: { firstRetryMs: 200 } },
     );
     ({ system } = operated);
-    s3 = new S3Client({ ...system.access, forcePathStyle: true });
     sqs = new SQSClient(system.access);
   });
   afterAll(async () => {
-    for (const client of [s3, sqs]) client.destroy();
+    sqs.destroy();
     await operated?.[Symbol.asyncDispose]();
   });
 
-  const output = (name: string) => outputOf(system.stack, name);
-  const table = () => readTable(system.access, output("TableName"));
   const idle = () => waitUntilIdle(system);
-  const announced = async () => {
-    const { queueUrl = "" } = subscribersOf(system.stack).find(({ name }) => name === "everything") ?? {};
-    return readSubscriber(system.access, queueUrl);
-  };
-  const failedBatches = async () => {
-    const { Contents = [] } = await s3.send(
-      new ListObjectsV2Command({ Bucket: output("FailuresBucketName") }),
-    );
-    return Contents.map(({ Key = "" }) => Key);
-  };
-  const putBatch = (name: string, body: object) =>
-    s3.send(
-      new PutObjectCommand({
-        Bucket: output("FailuresBucketName"),
-        Key: `aws/lambda/0/${name}`,
-        Body: JSON.stringify(body),
-      }),
-    );
-  /** The relay gets nothing done: each call of its function's is refused, but for what Lambda makes in its name. */
-  const breakRelay = (isBucketGone: boolean) =>
-    system.stack.gateway.intercept(async ({ principal, action }, phase) => {
-      const isOfRelay = principal === output("RelayFunctionName") && phase === "before";
-      const isBroken =
-        /^(dynamodb:(Get|Put)Item|sqs:.*)$/.test(action) || (isBucketGone && action === "s3:PutObject");
-      return isOfRelay && isBroken
-        ? { status: 503, errorType: "ServiceUnavailable", message: "injected by the test" }
-        : undefined;
-    });
-  const repair = async (...flags: string[]) => {
-    const run = await operated.run(["repair", "--json", ...flags]);
-    return { ...run, result: run.stdout === "" ? undefined : result.parse(run.json()) };
-  };
-  const announceEndpoint = () =>
-    system.sandbox.fireEvent("endpoints", {
-      event: "update_endpoint",
-      request_id: randomUUID(),
-      account_id: account,
-      endpoint: "income",
-      data_available: true,
-    });
-
-  it("derives from the table what an outage of the relay has lost: states, data, messages", async () => {
-    const before = new Date().toISOString();
-    const endFault = breakRelay(true);
-    const { users, accounts } = await system.sandbox.createUsers(1);
-    [user = "", account = ""] = [users[0], accounts[0]].map(String);
-    await idle();
-    const lost = await table();
-    expect(lost.events.size).toBeGreaterThanOrEqual(3);
-    expect([lost.users.size, lost.accounts.size, lost.fetches]).toEqual([0, 0, 0]);
-    expect(await failedBatches()).toEqual([]);
-    endFault();
-    await idle();
-    expect((await announced()).size).toBe(0);
-
-    const dry = await repair("--since", before, "--dry-run");
-    expect(dry).toMatchObject({ code: 0, result: { repaired: { events: lost.events.size, states: 0 } } });
-    expect(dry.stderr).toMatch(/reads the whole table: about \d+ items/);
-    await idle();
-    expect((await table()).accounts.size).toBe(0);
-
-    const { code, result: done } = await repair("--since", before);
-    expect({ code, left: done?.left }).toEqual({ code: 0, left: [] });
-    await idle();
-    const repaired = await table();
-    expect(repaired.users).toEqual(new Set([user]));
-    expect(repaired.accounts.get(account)).toEqual({ connected: true, deleted: false, unconfirmed: false });
-    for (const endpoint of ["profile", "income", "employment"]) {
-      expect(repaired.data).toContain(`${account}/${endpoint}`);
-    }
-    const messages = await announced();
-    expect([...repaired.events.keys()].filter((id) => !messages.has(id))).toEqual([]);
-    expect([...messages.values()]).toContain("data.updated");
-
-    // Once more: nothing changes, and messages come with the ids that they had.
-    const states = repaired.accounts;
-    expect(await repair("--user", user)).toMatchObject({ code: 0 });
-    await idle();
-    const again = await announced();
-    expect([...again.keys()].filter((id) => !messages.has(id))).toEqual([]);
-    expect(again.size).toBeGreaterThan(0);
-    expect((await table()).accounts).toEqual(states);
-  });
-
-  it("relays what was given up from the failures bucket, each change as it was in the stream, and removes it", async () => {
-    const endFault = breakRelay(false);
-    announceEndpoint();
-    await idle();
-    endFault();
-    expect(await failedBatches()).toHaveLength(1);
-
-    expect(await repair("--failures", "--dry-run")).toMatchObject({
-      code: 0,
-      result: { failures: { batches: 1, changes: 1 } },
-    });
-    expect(await failedBatches()).toHaveLength(1);
-    expect(await repair("--failures")).toMatchObject({
-      code: 0,
-      result: { failures: { batches: 1, changes: 1 }, left: [] },
-    });
-    await idle();
-    expect(await failedBatches()).toEqual([]);
-    expect([...(await announced()).values()]).toContain("endpoint.updated");
-  });
-
-  it("leaves a batch that can't be relayed, says why, and relays the others", async () => {
-    const endFault = breakRelay(false);
-    announceEndpoint();
-    await idle();
-    endFault();
-    const [batch = ""] = await failedBatches();
-    const record = { dynamodb: { SequenceNumber: "1", NewImage: { pk: { S: "x" }, sk: { S: "STATE" } } } };
-    await putBatch("poison", { payload: JSON.stringify({ Records: [record] }) });
-    await putBatch("metadata", { DDBStreamBatchInfo: { batchSize: 1 } });
-
-    const { code, stderr, result: done } = await repair("--failures");
-    expect(code).toBe(1);
-    expect(stderr).toContain("Not all could be repaired");
-    expect(done?.failures).toEqual({ batches: 1, changes: 1 });
-    expect(done?.left).toEqual([
-      { what: "batch", name: "aws/lambda/0/metadata", reason: "payload: expected a text" },
-      { what: "batch", name: "aws/lambda/0/poison", reason: expect.stringContaining("1 of 1 changes") },
-    ]);
-    const left = await failedBatches();
-    expect(left).not.toContain(batch);
-    for (const Key of left) {
-      await s3.send(new DeleteObjectCommand({ Bucket: output("FailuresBucketName"), Key }));
-    }
-  });
-
   const queueOf = (name: string) =>
     subscribersOf(system.stack).find((each) => each.name === name)?.queueUrl ?? "";
   /** Takes all messages out of a subscriber's queue. */
@@ -218,7 +74,8 @@ describe("repair and replay, on the running stack", () => {
       await drain("everything");
       const { users, accounts } = await system.sandbox.createUsers(1);
       [user = "", account = ""] = [users[0], accounts[0]].map(String);
-      other = String((await system.sandbox.createUsers(1)).users[0]);
+      // Enough for a replay that is killed in its middle.
+      other = String((await system.sandbox.createUsers(3)).users[0]);
       await idle();
       original = await drain("everything");
       await drain("accounts");
@@ -356,16 +213,6 @@ describe("repair and replay, on the running stack", () => {
       expect(subjects).not.toContain(`user/${other}`);
     });
 
-    it("repairs nothing of whoever was erased", async () => {
-      const announced = { userId: other, kind: "users", receivedAt: new Date().toISOString() } as const;
-      const change = { of: "event", event: eventOf("user.updated", announced), receipts: 1 } as const;
-      await putBatch("erased", { payload: JSON.stringify({ Records: [writeChange(change, "1")] }) });
-      expect(await repair("--failures")).toMatchObject({ result: { failures: { changes: 1 } } });
-      await idle();
-      expect((await table()).users).not.toContain(other);
-      expect((await drain("everything")).map(({ type }) => type)).not.toContain("user.updated");
-    });
-
     it("that comes after live messages leaves a reader with their content, though it was read before them", async () => {
       const isHeld = Promise.withResolvers<void>();
       const isAnnounced = Promise.withResolvers<void>();
@@ -407,14 +254,6 @@ describe("repair and replay, on the running stack", () => {
         stdout: "",
         stderr: "There is no subscriber nobody; there is: everything, accounts.\n",
       });
-    });
-  });
-
-  it("refuses a repair of nothing in particular, and says what there is", async () => {
-    expect(await operated.run(["repair"])).toMatchObject({
-      code: 2,
-      stdout: "",
-      stderr: expect.stringContaining("Say what to repair: --failures"),
     });
   });
 });
