@@ -134,7 +134,7 @@ describe("functions", () => {
       // The provider's 3 days, 28 in two queues, 90 as a failed change, and 28 in queues again.
       tombstoneDays: 3 + 28 + 90 + 28,
       // The relay's time-out here, which is the longer one.
-      settleSeconds: 6,
+      settleSeconds: 4,
       subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
     });
     expect(bundles.get("functions/fetch/data.ts")).toMatchObject({

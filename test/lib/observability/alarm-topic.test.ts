@@ -10,7 +10,7 @@ const { alarms: _, ...withoutAlarms } = productionSettings;
 describe("where alarms go", () => {
   it("must be set in production, and is refused with what to write", () => {
     expect(() => parseSettings(withoutAlarms, "prod.json")).toThrow(
-      /alarms: tell nobody, .*write \{"emails": \["on-call@your.company"\]\}, or \{"topicArn"/,
+      /alarms: notify nobody, .*write \{"emails": \["on-call@your.company"\]\}, or \{"topicArn"/,
     );
     expect(() => parseSettings({ ...withoutAlarms, production: false }, "dev.json")).not.toThrow();
   });

@@ -20,7 +20,7 @@ describe("settings files", () => {
     const message = messageOf(() => loadSettings("prod", stages));
     expect(message.split("\n")).toHaveLength(3);
     expect(message).toContain("provider.baseUrls.production: is a placeholder");
-    expect(message).toContain("alarms: tell nobody");
+    expect(message).toContain("alarms: notify nobody");
   });
 
   it("elsewhere are read in place of the stage's", () => {
