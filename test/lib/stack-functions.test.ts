@@ -133,13 +133,13 @@ describe("functions", () => {
       eventSource: "/income-events/local",
       // The provider's 3 days, 28 in two queues, 90 as a failed change, and 28 in queues again.
       tombstoneDays: 3 + 28 + 90 + 28,
-      // The relay's time-out here, which is the longer one.
+      // The time-out of the relay and of fetch here.
       settleSeconds: 4,
       subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
     });
     expect(bundles.get("functions/fetch/data.ts")).toMatchObject({
       provider: { requestsPerMinute: 60_000, paths: { start: { body: { endpoints: "{endpoints}" } } } },
-      retry: { baseSeconds: 1, maxSeconds: 10 },
+      retry: { baseSeconds: 1, maxSeconds: 4 },
       timeoutSeconds: 4,
       readAfterSeconds: 2,
       longestOutageHours: 72,
@@ -163,7 +163,7 @@ describe("functions", () => {
       // As long as the dead-letter queues keep a message.
       retentionSeconds: 14 * 86_400,
       beforeEndSeconds: 48 * 3_600,
-      timeoutSeconds: 10,
+      timeoutSeconds: 4,
     });
   });
 

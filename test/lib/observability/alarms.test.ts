@@ -16,7 +16,9 @@ describe("every alarm", () => {
   it.each(alarms.map((alarm) => [nameOf(alarm.logicalId), alarm] as const))(
     "says what it means for people, names its entry, and ends with what to type: %s",
     (_, { description }) => {
-      expect(description).toMatch(/^[A-Za-z].{40,}\. See docs\/operate\/runbook\.md#[a-z-]+\. [A-Z].+: (npx|aws) .+$/);
+      expect(description).toMatch(
+        /^[A-Za-z].{40,}\. See docs\/operate\/runbook\.md#[a-z-]+\. [A-Z].+: (npx|aws) .+$/,
+      );
       // CloudWatch takes no more.
       expect(description.length).toBeLessThan(1_024);
     },

@@ -7,7 +7,7 @@ import { measurementsOf, rowNames } from "../../../proof/bench/measurements.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const run = (...args: readonly string[]) =>
-  promisify(execFile)(process.execPath, [join(root, "proof/bench/main.ts"), ...args]).catch(
+  promisify(execFile)(process.execPath, [join(root, "proof", "bench", "main.ts"), ...args]).catch(
     (error: unknown) => error,
   );
 
