@@ -8,6 +8,8 @@ export type Target = {
   readonly words?: readonly string[];
   /** Packages whose code the search looks into as well. */
   readonly looksInto?: readonly string[];
+  /** A folder whose modules the code loads when it needs them: loaded before, or the first input would take as long. */
+  readonly loads?: string;
   /** Detectors of the fuzzer that it sets off on purpose: it calls what runs beside it. */
   readonly setsOff?: readonly string[];
   /** Of an input at most so many bytes; absent: 4,096. */

@@ -1,3 +1,4 @@
+import { globSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import type { Target } from "../target.ts";
@@ -17,13 +18,15 @@ const packages = ["@aws-sdk/*", "@smithy/*", "cli-table3", "commander", "zod"];
  */
 export async function bundleTarget(
   file: string,
-  { looksInto = [] }: Pick<Target, "looksInto">,
+  { looksInto = [], loads }: Pick<Target, "looksInto" | "loads">,
   inputs: number,
   outfile: string,
 ): Promise<void> {
+  const loaded = loads === undefined ? [] : globSync(join(loads, "*.ts"));
   await build({
     stdin: {
       contents: [
+        ...loaded.map((module) => `import ${JSON.stringify(module)};`),
         `import { target } from ${JSON.stringify(file)};`,
         'import { watched } from "./watch.ts";',
         `export const fuzz = watched(target, ${inputs}, ${reportDescriptor});`,

@@ -102,6 +102,7 @@ export const target: Target = {
     "subscribers",
   ],
   maxBytes: 256,
+  loads: join(import.meta.dirname, "../../../cli/commands"),
   setsOff: ["ssrf"],
   check,
 };
