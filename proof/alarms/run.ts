@@ -30,7 +30,7 @@ export function alarmsWithoutScenario(
 }
 
 export function entryOf({ description }: AlarmPlan): string {
-  return /docs\/runbook\.md#([a-z-]+)/.exec(description)?.[1] ?? "";
+  return /docs\/operate\/runbook\.md#([a-z-]+)/.exec(description)?.[1] ?? "";
 }
 
 /** Makes each condition in turn, and waits for its alarm; @throws for a scenario without an alarm */
