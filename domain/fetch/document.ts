@@ -91,7 +91,7 @@ export function requestFetch(
 }
 
 /**
- * Requests an endpoint's data for another reason than an event, reported by `mark`: the same reason requests it once.
+ * Requests an endpoint's data for another reason than an event, named by `key`: the same reason requests it once.
  * @param correlationId of what led to it
  * @returns undefined where that reason was counted before
  */

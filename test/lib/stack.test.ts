@@ -12,7 +12,7 @@ const day = 86_400;
 describe("queues", () => {
   const queues = production.ofType("AWS::SQS::Queue");
 
-  it("are one for each kind, for calls and for each subscriber, each with a dead-dead letter queue", () => {
+  it("are one for each kind, for calls and for each subscriber, each with a dead-letter queue", () => {
     const names = [...workQueues, ...subscriberQueues];
     const expected = names.flatMap((name) => [name, name.replace(/Queue$/, "DeadLetters")]);
     expect(queues.map(({ id }) => nameOf(id)).sort()).toEqual(expected.sort());

@@ -61,11 +61,9 @@ await describeOnEachTable("items and objects", (tables) => {
       expect(takenAway(state?.state, await kept.loadState(subject))).toEqual([]);
       const documents = itemsOf("DATA").map(({ data }) => data);
       expect(takenAway(documents[0], await kept.loadDocument(subject, income))).toEqual([]);
-      expect(takenAway({ dataSets: documents }, { documents: await kept.loadDocuments(subject) })).toEqual(
-        [],
-      );
+      expect(takenAway({ documents }, { documents: await kept.loadDocuments(subject) })).toEqual([]);
       const { documentsOf } = partitions(system.dynamodb, left.table.name);
-      expect(takenAway({ dataSets: documents }, { documents: await documentsOf(subject) })).toEqual([]);
+      expect(takenAway({ documents }, { documents: await documentsOf(subject) })).toEqual([]);
     });
 
     it.each(["EVENT", "STATE", "DATA"])("the stream's image of %s is understood whole", (kind) => {

@@ -10,7 +10,7 @@ describe("a scan", () => {
       confirm: async (text: string) => void asked.push(text),
     };
     await agreeOnScan(size, terminal);
-    return { told: reported, asked };
+    return { reported, asked };
   };
 
   it("of a small table is announced with its cost", async () => {
@@ -23,7 +23,7 @@ describe("a scan", () => {
   });
 
   it("that costs more than ten cents is asked for", async () => {
-    const { told: reported, asked } = await agree({ items: 90_000_000, bytes: 100_000_000_000 });
+    const { reported, asked } = await agree({ items: 90_000_000, bytes: 100_000_000_000 });
     expect(reported).toEqual([]);
     expect(asked).toEqual([
       expect.stringContaining("100,000 MB, 12,207,032 read units, about US$1.53 at the price"),

@@ -11,7 +11,7 @@ import type { TokenStatus } from "../../../cli/status/token-status.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");
 const day = 86_400;
-const words = (findings: readonly Finding[]) => findings.map(({ what, fix: mend }) => `${what} ${mend}`);
+const words = (findings: readonly Finding[]) => findings.map(({ what, fix }) => `${what} ${fix}`);
 
 describe("the token", () => {
   const token: TokenStatus = {
@@ -158,15 +158,15 @@ describe("event sources", () => {
 });
 
 test("a function that can't work as it is deployed is a finding, with Lambda's reason", () => {
-  const mend = "npx cdk deploy -c stage=prod --outputs-file outputs.json";
+  const fix = "npx cdk deploy -c stage=prod --outputs-file outputs.json";
   for (const State of ["Active", "Pending", "Inactive"] as const) {
     expect(checkFunction("relay", { State, LastUpdateStatus: "Successful" }, "prod")).toEqual([]);
   }
   expect(
     words(checkFunction("relay", { State: "Failed", StateReason: "The key is disabled" }, "prod")),
-  ).toEqual([`The function relay has failed: The key is disabled. ${mend}`]);
+  ).toEqual([`The function relay has failed: The key is disabled. ${fix}`]);
   expect(words(checkFunction("relay", { State: "Active", LastUpdateStatus: "Failed" }, "prod"))).toEqual([
-    `The function relay has failed: no reason is given. ${mend}`,
+    `The function relay has failed: no reason is given. ${fix}`,
   ]);
 });
 
@@ -185,7 +185,7 @@ test("an alarm that is on is a finding, which says what its description does, an
     {
       what: "The alarm stage-TokenRefused is on, since 1h ago.",
       why: description,
-      mend: "npx income-events token set < token.txt",
+      fix: "npx income-events token set < token.txt",
     },
   ]);
   const [other] = checkAlarm({ ...alarm, description: "Somebody's own.", since: undefined }, now);

@@ -29,19 +29,19 @@ function deliver(fails: (id: string, tries: number) => boolean) {
     batches.push(count);
   };
   const delivery = replayDelivery(send, paced, async () => undefined);
-  return { sent, lots: batches, delivery: (some: readonly Message[]) => delivery(subscriber, some) };
+  return { sent, batches, delivery: (some: readonly Message[]) => delivery(subscriber, some) };
 }
 
 describe("the delivery of a replay", () => {
   it("sends all, ten at a time, each batch within the pace", async () => {
-    const { sent, lots: batches, delivery } = deliver(() => false);
+    const { sent, batches, delivery } = deliver(() => false);
     await delivery(messages(23));
     expect(sent).toEqual(messages(23).map(({ id }) => id));
     expect(batches).toEqual([10, 10, 3]);
   });
 
   it("sends again what failed, and that alone", async () => {
-    const { sent, lots: batches, delivery } = deliver((id, tries) => id === "id-1" && tries < 3);
+    const { sent, batches, delivery } = deliver((id, tries) => id === "id-1" && tries < 3);
     await delivery(messages(3));
     expect(sent).toEqual(["id-0", "id-2", "id-1"]);
     expect(batches).toEqual([3, 1, 1]);

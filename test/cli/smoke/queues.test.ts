@@ -80,7 +80,7 @@ describe.concurrent("a subscriber's queue", () => {
   });
 });
 
-describe.concurrent("a dead-dead letter queue", () => {
+describe.concurrent("a dead-letter queue", () => {
   const ofUsers = events.filter(({ kind }) => kind === "users");
   const deadLetter = async (queueUrl: string, body: string, reason: string) => {
     await system.sqs.send(

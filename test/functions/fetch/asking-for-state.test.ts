@@ -166,18 +166,15 @@ await describeOnTables("the fetcher", (tables) => {
       ["a list", "[]", "the provider's answer: expected an object"],
       ["null", "null", "the provider's answer: expected an object"],
       ["a page", "<html>", "the provider's answer is not JSON"],
-    ])(
-      "answered with %s goes to the dead-dead letter queue, and confirms nothing",
-      async (_, text, reason) => {
-        await put();
-        fixture.remote.answer = () => ({ text });
-        await perform(fetchStateTask(fixture.subject, 1));
-        expect(await deadLetters()).toMatchObject([{ reason }]);
-        expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
-          unconfirmed: true,
-          version: 1,
-        });
-      },
-    );
+    ])("answered with %s goes to the dead-letter queue, and confirms nothing", async (_, text, reason) => {
+      await put();
+      fixture.remote.answer = () => ({ text });
+      await perform(fetchStateTask(fixture.subject, 1));
+      expect(await deadLetters()).toMatchObject([{ reason }]);
+      expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
+        unconfirmed: true,
+        version: 1,
+      });
+    });
   });
 });

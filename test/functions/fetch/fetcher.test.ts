@@ -87,7 +87,7 @@ await describeOnTables("the fetcher", (tables) => {
       expect(requests()).toEqual({ sent: before.sent + 1, hidden: before.hidden + 1 });
     });
 
-    test("is given up into the dead-dead letter queue after the longest outage, with the reason", async () => {
+    test("is given up into the dead-letter queue after the longest outage, with the reason", async () => {
       fixture.remote.answer = () => 503;
       expect(await perform(read(70, hoursAgo(72)))).toEqual([]);
       const [deadLetter, ...others] = await deadLetters();
@@ -103,7 +103,7 @@ await describeOnTables("the fetcher", (tables) => {
       });
     });
 
-    test("says how often it was redriven wherever it goes: sent again, and into the dead-dead letter queue", async () => {
+    test("says how often it was redriven wherever it goes: sent again, and into the dead-letter queue", async () => {
       fixture.remote.answer = () => 503;
       const redriven = (task: Task) =>
         sqsSender(fixture.system.sqs)(fixture.queueUrl, [{ body: writeTask(task), returns: "1 run" }]);
@@ -180,13 +180,10 @@ await describeOnTables("the fetcher", (tables) => {
       "task: expected start, read, ask or check",
     ],
     ["nobody", '{"schemaVersion":1,"attempts":0,"task":"ask","version":1}', "subject: expected an object"],
-  ])(
-    "a message that is %s goes to the dead-dead letter queue with its reason",
-    async (_, message, reason) => {
-      expect(await perform(message)).toEqual([]);
-      expect(await deadLetters()).toEqual([{ body: message, reason }]);
-    },
-  );
+  ])("a message that is %s goes to the dead-letter queue with its reason", async (_, message, reason) => {
+    expect(await perform(message)).toEqual([]);
+    expect(await deadLetters()).toEqual([{ body: message, reason }]);
+  });
 
   test("a task of a later release stays in the queue as it is, beside others that are done", async () => {
     await request("income");

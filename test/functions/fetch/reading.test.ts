@@ -207,7 +207,7 @@ await describeOnTables("the fetcher", (tables) => {
       ["nothing", { text: "" }],
       ["nothing, with 204", { status: 204, text: "" }],
     ])(
-      "answered with %s goes to the dead-dead letter queue with its reason, and stores nothing",
+      "answered with %s goes to the dead-letter queue with its reason, and stores nothing",
       async (_, answer) => {
         await request("income");
         fixture.remote.answer = () => answer;

@@ -125,7 +125,7 @@ await describeOnTables("the relay", (tables) => {
     const lose = (queueUrl: string) =>
       fixture.system.sqs.send(new DeleteQueueCommand({ QueueUrl: queueUrl }));
 
-    test("a subscriber whose queue is gone is parked in its dead-dead letter queue, and holds up nobody", async () => {
+    test("a subscriber whose queue is gone is parked in its dead-letter queue, and holds up nobody", async () => {
       await lose(fixture.subscribers.everything.queueUrl);
       expect(await invoke(states)).toEqual({ batchItemFailures: [] });
       const parked = await fixture.system.drain(fixture.subscribers.everything.deadLetterQueueUrl);

@@ -79,7 +79,7 @@ await describeOnTables("the consumer", (tables) => {
     expect(fixture.entries.map(({ code }) => code)).toEqual(["EVENT_STORED", "EVENT_AGAIN", "EVENT_AGAIN"]);
   });
 
-  test("removes one poison of ten into the dead-dead letter queue with its reason, and stores the nine", async () => {
+  test("removes one poison of ten into the dead-letter queue with its reason, and stores the nine", async () => {
     const good = Array.from({ length: 9 }, () => envelopeOf(accountEvent()));
     const poison = envelopeOf({ event: "no_such_event", account_id: randomUUID() });
     await put(...good.slice(0, 4), poison, ...good.slice(4));
@@ -105,7 +105,7 @@ await describeOnTables("the consumer", (tables) => {
       writeEnvelope(envelopeOf({}, { as: "withheld", bytes: 7, error: "not JSON" })),
       "the body was not kept: not JSON",
     ],
-  ])("sends to the dead-dead letter queue a message that is %s", async (_, message, reason) => {
+  ])("sends to the dead-letter queue a message that is %s", async (_, message, reason) => {
     await fixture.system.send(fixture.queueUrl, message);
     expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([]);
     expect(await deadLetters()).toEqual([{ body: message, reason }]);
@@ -177,7 +177,7 @@ await describeOnTables("the consumer", (tables) => {
     expect(await fixture.table.all()).toMatchObject([{ receipts: 2 }]);
   });
 
-  test("keeps a poison message in its queue while the dead-dead letter queue can't be written to", async () => {
+  test("keeps a poison message in its queue while the dead-letter queue can't be written to", async () => {
     const poison = envelopeOf("[]");
     const good = envelopeOf(accountEvent());
     await put(poison, good);

@@ -119,7 +119,7 @@ await describeOnTables("the consumer", (tables) => {
     expect(await deadLetters()).toMatchObject([{ reason: expect.stringMatching(/^accountId: missing/) }]);
   });
 
-  test("an expression that fails sends the message to the dead-dead letter queue, and quotes nothing of it", async () => {
+  test("an expression that fails sends the message to the dead-letter queue, and quotes nothing of it", async () => {
     await put(envelopeOf(accountEvent({ user_id: "personal" })));
     await deliver(
       fixture.system,
