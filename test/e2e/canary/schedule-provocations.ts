@@ -1,0 +1,77 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import { eventually } from "../../support/eventually.ts";
+import { type CanaryDriver, fewReasons, type Provocations } from "./canary-driver.ts";
+
+/** How the codes of reconciliation, erasure and the archive come to be logged, in order. */
+export function scheduleProvocations({
+  stage,
+  plant,
+  plantSecret,
+  invoke,
+  send,
+  account,
+  during,
+  archiveUntil,
+  archivedReasons,
+  page,
+  erased,
+  erase,
+  reconcile,
+  listed,
+}: CanaryDriver) {
+  return {
+    RECONCILIATION_PAUSED: async () => {
+      await during(
+        stage().answers(/users(\?|$)/, () => page(503)),
+        "RECONCILIATION_PAUSED",
+        reconcile,
+      );
+    },
+    RECONCILIATION_FAILED: async () => {
+      for (const answer of [
+        () => page(400),
+        () => page(200),
+        () => ({ json: { data: [{ name: plantSecret("a user without an id") }] } }),
+      ]) {
+        await during(stage().answers(/users(\?|$)/, answer), "RECONCILIATION_FAILED", reconcile);
+      }
+    },
+    RECONCILIATION_OVERTAKEN: async () => {
+      const end = stage().fails(/^Reconcil/, "dynamodb:PutItem", {
+        errorType: "ConditionalCheckFailedException",
+      });
+      await during(end, "RECONCILIATION_OVERTAKEN", reconcile);
+    },
+    RECONCILIATION_SKIPPED: async () => {
+      const data = () => [listed(), { id: plant("a listed user's id that is no UUID") }];
+      const ends = [
+        stage().answers(/users(\?|$)/, () => ({ json: { data: data(), next: null } })),
+        stage().answers(/users\/.*\/accounts/, () => page(400)),
+      ];
+      await during(() => ends.forEach((end) => void end()), "RECONCILIATION_SKIPPED", reconcile);
+    },
+    RECONCILED: async () => {
+      const end = stage().answers(/users(\?|$)/, () => ({ json: { data: [listed()], next: null } }));
+      await during(end, "RECONCILED", reconcile);
+    },
+    ERASED: () => erase(erased),
+    ARRIVED_LATE: () => send("accounts", account("update_account", { user_id: erased })),
+    ERASED_AGAIN: () => erase(randomUUID()),
+    ARCHIVING_FAILED: async () => {
+      await during(
+        stage().fails(/^.*Archive/, "s3:PutObject", { status: 403, errorType: "AccessDenied" }),
+        "ARCHIVING_FAILED",
+        () => archiveUntil("ARCHIVING_FAILED"),
+      );
+    },
+    LETTERS_ARCHIVED: async () => {
+      await archiveUntil("LETTERS_ARCHIVED");
+      // What was looked at before is hidden for a while: how many dead letters one run finds is chance.
+      await eventually(async () => {
+        await invoke(/Archive/, { beforeEndSeconds: 100_000_000 });
+        expect((await archivedReasons()).length).toBeGreaterThan(fewReasons);
+      }, 100);
+    },
+  } satisfies Provocations;
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import { fetchStateTask, writeTask } from "../../../domain/fetch/tasks.ts";
+import type { CanaryDriver, Provocations } from "./canary-driver.ts";
+
+/** How the codes of receivers, stores, the relay and fetch come to be logged, in order. */
+export function webhookProvocations({
+  stage,
+  secret,
+  plant,
+  plantSecret,
+  output,
+  setWebhookSecret,
+  send,
+  user,
+  account,
+  endpoint,
+  during,
+  page,
+  enqueue,
+  outage,
+}: CanaryDriver) {
+  return {
+    WEBHOOK_ACCEPTED: async () => {
+      for (const [kind, body] of [
+        ["users", user()],
+        ["accounts", account("create_account")],
+        ["company-accounts", account("create_account", { company_account_id: randomUUID() })],
+        ["users", { ...user(), filler: "x".repeat(500_000) }],
+        ["accounts", Buffer.from([...Buffer.from(JSON.stringify(account("update_account"))), 0x20])],
+      ] as const) {
+        expect(await send(kind, body, { "content-type": "application/octet-stream" })).toBe(202);
+      }
+    },
+    WEBHOOK_UNREADABLE: async () => {
+      await send("users", `{"data":{"link":"${plantSecret("a link that can't be parsed")}"`);
+      await send("users", `${plantSecret("a text in place of JSON")} at position 5`);
+      await send("accounts", `{"event":${plant("what is no JSON")}`);
+      await send(
+        "users",
+        Buffer.concat([Buffer.from(plantSecret("a body that is no text")), Buffer.from([0xff])]),
+      );
+    },
+    WEBHOOK_REFUSED: async () => {
+      expect(await send("users", user(), { "x-webhook-secret": plantSecret("a wrong secret") })).toBe(401);
+      expect(await send("users", "x".repeat(1_000_001))).toBe(413);
+      await setWebhookSecret({ current: secret(), signing: plantSecret("the signing secret") });
+      expect(await send("users", user(), { "x-signature": plantSecret("a wrong signature") })).toBe(401);
+      await setWebhookSecret({ current: secret() });
+    },
+    WEBHOOK_FAILED: async () => {
+      for (const [action, body] of [
+        ["sqs:SendMessageBatch", user()],
+        ["s3:PutObject", { ...user(), filler: plant("a filler").repeat(20_000) }],
+      ] as const) {
+        await during(
+          stage().fails(/^UsersReceive/, action, { status: 403, errorType: "AccessDenied" }),
+          "WEBHOOK_FAILED",
+          async () => expect(await send("users", body)).toBe(503),
+        );
+      }
+      stage()
+        .functionOf(/^UsersReceive/)
+        .kill();
+      const end = stage().fails(/^UsersReceive/, "secretsmanager:GetSecretValue", {
+        errorType: "InvalidRequestException",
+      });
+      await during(end, "WEBHOOK_FAILED", () => send("users", user()));
+    },
+    WEBHOOK_SECRET_EMPTY: async () => {
+      await setWebhookSecret({ currently: plantSecret("a secret under a wrong name") });
+      expect(await send("accounts", account("update_account"))).toBe(503);
+      await setWebhookSecret({ current: secret() });
+    },
+    EVENT_STORED: () => send("users", user({ action: "update_user" })),
+    EVENT_AGAIN: async () => {
+      const body = account("update_account");
+      for (let time = 0; time < 2; time += 1) await send("accounts", body, { "ce-id": "the-same" });
+    },
+    MESSAGE_REJECTED: async () => {
+      const words = plant("a word that is none of ours");
+      await send("users", user({ action: words }));
+      await send("accounts", account("connect_account", { account_id: words }));
+      await send("accounts", account("update_account", { connected: words }));
+      await send("endpoints", endpoint({ endpoint: { name: words } }));
+    },
+    MESSAGE_FAILED: async () => {
+      const end = stage().fails(/^AccountsStore/, "dynamodb:UpdateItem", {});
+      await during(end, "MESSAGE_FAILED", () => send("accounts", account("update_account")));
+    },
+    RELAYED: () => send("accounts", account("update_account")),
+    TASK_DONE: () => send("endpoints", endpoint()),
+    TASK_VOID: () =>
+      enqueue("FetchQueueUrl", writeTask(fetchStateTask({ kind: "account", id: randomUUID() }, 7))),
+    START_UNANSWERED: () => send("accounts", account("connect_account", { connected: true })),
+    TASK_POSTPONED: async () => {
+      for (const answer of [
+        () => page(500),
+        () => page(429),
+        () => (response: { destroy(): void }) => response.destroy(),
+      ]) {
+        await during(stage().answers(/\/income$/, answer), "TASK_POSTPONED", () =>
+          send("endpoints", endpoint()),
+        );
+      }
+    },
+    PROVIDER_DOWN: () => outage(),
+    // An outage of its own: that the one before is over may be noticed at any moment.
+    PROVIDER_BACK: () => outage(),
+    RECORD_FAILED: async () => {
+      const end = stage().fails(/^Relay/, "dynamodb:PutItem", {});
+      const other = stage().fails(/^Relay/, "dynamodb:UpdateItem", {});
+      await during(
+        () => [end, other].forEach((each) => void each()),
+        "RECORD_FAILED",
+        () => send("accounts", account("update_account")),
+      );
+    },
+    SUBSCRIBER_PARKED: async () => {
+      const end = stage().fails(
+        /^Relay/,
+        "sqs:SendMessageBatch",
+        { status: 403, errorType: "AccessDenied" },
+        output("SubscriberEverythingQueueArn"),
+      );
+      await during(end, "SUBSCRIBER_PARKED", () => send("users", user()));
+    },
+  } satisfies Provocations;
+}
