@@ -158,7 +158,7 @@ describe("a name that leads inside, and an answer that does", () => {
     expect(inside.requests).toEqual([]);
   });
 
-  it("is checked each time it is looked up: a name that is bound again after it was found public is refused", () => {
+  it("is checked at each lookup: a name that is bound again after it was found public is refused", () => {
     const answers = [["93.184.215.14"], ["127.0.0.1"]];
     const lookup = publicLookup((...call) => resolvingTo(answers.shift() ?? [])(...call));
     const found: unknown[] = [];

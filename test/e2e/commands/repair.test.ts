@@ -124,7 +124,7 @@ describe("repair, on the running stack", () => {
     expect((await table()).accounts).toEqual(states);
   });
 
-  it("relays what was given up from the failures bucket, each change as it was in the stream, and removes it", async () => {
+  it("relays what was given up from the failures bucket, each change as in the stream, and removes it", async () => {
     const endFault = breakRelay(false);
     announceEndpoint();
     await idle();

@@ -64,7 +64,7 @@ describe("the archiver", () => {
     Promise.all((await bucket.keys()).map(async (key) => JSON.parse((await bucket.bytes(key)).toString())));
   const bodiesIn = async (queueUrl: string) => (await system.drain(queueUrl)).map(({ Body }) => Body);
 
-  it("writes dead letters that near their end, with reason and sent time, each an object; then deletes them", async () => {
+  it("writes dead letters near their end, with reason and sent time, each an object; then deletes them", async () => {
     const before = new Date();
     const { MessageId } = await sendDeadLetter('{"id":"1"}', { reason: "type: no", returns: "2 run" });
     await system.send(fetch, "a task");

@@ -126,7 +126,7 @@ await describeOnTables("the reconciler", (tables) => {
       ]);
     });
 
-    test("among the items of a page is skipped, counted and reported; a page without a readable item ends the run", async () => {
+    test("among a page's items is skipped, counted and reported; a page without a readable item ends the run", async () => {
       const remote = await startTestProvider();
       const [one, two] = [randomUUID(), randomUUID()];
       remote.answer = () => ({ json: [{ id: one }, { name: "no id" }, { id: two }] });

@@ -16,7 +16,7 @@ await describeOnTables("the reconciler", (tables) => {
   const { tickOf, codes, calls, fed, learn, learnAll } = fixture;
 
   describe("a run", () => {
-    test("sends users and accounts that no webhook announced to the queues of the webhooks, and reports the drift", async () => {
+    test("sends what no webhook announced to the queues of the webhooks, and reports the drift", async () => {
       const announced = await fixture.sandbox.createUsers(2);
       await learnAll(announced);
       const missed = await fixture.sandbox.createUsers(3, { companyAccounts: 1 });
