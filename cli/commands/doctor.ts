@@ -29,7 +29,7 @@ async function doctor({ deployment, clients, terminal }: Operation, flags: Flags
   const diagnosis = await examine({ deployment, clients, now: new Date() }, flags.settings);
   const findings = diagnosis.findings.map((finding) => ({
     ...finding,
-    mend: forDeployment(finding.fix, flags),
+    fix: forDeployment(finding.fix, flags),
   }));
   terminal.result({ stage, ...diagnosis, findings }, textOf(stage, findings, diagnosis));
   if (findings.length === 0) return;

@@ -38,7 +38,7 @@ describe("the drill of a restore", () => {
     ["an erased user is back: USER#gone#STATE", [...all, gone]],
     ["an erased user is back: ACCOUNT#a#LINK", [...all, { pk: "ACCOUNT#a", sk: "LINK", of: "gone" }]],
     ["USER#stays#EVENT#e is missing", [state, fetched, came]],
-    ["USER#stays#STATE began anew: version 1 after 3", [{ ...state, version: 1 }, event, fetched, came]],
+    ["USER#stays#STATE started over: version 1 after 3", [{ ...state, version: 1 }, event, fetched, came]],
     ["USER#stays#EVENT#e is another event", [state, { ...event, event: { id: "f" } }, fetched, came]],
     [
       "ACCOUNT#a#DATA#income was not fetched again",

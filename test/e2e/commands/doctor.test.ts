@@ -32,7 +32,7 @@ describe("doctor", () => {
   });
 
   const output = (name: string) => outputOf(system.stack, name);
-  type Found = { readonly what: string; readonly why: string; readonly mend: string };
+  type Found = { readonly what: string; readonly why: string; readonly fix: string };
   const examine = async (flags: readonly string[] = [], env: Readonly<Record<string, string>> = {}) => {
     const { code, stdout, stderr } = await operated.run(["doctor", "--json", ...flags], { env });
     const { findings, checked }: { findings: readonly Found[]; checked: readonly string[] } =
@@ -76,7 +76,7 @@ describe("doctor", () => {
     await s3.send(new PutObjectCommand({ ...failures, Body: "{}" }));
 
     const { findings } = await examine();
-    const fixes = new Map(findings.map(({ what, mend }) => [what, mend]));
+    const fixes = new Map(findings.map(({ what, fix }) => [what, fix]));
     expect([...fixes].filter(([what]) => !what.startsWith("The alarm "))).toEqual([
       ["The webhook secret is empty.", "npx income-events secret rotate --stage status"],
       [
@@ -96,7 +96,7 @@ describe("doctor", () => {
     expect(findings.filter(isAlarm)).toContainEqual({
       what: expect.stringMatching(/TokenMissing\w+ is on, since /),
       why: expect.stringContaining("No token of the provider is set"),
-      mend: "npx income-events token set --stage status < token.txt",
+      fix: "npx income-events token set --stage status < token.txt",
     });
 
     const type = (line: string, input = "") => {
@@ -131,7 +131,7 @@ describe("doctor", () => {
     expect(await settingsFound({ startEndpoints: ["profile"] })).toMatchObject([
       {
         what: expect.stringContaining("other settings than"),
-        mend: expect.stringMatching(/^npx cdk deploy -c stage=status/),
+        fix: expect.stringMatching(/^npx cdk deploy -c stage=status/),
       },
     ]);
   });
@@ -143,7 +143,7 @@ describe("doctor", () => {
     await writeFile(file, JSON.stringify({ [system.stack.name]: outputs }));
     const { findings } = await examine(["--outputs", file], operated.asAws);
     const fixed = findings.filter(
-      ({ mend }) => mend === "npx cdk deploy -c stage=status --outputs-file outputs.json",
+      ({ fix }) => fix === "npx cdk deploy -c stage=status --outputs-file outputs.json",
     );
     expect(fixed.map(({ what }) => what)).toEqual([
       "The stack income-events-status has no output UsersQueueArn: its settings leave that part out, or an older version is deployed.",

@@ -204,7 +204,7 @@ describe("looking up, on the running stack", () => {
       for (const _ of ["once", "again"]) {
         const { way } = await show(id, "--account", account);
         expect(way.filter(({ done }) => done === false)).toEqual([
-          { step: "fetched", done: false, detail: expect.stringContaining("wanted 1, done 0") },
+          { step: "fetched", done: false, detail: expect.stringContaining("requested 1, done 0") },
           { step: "dead letter", done: false, detail: expect.stringMatching(/^of fetch: read task .*422/) },
         ]);
       }

@@ -171,7 +171,7 @@ describe("looking after a stage", () => {
       const { token } = await secret();
       await setToken("opaque");
       expect(await json("token", "show")).toMatchObject({ isSet: true, storedBy: "operator" });
-      expect((await operated.run(["token", "show"])).stdout).toMatch(/^ends +it does not tell$/m);
+      expect((await operated.run(["token", "show"])).stdout).toMatch(/^ends +it does not say$/m);
       await setToken(token);
     });
 
