@@ -72,8 +72,8 @@ const planted = [
   {
     mistake: "a type that does not fit",
     file: "domain/event/events.ts",
-    find: 'export const kinds = ["users",',
-    put: 'export const kinds = [5, "users",',
+    find: 'export const webhookKinds = ["users",',
+    put: 'export const webhookKinds = [5, "users",',
     step: "types",
     says: /TS\d+: /,
   },
