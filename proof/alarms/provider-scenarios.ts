@@ -8,7 +8,10 @@ const refresh = ({ functionOf }: AlarmStack, event: object = { now: true }) =>
   functionOf(/^RefreshToken/).invoke(JSON.stringify(event));
 const reconcile = ({ functionOf }: AlarmStack) => functionOf(/^ReconcileUsers/).invoke("{}");
 
-/** One run of the refresher, with a provider that answers so; then the token is as it was. */
+/**
+ * Runs of the refresher, with a provider that answers so; then the token is as it was. More than one, for another
+ * scenario that is still under way may answer the first in its own way.
+ */
 const refreshing = (
   entry: string,
   condition: string,
@@ -20,10 +23,12 @@ const refreshing = (
   make: async (system) => {
     const ends = answers.map(([matching, answer]) => system.answers(matching, answer()));
     await prepare(system);
-    await refresh(system);
-    for (const end of ends) end();
-    return () => system.setToken(7_200);
+    return async () => {
+      for (const end of ends) end();
+      await system.setToken(7_200);
+    };
   },
+  goOn: refresh,
 });
 
 export const tokenScenarios: readonly AlarmScenario[] = [
