@@ -25,3 +25,21 @@ export function batchesOf<T>(
   }
   return batches;
 }
+
+/**
+ * Splits items into rounds in which each key stands once at most: the first item of a key is in the first round, its
+ * second in the second. A batch of statements may hold each key once, and versions of one record follow one another.
+ */
+export function roundsOf<T>(items: readonly T[], keyOf: (item: T) => string): readonly (readonly T[])[] {
+  const counts = new Map<string, number>();
+  const rounds: T[][] = [];
+  for (const item of items) {
+    const key = keyOf(item);
+    const round = counts.get(key) ?? 0;
+    counts.set(key, round + 1);
+    const list = rounds[round];
+    if (list === undefined) rounds.push([item]);
+    else list.push(item);
+  }
+  return rounds;
+}

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
-import { batchesOf } from "../../../domain/core/batches.ts";
+import { describe, expect, it, test } from "vitest";
+import { batchesOf, roundsOf } from "../../../domain/core/batches.ts";
 
 const sum = (numbers: readonly number[]) => numbers.reduce((one, other) => one + other, 0);
 const bytesOf = (item: number) => item;
@@ -29,4 +29,20 @@ test("batches hold all items in order, within both limits, and none could take t
 
 test("an item over the limit is a batch of its own", () => {
   expect(batchesOf([1, 9, 1], { maxItems: 10, maxBytes: 5, bytesOf })).toEqual([[1], [9], [1]]);
+});
+
+describe("rounds", () => {
+  const keyOf = ([key = ""]: string) => key;
+
+  it("hold each key once at most, its items one after the other", () => {
+    expect(roundsOf(["a1", "b1", "a2", "c1", "a3", "b2"], keyOf)).toEqual([
+      ["a1", "b1", "c1"],
+      ["a2", "b2"],
+      ["a3"],
+    ]);
+  });
+
+  it("are none where there is nothing", () => {
+    expect(roundsOf([], keyOf)).toEqual([]);
+  });
 });
