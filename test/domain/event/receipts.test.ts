@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
+import {
+  countReceipts,
+  type EventMessage,
+  firstReceipts,
+  mergeReceipts,
+  receiptsToProcess,
+} from "../../../domain/event/receipts.ts";
+import { eventOf } from "../samples.ts";
+
+const weak = eventOf("endpoint.updated", { endpoint: "income" });
+const strong = eventOf("endpoint.updated", { endpoint: "income", eventId: "request-1" });
+const sent = (id: string, sentAt: number): EventMessage => ({ id, sentAt });
+const first = sent("m1", 1_000);
+const second = sent("m2", 2_000);
+const third = sent("m3", 3_000);
+
+describe("the receipts of a batch", () => {
+  const merge = (...receipts: readonly (readonly [IncomeEvent, EventMessage])[]) =>
+    mergeReceipts(receipts, ([event, message]) => ({ event, message }));
+
+  it("of the same event are merged into one, with the messages in the order of their sending", () => {
+    expect(merge([weak, third], [strong, second], [weak, first])).toEqual([
+      { receipt: [weak, first], messages: [first, third] },
+      { receipt: [strong, second], messages: [second] },
+    ]);
+  });
+
+  it("of messages sent at once are ordered by their ids, so that each run merges them alike", () => {
+    const [one, other] = [sent("a", 1), sent("b", 1)];
+    expect(merge([weak, other], [weak, one])).toEqual(merge([weak, one], [weak, other]));
+  });
+
+  it("hold a message once that SQS delivered twice", () => {
+    expect(merge([weak, first], [weak, first])[0]?.messages).toEqual([first]);
+  });
+
+  it("of events with the same bytes but different owners are kept apart", () => {
+    expect(merge([weak, first], [{ ...weak, accountId: "other" }, second])).toHaveLength(2);
+  });
+});
+
+describe("an event that is not stored yet", () => {
+  it("with its own id counts once, since its first message: what comes again is a retry", () => {
+    expect(firstReceipts(strong, { messages: [first, second] })).toEqual({
+      count: 1,
+      first: "m1",
+      last: "m1",
+      firstAt: 1_000,
+      since: 1_000,
+    });
+  });
+
+  it("with neither id nor time counts each message, since the last: each may be a true repeat", () => {
+    expect(firstReceipts(weak, { messages: [first, second, third] })).toEqual({
+      count: 3,
+      first: "m1",
+      last: "m3",
+      firstAt: 1_000,
+      since: 3_000,
+    });
+  });
+});
+
+describe("an event that comes again", () => {
+  const known = firstReceipts(weak, { messages: [first, second] });
+
+  it("counts each further message, since the last of them", () => {
+    const last = sent("m4", 4_000);
+    expect(countReceipts(known, { messages: [third, last] })).toEqual({
+      ...known,
+      count: 4,
+      last: "m4",
+      since: 4_000,
+    });
+  });
+
+  it.each([
+    ["first", first],
+    ["last", second],
+  ])("counts nothing where SQS delivers its %s message again", (_, message) => {
+    expect(countReceipts(known, { messages: [message] })).toBeUndefined();
+  });
+
+  it("counts what is new of a batch that holds its last message again", () => {
+    expect(countReceipts(known, { messages: [second, third] })).toMatchObject({ count: 3, last: "m3" });
+  });
+
+  it("keeps its greatest since where an earlier message comes late", () => {
+    expect(countReceipts(known, { messages: [sent("m0", 500)] })).toMatchObject({ since: 2_000, count: 3 });
+  });
+});
+
+describe("the receipts to process", () => {
+  it.each([
+    ["the first", 0, 1, [1]],
+    ["the first and the last where several came at once", 0, 3, [1, 3]],
+    ["the last of those that came since", 1, 3, [3]],
+    ["none where the count stayed", 2, 2, []],
+  ])("are %s", (_, before, after, expected) => {
+    expect(receiptsToProcess(before, after)).toEqual(expected);
+  });
+});
