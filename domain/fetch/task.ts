@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { present } from "../core/parse.ts";
+import type { Subject } from "../event/subjects.ts";
+import type { DataName } from "./document-name.ts";
+
+/** The version of tasks that this release writes. */
+export const fetchTaskVersion = 2;
+
+/** What every task of the fetch queue carries. */
+type Common = {
+  readonly schemaVersion: typeof fetchTaskVersion;
+  readonly subject: Subject;
+  /** What led to it, and which receipt or run of that: the same cause sends the same task. */
+  readonly cause: string;
+  /** Of what led to it, see `correlationOf`. */
+  readonly correlationId?: string;
+};
+
+/** Reads a document. `since` (milliseconds since 1970): it is void once the document was read after that. */
+export type DocumentTask = Common & DataName & { readonly task: "fetchDocument"; readonly since: number };
+
+/** What is to be called at the provider: read a document, start a data fetch, or ask for a state. */
+export type FetchTask =
+  | DocumentTask
+  | (Common & { readonly task: "startFetch" | "fetchState"; readonly version: number });
+
+/** Why a task is sent. */
+export type TaskCause = { readonly cause: string; readonly correlationId?: string | undefined };
+
+/** The cause of what one receipt of an event leads to. */
+export function receiptCause(eventId: string, receipt: number): string {
+  return `${eventId}.${receipt}`;
+}
+
+export function documentTask(
+  subject: Subject,
+  { endpoint, range }: DataName,
+  since: number,
+  cause: TaskCause,
+): DocumentTask {
+  return { ...common(subject, cause), task: "fetchDocument", endpoint, ...present({ range }), since };
+}
+
+/** @param version of the state that led to it */
+export function stateTask(
+  task: "startFetch" | "fetchState",
+  subject: Subject,
+  version: number,
+  correlationId?: string,
+): FetchTask {
+  return { ...common(subject, { cause: String(version), correlationId }), task, version };
+}
+
+function common(subject: Subject, { cause, correlationId }: TaskCause): Common {
+  return { schemaVersion: fetchTaskVersion, subject, cause, ...present({ correlationId }) };
+}
+
+/**
+ * Merges tasks of the same document into the one with the greatest `since`, which covers the others. Equal ones are told
+ * apart by their cause, so that a deduplication id never stands for tasks of different `since`.
+ */
+export function mergeTasks(tasks: readonly FetchTask[]): readonly FetchTask[] {
+  const merged = new Map<string, FetchTask>();
+  for (const task of tasks) {
+    const key = task.task === "fetchDocument" ? groupOf(task) : deduplicationOf(task);
+    const known = merged.get(key);
+    if (known === undefined || isLater(task, known)) merged.set(key, task);
+  }
+  return [...merged.values()];
+}
+
+function isLater(task: FetchTask, known: FetchTask): boolean {
+  if (task.task !== "fetchDocument" || known.task !== "fetchDocument") return false;
+  return task.since === known.since ? task.cause > known.cause : task.since > known.since;
+}
+
+/** The message group of a task: SQS hands out one batch of a group at a time. A digest, for ids exceed what a group's may be. */
+export function groupOf(task: FetchTask): string {
+  return digestOf(partsOf(task));
+}
+
+/**
+ * The deduplication id of a task. It names the cause: by document alone, SQS would swallow the next event's task for five
+ * minutes.
+ * @param deadLetter the message id of the dead letter that is redriven: SQS would swallow what it took lately
+ */
+export function deduplicationOf(task: FetchTask, deadLetter?: string): string {
+  return digestOf([...partsOf(task), task.cause, ...(deadLetter === undefined ? [] : [deadLetter])]);
+}
+
+function partsOf(task: FetchTask): readonly string[] {
+  const { kind, id } = task.subject;
+  if (task.task !== "fetchDocument") return [task.task, kind, id];
+  const { endpoint, range } = task;
+  return [task.task, kind, id, endpoint, ...(range === undefined ? ["", ""] : [range.start, range.end])];
+}
+
+/** JSON sets the parts apart whatever they hold. */
+function digestOf(parts: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
+}
