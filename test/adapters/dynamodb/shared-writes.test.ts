@@ -1,0 +1,203 @@
+import { randomUUID } from "node:crypto";
+import type { Call, Outcome } from "@income-events/local-stack/gateway/types.ts";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { sharedWrites, type Write, type WriteItem } from "../../../adapters/dynamodb/shared-writes.ts";
+import {
+  describeOnEachTable,
+  startTestSystem,
+  type TestSystem,
+  type TestTable,
+} from "../../support/engines.ts";
+
+const batchSchema = z.object({ Statements: z.array(z.looseObject({ Parameters: z.array(z.unknown()) })) });
+const answerSchema = z.object({ Responses: z.array(z.unknown()) });
+const action = "dynamodb:BatchExecuteStatement";
+
+await describeOnEachTable("shared writes", (tables) => {
+  let system: TestSystem;
+  let table: TestTable;
+  const waits: number[] = [];
+
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+    table = await system.createTable();
+  });
+  afterAll(() => system.close());
+
+  const writer = (): WriteItem =>
+    sharedWrites(system.dynamodb, table.name, async (attempts) => {
+      waits.push(attempts);
+    });
+  const keyOf = (pk: string) => ({ pk, sk: "S" });
+  const insert = (pk: string, value: unknown = 1): Write => ({
+    kind: "insert",
+    key: keyOf(pk),
+    attributes: { map: { value }, left: undefined },
+  });
+  const update = (pk: string, known: number, value: unknown): Write => ({
+    kind: "update",
+    key: keyOf(pk),
+    attribute: "map",
+    value: { value },
+    where: [{ path: ["map", "value"], is: "=", value: known }],
+  });
+
+  /** Decides about each batch as it leaves. @returns the numbers of statements in the requests so far */
+  const watch = (decide: (call: Call, requests: number) => Outcome = () => undefined) => {
+    const sizes: number[] = [];
+    onTestFinished(
+      system.intercept(async (call, phase) => {
+        if (call.action !== action || phase !== "before") return undefined;
+        sizes.push(batchSchema.parse(JSON.parse(call.body.toString())).Statements.length);
+        return decide(call, sizes.length);
+      }),
+    );
+    return sizes;
+  };
+
+  /** Answers an error for the statement on a key, and lets the others through. */
+  const failing = (pk: string, Code: string, { body }: Call): Outcome => {
+    const { Statements } = batchSchema.parse(JSON.parse(body.toString()));
+    const place = Statements.findIndex(({ Parameters }) => JSON.stringify(Parameters).includes(pk));
+    if (place < 0) return undefined;
+    const others = Statements.filter((_, index) => index !== place);
+    return {
+      times: others.length === 0 ? 0 : 1,
+      body: JSON.stringify({ Statements: others }),
+      answer: (text) => {
+        const { Responses } = answerSchema.catch({ Responses: [] }).parse(JSON.parse(text));
+        return JSON.stringify({ Responses: Responses.toSpliced(place, 0, { Error: { Code } }) });
+      },
+    };
+  };
+
+  test("those who write at the same time share requests of at most 25 statements", async () => {
+    const sizes = watch();
+    const write = writer();
+    const keys = Array.from({ length: 30 }, () => randomUUID());
+    const outcomes = await Promise.all(keys.map((pk) => write(insert(pk))));
+    expect(new Set(outcomes)).toEqual(new Set(["written"]));
+    expect(sizes.toSorted()).toEqual([25, 5]);
+    for (const pk of keys) expect(await table.item(pk, "S")).toEqual({ pk, sk: "S", map: { value: 1 } });
+  });
+
+  test("an update is made on the item that it expects, and on no other", async () => {
+    const [pk, missing] = [randomUUID(), randomUUID()];
+    const write = writer();
+    await write(insert(pk));
+    expect(await Promise.all([write(update(pk, 2, 3)), write(update(missing, 1, 3))])).toEqual([
+      "conflict",
+      "conflict",
+    ]);
+    expect(await write(update(pk, 1, 2))).toBe("written");
+    expect(await table.item(pk, "S")).toMatchObject({ map: { value: 2 } });
+    expect(await table.item(missing, "S")).toBeUndefined();
+  });
+
+  test("an update that expects a value to be another is refused where it is the same", async () => {
+    const pk = randomUUID();
+    const write = writer();
+    await write(insert(pk));
+    const unless = (value: number): Write => ({
+      ...update(pk, 1, 9),
+      ...{ where: [{ path: ["map", "value"], is: "<>", value }] },
+    });
+    expect(await write(unless(1))).toBe("conflict");
+    expect(await write(unless(2))).toBe("written");
+  });
+
+  test("a statement that conflicts is told its writer alone", async () => {
+    const [known, unknown] = [randomUUID(), randomUUID()];
+    const write = writer();
+    await write(insert(known));
+    expect(await Promise.all([write(insert(known, 2)), write(insert(unknown))])).toEqual([
+      "conflict",
+      "written",
+    ]);
+    expect(await table.item(known, "S")).toMatchObject({ map: { value: 1 } });
+  });
+
+  test("writes to one key follow each other in requests of their own", async () => {
+    const sizes = watch();
+    const [pk, other] = [randomUUID(), randomUUID()];
+    const write = writer();
+    const writes = [insert(pk), insert(other), update(pk, 1, 2), update(pk, 2, 3)];
+    expect(await Promise.all(writes.map(write))).toEqual(["written", "written", "written", "written"]);
+    expect(sizes).toEqual([2, 1, 1]);
+    expect(await table.item(pk, "S")).toMatchObject({ map: { value: 3 } });
+  });
+
+  test.each([
+    "InternalServerError",
+    "ProvisionedThroughputExceeded",
+    "RequestLimitExceeded",
+    "ThrottlingError",
+    "TransactionConflict",
+  ])("a statement that meets %s is sent again by itself, after a pause", async (code) => {
+    waits.length = 0;
+    const [pk, other] = [randomUUID(), randomUUID()];
+    const sizes = watch((call, requests) => (requests <= 2 ? failing(pk, code, call) : undefined));
+    const write = writer();
+    expect(await Promise.all([write(insert(pk)), write(insert(other))])).toEqual(["written", "written"]);
+    expect(sizes).toEqual([2, 1, 1]);
+    expect(waits).toEqual([1, 2]);
+  });
+
+  test("a statement that stays throttled is given up after four attempts, to be tried later", async () => {
+    const [pk, other] = [randomUUID(), randomUUID()];
+    const sizes = watch((call) => failing(pk, "ThrottlingError", call));
+    const write = writer();
+    const [failed, written] = await Promise.allSettled([write(insert(pk)), write(insert(other))]);
+    expect(failed).toMatchObject({ reason: { failure: { kind: "retryable" } } });
+    expect(written).toEqual({ status: "fulfilled", value: "written" });
+    expect(sizes).toEqual([2, 1, 1, 1]);
+    expect(await table.item(pk, "S")).toBeUndefined();
+  });
+
+  test.each([
+    ["AccessDenied", "retryable"],
+    ["ResourceNotFound", "retryable"],
+    ["ItemCollectionSizeLimitExceeded", "retryable"],
+    ["ValidationError", "permanent"],
+  ])("a statement that meets %s fails at once, its writer's alone: %s", async (code, kind) => {
+    const [pk, other] = [randomUUID(), randomUUID()];
+    const sizes = watch((call) => failing(pk, code, call));
+    const write = writer();
+    const [failed, written] = await Promise.allSettled([write(insert(pk)), write(insert(other))]);
+    expect(failed).toMatchObject({ reason: { failure: { kind, reason: `DynamoDB: ${code}` } } });
+    expect(written).toEqual({ status: "fulfilled", value: "written" });
+    expect(sizes).toEqual([2]);
+  });
+
+  test("an item that is too large fails for its writer alone", async () => {
+    const [pk, other] = [randomUUID(), randomUUID()];
+    const write = writer();
+    const large = write(insert(pk, "x".repeat(410_000)));
+    const [failed, written] = await Promise.allSettled([large, write(insert(other))]);
+    expect(failed).toMatchObject({ reason: { failure: { kind: "permanent" } } });
+    expect(written).toEqual({ status: "fulfilled", value: "written" });
+  });
+
+  test("a request that DynamoDB refuses as a whole is repeated statement by statement", async () => {
+    const [pk, other] = [randomUUID(), randomUUID()];
+    const refusal = { status: 400, errorType: "ValidationException", message: "injected" };
+    const sizes = watch((call, requests) => (requests === 1 || call.body.includes(pk) ? refusal : undefined));
+    const write = writer();
+    const [failed, written] = await Promise.allSettled([write(insert(pk)), write(insert(other))]);
+    expect(failed).toMatchObject({ reason: { failure: { kind: "permanent" } } });
+    expect(written).toEqual({ status: "fulfilled", value: "written" });
+    expect(sizes).toEqual([2, 1, 1]);
+  });
+
+  test("a request that fails is the failure of each of its writers", async () => {
+    const working = system.fail(action);
+    const write = writer();
+    const outcomes = await Promise.allSettled([write(insert(randomUUID())), write(insert(randomUUID()))]);
+    working();
+    expect(outcomes).toMatchObject([
+      { reason: { name: "ServiceUnavailable" } },
+      { reason: { name: "ServiceUnavailable" } },
+    ]);
+  });
+});
