@@ -3,12 +3,12 @@ import { SecretsError } from "../engines/secrets-error.ts";
 import type { AccessBook } from "./access.ts";
 import { type Answer, accessDenied, errorAnswer, jsonAnswer } from "./answer.ts";
 import { denialMessage, type ReceivedRequest } from "./authorization.ts";
-import type { CapacityBook } from "./capacity.ts";
 import { cloudWatchAnswer, type Monitoring } from "./cloudwatch.ts";
 import { type EngineClient, type EngineRequest, withoutConnectionHeaders } from "./engine-client.ts";
 import type { IdentifyContext } from "./identify.ts";
 import { type LambdaEngine, lambdaAnswer } from "./lambda.ts";
 import { asObject, type Operation, parseJsonObject } from "./operation.ts";
+import type { CapacityBook } from "./tables/capacity.ts";
 import type { Principal } from "./types.ts";
 
 /** A request whose caller is known and may do what it asks for. */

@@ -4,7 +4,6 @@ import type { SecretsEngine } from "../engines/secrets.ts";
 import { createAccessBook } from "./access.ts";
 import { type Answer, errorAnswer } from "./answer.ts";
 import { type AuthorizationContext, authenticate, authorize, type ReceivedRequest } from "./authorization.ts";
-import { createCapacityBook } from "./capacity.ts";
 import type { Monitoring } from "./cloudwatch.ts";
 import { createEngineClient } from "./engine-client.ts";
 import { type AuthorizedRequest, type Engines, type ForwardContext, forward, giveBack } from "./forward.ts";
@@ -14,8 +13,9 @@ import type { LambdaEngine } from "./lambda.ts";
 import type { Operation } from "./operation.ts";
 import { createQueueMetrics } from "./queue-metrics.ts";
 import { parseAuthorization } from "./signature.ts";
-import { createTableArns } from "./table-arns.ts";
-import { type ThrottleEvent, throttleEvent } from "./throttle-events.ts";
+import { createCapacityBook } from "./tables/capacity.ts";
+import { createTableArns } from "./tables/table-arns.ts";
+import { type ThrottleEvent, throttleEvent } from "./tables/throttle-events.ts";
 import type { Fault, Gateway, Interceptor, Service } from "./types.ts";
 
 export type GatewayOptions = {

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import type { SecretsEngine } from "../engines/secrets.ts";
 import { cloudWatchOperation } from "./cloudwatch.ts";
-import { dynamoDbOperation } from "./dynamodb.ts";
 import { lambdaOperation } from "./lambda.ts";
 import { type Operation, parseJsonObject, UnknownOperationError } from "./operation.ts";
 import { s3Operation } from "./s3.ts";
 import { secretsManagerOperation } from "./secrets-manager.ts";
 import { type QueueScope, sqsOperation } from "./sqs.ts";
-import { streamsOperation } from "./streams.ts";
-import type { TableArns } from "./table-arns.ts";
+import { dynamoDbOperation } from "./tables/dynamodb.ts";
+import { streamsOperation } from "./tables/streams.ts";
+import type { TableArns } from "./tables/table-arns.ts";
 import type { Service } from "./types.ts";
 
 export type IdentifyContext = {

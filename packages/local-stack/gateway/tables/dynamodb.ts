@@ -5,7 +5,7 @@ import {
   type Need,
   type Operation,
   UnknownOperationError,
-} from "./operation.ts";
+} from "../operation.ts";
 import type { TableArns } from "./table-arns.ts";
 
 const itemOperations = new Set(["GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan"]);

@@ -9,7 +9,7 @@ import {
   TransactWriteItemsCommand,
 } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { account, clients, type LocalSystem, region, startLocalSystem } from "./local-system.ts";
+import { account, clients, type LocalSystem, region, startLocalSystem } from "../local-system.ts";
 
 const tableArn = `arn:aws:dynamodb:${region}:${account}:table/Facts`;
 const otherArn = `arn:aws:dynamodb:${region}:${account}:table/Others`;

@@ -1,6 +1,6 @@
-import type { Answer } from "./answer.ts";
-import { asObject, asString, type JsonObject, parseJsonObject } from "./operation.ts";
-import type { Capacity } from "./types.ts";
+import type { Answer } from "../answer.ts";
+import { asObject, asString, type JsonObject, parseJsonObject } from "../operation.ts";
+import type { Capacity } from "../types.ts";
 
 /** Counts the capacity that calls consume, as the engine says it. */
 export type CapacityBook = {

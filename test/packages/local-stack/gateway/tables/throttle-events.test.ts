@@ -1,4 +1,4 @@
-import { throttleEvent } from "@income-events/local-stack/gateway/throttle-events.ts";
+import { throttleEvent } from "@income-events/local-stack/gateway/tables/throttle-events.ts";
 import { expect, test } from "vitest";
 
 const table = "arn:aws:dynamodb:eu-central-1:000000000000:table/events";

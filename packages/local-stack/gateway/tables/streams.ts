@@ -4,7 +4,7 @@ import {
   type Operation,
   parseJsonObject,
   UnknownOperationError,
-} from "./operation.ts";
+} from "../operation.ts";
 import type { TableArns } from "./table-arns.ts";
 
 /**
