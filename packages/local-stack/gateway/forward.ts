@@ -7,9 +7,11 @@ import { cloudWatchAnswer, type Monitoring } from "./cloudwatch.ts";
 import { type EngineClient, type EngineRequest, withoutConnectionHeaders } from "./engine-client.ts";
 import type { IdentifyContext } from "./identify.ts";
 import { type LambdaEngine, lambdaAnswer } from "./lambda.ts";
-import { asObject, type Operation, parseJsonObject } from "./operation.ts";
+import { asObject, asString, type JsonObject, type Operation, parseJsonObject } from "./operation.ts";
 import type { CapacityBook } from "./tables/capacity.ts";
-import type { Principal } from "./types.ts";
+import type { RunStatements } from "./tables/run-statements.ts";
+import { batchAction } from "./tables/statements.ts";
+import type { Capacity, Principal } from "./types.ts";
 
 /** A request whose caller is known and may do what it asks for. */
 export type AuthorizedRequest = Pick<ReceivedRequest, "message" | "body"> & {
@@ -24,6 +26,7 @@ export type ForwardContext = Pick<IdentifyContext, "scope" | "secrets"> & {
   readonly engines: Engines;
   readonly lambda: LambdaEngine | undefined;
   readonly capacity: CapacityBook | undefined;
+  readonly runStatements: RunStatements;
   readonly monitoring: Monitoring;
 };
 
@@ -60,16 +63,44 @@ export async function forward(call: AuthorizedRequest, context: ForwardContext):
 
 async function forwardToTable(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
   const { body, operation, caller } = call;
-  const { engines, capacity } = context;
-  const counted = operation.service === "dynamodb" ? capacity : undefined;
+  const counted = operation.service === "dynamodb" ? context.capacity : undefined;
+  const count = (units: Capacity) => counted?.add(caller.name, operation.action, units);
+  if (operation.action === batchAction) {
+    const send = () => sendToTable(call, context);
+    return rewrite(operation, await context.runStatements(body, send, counted && count));
+  }
   const outgoing = counted === undefined ? body : Buffer.from(counted.asking(body.toString()));
-  const { headers, ...rest } = engineRequest({ ...call, body: outgoing }, context);
-  const answer = await engines.dynamodb.send({
+  const answer = await sendToTable({ ...call, body: outgoing }, context);
+  if (counted !== undefined) count(counted.unitsOf(operation.action, answer));
+  return rewrite(operation, answer);
+}
+
+function sendToTable(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
+  const { headers, ...rest } = engineRequest(call, context);
+  return context.engines.dynamodb.send({
     ...rest,
     headers: { ...headers, authorization: engineCredentials },
   });
-  counted?.record(caller.name, operation.action, answer);
-  return rewrite(operation, answer);
+}
+
+/** Calls the table's engine for the gateway itself; undefined where the engine has no such table. */
+export async function askTable(
+  engine: EngineClient,
+  operation: string,
+  input: JsonObject,
+): Promise<JsonObject | undefined> {
+  const headers = {
+    "content-type": "application/x-amz-json-1.0",
+    "x-amz-target": `DynamoDB_20120810.${operation}`,
+    "x-amz-date": "20260101T000000Z",
+    authorization: engineCredentials,
+  };
+  const body = Buffer.from(JSON.stringify(input));
+  const answer = await engine.send({ method: "POST", target: "/", headers, body });
+  const content = parseJsonObject(answer.body.toString());
+  if (answer.status === 200) return content;
+  if (asString(content.__type).endsWith("#ResourceNotFoundException")) return undefined;
+  throw new Error(`${operation}: ${answer.body}`);
 }
 
 function engineRequest(

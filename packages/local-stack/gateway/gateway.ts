@@ -6,7 +6,14 @@ import { type Answer, errorAnswer } from "./answer.ts";
 import { type AuthorizationContext, authenticate, authorize, type ReceivedRequest } from "./authorization.ts";
 import type { Monitoring } from "./cloudwatch.ts";
 import { createEngineClient } from "./engine-client.ts";
-import { type AuthorizedRequest, type Engines, type ForwardContext, forward, giveBack } from "./forward.ts";
+import {
+  type AuthorizedRequest,
+  askTable,
+  type Engines,
+  type ForwardContext,
+  forward,
+  giveBack,
+} from "./forward.ts";
 import { serviceOf } from "./identify.ts";
 import { firstOutcome, forwardBy, isRefusal, type Refusal } from "./interception.ts";
 import type { LambdaEngine } from "./lambda.ts";
@@ -14,8 +21,9 @@ import type { Operation } from "./operation.ts";
 import { createQueueMetrics } from "./queue-metrics.ts";
 import { parseAuthorization } from "./signature.ts";
 import { createCapacityBook } from "./tables/capacity.ts";
+import { createStatementRunner } from "./tables/run-statements.ts";
 import { createTableArns } from "./tables/table-arns.ts";
-import { type ThrottleEvent, throttleEvent } from "./tables/throttle-events.ts";
+import { type ThrottleEvent, throttleEvents } from "./tables/throttle-events.ts";
 import type { Fault, Gateway, Interceptor, Service } from "./types.ts";
 
 export type GatewayOptions = {
@@ -70,6 +78,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     engines,
     lambda: options.lambda,
     capacity: options.countsCapacity === true ? createCapacityBook() : undefined,
+    runStatements: createStatementRunner((name, input) => askTable(engines.dynamodb, name, input)),
     monitoring: {
       alarms: options.alarms ?? (() => []),
       queueMetrics: createQueueMetrics(engines.sqs, Date.now),
@@ -143,7 +152,7 @@ async function answerRequest(
   const isFromFunction = request.headers["x-amz-security-token"] !== undefined;
   const call = context.access.count(caller, operation, { isFromFunction, body });
   const before = await firstOutcome(context.interceptors, call, "before");
-  if (typeof before === "object" && "status" in before) countThrottle(operation, before, context);
+  if (typeof before === "object" && "status" in before) countThrottles(operation, before, context);
   if (isRefusal(before)) return fail(reply, before);
   const detour = typeof before === "object" ? before : {};
   const authorized: AuthorizedRequest = { message: request, body, caller, operation };
@@ -152,6 +161,7 @@ async function answerRequest(
       errorAnswer(service, engineFailure(error)),
     ),
   );
+  countThrottles(operation, answer, context);
   context.monitoring.queueMetrics.onAnswer(operation, answer);
   const after = await firstOutcome(context.interceptors, call, "after");
   if (isRefusal(after)) return fail(reply, after);
@@ -161,9 +171,8 @@ async function answerRequest(
 }
 
 /** The engine itself never throttles: an interceptor does. */
-function countThrottle(operation: Operation, { errorType }: Fault, { onThrottled }: Context): void {
-  const event = throttleEvent(operation, errorType);
-  if (event !== undefined) onThrottled(event);
+function countThrottles(operation: Operation, answer: Fault | Answer, { onThrottled }: Context): void {
+  for (const event of throttleEvents(operation, answer)) onThrottled(event);
 }
 
 type Reply = {

@@ -42,6 +42,7 @@ const dayInSeconds = 24 * 60 * 60;
 /** How often new shards are looked for while none is at its end. */
 const discoveryInterval = 10_000;
 const writes = [
+  "dynamodb:BatchExecuteStatement",
   "dynamodb:BatchWriteItem",
   "dynamodb:DeleteItem",
   "dynamodb:PutItem",

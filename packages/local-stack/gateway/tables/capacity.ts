@@ -6,7 +6,9 @@ import type { Capacity } from "../types.ts";
 export type CapacityBook = {
   /** The request, asking for what it consumes. */
   readonly asking: (body: string) => string;
-  readonly record: (principal: string, action: string, answer: Pick<Answer, "body">) => void;
+  /** What a call consumed, by its answer. */
+  readonly unitsOf: (action: string, answer: Pick<Answer, "body">) => Capacity;
+  readonly add: (principal: string, action: string, units: Capacity) => void;
   /** By `<principal's name> <action>`. */
   readonly counts: () => ReadonlyMap<string, Capacity>;
 };
@@ -17,16 +19,14 @@ export function createCapacityBook(): CapacityBook {
   const counts = new Map<string, Capacity>();
   return {
     asking: (body) => JSON.stringify({ ...parseJsonObject(body), ReturnConsumedCapacity: "TOTAL" }),
-    record: (principal, action, answer) => {
-      const units = unitsOf(parseJsonObject(answer.body.toString()));
+    unitsOf: (action, answer) => {
+      const units = consumedUnits(parseJsonObject(answer.body.toString()));
+      return reads.has(action) ? { readUnits: units, writeUnits: 0 } : { readUnits: 0, writeUnits: units };
+    },
+    add: (principal, action, units) => {
       const key = `${principal} ${action}`;
       const { readUnits, writeUnits } = counts.get(key) ?? { readUnits: 0, writeUnits: 0 };
-      counts.set(
-        key,
-        reads.has(action)
-          ? { readUnits: readUnits + units, writeUnits }
-          : { readUnits, writeUnits: writeUnits + units },
-      );
+      counts.set(key, { readUnits: readUnits + units.readUnits, writeUnits: writeUnits + units.writeUnits });
     },
     counts: () => counts,
   };
@@ -36,7 +36,7 @@ export function createCapacityBook(): CapacityBook {
  * One entry for a table, a list where a call may name several. A refused condition is billed as a write too, and no
  * engine says how much: one unit, as for an item of up to 1 KB. Source: DynamoDB developer guide, "Working with items".
  */
-function unitsOf({ ConsumedCapacity: consumed, __type: error }: JsonObject): number {
+function consumedUnits({ ConsumedCapacity: consumed, __type: error }: JsonObject): number {
   if (asString(error).endsWith("#ConditionalCheckFailedException")) return 1;
   const entries: readonly unknown[] = Array.isArray(consumed) ? consumed : [consumed];
   return entries.reduce<number>((sum, entry) => sum + Number(asObject(entry).CapacityUnits ?? 0), 0);

@@ -6,6 +6,7 @@ import {
   type Operation,
   UnknownOperationError,
 } from "../operation.ts";
+import { batchAction, parseStatement } from "./statements.ts";
 import type { TableArns } from "./table-arns.ts";
 
 const itemOperations = new Set(["GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan"]);
@@ -55,6 +56,7 @@ function needs(name: string, input: JsonObject, arns: TableArns): Need[] {
     }));
   }
   if (name === "TransactWriteItems" || name === "TransactGetItems") return transactionNeeds(input, arns);
+  if (action === batchAction) return statementNeeds(input, arns);
   if (name === "ListTables") return [{ action, resource: "*" }];
   throw new UnknownOperationError(action, `The local gateway does not know the operation ${action}`);
 }
@@ -76,6 +78,19 @@ function transactionNeeds(input: JsonObject, arns: TableArns): Need[] {
       };
     }),
   );
+}
+
+/** Each statement needs the permission of its verb. Source: DynamoDB developer guide, "IAM security policies with PartiQL". */
+function statementNeeds(input: JsonObject, arns: TableArns): Need[] {
+  const entries: unknown[] = Array.isArray(input.Statements) ? input.Statements : [];
+  return entries.map((entry) => {
+    const { verb, table, index } = parseStatement(asObject(entry));
+    const resource = arns.table(table);
+    return {
+      action: `dynamodb:PartiQL${verb}`,
+      resource: index === undefined ? resource : `${resource}/index/${index}`,
+    };
+  });
 }
 
 /** A table may be named by its ARN, which not every engine understands. */

@@ -1,12 +1,18 @@
-import type { Operation } from "../operation.ts";
+import type { Answer } from "../answer.ts";
+import { asObject, asString, type Operation, parseJsonObject } from "../operation.ts";
+import type { Fault } from "../types.ts";
+import { batchAction } from "./statements.ts";
 
 const throttles = [
   "ThrottlingException",
   "ProvisionedThroughputExceededException",
   "RequestLimitExceeded",
   "LimitExceededException",
+  // Of one statement in a batch.
+  "ThrottlingError",
+  "ProvisionedThroughputExceeded",
 ];
-const reads = ["GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan"].map(
+const reads = ["GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan", "PartiQLSelect"].map(
   (name) => `dynamodb:${name}`,
 );
 
@@ -15,15 +21,29 @@ export type ThrottleEvent = {
   readonly metric: "ReadThrottleEvents" | "WriteThrottleEvents";
 };
 
+type Called = Pick<Operation, "action" | "needs">;
+
 /**
- * What CloudWatch would count of an error that a call to a table was answered with.
+ * What CloudWatch would count of the answer to a call to a table: the call's error, or those of its statements.
  * Source: DynamoDB developer guide, "DynamoDB metrics and dimensions".
  */
-export function throttleEvent(
-  { action, needs }: Pick<Operation, "action" | "needs">,
+export function throttleEvents(operation: Called, answer: Fault | Answer): readonly ThrottleEvent[] {
+  const { action, needs } = operation;
+  if ("errorType" in answer) return eventOf(needs[0], action, answer.errorType);
+  if (action !== batchAction) return [];
+  const { Responses: responses } = parseJsonObject(answer.body.toString());
+  return (Array.isArray(responses) ? responses : []).flatMap((response: unknown, place) =>
+    eventOf(needs[place], needs[place]?.action ?? "", asString(asObject(asObject(response).Error).Code)),
+  );
+}
+
+function eventOf(
+  need: Called["needs"][number] | undefined,
+  action: string,
   errorType: string,
-): ThrottleEvent | undefined {
-  const tableName = /:table\/([^/]+)/.exec(needs[0]?.resource ?? "")?.[1];
-  if (tableName === undefined || !throttles.includes(errorType)) return undefined;
-  return { tableName, metric: reads.includes(action) ? "ReadThrottleEvents" : "WriteThrottleEvents" };
+): readonly ThrottleEvent[] {
+  const tableName = /:table\/([^/]+)/.exec(need?.resource ?? "")?.[1];
+  if (tableName === undefined || !throttles.includes(errorType)) return [];
+  const isRead = reads.includes(action) || reads.includes(need?.action ?? "");
+  return [{ tableName, metric: isRead ? "ReadThrottleEvents" : "WriteThrottleEvents" }];
 }

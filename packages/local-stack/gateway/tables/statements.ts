@@ -1,0 +1,157 @@
+import { asObject, asString, type JsonObject, parseJsonObject, UnknownOperationError } from "../operation.ts";
+
+/** An attribute's value as DynamoDB's protocol has it, for example `{"S":"text"}`. */
+export type WireValue = JsonObject;
+
+/** One PartiQL statement of a batch, as far as permissions and capacity need it. */
+export type Statement = {
+  readonly verb: "Select" | "Insert" | "Update" | "Delete";
+  readonly table: string;
+  readonly index: string | undefined;
+  /** An INSERT's item; of other statements, the attributes that their WHERE sets equal to one value. */
+  readonly attributes: Readonly<Record<string, WireValue>>;
+  readonly isConsistentRead: boolean;
+};
+
+export const batchAction = "dynamodb:BatchExecuteStatement";
+/** Source: DynamoDB API reference, "BatchStatementRequest". */
+const longestStatement = 8192;
+const verbs = { SELECT: "Select", INSERT: "Insert", UPDATE: "Update", DELETE: "Delete" } as const;
+
+/** The entries of a batch's request, each still unparsed. */
+export function batchEntries(body: Buffer | string): readonly JsonObject[] {
+  const { Statements: entries } = parseJsonObject(body.toString());
+  return Array.isArray(entries) ? entries.map(asObject) : [];
+}
+
+/** @throws UnknownOperationError for a statement whose verb or table is not found, or which is too long */
+export function parseStatement(entry: JsonObject): Statement {
+  const text = asString(entry.Statement);
+  const parameters: readonly unknown[] = Array.isArray(entry.Parameters) ? entry.Parameters : [];
+  const tokens = createTokens(text, parameters);
+  const verb = Object.entries(verbs).find(([word]) => tokens.takes(word))?.[1];
+  if (verb === undefined || text.length > longestStatement) throw unknownStatement(text);
+  if (verb === "Insert") tokens.takes("INTO");
+  else if (verb !== "Update") tokens.skipPast("FROM");
+  const table = tokens.name();
+  if (table === undefined) throw unknownStatement(text);
+  const index = tokens.takes(".") ? tokens.name() : undefined;
+  return {
+    verb,
+    table,
+    index,
+    attributes: verb === "Insert" ? insertedItem(tokens) : equalities(tokens),
+    isConsistentRead: entry.ConsistentRead === true,
+  };
+}
+
+function unknownStatement(text: string): UnknownOperationError {
+  return new UnknownOperationError(
+    batchAction,
+    `The local gateway does not understand the statement ${JSON.stringify(text.slice(0, 200))}`,
+  );
+}
+
+type Tokens = {
+  /** Takes a keyword or sign if it comes next. */
+  takes(word: string): boolean;
+  /** Goes on behind the next such keyword, or to the end. */
+  skipPast(word: string): void;
+  /** Takes the next token if it is a name. */
+  name(): string | undefined;
+  /** Takes the next token, or list or map, if it is a value. */
+  value(): WireValue | undefined;
+  /** Takes whatever comes next; false at the end. */
+  skip(): boolean;
+};
+
+const tokenPattern = /"(?:[^"]|"")*"|'(?:[^']|'')*'|[A-Za-z_][\w-]*|-?\d[\d.eE+-]*|<>|<=|>=|[^\s]/g;
+
+function createTokens(text: string, parameters: readonly unknown[]): Tokens {
+  const all = text.match(tokenPattern) ?? [];
+  let at = 0;
+  let parameter = 0;
+  const skip = (): boolean => {
+    if (all[at] === "?") parameter += 1;
+    at += 1;
+    return at <= all.length;
+  };
+  const takes = (word: string): boolean => all[at]?.toUpperCase() === word && skip();
+  const unquoted = (token: string, quote: string): string =>
+    token.slice(1, -1).replaceAll(quote + quote, quote);
+
+  function value(): WireValue | undefined {
+    const token = all[at] ?? "";
+    if (token === "?") {
+      const given = asObject(parameters[parameter]);
+      skip();
+      return given;
+    }
+    if (takes("{")) return { M: members() };
+    if (takes("[")) return { L: elements() };
+    const literal = literalValue(token);
+    if (literal !== undefined) skip();
+    return literal;
+  }
+
+  function literalValue(token: string): WireValue | undefined {
+    if (token.startsWith("'")) return { S: unquoted(token, "'") };
+    if (/^-?\d/.test(token)) return { N: token };
+    if (/^(true|false)$/i.test(token)) return { BOOL: token.toLowerCase() === "true" };
+    return /^null$/i.test(token) ? { NULL: true } : undefined;
+  }
+
+  function members(): Record<string, WireValue> {
+    const found: [string, WireValue][] = [];
+    while (at < all.length && !takes("}")) {
+      const key = literalValue(all[at] ?? "")?.S;
+      skip();
+      if (typeof key === "string" && takes(":")) found.push([key, value() ?? {}]);
+      else takes(",");
+    }
+    return Object.fromEntries(found);
+  }
+
+  function elements(): WireValue[] {
+    const found: WireValue[] = [];
+    while (at < all.length && !takes("]")) {
+      const element = value();
+      if (element !== undefined) found.push(element);
+      else skip();
+    }
+    return found;
+  }
+
+  return {
+    takes,
+    skip,
+    value,
+    skipPast: (word) => {
+      while (at < all.length && !takes(word)) skip();
+    },
+    name: () => {
+      const token = all[at] ?? "";
+      if (!/^["A-Za-z_]/.test(token)) return undefined;
+      skip();
+      return token.startsWith('"') ? unquoted(token, '"') : token;
+    },
+  };
+}
+
+function insertedItem(tokens: Tokens): Statement["attributes"] {
+  tokens.skipPast("VALUE");
+  const item = tokens.value();
+  return Object.fromEntries(Object.entries(asObject(item?.M)).map(([key, each]) => [key, asObject(each)]));
+}
+
+function equalities(tokens: Tokens): Statement["attributes"] {
+  const found: [string, WireValue][] = [];
+  tokens.skipPast("WHERE");
+  let name: string | undefined;
+  do {
+    const value = name !== undefined && tokens.takes("=") ? tokens.value() : undefined;
+    if (name !== undefined && value !== undefined) found.push([name, value]);
+    name = tokens.name();
+  } while (name !== undefined || tokens.skip());
+  return Object.fromEntries(found);
+}

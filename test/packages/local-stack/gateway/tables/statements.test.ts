@@ -1,0 +1,187 @@
+import {
+  BatchExecuteStatementCommand,
+  type BatchStatementRequest,
+  CreateTableCommand,
+  GetItemCommand,
+} from "@aws-sdk/client-dynamodb";
+import {
+  applyFirst,
+  failStatements,
+  type StatementError,
+} from "@income-events/local-stack/gateway/tables/statement-faults.ts";
+import type { ThrottleEvent } from "@income-events/local-stack/gateway/tables/throttle-events.ts";
+import type { Interceptor, Principal } from "@income-events/local-stack/gateway/types.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { account, clients, type LocalSystem, region, startLocalSystem } from "../local-system.ts";
+
+const tableArn = `arn:aws:dynamodb:${region}:${account}:table/Facts`;
+
+function insert(pk: string, size = 1): BatchStatementRequest {
+  return {
+    Statement: `INSERT INTO "Facts" VALUE {'pk': ?, 'sk': 'a', 'v': ?}`,
+    Parameters: [{ S: pk }, { S: "x".repeat(size) }],
+  };
+}
+
+function update(pk: string, known: string): BatchStatementRequest {
+  return {
+    Statement: `UPDATE "Facts" SET v = ? WHERE pk = ? AND sk = 'a' AND v = ?`,
+    Parameters: [{ S: "y" }, { S: pk }, { S: known }],
+  };
+}
+
+function select(pk: string, ConsistentRead = false): BatchStatementRequest {
+  return {
+    Statement: `SELECT * FROM "Facts" WHERE pk = ? AND sk = 'a'`,
+    Parameters: [{ S: pk }],
+    ConsistentRead,
+  };
+}
+
+describe.each(["dynamodb-local", "dynoxide"] as const)("batched statements on %s", (dynamodb) => {
+  const throttled: ThrottleEvent[] = [];
+  let system: LocalSystem;
+  let streamArn: string | undefined;
+
+  beforeAll(async () => {
+    const onThrottled = (event: ThrottleEvent) => void throttled.push(event);
+    system = await startLocalSystem({ dynamodb, engines: { countsCapacity: true, onThrottled } });
+    const { TableDescription } = await clients(system, system.operator).dynamodb.send(
+      new CreateTableCommand({
+        TableName: "Facts",
+        BillingMode: "PAY_PER_REQUEST",
+        KeySchema: [
+          { AttributeName: "pk", KeyType: "HASH" },
+          { AttributeName: "sk", KeyType: "RANGE" },
+        ],
+        StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" },
+        AttributeDefinitions: ["pk", "sk"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
+      }),
+    );
+    streamArn = TableDescription?.LatestStreamArn;
+  });
+
+  afterAll(async () => {
+    await system.close();
+  });
+
+  async function run(Statements: BatchStatementRequest[], caller: Principal = system.operator) {
+    const { dynamodb: client } = clients(system, caller);
+    const { Responses = [] } = await client.send(new BatchExecuteStatementCommand({ Statements }));
+    return Responses.map(({ Error: error, Item }) => error?.Code ?? Item?.v?.S ?? "done");
+  }
+
+  async function intercepted<T>(interceptor: Interceptor, action: () => Promise<T>): Promise<T> {
+    const stop = system.gateway.intercept(interceptor);
+    try {
+      return await action();
+    } finally {
+      stop();
+    }
+  }
+
+  async function stored(pk: string): Promise<boolean> {
+    const Key = { pk: { S: pk }, sk: { S: "a" } };
+    const get = new GetItemCommand({ TableName: "Facts", Key });
+    return (await clients(system, system.operator).dynamodb.send(get)).Item !== undefined;
+  }
+
+  test("each has its own condition and its own error, and the others are applied", async () => {
+    expect(await run([insert("a"), insert("b")])).toEqual(["done", "done"]);
+    expect(await run([insert("a"), update("b", "other"), insert("c")])).toEqual([
+      "DuplicateItem",
+      "ConditionalCheckFailed",
+      "done",
+    ]);
+    expect(await run([select("c"), select("none")])).toEqual(["x", "done"]);
+  });
+
+  test("need the permission of each statement's verb on its table", async () => {
+    const inserter = system.caller("inserter", ["dynamodb:PartiQLInsert", tableArn]);
+    expect(await run([insert("p1"), insert("p2")], inserter)).toEqual(["done", "done"]);
+    await expect(run([insert("p3"), update("p1", "x")], inserter)).rejects.toMatchObject({
+      name: "AccessDeniedException",
+      message: expect.stringContaining(`dynamodb:PartiQLUpdate on resource: ${tableArn}`),
+    });
+    expect(await stored("p3")).toBe(false);
+    await expect(run([select("p1")], inserter)).rejects.toThrow("dynamodb:PartiQLSelect");
+    const remove = { Statement: `DELETE FROM "Facts" WHERE pk = 'p1' AND sk = 'a'` };
+    await expect(run([remove], inserter)).rejects.toThrow("dynamodb:PartiQLDelete");
+    expect(await run([remove], system.caller("remover", ["dynamodb:PartiQLDelete", tableArn]))).toEqual([
+      "done",
+    ]);
+  });
+
+  test("fail as a whole with one key twice, reads beside writes, or more than 25 of them", async () => {
+    const refused = (statements: BatchStatementRequest[]) =>
+      expect(run(statements)).rejects.toMatchObject({ name: "ValidationException" });
+    await refused([insert("twice"), insert("twice")]);
+    await refused([select("twice"), select("twice")]);
+    await refused([insert("mixed"), select("a")]);
+    await refused(Array.from({ length: 26 }, (_, index) => insert(`many${index}`)));
+    expect(await Promise.all(["twice", "mixed", "many0"].map(stored))).toEqual([false, false, false]);
+  });
+
+  test("consume by item and statement; a failed INSERT or condition as the write that it tried", async () => {
+    const caller = system.caller("counted", ["dynamodb:*", tableArn]);
+    const units = () => system.gateway.capacity().get("counted dynamodb:BatchExecuteStatement");
+    await run([insert("u1"), insert("u2", 2_500)], caller);
+    expect(units()).toEqual({ readUnits: 0, writeUnits: 1 + 3 });
+    await run([insert("u1"), insert("u2"), insert("u3")], caller);
+    expect(units()?.writeUnits).toBe(4 + 1 + 3 + 1);
+    await run([insert("u1", 2_500)], caller);
+    expect(units()?.writeUnits).toBe(9 + 3);
+    await run([update("u2", "other"), update("u1", "x")], caller);
+    expect(units()?.writeUnits).toBe(12 + 3 + 1);
+    await run([select("u1"), select("u2", true), select("none")], caller);
+    expect(units()).toEqual({ readUnits: 0.5 + 1 + 0.5, writeUnits: 16 });
+  });
+
+  test("come to the stream like any other write, those that were refused do not", async () => {
+    await run([insert("s1"), update("s1b", "none"), insert("s2")]);
+    const { streams } = clients(system, system.operator);
+    const { content } = await streams("DescribeStream", { StreamArn: streamArn });
+    const ShardId = /"ShardId":"([^"]+)"/.exec(JSON.stringify(content))?.[1];
+    const start = { StreamArn: streamArn, ShardId, ShardIteratorType: "TRIM_HORIZON" };
+    const { content: first } = await streams("GetShardIterator", start);
+    const { content: read } = await streams("GetRecords", { ShardIterator: first.ShardIterator });
+    const found = JSON.stringify(read.Records).match(/(?<="pk":\{"S":")s\w+(?=")/g);
+    expect([...new Set(found)]).toEqual(["s1", "s2"]);
+  });
+
+  const slow: StatementError = { code: "ThrottlingError", message: "Slow down" };
+
+  test("some can be throttled while the others are applied, in an answer of 200", async () => {
+    throttled.length = 0;
+    const interceptor: Interceptor = async ({ body, action }, phase) =>
+      phase === "before" && action === "dynamodb:BatchExecuteStatement"
+        ? failStatements(body, new Map([[1, slow]]))
+        : undefined;
+    const results = await intercepted(interceptor, () => run([insert("t1"), insert("t2"), insert("t1b")]));
+    expect(results).toEqual(["done", "ThrottlingError", "done"]);
+    expect(await intercepted(interceptor, () => run([insert("t3"), insert("t4")]))).toContain(
+      "ThrottlingError",
+    );
+    expect(await Promise.all(["t1", "t2", "t1b"].map(stored))).toEqual([true, false, true]);
+    const event = { tableName: "Facts", metric: "WriteThrottleEvents" };
+    expect(throttled).toEqual([event, event]);
+    const all = failStatements(
+      Buffer.from(JSON.stringify({ Statements: [insert("t5")] })),
+      new Map([[0, slow]]),
+    );
+    expect(
+      await intercepted(
+        async (_, phase) => (phase === "before" ? all : undefined),
+        () => run([insert("t5")]),
+      ),
+    ).toEqual(["ThrottlingError"]);
+  });
+
+  test("a caller can die between two of them, with the first ones applied", async () => {
+    const dies: Interceptor = async ({ body }, phase) => (phase === "before" ? applyFirst(body, 1) : "drop");
+    await expect(intercepted(dies, () => run([insert("d1"), insert("d2")]))).rejects.toMatchObject({
+      code: "ECONNRESET",
+    });
+    expect(await Promise.all(["d1", "d2"].map(stored))).toEqual([true, false]);
+  });
+});
