@@ -52,6 +52,9 @@ export type IncomeEvent = EventAttributes & {
   readonly reconciled?: true;
 };
 
+/** The form of an endpoint's name, in webhooks as in the settings. */
+export const endpointName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+
 /**
  * Whether a body with neither id nor time was read: the same bytes may then be a late retry or a true repeat
  * (connect, disconnect, connect), so what it says is asked for rather than believed.

@@ -4,6 +4,7 @@ import { parseTimestamp, parseUnixTime } from "../core/timestamps.ts";
 import {
   type EventAttributes,
   type EventType,
+  endpointName,
   isEventType,
   parseAttributes,
   subjectKindOf,
@@ -110,6 +111,8 @@ export function factAt(
     case "dataAvailable":
       // A header is always a text.
       return booleanAt(field, typeof mapping[field] === "string" ? value : booleanOf(value));
+    case "endpoint":
+      return endpointAt(field, value);
     default:
       return textAt(field, value);
   }
@@ -156,6 +159,14 @@ export function idAt(field: string, value: unknown, ids: KindMapping["ids"]): st
   if (text === undefined || ids === "any") return text;
   if (!uuid.test(text)) throw permanent(`${field}: not a UUID; mapping.ids "any" would accept it`);
   return text.toLowerCase();
+}
+
+function endpointAt(field: string, value: unknown): string | undefined {
+  const text = textAt(field, value);
+  if (text !== undefined && !endpointName.test(text)) {
+    throw permanent(`${field}: expected up to 64 of A-Z, a-z, 0-9, _ and -, the first a letter or digit`);
+  }
+  return text;
 }
 
 function timestampAt(field: string, value: unknown): string | undefined {

@@ -1,13 +1,14 @@
 import { permanent } from "../core/failures.ts";
+import { keyPart } from "../core/key-part.ts";
 import { fieldsOf, textOf } from "../core/parse.ts";
 import { type EventAttributes, subjectKindOf } from "./events.ts";
 
 /** Whose state an event speaks of. */
 export type Subject = { readonly kind: "user" | "account" | "company-account"; readonly id: string };
 
-/** `account/<id>`: how messages and logs name a subject. */
+/** `account/<id>`: how messages, objects and logs name a subject; no other subject has the same name. */
 export function nameOf(subject: Subject): string {
-  return `${subject.kind}/${subject.id}`;
+  return `${subject.kind}/${keyPart(subject.id)}`;
 }
 
 /** @throws permanent failure where the facts name nobody; the mapping has refused such a body before */

@@ -1,3 +1,4 @@
+import { keyPart } from "../core/key-part.ts";
 import { type Fields, isFields, textOf } from "../core/parse.ts";
 import type { EventAttributes } from "../event/events.ts";
 
@@ -21,7 +22,8 @@ export function rangeOf({
 
 /** `income`, or `income/2026-01-01..2026-01-31`: how keys and messages name data within its subject. */
 export function nameOfData({ endpoint, range }: DataName, separator: "#" | "/"): string {
-  return range === undefined ? endpoint : `${endpoint}${separator}${range.start}..${range.end}`;
+  const part = keyPart(endpoint);
+  return range === undefined ? part : `${part}${separator}${range.start}..${range.end}`;
 }
 
 /** @throws permanent failure naming the field */

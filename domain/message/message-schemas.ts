@@ -26,7 +26,8 @@ export const attributes = object(
     source: { ...text("`/income-events/<stage>`."), pattern: "^/income-events/." },
     subject: text(
       "`user/<id>`, `account/<id>`, `company-account/<id>`; of data with `/<endpoint>` behind it, and with " +
-        "`/<first day>..<last day>` behind that where it is read by dates. Of a test `subscriber/<name>`.",
+        "`/<first day>..<last day>` behind that where it is read by dates. In an id `%`, `/` and `#` " +
+        "are percent-encoded. Of a test `subscriber/<name>`.",
     ),
     time: {
       type: "string",

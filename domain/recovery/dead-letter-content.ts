@@ -1,7 +1,7 @@
 import { type Fields, isFields, optionalText, parseJson } from "../core/parse.ts";
 import { type Envelope, readEnvelope } from "../event/envelope.ts";
 import { isWebhookKind } from "../event/events.ts";
-import { nameOf } from "../event/subjects.ts";
+import { nameOf, parseSubject } from "../event/subjects.ts";
 import { readEraseTask } from "./erasure.ts";
 
 /** What a dead letter is about, as far as its body reports: it may be of any release, or of nobody that we know. */
@@ -30,10 +30,10 @@ function eventContent({ kind, id }: Fields, text: string): DeadLetterContent | u
   return { what: `${kind} event`, id, ...(envelope && { envelope }) };
 }
 
-function taskContent({ task, subject, attempts }: Fields): DeadLetterContent | undefined {
-  if (typeof task !== "string" || !isFields(subject)) return undefined;
-  const id = `${subject.kind}/${subject.id}`;
-  return { what: `${task} task`, id, ...(typeof attempts === "number" && { attempts }) };
+function taskContent({ task, subject: whose, attempts }: Fields): DeadLetterContent | undefined {
+  const subject = orUndefined(() => parseSubject(whose));
+  if (typeof task !== "string" || subject === undefined) return undefined;
+  return { what: `${task} task`, id: nameOf(subject), ...(typeof attempts === "number" && { attempts }) };
 }
 
 function messageContent(fields: Fields): DeadLetterContent | undefined {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { endpointName } from "../../domain/event/events.ts";
 import { alarmsSchema } from "./alarms-schema.ts";
 import { encryptionSchema } from "./encryption-schema.ts";
 import { mappingSchema } from "./mapping-schema.ts";
@@ -35,7 +36,7 @@ const defaultEndpoints = [
   "wallet",
 ];
 
-const endpointName = text(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'write an endpoint\'s name, such as "income"');
+const endpoint = text(endpointName, 'write an endpoint\'s name, such as "income"');
 
 function sizes(memoryMb: number, timeoutSeconds: number, longestSeconds = 900) {
   return {
@@ -85,7 +86,7 @@ export const stageSchema = section({
   production: flag(": true retains data and protects the stack, false lets it be deleted"),
   provider: providerSchema,
   /** What is asked for when an account becomes connected. */
-  startEndpoints: listOf(endpointName)
+  startEndpoints: listOf(endpoint)
     .min(1, { error: remedyOf("name at least one endpoint") })
     .default(defaultEndpoints),
   webhooks: webhooksSchema,

@@ -10,7 +10,8 @@ export type Attributes = {
   readonly source: string;
   /**
    * `user/<id>`, `account/<id>`, `company-account/<id>`; of data with `/<endpoint>` behind it, and with
-   * `/<first day>..<last day>` behind that where it is read by dates. Of a test `subscriber/<name>`.
+   * `/<first day>..<last day>` behind that where it is read by dates. In an id `%`, `/` and `#` are
+   * percent-encoded. Of a test `subscriber/<name>`.
    */
   readonly subject: string;
   /** ISO 8601 in UTC; what it is the time of depends on `type`. */

@@ -53,6 +53,16 @@ describe("a payload", () => {
     );
   });
 
+  it("names an endpoint as the settings do, or is refused", () => {
+    const reading = (endpoint: string) => ({ event: "update_endpoint", account_id: accountId, endpoint });
+    for (const endpoint of ["income", "banking-info", "A_1", "x".repeat(64)]) {
+      expect(map(reading(endpoint), defaultMapping.endpoints).endpoint).toBe(endpoint);
+    }
+    for (const endpoint of ["../users", "a/b", "a#b", "-a", "a.b", "é", "a b", "x".repeat(65)]) {
+      expect(reasonOf(reading(endpoint), defaultMapping.endpoints)).toMatch(/^endpoint: expected up to 64/);
+    }
+  });
+
   it("with an unknown event name, or none, is refused", () => {
     for (const action of ["explode_account", "", "CONNECT_ACCOUNT", "constructor", "__proto__", "toString"]) {
       expect(reasonOf({ action, account_id: accountId })).toMatch(/^type: /);

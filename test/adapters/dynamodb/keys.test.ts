@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  claimKey,
+  contentKey,
+  documentKey,
+  type Key,
+  linkKey,
+  stateKey,
+} from "../../../adapters/dynamodb/keys.ts";
+import { keptPages } from "../../../adapters/s3/kept-pages.ts";
+import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
+import { type DataName, nameOfData } from "../../../domain/fetch/document-name.ts";
+import { hostileText } from "../../domain/hostile-text.ts";
+
+const subject: fc.Arbitrary<Subject> = fc.record({
+  kind: fc.constantFrom("user", "account", "company-account"),
+  id: hostileText,
+});
+const [day1, day2] = ["2026-01-01", "2026-01-31"];
+const day = fc.constantFrom(day1, day2);
+const data: fc.Arbitrary<DataName> = fc.oneof(
+  fc.record({ endpoint: hostileText }),
+  fc.record({ endpoint: hostileText, range: fc.record({ start: day, end: day }) }),
+);
+type Named = readonly [Subject, DataName];
+const anyTwo = fc.tuple(fc.tuple(subject, data), fc.tuple(subject, data));
+
+/** Two that are the same text where their parts are joined as they are: cut at one of its separators, or at another. */
+const ofOneText: typeof anyTwo = fc
+  .array(fc.constantFrom("a", "b", "%2F", day1, `${day1}..${day2}`), { minLength: 3, maxLength: 5 })
+  .chain((parts) => {
+    const cut = fc.tuple(
+      fc.constantFrom("/", "#"),
+      fc.integer({ min: 1, max: parts.length - 1 }),
+      fc.boolean(),
+    );
+    const namedBy = ([joint, at, isDated]: readonly [string, number, boolean]): [Subject, DataName] => {
+      const rest = parts.slice(at);
+      const last = rest.at(-1)?.split("..") ?? [];
+      const [start, end] = last;
+      const id = parts.slice(0, at).join(joint);
+      const range =
+        isDated && start !== undefined && end !== undefined && rest.length > 1 ? { start, end } : undefined;
+      const endpoint = (range ? rest.slice(0, -1) : rest).join(joint);
+      return [
+        { kind: "account", id },
+        { endpoint, ...(range && { range }) },
+      ];
+    };
+    return fc.tuple(cut.map(namedBy), cut.map(namedBy));
+  });
+const two = fc.oneof(anyTwo, ofOneText);
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+const textOf = ({ pk, sk }: Key) => JSON.stringify([pk, sk]);
+const keysOf = ([of, name]: Named) => [documentKey, contentKey, claimKey].map((key) => textOf(key(of, name)));
+
+async function pagesKeyOf([of, name]: Named): Promise<string> {
+  const keys: string[] = [];
+  const bucket = { put: async (key: string) => void keys.push(key), find: never, get: never, size: never };
+  await keptPages(bucket).keep(of, name, [Buffer.from("[]")]);
+  return keys.join();
+}
+
+async function never(): Promise<never> {
+  throw new Error("nothing is read here");
+}
+
+describe("the keys of two subjects, or of two documents, whatever their ids hold,", () => {
+  it("are different items", () => {
+    fc.assert(
+      fc.property(two, ([one, other]) => {
+        fc.pre(!isSame(one, other));
+        const [of, name] = one;
+        const mine = [...keysOf(one), textOf(stateKey(of)), textOf(linkKey(of.id, name.endpoint))];
+        expect(mine.filter((key) => keysOf(other).includes(key))).toEqual([]);
+        expect(new Set(mine).size).toBe(mine.length);
+      }),
+    );
+  });
+
+  it("are different objects, of which none lies below another subject", async () => {
+    await fc.assert(
+      fc.asyncProperty(two, async ([one, other]) => {
+        fc.pre(!isSame(one, other));
+        const key = await pagesKeyOf(one);
+        expect(key).not.toBe(await pagesKeyOf(other));
+        if (!isSame(one[0], other[0])) expect(key.startsWith(`pages/${nameOf(other[0])}/`)).toBe(false);
+      }),
+    );
+  });
+
+  it("are different subjects of messages", () => {
+    const subjectOf = ([of, name]: Named) => `${nameOf(of)}/${nameOfData(name, "/")}`;
+    fc.assert(
+      fc.property(two, ([one, other]) => {
+        fc.pre(!isSame(one, other));
+        expect(subjectOf(one)).not.toBe(subjectOf(other));
+        expect(subjectOf(one)).not.toBe(nameOf(other[0]));
+      }),
+    );
+  });
+});
