@@ -1,3 +1,4 @@
+import { fieldsOf, numberOf, textOf } from "../core/parse.ts";
 import { type IncomeEvent, isUnordered } from "./events.ts";
 import { nameOf, ownerOf } from "./subjects.ts";
 
@@ -93,4 +94,16 @@ export function countReceipts(
 export function receiptsToProcess(before: number, after: number): readonly number[] {
   if (after <= before) return [];
   return before === 0 && after > 1 ? [1, after] : [after];
+}
+
+/** @throws permanent failure naming the field */
+export function parseReceipts(value: unknown): Receipts {
+  const fields = fieldsOf(value, "receipts");
+  return {
+    count: numberOf(fields, "count"),
+    first: textOf(fields, "first"),
+    last: textOf(fields, "last"),
+    firstAt: numberOf(fields, "firstAt"),
+    since: numberOf(fields, "since"),
+  };
 }

@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
-import { present } from "../core/parse.ts";
-import type { Subject } from "../event/subjects.ts";
-import type { DataName } from "./document-name.ts";
+import { permanent } from "../core/failures.ts";
+import { fieldsOf, numberOf, optionalText, parseJson, present, textOf } from "../core/parse.ts";
+import { jsonText } from "../event/json-text.ts";
+import { parseSubject, type Subject } from "../event/subjects.ts";
+import { checkSchemaVersion } from "../message/schema-version.ts";
+import { type DataName, parseDataName } from "./document-name.ts";
 
 /** The version of tasks that this release writes. */
 export const fetchTaskVersion = 2;
@@ -10,6 +13,8 @@ export const fetchTaskVersion = 2;
 type Common = {
   readonly schemaVersion: typeof fetchTaskVersion;
   readonly subject: Subject;
+  /** Whose the subject is, where that is known: nothing is called for who was erased. */
+  readonly userId?: string;
   /** What led to it, and which receipt or run of that: the same cause sends the same task. */
   readonly cause: string;
   /** Of what led to it, see `correlationOf`. */
@@ -19,13 +24,28 @@ type Common = {
 /** Reads a document. `since` (milliseconds since 1970): it is void once the document was read after that. */
 export type DocumentTask = Common & DataName & { readonly task: "fetchDocument"; readonly since: number };
 
-/** What is to be called at the provider: read a document, start a data fetch, or ask for a state. */
-export type FetchTask =
-  | DocumentTask
-  | (Common & { readonly task: "startFetch" | "fetchState"; readonly version: number });
+/** Starts a data fetch, or asks for a state; `version` is that of the state that led to it. */
+export type StateTask = Common & { readonly task: "startFetch" | "fetchState"; readonly version: number };
+
+/**
+ * Verifies, when its message comes, that the start of a data fetch was answered. The provider was asked to start after
+ * `startedAt` (milliseconds since 1970).
+ */
+export type StartCheck = Common & {
+  readonly task: "verifyStart";
+  readonly version: number;
+  readonly startedAt: number;
+};
+
+/** What is to be called at the provider. */
+export type FetchTask = DocumentTask | StateTask | StartCheck;
 
 /** Why a task is sent. */
-export type TaskCause = { readonly cause: string; readonly correlationId?: string | undefined };
+export type TaskCause = {
+  readonly cause: string;
+  readonly correlationId?: string | undefined;
+  readonly userId?: string | undefined;
+};
 
 /** The cause of what one receipt of an event leads to. */
 export function receiptCause(eventId: string, receipt: number): string {
@@ -43,16 +63,48 @@ export function documentTask(
 
 /** @param version of the state that led to it */
 export function stateTask(
-  task: "startFetch" | "fetchState",
+  task: StateTask["task"],
   subject: Subject,
   version: number,
-  correlationId?: string,
-): FetchTask {
-  return { ...common(subject, { cause: String(version), correlationId }), task, version };
+  ids: Omit<TaskCause, "cause">,
+): StateTask {
+  return { ...common(subject, { ...ids, cause: String(version) }), task, version };
 }
 
-function common(subject: Subject, { cause, correlationId }: TaskCause): Common {
-  return { schemaVersion: fetchTaskVersion, subject, cause, ...present({ correlationId }) };
+export function startCheck({ task: _, ...start }: StateTask, startedAt: number): StartCheck {
+  return { ...start, task: "verifyStart", startedAt };
+}
+
+function common(subject: Subject, { cause, correlationId, userId }: TaskCause): Common {
+  return { schemaVersion: fetchTaskVersion, subject, cause, ...present({ correlationId, userId }) };
+}
+
+export function writeTask(task: FetchTask): string {
+  return jsonText(task);
+}
+
+/** @throws permanent failure naming the field; a retryable one where it is of a later release */
+export function readTask(text: string): FetchTask {
+  const fields = fieldsOf(parseJson(text, "the task"), "the task");
+  checkSchemaVersion(fields.schemaVersion, fetchTaskVersion);
+  const given = common(parseSubject(fields.subject), {
+    cause: textOf(fields, "cause"),
+    correlationId: optionalText(fields, "correlationId"),
+    userId: optionalText(fields, "userId"),
+  });
+  switch (fields.task) {
+    case "startFetch":
+    case "fetchState":
+      return { ...given, task: fields.task, version: numberOf(fields, "version") };
+    case "fetchDocument":
+      return { ...given, ...parseDataName(fields), task: "fetchDocument", since: numberOf(fields, "since") };
+    case "verifyStart": {
+      const [version, startedAt] = [numberOf(fields, "version"), numberOf(fields, "startedAt")];
+      return { ...given, task: "verifyStart", version, startedAt };
+    }
+    default:
+      throw permanent("task: expected fetchDocument, startFetch, fetchState or verifyStart");
+  }
 }
 
 /**

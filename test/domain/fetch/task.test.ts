@@ -4,8 +4,11 @@ import {
   documentTask,
   groupOf,
   mergeTasks,
+  readTask,
   receiptCause,
+  startCheck,
   stateTask,
+  writeTask,
 } from "../../../domain/fetch/task.ts";
 import { account } from "../samples.ts";
 
@@ -53,8 +56,8 @@ describe("tasks of different documents, and of different kinds", () => {
       cause: "a.1",
     }),
     documentTask({ kind: "company-account", id: account.id }, income, 1, { cause: "a.1" }),
-    stateTask("startFetch", account, 1),
-    stateTask("fetchState", account, 1),
+    stateTask("startFetch", account, 1, {}),
+    stateTask("fetchState", account, 1, {}),
   ];
 
   it("are not merged, and share no group and no deduplication id", () => {
@@ -64,7 +67,7 @@ describe("tasks of different documents, and of different kinds", () => {
   });
 
   it("of a state share a group over its versions, and are merged where they are the same", () => {
-    const [one, other] = [stateTask("fetchState", account, 1), stateTask("fetchState", account, 2)];
+    const [one, other] = [stateTask("fetchState", account, 1, {}), stateTask("fetchState", account, 2, {})];
     expect(groupOf(one)).toBe(groupOf(other));
     expect(mergeTasks([one, other, one])).toEqual([one, other]);
   });
@@ -73,4 +76,32 @@ describe("tasks of different documents, and of different kinds", () => {
     const long = documentTask({ kind: "account", id: "ä/#".repeat(1_000) }, income, 1, { cause: "a.1" });
     for (const id of [groupOf(long), deduplicationOf(long, "letter")]) expect(id).toMatch(/^[\w-]{43}$/);
   });
+});
+
+describe("a task as the text of a message", () => {
+  const ids = { correlationId: "a", userId: "u" };
+  const started = stateTask("startFetch", account, 3, ids);
+
+  it.each([
+    ["of a document", documentTask(account, income, 1, { cause: "a.1", ...ids })],
+    [
+      "of a range of dates",
+      documentTask(account, { ...income, range: { start: "2026-01-01", end: "2026-01-31" } }, 1, {
+        cause: "a.1",
+      }),
+    ],
+    ["of a start", started],
+    ["of a start's check", startCheck(started, 7)],
+    ["of a state", stateTask("fetchState", account, 1, {})],
+  ])("comes back as it was written: one %s", (_, task) => {
+    expect(readTask(writeTask(task))).toEqual(task);
+  });
+
+  it.each(["schemaVersion", "subject", "cause", "task", "endpoint", "since"])(
+    "is refused by the name of what it lacks: %s",
+    (field) => {
+      const { [field]: _, ...fields } = JSON.parse(writeTask(taskOf(1, "a"))) as Record<string, unknown>;
+      expect(() => readTask(JSON.stringify(fields))).toThrow(field);
+    },
+  );
 });
