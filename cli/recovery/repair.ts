@@ -4,7 +4,6 @@ import type { StoredPage } from "../../adapters/streams/stored-changes.ts";
 import { type IncomeEvent, subjectKindOf } from "../../domain/event/events.ts";
 import { subjectOf } from "../../domain/event/subjects.ts";
 import {
-  type Known,
   needsRepair,
   type Period,
   repairsOfDocument,
@@ -12,7 +11,7 @@ import {
   repairsOfState,
 } from "../../domain/recovery/repair.ts";
 import type { Change } from "../../domain/state/change.ts";
-import { changedAt, receiptKey } from "../../domain/state/last-change.ts";
+import { changedAt } from "../../domain/state/last-change.ts";
 import type { State } from "../../domain/state/state.ts";
 import { type KnownRecords, knownRecords } from "../records/known-records.ts";
 
@@ -36,7 +35,7 @@ export type Repaired = {
 
 /** Derives the consequences of stored items again, page by page; whatever fails is reported and does not end it. */
 export async function repair(ports: RepairPorts, period: Period): Promise<Repaired> {
-  const repaired: RepairCounts = { events: 0, states: 0, dataSets: 0 };
+  const repaired: RepairCounts = { events: 0, states: 0, documents: 0 };
   const failed: Underived[] = [];
   const unreadable: Key[] = [];
   let examined = 0;
@@ -46,12 +45,12 @@ export async function repair(ports: RepairPorts, period: Period): Promise<Repair
     failed.push(...(await ports.relay(await repairsOf(wanted, period, ports.versionedRecords))));
     unreadable.push(...page.unreadable);
     examined += page.examined;
-    ports.onPage(examined, repaired.events + repaired.states + repaired.dataSets);
+    ports.onPage(examined, repaired.events + repaired.states + repaired.documents);
   }
   return { repaired, failed, unreadable };
 }
 
-const countOf = { event: "events", state: "states", data: "dataSets" } as const;
+const countOf = { event: "events", state: "states", document: "documents" } as const;
 
 /** What is known of subjects is read once for a page. */
 async function repairsOf(
@@ -63,37 +62,26 @@ async function repairsOf(
   const lists = changes.map(async (change) => {
     switch (change.of) {
       case "event":
-        return repairsOfEvent(change, await knownOf(change.event, records), period);
+        return repairsOfEvent(change, await stateOf(change.event, records), period);
       case "state":
-        return repairsOfState(change.after, await isFetched(change.after, records));
-      case "data":
+        return repairsOfState(change.after, await isRead(change.after, records));
+      case "document":
         return repairsOfDocument(change.after);
     }
   });
   return (await Promise.all(lists)).flat();
 }
 
-async function knownOf(
-  event: IncomeEvent,
-  { loadState, loadDocuments }: KnownRecords,
-): Promise<Known | undefined> {
-  const subject = subjectOf(event);
-  if (subjectKindOf(event.type) !== "endpoint") {
-    const state = await loadState(subject);
-    return state && { of: "state", state };
-  }
-  const dataSets = await loadDocuments(subject);
-  // Which range of dates it is of is the relay's to report: only what has processed it is known to be.
-  const document = dataSets.find(({ judged }) => judged.includes(receiptKey(event, 1)));
-  return document && { of: "data", document };
+async function stateOf(event: IncomeEvent, { loadState }: KnownRecords): Promise<State | undefined> {
+  return subjectKindOf(event.type) === "endpoint" ? undefined : loadState(subjectOf(event));
 }
 
-/** Whether there is nothing to start: the state is not connected, or its data was fetched since. */
-async function isFetched(
+/** Whether there is nothing to start: the state is not connected, or a document was read since. */
+async function isRead(
   { subject, connected, deleted, latest }: State,
   { loadDocuments }: KnownRecords,
 ): Promise<boolean> {
   if (connected !== true || deleted) return true;
-  const since = changedAt(latest) ?? "";
-  return (await loadDocuments(subject)).some(({ fetchedAt = "" }) => fetchedAt > since);
+  const since = Date.parse(changedAt(latest) ?? "");
+  return (await loadDocuments(subject)).some(({ asOf }) => asOf > since);
 }

@@ -11,6 +11,7 @@ import {
   type ReplayedMessage,
   replayEvent,
   replayRecord,
+  replayStateEvent,
 } from "../../domain/state/replay.ts";
 import { CommandError } from "../core/command-error.ts";
 import { type KnownRecords, knownRecords } from "../records/known-records.ts";
@@ -99,29 +100,21 @@ async function replayChange(
   if (change.of === "event") {
     const { event } = change;
     if (!isSelected(selection, { type: event.type, timestamp: event.receivedAt })) return [];
-    const replayed = replayEvent(event, await recordsOf(event, records), source);
+    const replayed = replayEvent(change, await stateOf(event, records), source);
     return replayed === undefined ? "pending" : [replayed];
   }
   const own = replayRecord(change, source).filter(isWanted);
-  const event = latestEventOf(change);
-  if (event === undefined) return own;
+  const event = change.of === "state" ? latestEventOf(change.after) : undefined;
+  if (change.of !== "state" || event === undefined) return own;
   // An event's own item says it, for as long as it is kept; then its record does, if it is the last that it was
   // reported.
   if (!isSelected(selection, { type: event.type, timestamp: event.receivedAt })) return own;
   if (await stored.has(event)) return own;
-  const replayed = replayEvent(event, recordOf(change), source);
+  const replayed = replayStateEvent(event, change.after, source);
   return replayed === undefined ? own : [...own, replayed];
 }
 
-async function recordsOf(event: IncomeEvent, { loadState, loadDocuments }: KnownRecords) {
-  const subject = subjectOf(event);
-  return subjectKindOf(event.type) === "endpoint"
-    ? { state: undefined, documents: await loadDocuments(subject) }
-    : { state: await loadState(subject), documents: [] };
-}
-
-function recordOf(change: Exclude<StoredChange["change"], { of: "event" }>) {
-  return change.of === "state"
-    ? { state: change.after, documents: [] }
-    : { state: undefined, documents: [change.after] };
+/** The state of an event's subject; of an endpoint event none is needed. */
+async function stateOf(event: IncomeEvent, { loadState }: KnownRecords) {
+  return subjectKindOf(event.type) === "endpoint" ? undefined : loadState(subjectOf(event));
 }

@@ -1,12 +1,14 @@
 import { present } from "../core/parse.ts";
-import type { DocumentRecord } from "../fetch/document.ts";
+import type { Document } from "../fetch/document.ts";
+import { rangeOf } from "../fetch/document-name.ts";
 import { isHistoryFull, isProcessed, isProcessedLast, type Outcome } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
 import { type IncomeEvent, subjectKindOf } from "./events.ts";
+import type { Receipts } from "./receipts.ts";
 
 /**
  * How far a stored event has come. `stored`: nothing has followed yet. `asking`: it contradicts what is known, and the
- * provider is asked. `fetching`: data that it announced is to be read, or read again for a later event. `done`: nothing
+ * provider is asked. `fetching`: data that it announced is still to be read. `done`: nothing
  * of it is outstanding. `past`: its subject has processed too many others since to report.
  */
 export const eventStates = ["stored", "asking", "fetching", "done", "past"] as const;
@@ -23,45 +25,42 @@ export type EventProgress = {
 /** The records of an event's subject. */
 export type SubjectRecords = {
   readonly state: State | undefined;
-  readonly documents: readonly DocumentRecord[];
+  readonly documents: readonly Document[];
 };
 
+/** A stored event, and how it was received. */
+type StoredEvent = { readonly event: IncomeEvent; readonly receipts: Receipts };
+
 /** @param records what is known of the event's subject, which need not be whose partition it lies in */
-export function progressOf(event: IncomeEvent, { state, documents }: SubjectRecords): EventProgress {
-  if (subjectKindOf(event.type) !== "endpoint") {
-    return progressIn(state, event, state?.unconfirmed === true ? "asking" : undefined);
-  }
-  const document = documentOf(event, documents);
-  const isOpen = document !== undefined && document.wanted > document.done && event.dataAvailable !== false;
-  return progressIn(document, event, isOpen ? "fetching" : undefined);
+export function progressOf(stored: StoredEvent, { state, documents }: SubjectRecords): EventProgress {
+  const { event } = stored;
+  if (subjectKindOf(event.type) !== "endpoint") return progressInState(state, event);
+  const isRead = event.dataAvailable === false || isReadFor(stored, documentOf(event, documents));
+  return { state: isRead ? "done" : "fetching", outcome: "applied", version: stored.receipts.firstAt };
 }
 
-/**
- * The document that an endpoint event led to: the one that processed it, whether or not its dates were distinguished.
- */
-export function documentOf(
-  event: IncomeEvent,
-  documents: readonly DocumentRecord[],
-): DocumentRecord | undefined {
-  const some = documents.filter(({ endpoint }) => endpoint === event.endpoint);
-  return (
-    some.find(({ judged }) => isProcessed(judged, event)) ?? some.find(({ judged }) => isHistoryFull(judged))
-  );
+/** The document that an endpoint event announced: of its range of dates, or the whole where ranges are not read. */
+export function documentOf(event: IncomeEvent, documents: readonly Document[]): Document | undefined {
+  const range = rangeOf(event);
+  const own = documents.filter(({ endpoint }) => endpoint === event.endpoint);
+  const isOfRange = (document: Document) =>
+    document.range?.start === range?.start && document.range?.end === range?.end;
+  return own.find(isOfRange) ?? own.find((document) => document.range === undefined);
 }
 
-function progressIn(
-  record: Pick<State, "judged" | "latest" | "version"> | undefined,
-  event: IncomeEvent,
-  open: "asking" | "fetching" | undefined,
-): EventProgress {
-  if (record === undefined) return { state: "stored" };
-  const { judged, latest, version } = record;
+function isReadFor({ receipts }: StoredEvent, document: Document | undefined): boolean {
+  return document !== undefined && receipts.since <= document.asOf;
+}
+
+function progressInState(state: State | undefined, event: IncomeEvent): EventProgress {
+  if (state === undefined) return { state: "stored" };
+  const { judged, latest, version, unconfirmed } = state;
   if (!isProcessed(judged, event)) return { state: isHistoryFull(judged) ? "past" : "stored" };
   const isLatest = latest.cause === "event" && latest.event.id === event.id;
   // A later event of an unconfirmed subject asks again, and answers for those before it.
-  const isOpen = open === "fetching" || (open === "asking" && isProcessedLast(judged, event));
+  const isAsking = unconfirmed && isProcessedLast(judged, event);
   return present<EventProgress>({
-    state: isOpen ? open : "done",
+    state: isAsking ? "asking" : "done",
     outcome: isLatest ? latest.outcome : undefined,
     version: isLatest ? version : undefined,
   });

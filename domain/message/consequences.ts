@@ -1,18 +1,20 @@
 import { permanent } from "../core/failures.ts";
+import { present } from "../core/parse.ts";
 import { type IncomeEvent, subjectKindOf } from "../event/events.ts";
+import { receiptsToProcess } from "../event/receipts.ts";
 import { type Subject, subjectOf } from "../event/subjects.ts";
-import type { DocumentRecord } from "../fetch/document.ts";
-import { fetchStateTask, readTask, startTask, type Task } from "../fetch/tasks.ts";
+import { type DataName, rangeOf } from "../fetch/document-name.ts";
+import { documentTask, type FetchTask, receiptCause, stateTask } from "../fetch/task.ts";
 import type { EraseTask } from "../recovery/erasure.ts";
 import type { Change } from "../state/change.ts";
 import { correlationOf, haveSameMessage, type LastChange } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
-import { messageOfDocument, messageOfState } from "./message.ts";
+import { messageOfDocument, messageOfEndpointEvent, messageOfState } from "./message.ts";
 import type { Message } from "./message-schemas.ts";
 
 /**
- * What follows from a change. `applyEvent` and `requestFetch` write to the table, whose stream then has the next
- * change; the others leave the table. Each is harmless when it is done twice.
+ * What follows from a change. `applyEvent` writes to the table, whose stream then has the next change; the others leave
+ * it. Each is harmless when it is done twice.
  */
 export type Consequence =
   | {
@@ -21,67 +23,89 @@ export type Consequence =
       readonly event: IncomeEvent;
       readonly receipts: number;
     }
-  | {
-      readonly do: "requestFetch";
-      readonly subject: Subject;
-      readonly endpoint: string;
-      readonly event: IncomeEvent;
-      readonly receipts: number;
-    }
   | { readonly do: "link"; readonly userId: string; readonly accountId: string }
-  | { readonly do: "call"; readonly task: Task }
+  | { readonly do: "call"; readonly task: FetchTask }
   | { readonly do: "erase"; readonly task: EraseTask }
   | { readonly do: "publish"; readonly message: Message };
+
+export type DeriveSettings = {
+  /** The `source` of messages. */
+  readonly source: string;
+  /** The kinds of subjects whose data is read by the dates that its events announce. */
+  readonly readByRange: readonly string[];
+};
 
 /**
  * Derives what follows from a change: a pure function of the change alone, so that a replayed stream, or
  * `repair` from the table, gives the same tasks and messages with the same ids.
  */
-export function consequencesOf(change: Change, source: string): readonly Consequence[] {
+export function consequencesOf(change: Change, settings: DeriveSettings): readonly Consequence[] {
   switch (change.of) {
     case "event":
-      return [ofEvent(change.event, change.receipts)];
+      return ofEvent(change, settings);
     case "state":
-      return ofState(change.before, change.after, source);
-    case "data":
-      return ofData(change.before, change.after, source);
+      return ofState(change.before, change.after, settings.source);
+    case "document": {
+      // The data is read already. Subscribers are told where a call brought other data than the one before.
+      const { before, after } = change;
+      const isTold = after.announced === undefined || before?.announced === after.announced;
+      return isTold ? [] : [{ do: "publish", message: messageOfDocument(after, settings.source) }];
+    }
   }
 }
 
-function ofEvent(event: IncomeEvent, receipts: number): Consequence {
+type EventChange = Extract<Change, { of: "event" }>;
+
+function ofEvent(change: EventChange, settings: DeriveSettings): readonly Consequence[] {
+  const { event, receipts, countBefore } = change;
+  if (subjectKindOf(event.type) === "endpoint") return ofEndpointEvent(change, settings);
   const subject = subjectOf(event);
-  if (subjectKindOf(event.type) !== "endpoint") return { do: "applyEvent", subject, event, receipts };
+  return receiptsToProcess(countBefore, receipts.count).map((receipt) => {
+    return { do: "applyEvent", subject, event, receipts: receipt };
+  });
+}
+
+/** An endpoint event is announced once; the same bytes again only have the data read again. */
+function ofEndpointEvent(
+  { event, receipts, countBefore }: EventChange,
+  settings: DeriveSettings,
+): readonly Consequence[] {
+  const { id: correlationId, userId, dataAvailable } = event;
+  const name = documentNameOf(event, settings);
+  const cause = { cause: receiptCause(event.id, receipts.count), correlationId, userId };
+  const task = documentTask(subjectOf(event), name, receipts.since, cause);
+  const isFirst = countBefore === 0;
+  return publish(
+    // With no data available yet there is nothing to read: a later event will say so.
+    dataAvailable === false ? [] : [{ do: "call", task }],
+    isFirst ? messageOfEndpointEvent(event, receipts, settings.source) : undefined,
+  );
+}
+
+/** Which document an endpoint event announces. @throws permanent failure where it names no endpoint */
+export function documentNameOf(
+  event: IncomeEvent,
+  { readByRange }: Pick<DeriveSettings, "readByRange">,
+): DataName {
   if (event.endpoint === undefined) throw permanent("event.endpoint: missing");
-  return { do: "requestFetch", subject, endpoint: event.endpoint, event, receipts };
+  const range = readByRange.includes(subjectOf(event).kind) ? rangeOf(event) : undefined;
+  return present<DataName>({ endpoint: event.endpoint, range });
 }
 
 function ofState(before: State | undefined, after: State, source: string): readonly Consequence[] {
   if (before?.version === after.version)
     return isReplayed(before, after) ? publish([], messageOfState(after, source)) : [];
   const { subject, version, userId, latest } = after;
-  const correlationId = correlationOf(latest);
+  const ids = { userId, correlationId: correlationOf(latest) };
   const list: Consequence[] = [];
   if (subject.kind === "account" && userId !== undefined && before?.userId === undefined) {
     list.push({ do: "link", userId, accountId: subject.id });
   }
   if (subject.kind !== "user" && isConnected(after) && before?.connected !== true) {
-    list.push({ do: "call", task: startTask(subject, version, correlationId) });
+    list.push({ do: "call", task: stateTask("startFetch", subject, version, ids) });
   }
-  if (after.unconfirmed) list.push({ do: "call", task: fetchStateTask(subject, version, correlationId) });
+  if (after.unconfirmed) list.push({ do: "call", task: stateTask("fetchState", subject, version, ids) });
   return publish(list, messageOfState(after, source));
-}
-
-function ofData(
-  before: DocumentRecord | undefined,
-  after: DocumentRecord,
-  source: string,
-): readonly Consequence[] {
-  if (before?.version === after.version)
-    return isReplayed(before, after) ? publish([], messageOfDocument(after, source)) : [];
-  const { subject, wanted, latest } = after;
-  const isRequestedMore = wanted > (before?.wanted ?? 0);
-  const task = readTask(subject, after, wanted, correlationOf(latest));
-  return publish(isRequestedMore ? [{ do: "call", task }] : [], messageOfDocument(after, source));
 }
 
 /**

@@ -1,9 +1,10 @@
 import { permanent } from "../core/failures.ts";
 import { present } from "../core/parse.ts";
 import type { IncomeEvent } from "../event/events.ts";
-import { nameOf, type Subject } from "../event/subjects.ts";
-import type { DocumentRecord } from "../fetch/document.ts";
-import { type DateRange, nameOfData, rangeOf } from "../fetch/document-name.ts";
+import type { Receipts } from "../event/receipts.ts";
+import { nameOf, type Subject, subjectOf } from "../event/subjects.ts";
+import type { Document } from "../fetch/document.ts";
+import { type DataName, type DateRange, nameOfData, rangeOf } from "../fetch/document-name.ts";
 import type { LastChange } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
 import type { DataOf, Message } from "./message-schemas.ts";
@@ -79,39 +80,50 @@ function ofAnswer(state: State, attributes: Attributes): Message {
   }
 }
 
-/** The message of a document's present version; undefined where it has none of its own. */
-export function messageOfDocument(document: DocumentRecord, source: string): Message | undefined {
-  const { latest, subject, endpoint, range, content } = document;
-  const common = {
-    source,
-    subject: `${nameOf(subject)}/${nameOfData(document, "/")}`,
-    version: document.version,
-  };
-  const known = { ...accountIdOf(subject), endpoint };
-  switch (latest.cause) {
-    case "again":
-      return undefined;
-    case "event": {
-      const { event, outcome } = latest;
-      const { id, userId, dataAvailable } = event;
-      const attributes = attributesOf(common, id, timeOf(event), id);
-      const dates = datesOf(rangeOf(event));
-      const data = present<DataOf<"endpoint.updated">>({
-        ...known,
-        ...dates,
-        userId,
-        dataAvailable,
-        outcome,
-      });
-      return { ...attributes, type: "endpoint.updated", data };
-    }
-    case "answer": {
-      const id = `${common.subject}.${document.announced?.version ?? document.version}`;
-      const attributes = attributesOf(common, id, latest.at, latest.correlationId);
-      const data = present<DataOf<"data.updated">>({ ...known, ...datesOf(range), content });
-      return { ...attributes, type: "data.updated", data };
-    }
-  }
+/** Announces that an endpoint has news: once, in the order in which the first of each event's bytes were received. */
+export function messageOfEndpointEvent(
+  event: IncomeEvent,
+  { firstAt }: Pick<Receipts, "firstAt">,
+  source: string,
+): Message {
+  const { id, userId, dataAvailable, endpoint } = event;
+  if (endpoint === undefined) throw permanent("event.endpoint: missing");
+  const subject = subjectOf(event);
+  const range = rangeOf(event);
+  const name = present<DataName>({ endpoint, range });
+  const common = { source, subject: subjectOfDocument(subject, name), version: firstAt };
+  const data = present<DataOf<"endpoint.updated">>({
+    ...accountIdOf(subject),
+    endpoint,
+    ...datesOf(range),
+    userId,
+    dataAvailable,
+    outcome: "applied",
+  });
+  return { ...attributesOf(common, id, timeOf(event), id), type: "endpoint.updated", data };
+}
+
+/**
+ * Tells that a document's data changed, and what it is; the same each time until it changes again.
+ * @throws permanent failure where no call ever found any data
+ */
+export function messageOfDocument(document: Document, source: string): Message {
+  const { subject, endpoint, range, digest, announced, correlationId } = document;
+  if (announced === undefined) throw permanent("announced: missing");
+  const common = { source, subject: subjectOfDocument(subject, document), version: announced };
+  const id = `${common.subject}.${announced}`;
+  const attributes = attributesOf(common, id, new Date(announced).toISOString(), correlationId);
+  const data = present<DataOf<"data.updated">>({
+    ...accountIdOf(subject),
+    endpoint,
+    ...datesOf(range),
+    content: digest,
+  });
+  return { ...attributes, type: "data.updated", data };
+}
+
+function subjectOfDocument(subject: Subject, name: DataName): string {
+  return `${nameOf(subject)}/${nameOfData(name, "/")}`;
 }
 
 /** Twenty digits that no version reaches: nothing of a subject is newer than its erasure. */

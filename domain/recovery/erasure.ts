@@ -104,10 +104,8 @@ function allIn(change: Change): readonly Subject[] {
     }
     case "state":
       return [change.after.subject, ...usersOf(change.after.userId)];
-    case "data": {
-      const { subject, latest } = change.after;
-      return [subject, ...(latest.cause === "event" ? usersOf(latest.event.userId) : [])];
-    }
+    case "document":
+      return [change.after.subject, ...usersOf(change.after.userId)];
   }
 }
 

@@ -1,15 +1,28 @@
 import type { IncomeEvent } from "../event/events.ts";
-import type { DocumentRecord } from "../fetch/document.ts";
+import type { Receipts } from "../event/receipts.ts";
+import type { Document } from "../fetch/document.ts";
 import { correlationOf } from "./last-change.ts";
 import type { State } from "./state.ts";
 
-/** One change of the table, as its stream announces it. */
+/** One change of the table, as its stream announces it. An event had been received `countBefore` times before it. */
 export type Change =
-  | { readonly of: "event"; readonly event: IncomeEvent; readonly receipts: number }
+  | {
+      readonly of: "event";
+      readonly event: IncomeEvent;
+      readonly receipts: Receipts;
+      readonly countBefore: number;
+    }
   | { readonly of: "state"; readonly before: State | undefined; readonly after: State }
-  | { readonly of: "data"; readonly before: DocumentRecord | undefined; readonly after: DocumentRecord };
+  | { readonly of: "document"; readonly before: Document | undefined; readonly after: Document };
 
 /** The id of what led to a change; see `correlationOf`. */
 export function correlationOfChange(change: Change): string | undefined {
-  return change.of === "event" ? change.event.id : correlationOf(change.after.latest);
+  switch (change.of) {
+    case "event":
+      return change.event.id;
+    case "state":
+      return correlationOf(change.after.latest);
+    case "document":
+      return change.after.correlationId;
+  }
 }

@@ -1,6 +1,4 @@
-import { present } from "../core/parse.ts";
 import type { IncomeEvent } from "../event/events.ts";
-import type { DocumentRecord } from "../fetch/document.ts";
 import type { LastChange, Outcome } from "./last-change.ts";
 import { claimOf, type State } from "./state.ts";
 
@@ -14,24 +12,6 @@ export function replayState(state: State, event: IncomeEvent): State {
   return isLatest(state.latest, event)
     ? state
     : { ...state, latest: { cause: "event", event, outcome: outcomeNow(state, event) } };
-}
-
-/** The document, with an event that it has taken into account as its last change. */
-export function replayDocument(document: DocumentRecord, event: IncomeEvent): DocumentRecord {
-  return isLatest(document.latest, event)
-    ? document
-    : { ...document, latest: { cause: "event", event, outcome: "applied" } };
-}
-
-/** The document, with its data as its last change; undefined where none was ever announced. */
-export function replayData(document: DocumentRecord): DocumentRecord | undefined {
-  const { latest, announced, content, fetchedAt } = document;
-  if (latest.cause === "answer") return document;
-  // Data that a release fetched which did not note the version that announced it.
-  const at = announced?.at ?? (content && fetchedAt);
-  if (at === undefined) return undefined;
-  const correlation = present({ correlationId: announced?.correlationId });
-  return { ...document, latest: { cause: "answer", at, ...correlation } };
 }
 
 export function isLatest(latest: LastChange, event: IncomeEvent): boolean {

@@ -1,12 +1,11 @@
-import { documentOf, type SubjectRecords } from "../event/event-progress.ts";
 import { type IncomeEvent, subjectKindOf } from "../event/events.ts";
-import type { DocumentRecord } from "../fetch/document.ts";
-import { messageOfDocument, messageOfState } from "../message/message.ts";
+import type { Receipts } from "../event/receipts.ts";
+import { messageOfDocument, messageOfEndpointEvent, messageOfState } from "../message/message.ts";
 import type { Message } from "../message/message-schemas.ts";
 import { wants } from "../message/subscribers.ts";
 import type { Change } from "./change.ts";
-import { changedAt, isHistoryFull, isProcessed, type ProcessedReceipts } from "./last-change.ts";
-import { replayData, replayDocument, replayState } from "./replay-message.ts";
+import { isHistoryFull, isProcessed } from "./last-change.ts";
+import { replayState } from "./replay-message.ts";
 import type { State } from "./state.ts";
 
 /** Which messages are replayed; what is absent does not matter. */
@@ -33,37 +32,27 @@ export function isSelected(
 }
 
 /**
- * An event's message, with the `sequence` and the state of its subject as it stands now.
+ * An event's message: of an endpoint as it was, else with the `sequence` and the state of its subject as it stands now.
  * @returns undefined where nothing has followed the event yet: its message is still to come by itself
  */
 export function replayEvent(
-  event: IncomeEvent,
-  { state, documents }: SubjectRecords,
+  { event, receipts }: { readonly event: IncomeEvent; readonly receipts: Receipts },
+  state: State | undefined,
   source: string,
 ): ReplayedMessage | undefined {
-  const message =
-    subjectKindOf(event.type) === "endpoint"
-      ? ofDataSet(event, documentOf(event, documents), source)
-      : ofState(event, state, source);
-  return message && { message, timestamp: event.receivedAt };
+  if (subjectKindOf(event.type) !== "endpoint") return state && replayStateEvent(event, state, source);
+  return { message: messageOfEndpointEvent(event, receipts, source), timestamp: event.receivedAt };
 }
 
-function ofState(event: IncomeEvent, state: State | undefined, source: string): Message | undefined {
-  if (state === undefined || !hasProcessed(state, event)) return undefined;
-  return messageOfState(replayState(state, event), source);
-}
-
-function ofDataSet(
+/** An event's message, from the state that has processed it. @returns undefined where it has not */
+export function replayStateEvent(
   event: IncomeEvent,
-  document: DocumentRecord | undefined,
+  state: State,
   source: string,
-): Message | undefined {
-  if (document === undefined || !hasProcessed(document, event)) return undefined;
-  return messageOfDocument(replayDocument(document, event), source);
-}
-
-function hasProcessed({ judged }: { readonly judged: ProcessedReceipts }, event: IncomeEvent): boolean {
-  return isProcessed(judged, event) || isHistoryFull(judged);
+): ReplayedMessage | undefined {
+  const hasProcessed = isProcessed(state.judged, event) || isHistoryFull(state.judged);
+  const message = hasProcessed ? messageOfState(replayState(state, event), source) : undefined;
+  return message && { message, timestamp: event.receivedAt };
 }
 
 /** What a record reports beside the events that are stored: the provider's answers, and what its data is. */
@@ -74,25 +63,18 @@ export function replayRecord(
   switch (change.of) {
     case "state": {
       const { after } = change;
-      return after.latest.cause === "answer" ? replayed(after, messageOfState(after, source)) : [];
+      const message = after.latest.cause === "answer" ? messageOfState(after, source) : undefined;
+      return message === undefined ? [] : [{ message, timestamp: message.time }];
     }
-    case "data": {
-      const data = replayData(change.after);
-      return data === undefined ? [] : replayed(data, messageOfDocument(data, source));
+    case "document": {
+      if (change.after.announced === undefined) return [];
+      const message = messageOfDocument(change.after, source);
+      return [{ message, timestamp: message.time }];
     }
   }
 }
 
-/** The event that a record announces, which may outlive the event's own item. */
-export function latestEventOf(change: Exclude<Change, { of: "event" }>): IncomeEvent | undefined {
-  const { latest } = change.after;
+/** The event that a state announces, which may outlive the event's own item. */
+export function latestEventOf({ latest }: Pick<State, "latest">): IncomeEvent | undefined {
   return latest.cause === "event" ? latest.event : undefined;
-}
-
-function replayed(
-  { latest }: Pick<State, "latest">,
-  message: Message | undefined,
-): readonly ReplayedMessage[] {
-  const timestamp = changedAt(latest);
-  return message === undefined || timestamp === undefined ? [] : [{ message, timestamp }];
 }
