@@ -22,27 +22,11 @@ export function stateKey(subject: Subject): Key {
 }
 
 /** What the sort keys of a subject's documents begin with, and of a user's links to accounts. */
-export const dataSetPrefix = "DATA#";
+export const documentPrefix = "DOCUMENT#";
 export const linkPrefix = "ACCOUNT#";
-/** What the sort keys of contents begin with; the data's name follows. */
-export const contentPrefix = "CONTENT#";
 
 export function documentKey(subject: Subject, name: DataName): Key {
-  return { pk: partitionOf(subject), sk: `${dataSetPrefix}${nameOfData(name, "#")}` };
-}
-
-/** What the keys of all documents of a subject begin with. */
-export function documentsOf(subject: Subject): Key {
-  return { pk: partitionOf(subject), sk: "DATA#" };
-}
-
-export function contentKey(subject: Subject, name: DataName): Key {
-  return { pk: partitionOf(subject), sk: `${contentPrefix}${nameOfData(name, "#")}` };
-}
-
-/** Who calls for a document now. */
-export function claimKey(subject: Subject, name: DataName): Key {
-  return { pk: partitionOf(subject), sk: `CLAIM#${nameOfData(name, "#")}` };
+  return { pk: partitionOf(subject), sk: `${documentPrefix}${nameOfData(name, "#")}` };
 }
 
 /** Joins an account to its user, in the user's partition. */

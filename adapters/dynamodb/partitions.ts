@@ -2,15 +2,13 @@ import { type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { type Fields, textOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { type DocumentRecord, parseDocumentRecord } from "../../domain/fetch/document.ts";
 import { readItem } from "./items.ts";
-import { dataSetPrefix, linkPrefix, partitionOf } from "./keys.ts";
+import { linkPrefix, partitionOf } from "./keys.ts";
 
 /** Reads what lies in the partition of a user or an account. */
 export type Partitions = {
   /** Ids of the accounts that are joined to a user. */
   readonly accountsOf: (userId: string) => Promise<readonly string[]>;
-  readonly documentsOf: (subject: Subject) => Promise<readonly DocumentRecord[]>;
 };
 
 export function partitions(client: DynamoDBClient, tableName: string): Partitions {
@@ -30,10 +28,6 @@ export function partitions(client: DynamoDBClient, tableName: string): Partition
     accountsOf: async (userId) => {
       const links = await read({ kind: "user", id: userId }, linkPrefix);
       return links.map((link) => textOf(link, "sk").slice(linkPrefix.length));
-    },
-    documentsOf: async (subject) => {
-      const items = await read(subject, dataSetPrefix);
-      return items.map((item) => parseDocumentRecord(item.data));
     },
   };
 }

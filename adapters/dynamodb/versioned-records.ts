@@ -1,146 +1,86 @@
-import { type DynamoDBClient, PutItemCommand, paginateQuery } from "@aws-sdk/client-dynamodb";
-import { marshall } from "@aws-sdk/util-dynamodb";
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { retryable } from "../../domain/core/failures.ts";
-import type { Fields } from "../../domain/core/parse.ts";
-import type { Subject } from "../../domain/event/subjects.ts";
-import { type DocumentRecord, parseDocumentRecord } from "../../domain/fetch/document.ts";
-import type { DataName } from "../../domain/fetch/document-name.ts";
+import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
-import { isWritten } from "./conditional-write.ts";
-import { itemVersion, readItem } from "./items.ts";
-import { documentKey, documentsOf, type Key, stateKey } from "./keys.ts";
-import { nameOf, sharedReads } from "./shared-reads.ts";
+import { itemVersion } from "./items.ts";
+import { stateKey } from "./keys.ts";
+import { type ReadKey, sharedReads } from "./shared-reads.ts";
+import { sharedWrites, type WriteItem } from "./shared-writes.ts";
 
 /** Gives the next version of what is known, or undefined where nothing changes. */
-export type Change<T> = (known: T | undefined) => T | undefined;
+export type Change = (known: State | undefined) => State | undefined;
 
 /**
- * Revises records that carry a version: a version is written only over the one that it was made of.
- * @param known the record as it was read before, to try first; absent: it is read
+ * Revises states, which carry a version: a version is written only over the one that it was made of.
+ * @param known the state as it was read before, to try first; absent: it is read
  */
 export type Revise = {
-  readonly state: (subject: Subject, change: Change<State>, known?: State) => Promise<void>;
-  readonly document: (
-    subject: Subject,
-    name: DataName,
-    change: Change<DocumentRecord>,
-    known?: DocumentRecord,
-  ) => Promise<void>;
+  readonly state: (subject: Subject, change: Change, known?: State) => Promise<void>;
 };
 
-/** A state; with a name a document. */
-export type RecordName = { readonly subject: Subject; readonly name?: DataName };
-
-/** Reads and updates records. */
+/** Reads and updates states. */
 export type VersionedRecords = Revise & {
   /**
-   * Reads records with one request, to be updated soon and one after the other: each version is tried over what was
+   * Reads states with one request, to be updated soon and one after the other: each version is tried over what was
    * read, or was written here since. What can't be read ahead is read in its turn.
    */
-  readonly readAhead: (records: readonly RecordName[]) => Promise<Revise>;
+  readonly readAhead: (subjects: readonly Subject[]) => Promise<Revise>;
   readonly loadState: (subject: Subject) => Promise<State | undefined>;
-  readonly loadDocument: (subject: Subject, name: DataName) => Promise<DocumentRecord | undefined>;
-  /** All that is known of a subject's data, each range by itself. */
-  readonly loadDocuments: (subject: Subject) => Promise<readonly DocumentRecord[]>;
 };
 
-/** Writers of one record are few (its events, its fetch): a loser reads again, and rarely loses twice. */
+/** Those who read or write at the same time share requests. */
+export type SharedRequests = { readonly read: ReadKey; readonly write: WriteItem };
+
+/** Writers of one state are few (its events, its fetch): a loser reads again, and rarely loses twice. */
 const maxAttempts = 8;
 
-/** Where a record's item holds it, and how it is read. */
-type Kind<T> = { readonly attribute: string; readonly parse: (value: unknown) => T };
-const states: Kind<State> = { attribute: "state", parse: parseState };
-const documents: Kind<DocumentRecord> = { attribute: "data", parse: parseDocumentRecord };
-
-const isAbsent = { ConditionExpression: "attribute_not_exists(pk)" };
-const isStill = (version: number) => ({
-  ConditionExpression: "#version = :before",
-  ExpressionAttributeNames: { "#version": "version" },
-  ExpressionAttributeValues: marshall({ ":before": version }),
-});
-
-export function versionedRecords(client: DynamoDBClient, tableName: string): VersionedRecords {
-  const read = sharedReads(client, tableName);
-
-  const save = async (key: Key, attribute: string, next: { version: number }): Promise<boolean> => {
-    const item = { ...key, schemaVersion: itemVersion, version: next.version, [attribute]: next };
-    return isWritten(
-      client.send(
-        new PutItemCommand({
-          TableName: tableName,
-          Item: marshall(item, { removeUndefinedValues: true }),
-          ...(next.version === 1 ? isAbsent : isStill(next.version - 1)),
-        }),
-      ),
-    );
+/** @param shared requests to share with others; absent: with nobody but the records themselves */
+export function versionedRecords(
+  client: DynamoDBClient,
+  tableName: string,
+  shared: SharedRequests = { read: sharedReads(client, tableName), write: sharedWrites(client, tableName) },
+): VersionedRecords {
+  const loadState = async (subject: Subject) => {
+    const item = await shared.read(stateKey(subject));
+    return item === undefined ? undefined : parseState(item.state);
   };
 
-  /** @param ahead what was read ahead, by key; it is kept as it is written */
-  const revising = (ahead: Map<string, Fields | undefined>): Revise => {
-    const revise = async <T extends { version: number }>(
-      key: Key,
-      { attribute, parse }: Kind<T>,
-      change: Change<T>,
-      given: T | undefined,
-    ): Promise<void> => {
-      const name = nameOf(key);
-      const load = async () => {
-        const item = ahead.has(name) ? ahead.get(name) : await read(key);
-        return item === undefined ? undefined : parse(item[attribute]);
-      };
-      let known = given ?? (await load());
+  const save = async (next: State): Promise<boolean> => {
+    const key = stateKey(next.subject);
+    const isStill = { path: ["state", "version"], is: "=", value: next.version - 1 } as const;
+    const outcome = await shared.write(
+      next.version === 1
+        ? { kind: "insert", key, attributes: { schemaVersion: itemVersion, state: next } }
+        : { kind: "update", key, attribute: "state", value: next, where: [isStill] },
+    );
+    return outcome === "written";
+  };
+
+  /** @param ahead what was read ahead, by name; it is kept as it is written */
+  const revising = (ahead: Map<string, State | undefined>): Revise => ({
+    state: async (subject, change, given) => {
+      const name = nameOf(subject);
+      let known = given ?? (ahead.has(name) ? ahead.get(name) : await loadState(subject));
       for (let tries = 0; tries < maxAttempts; tries += 1) {
         const next = change(known);
         if (next === undefined) return;
-        if (await save(key, attribute, next)) {
-          if (ahead.has(name)) ahead.set(name, { [attribute]: next });
+        if (await save(next)) {
+          if (ahead.has(name)) ahead.set(name, next);
           return;
         }
         // Another was faster.
         ahead.delete(name);
-        known = await load();
+        known = await loadState(subject);
       }
-      throw retryable("record contended", 1);
-    };
-    return {
-      state: (subject, change, known) => revise(stateKey(subject), states, change, known),
-      document: (subject, name, change, known) =>
-        revise(documentKey(subject, name), documents, change, known),
-    };
-  };
+      throw retryable("state contended", 1);
+    },
+  });
 
-  const loadState = async (subject: Subject) => {
-    const item = await read(stateKey(subject));
-    return item === undefined ? undefined : parseState(item.state);
-  };
-  const loadDocument = async (subject: Subject, name: DataName) => {
-    const item = await read(documentKey(subject, name));
-    return item === undefined ? undefined : parseDocumentRecord(item.data);
-  };
-  const loadDocuments = async (subject: Subject) => {
-    const { pk, sk } = documentsOf(subject);
-    const query = {
-      TableName: tableName,
-      KeyConditionExpression: "pk = :pk AND begins_with(sk, :sk)",
-      ExpressionAttributeValues: marshall({ ":pk": pk, ":sk": sk }),
-      ConsistentRead: true,
-    };
-    const found: DocumentRecord[] = [];
-    for await (const { Items = [] } of paginateQuery({ client }, query)) {
-      found.push(...Items.map((item) => parseDocumentRecord(readItem(item).data)));
-    }
-    return found;
-  };
   return {
     loadState,
-    loadDocument,
-    loadDocuments,
-    readAhead: async (records) => {
-      const ahead = new Map<string, Fields | undefined>();
-      const keys = records.map(({ subject, name }) =>
-        name === undefined ? stateKey(subject) : documentKey(subject, name),
-      );
-      const reads = keys.map(async (key) => void ahead.set(nameOf(key), await read(key)));
+    readAhead: async (subjects) => {
+      const ahead = new Map<string, State | undefined>();
+      const reads = subjects.map(async (one) => void ahead.set(nameOf(one), await loadState(one)));
       await Promise.allSettled(reads);
       return revising(ahead);
     },

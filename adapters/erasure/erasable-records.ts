@@ -3,7 +3,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { isFields, optionalText } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { isWritten } from "../dynamodb/conditional-write.ts";
-import { type Key, linkPrefix, partitionOf, replayKey } from "../dynamodb/keys.ts";
+import { documentPrefix, type Key, linkPrefix, partitionOf, replayKey } from "../dynamodb/keys.ts";
 
 /** An item of a subject's partition, as an erasure sees it. */
 export type ErasableRecord = {
@@ -28,22 +28,19 @@ export type ErasableRecords = {
 const kindsByPrefix = {
   "EVENT#": "events",
   STATE: "states",
-  "DATA#": "data sets",
-  "CONTENT#": "contents",
-  "CLAIM#": "claims",
+  [documentPrefix]: "documents",
   [linkPrefix]: "links",
 };
 
-/** Of contents, which may be large, only the keys. */
+/** Documents hold their data, which may be large. */
 const projection = {
-  ProjectionExpression: "pk, sk, #event, #body.#key, #state.#userId, #data.#latest.#event.#userId",
+  ProjectionExpression: "pk, sk, #event, #body.#key, #state.#userId, #document.#userId",
   ExpressionAttributeNames: {
     "#event": "event",
     "#body": "body",
     "#key": "key",
     "#state": "state",
-    "#data": "data",
-    "#latest": "latest",
+    "#document": "document",
     "#userId": "userId",
   },
 };
@@ -101,7 +98,7 @@ export function namedBy({ sk }: Key, item: Readonly<Record<string, unknown>>): r
     user: [
       textAt(item, "event", "userId"),
       textAt(item, "state", "userId"),
-      textAt(item, "data", "latest", "event", "userId"),
+      textAt(item, "document", "userId"),
     ],
     account: [textAt(item, "event", "accountId"), linked],
     "company-account": [textAt(item, "event", "companyAccountId")],

@@ -2,9 +2,9 @@ import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { optionalText, present, textOf } from "../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
-import { batchGet } from "../dynamodb/batch-get.ts";
 import { itemVersion } from "../dynamodb/items.ts";
 import { tombstoneKey } from "../dynamodb/keys.ts";
+import type { ReadKey } from "../dynamodb/shared-reads.ts";
 import type { DigestOf } from "./subject-digest.ts";
 
 /**
@@ -20,14 +20,15 @@ export type Tombstone = {
 /** Who of some subjects is erased, by name; one consistent read for all of them. */
 export type FindErased = (subjects: readonly Subject[]) => Promise<ReadonlySet<string>>;
 
-export function findErased(client: DynamoDBClient, tableName: string, digestOf: DigestOf): FindErased {
+export function findErased(read: ReadKey, digestOf: DigestOf): FindErased {
   return async (subjects) => {
-    const names = new Map<string, string>();
-    for (const subject of subjects) names.set(tombstoneKey(await digestOf(subject)).pk, nameOf(subject));
-    const keys = [...names.keys()].map((pk) => ({ ...tombstoneKey(""), pk }));
+    const named = new Map(subjects.map((subject) => [nameOf(subject), subject]));
     // Who is erased must not be guessed: where DynamoDB does not answer for all, this throws.
-    const found = await batchGet(client, tableName, keys, "pk");
-    return new Set(found.flatMap((item) => names.get(textOf(unmarshall(item), "pk")) ?? []));
+    const looks = [...named].map(async ([name, subject]) => {
+      const tombstone = await read(tombstoneKey(await digestOf(subject)));
+      return tombstone === undefined ? [] : [name];
+    });
+    return new Set((await Promise.all(looks)).flat());
   };
 }
 

@@ -1,28 +1,65 @@
+import { fieldsOf, numberOf, parseJson, textsOf } from "../../domain/core/parse.ts";
+import { jsonText } from "../../domain/event/json-text.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import type { ReadInPages } from "../../domain/fetch/coverage.ts";
 import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
-import { compress, digestOf, expand, type Parts } from "../aws/compressed.ts";
+import { type Continuation, parseContinuation } from "../../domain/fetch/paging.ts";
+import { compress, expand, type Parts } from "../aws/compressed.ts";
 import type { OverflowBucket } from "./overflow-bucket.ts";
 
-/** Keeps the items of a list that is still being read, under its subject's name, where an erasure finds them. */
+/** A list that is still being read: the read that it belongs to, where it goes on, and its items so far. */
+export type PartialList = { readonly read: ReadInPages; readonly from: Continuation; readonly items: Parts };
+
+/** Which read: that of a document whose task a message brought. */
+export type PagesOf = DataName & { readonly subject: Subject; readonly messageId: string };
+
+/** Keeps what was read of a list, under its subject's name, where an erasure finds it. */
 export type KeptPages = {
-  /** @returns what they are kept as: the same items are kept once */
-  readonly keep: (subject: Subject, name: DataName, items: Parts) => Promise<string>;
-  /** Undefined where they are gone: they expire. */
-  readonly find: (subject: Subject, name: DataName, kept: string) => Promise<Uint8Array | undefined>;
+  readonly keep: (of: PagesOf, list: PartialList) => Promise<void>;
+  /** What is kept is of no use. */
+  readonly forget: (of: PagesOf) => Promise<void>;
+  /** Undefined where there is nothing: nothing was kept, it was forgotten, or it has expired. */
+  readonly find: (of: PagesOf) => Promise<PartialList | undefined>;
 };
 
+const lineEnd = Buffer.from("\n");
+
 export function keptPages(bucket: OverflowBucket): KeptPages {
-  const keyOf = (subject: Subject, name: DataName, kept: string) =>
-    `pages/${nameOf(subject)}/${nameOfData(name, "/")}/${kept}.gz`;
+  const keyOf = ({ subject, messageId, ...name }: PagesOf) =>
+    `pages/${nameOf(subject)}/${nameOfData(name, "/")}/${messageId}.gz`;
   return {
-    keep: async (subject, name, items) => {
-      const kept = digestOf(items);
-      await bucket.put(keyOf(subject, name, kept), await compress(items));
-      return kept;
+    keep: async (of, { read, from, items }) => {
+      // JSON has no line end of its own: the items follow behind the first.
+      const head = Buffer.from(jsonText({ read, from }));
+      await bucket.put(keyOf(of), await compress([head, lineEnd, ...items]));
     },
-    find: async (subject, name, kept) => {
-      const compressed = await bucket.find(keyOf(subject, name, kept));
-      return compressed && expand(compressed);
+    // Who writes pages may not delete them.
+    forget: (of) => bucket.put(keyOf(of), ""),
+    find: async (of) => {
+      const compressed = await bucket.find(keyOf(of));
+      if (compressed === undefined || compressed.byteLength === 0) return undefined;
+      return parseList(Buffer.from(await expand(compressed)));
     },
+  };
+}
+
+function parseList(kept: Buffer): PartialList {
+  const end = kept.indexOf(lineEnd);
+  const fields = fieldsOf(parseJson(kept.subarray(0, end).toString(), "the kept pages"), "the kept pages");
+  const items = kept.subarray(end + 1);
+  return {
+    read: parseRead(fields.read),
+    from: parseContinuation(fieldsOf(fields.from, "from")),
+    // The pages so far may all have been empty.
+    items: items.byteLength === 0 ? [] : [items],
+  };
+}
+
+function parseRead(value: unknown): ReadInPages {
+  const fields = fieldsOf(value, "read");
+  return {
+    asOf: numberOf(fields, "asOf"),
+    by: textsOf(fields, "by"),
+    known: fields.known === undefined ? undefined : numberOf(fields, "known"),
   };
 }

@@ -11,6 +11,9 @@ export type Outgoing = {
   readonly delayInSeconds?: number;
   readonly reason?: string;
   readonly returns?: string;
+  /** Of a FIFO queue, which asks for both: what is handed out one after the other, and what is taken once. */
+  readonly group?: string;
+  readonly deduplication?: string;
 };
 
 /**
@@ -84,11 +87,13 @@ function refusalOfEntry({ Code = "unknown", SenderFault }: Omit<BatchResultError
 }
 
 function entryOf(Id: string, message: Outgoing) {
-  const { body, delayInSeconds } = message;
+  const { body, delayInSeconds, group, deduplication } = message;
   return {
     Id,
     MessageBody: body,
     ...(delayInSeconds === undefined ? {} : { DelaySeconds: delayInSeconds }),
+    ...(group === undefined ? {} : { MessageGroupId: group }),
+    ...(deduplication === undefined ? {} : { MessageDeduplicationId: deduplication }),
     ...attributesOf(message),
   };
 }

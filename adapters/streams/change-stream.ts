@@ -1,14 +1,15 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent } from "../../domain/core/failures.ts";
-import { type Fields, numberOf, textOf } from "../../domain/core/parse.ts";
+import { type Fields, textOf } from "../../domain/core/parse.ts";
 import { isUnordered, parseEvent } from "../../domain/event/events.ts";
 import { ownerOf } from "../../domain/event/subjects.ts";
-import { parseDocumentRecord } from "../../domain/fetch/document.ts";
+import { parseReceipts } from "../../domain/event/receipts.ts";
+import { parseDocument } from "../../domain/fetch/document.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { parseState } from "../../domain/state/state.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
-import { documentKey, eventKey, stateKey } from "../dynamodb/keys.ts";
+import { documentKey, documentPrefix, eventKey, stateKey } from "../dynamodb/keys.ts";
 
 /** A record of the table's stream, as Lambda hands it over; the types of `@types/aws-lambda` claim more. */
 export type StreamRecord = {
@@ -40,16 +41,17 @@ export function readChange(record: StreamRecord): Change {
 export function changeOf(before: Fields | undefined, after: Fields): Change {
   const sortKey = textOf(after, "sk");
   if (sortKey.startsWith("EVENT#")) {
-    return { of: "event", event: parseEvent(after.event), receipts: numberOf(after, "receipts") };
+    const countBefore = before === undefined ? 0 : parseReceipts(before.receipts).count;
+    return { of: "event", event: parseEvent(after.event), receipts: parseReceipts(after.receipts), countBefore };
   }
   if (sortKey === "STATE") {
     return { of: "state", before: before && parseState(before.state), after: parseState(after.state) };
   }
-  if (sortKey.startsWith("DATA#")) {
+  if (sortKey.startsWith(documentPrefix)) {
     return {
-      of: "data",
-      before: before && parseDocumentRecord(before.data),
-      after: parseDocumentRecord(after.data),
+      of: "document",
+      before: before && parseDocument(before.document),
+      after: parseDocument(after.document),
     };
   }
   throw permanent("sk: the stream's filter should have left this record out");
@@ -76,21 +78,20 @@ export function writeChange(change: Change, sequenceNumber: string): StreamRecor
 function imagesOf(change: Change): readonly [before: Fields | undefined, after: Fields] {
   switch (change.of) {
     case "event": {
-      const { event, receipts } = change;
-      return [
-        undefined,
-        { ...eventKey(ownerOf(event), event.id), event, receipts, weak: isUnordered(event) },
-      ];
+      const { event, receipts, countBefore } = change;
+      const key = eventKey(ownerOf(event), event.id);
+      const after = { ...key, event, receipts, weak: isUnordered(event) };
+      return [countBefore === 0 ? undefined : { ...after, receipts: { ...receipts, count: countBefore } }, after];
     }
     case "state": {
       const { before, after } = change;
       const key = stateKey(after.subject);
       return [before && { ...key, state: before }, { ...key, state: after }];
     }
-    case "data": {
+    case "document": {
       const { before, after } = change;
       const key = documentKey(after.subject, after);
-      return [before && { ...key, data: before }, { ...key, data: after }];
+      return [before && { ...key, document: before }, { ...key, document: after }];
     }
   }
 }

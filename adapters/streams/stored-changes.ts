@@ -7,7 +7,7 @@ import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { itemVersion } from "../dynamodb/items.ts";
 import {
-  dataSetPrefix,
+  documentPrefix,
   eventKey,
   eventPrefix,
   type Key,
@@ -44,10 +44,10 @@ export type StoredChanges = {
 };
 
 /** As they follow each other in a partition. */
-const sortKeys = [dataSetPrefix, eventPrefix, stateKey({ kind: "user", id: "" }).sk] as const;
+const sortKeys = [documentPrefix, eventPrefix, stateKey({ kind: "user", id: "" }).sk] as const;
 /** Behind the last of them: DynamoDB refuses to go on from a key at the very end. */
 const lastSortKey = `${sortKeys[2]}~`;
-const attributes = ["data", "event", "receipts", "schemaVersion", "state"];
+const attributes = ["document", "event", "receipts", "schemaVersion", "state"];
 
 export function storedChanges(client: DynamoDBClient, TableName: string): StoredChanges {
   return {
@@ -127,8 +127,8 @@ async function* readPartition(
   const query = {
     TableName,
     KeyConditionExpression: "pk = :pk AND sk BETWEEN :first AND :last",
-    ProjectionExpression: "pk, sk, schemaVersion, #data, #event, receipts, #state",
-    ExpressionAttributeNames: { "#data": "data", "#event": "event", "#state": "state" },
+    ProjectionExpression: "pk, sk, schemaVersion, #document, #event, receipts, #state",
+    ExpressionAttributeNames: { "#document": "document", "#event": "event", "#state": "state" },
     ExpressionAttributeValues: marshall({ ":pk": pk, ":first": first, ":last": lastSortKey }),
     ConsistentRead: true,
     ...(after && { ExclusiveStartKey: marshall(after) }),

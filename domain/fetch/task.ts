@@ -79,6 +79,11 @@ function common(subject: Subject, { cause, correlationId, userId }: TaskCause): 
   return { schemaVersion: fetchTaskVersion, subject, cause, ...present({ correlationId, userId }) };
 }
 
+/** Everyone whom a task is about: nothing is called for who was erased. */
+export function subjectsOf({ subject, userId }: Pick<FetchTask, "subject" | "userId">): readonly Subject[] {
+  return userId === undefined ? [subject] : [subject, { kind: "user", id: userId }];
+}
+
 export function writeTask(task: FetchTask): string {
   return jsonText(task);
 }
@@ -114,11 +119,16 @@ export function readTask(text: string): FetchTask {
 export function mergeTasks(tasks: readonly FetchTask[]): readonly FetchTask[] {
   const merged = new Map<string, FetchTask>();
   for (const task of tasks) {
-    const key = task.task === "fetchDocument" ? groupOf(task) : deduplicationOf(task);
+    const key = mergeKeyOf(task);
     const known = merged.get(key);
     if (known === undefined || isLater(task, known)) merged.set(key, task);
   }
   return [...merged.values()];
+}
+
+/** Tasks of one key are merged. */
+export function mergeKeyOf(task: FetchTask): string {
+  return task.task === "fetchDocument" ? groupOf(task) : deduplicationOf(task);
 }
 
 function isLater(task: FetchTask, known: FetchTask): boolean {

@@ -11,12 +11,6 @@ export type Pace = {
 /** After so many receives SQS itself moves a task to the dead-letter queue, and says no reason. */
 export const maxReceiveCount = 1000;
 
-/** The longest outage that tasks can be given, in hours: at the longest wait they are received about 980 times. */
-export const maxOutageInHours = 240;
-
-const lastReceive = 990;
-const maxAgeInMillis = 13 * 86_400_000;
-
 /**
  * How long a task is hidden, in whole seconds. Short waits are spread widely, so that what failed together does not come
  * back together; the longest hardly, for receives are few.
@@ -36,11 +30,31 @@ export function waitFor(
   return Math.max(1, Math.min(maxSeconds, Math.ceil(wait)));
 }
 
-/**
- * Whether a task that failed goes to the dead-letter queue with its reason, before SQS moves or drops it without one.
- * @param sentAt SQS's `SentTimestamp`, milliseconds since 1970
- * @param now by a service's clock, as `timeBefore` of `coverage.ts`
- */
-export function isGivenUp(receives: number, sentAt: number, now: number): boolean {
-  return receives >= lastReceive || now - sentAt >= maxAgeInMillis;
+/** When a task is given up, before SQS moves it (for its receives) or drops it (for its age) without a reason. */
+export type GiveUpLimits = { readonly maxReceives: number; readonly maxAgeSeconds: number };
+
+/** Receives that are left to a task that is given up, for crashes while it is moved. */
+const receivesForCrashes = 10;
+
+/** A task is given up a day before a queue that keeps it for two weeks would drop it. */
+const partOfRetention = 13 / 14;
+
+/** @param retentionSeconds of the queue: how long it keeps a message */
+export function giveUpLimits(retentionSeconds: number): GiveUpLimits {
+  return {
+    maxReceives: maxReceiveCount - receivesForCrashes,
+    maxAgeSeconds: Math.floor(retentionSeconds * partOfRetention),
+  };
+}
+
+/** @param ageInSeconds since SQS took the task, by a service's clock */
+export function isGivenUp(receives: number, ageInSeconds: number, limits: GiveUpLimits): boolean {
+  return receives >= limits.maxReceives || ageInSeconds >= limits.maxAgeSeconds;
+}
+
+/** The longest outage of the provider, in hours, for which waits of at most `maxSeconds` leave receives enough. */
+export function longestOutageInHours(maxSeconds: number, { maxReceives, maxAgeSeconds }: GiveUpLimits): number {
+  // The longest wait is shortened by its jitter, see `waitFor`.
+  const seconds = Math.min(maxAgeSeconds, maxReceives * maxSeconds * (1 - 1 / 64));
+  return Math.floor(seconds / 3_600);
 }

@@ -2,9 +2,13 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { backgroundInvoker } from "../../adapters/aws/background-invoker.ts";
-import { dataClaims } from "../../adapters/dynamodb/claims.ts";
-import { contentStore } from "../../adapters/dynamodb/document-store.ts";
+import { serviceClock } from "../../adapters/aws/service-clock.ts";
+import { documentReader, documentStore } from "../../adapters/dynamodb/documents.ts";
+import { sharedReads } from "../../adapters/dynamodb/shared-reads.ts";
+import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
+import { findErased } from "../../adapters/erasure/tombstones.ts";
 import { keptPages } from "../../adapters/s3/kept-pages.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { messageVisibility } from "../../adapters/sqs/message-visibility.ts";
@@ -16,6 +20,7 @@ import {
   parseProviderSettings,
   parseStartEndpoints,
 } from "../../domain/fetch/provider-settings.ts";
+import { giveUpLimits } from "../../domain/fetch/waiting.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { tokenCalls } from "../runtime/token-calls.ts";
@@ -23,38 +28,43 @@ import { fetcher } from "./fetcher.ts";
 
 const settings = readSettings();
 const provider = parseProviderSettings(settings.provider);
-const queues = new SQSClient({});
+const sqs = new SQSClient({});
+const secrets = new SecretsManagerClient({});
 const table = new DynamoDBClient({});
 const tableName = variable("TABLE_NAME");
 const now = () => new Date();
 
+// One request for all that a batch reads, and one for what it writes.
+const shared = { read: sharedReads(table, tableName), write: sharedWrites(table, tableName) };
 const overflow = overflowBucket(variable("OVERFLOW_BUCKET"));
 const timeoutSeconds = numberOf(settings, "timeoutSeconds");
 
-const wakeRefresher = backgroundInvoker(variable("REFRESH_FUNCTION_NAME"));
 const handle = fetcher({
-  versionedRecords: versionedRecords(table, tableName),
-  claimData: dataClaims(table, tableName, timeoutSeconds, now),
-  storeContent: contentStore(table, tableName, overflow),
+  versionedRecords: versionedRecords(table, tableName, shared),
+  documents: documentStore(shared.read, shared.write, overflow),
+  readDocuments: documentReader(table, tableName),
+  findErased: findErased(shared.read, subjectDigest(secrets, variable("ERASURE_KEY_ARN"))),
   keptPages: keptPages(overflow),
   longestRunInMillis: longestRunInSeconds(timeoutSeconds) * 1000,
-  ...tokenCalls({ table, secrets: new SecretsManagerClient({}) }, provider, {
+  ...tokenCalls({ table, secrets }, provider, {
     now,
     patienceInSeconds: 0,
-    askRefresh: wakeRefresher,
+    askRefresh: backgroundInvoker(variable("REFRESH_FUNCTION_NAME")),
   }),
-  send: sqsSender(queues),
-  hide: messageVisibility(queues),
-  queueUrl: variable("FETCH_QUEUE_URL"),
-  deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
+  send: sqsSender(sqs),
+  hide: messageVisibility(sqs),
+  queues: {
+    fetch: { url: variable("FETCH_QUEUE_URL"), deadLetterUrl: variable("DEAD_LETTER_QUEUE_URL") },
+    checks: { url: variable("CHECK_QUEUE_URL"), deadLetterUrl: variable("CHECK_DEAD_LETTER_QUEUE_URL") },
+  },
   provider,
   startEndpoints: parseStartEndpoints(settings.startEndpoints),
   readAfterSeconds: numberOf(settings, "readAfterSeconds"),
   retrying: {
     retry: parseRetrySettings(settings.retry),
-    longestOutageHours: numberOf(settings, "longestOutageHours"),
-    maxReceiveCount: numberOf(settings, "maxReceiveCount"),
+    limits: giveUpLimits(numberOf(settings, "retentionSeconds")),
   },
+  clock: serviceClock(table),
   now,
   random: Math.random,
   log,

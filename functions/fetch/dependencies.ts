@@ -1,6 +1,7 @@
-import type { ClaimData } from "../../adapters/dynamodb/claims.ts";
-import type { StoreContent } from "../../adapters/dynamodb/document-store.ts";
+import type { ServiceClock } from "../../adapters/aws/service-clock.ts";
+import type { DocumentStore, ReadDocuments } from "../../adapters/dynamodb/documents.ts";
 import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import type { FindErased } from "../../adapters/erasure/tombstones.ts";
 import type { Call } from "../../adapters/provider/with-token.ts";
 import type { KeptPages } from "../../adapters/s3/kept-pages.ts";
 import type { Hide } from "../../adapters/sqs/message-visibility.ts";
@@ -8,12 +9,19 @@ import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { ProviderSettings } from "../../domain/fetch/provider-settings.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Gate } from "../runtime/provider-calls.ts";
-import type { RetryDecisionSettings } from "./retry-decision.ts";
+import type { RetryLimits } from "./retry-decision.ts";
+
+/** A queue of tasks, and where those are sent that are given up. */
+export type TaskQueue = { readonly url: string; readonly deadLetterUrl: string };
+
+/** `checks` is where checks of starts wait until they are due. */
+export type TaskQueues = { readonly fetch: TaskQueue; readonly checks: TaskQueue };
 
 export type FetcherDependencies = {
   readonly versionedRecords: VersionedRecords;
-  readonly claimData: ClaimData;
-  readonly storeContent: StoreContent;
+  readonly documents: DocumentStore;
+  readonly readDocuments: ReadDocuments;
+  readonly findErased: FindErased;
   readonly keptPages: KeptPages;
   /** Guarded: a call that may not be made now throws a retryable failure. */
   readonly call: Call;
@@ -21,8 +29,7 @@ export type FetcherDependencies = {
   readonly gate: Gate;
   readonly send: Send;
   readonly hide: Hide;
-  readonly queueUrl: string;
-  readonly deadLetterQueueUrl: string;
+  readonly queues: TaskQueues;
   readonly provider: ProviderSettings;
   /** What is fetched when an account becomes connected. */
   readonly startEndpoints: readonly string[];
@@ -30,7 +37,10 @@ export type FetcherDependencies = {
   readonly longestRunInMillis: number;
   /** So long events may take to answer a start, before its endpoints are read anyway. */
   readonly readAfterSeconds: number;
-  readonly retrying: RetryDecisionSettings;
+  readonly retrying: RetryLimits;
+  /** What has to be right to the hour is timed by this, never by the function's own clock. */
+  readonly clock: ServiceClock;
+  /** For what the provider answered, as messages tell it. */
   readonly now: () => Date;
   readonly random: () => number;
   readonly log: Log;

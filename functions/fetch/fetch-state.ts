@@ -3,25 +3,23 @@ import { permanent } from "../../domain/core/failures.ts";
 import { isFields, optionalBoolean, parseJson } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { fillPath, type ProviderSettings } from "../../domain/fetch/provider-settings.ts";
-import type { TaskOf } from "../../domain/fetch/tasks.ts";
+import type { StateTask } from "../../domain/fetch/task.ts";
 import { type Answer, applyProviderAnswer, type State } from "../../domain/state/state.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
+import type { TaskResult } from "./task-result.ts";
 
-/**
- * Asks the provider for a state that events contradict each other about.
- * @returns whether the provider was called; false where the state has moved on
- */
-export async function fetchState(task: TaskOf<"ask">, dependencies: FetcherDependencies): Promise<boolean> {
+/** Asks the provider for a state that events contradict each other about; `void` where the state has moved on. */
+export async function fetchState(task: StateTask, dependencies: FetcherDependencies): Promise<TaskResult> {
   const { subject, version, correlationId } = task;
   const { call, versionedRecords, provider, now } = dependencies;
   const known = await versionedRecords.loadState(subject);
   const path = pathOfState(subject, provider);
-  if (known?.version !== version || path === undefined) return false;
+  if (known?.version !== version || path === undefined) return "void";
   const answer = await call({ method: "GET", path: fillPath(path, subject) });
   const applied = (state: State | undefined) =>
     applyProviderAnswer(state, version, answerOf(subject, answer), { at: now(), correlationId });
   await versionedRecords.state(subject, applied, known);
-  return true;
+  return "done";
 }
 
 function pathOfState(subject: Subject, { paths }: ProviderSettings): string | undefined {

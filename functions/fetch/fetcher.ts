@@ -1,16 +1,19 @@
-import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { Call } from "../../adapters/provider/with-token.ts";
+import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
-import { readTaskText, type Task } from "../../domain/fetch/tasks.ts";
+import type { DocumentTask, FetchTask } from "../../domain/fetch/task.ts";
 import { oneAtATime } from "../runtime/one-at-a-time.ts";
-import { sqsBatch } from "../runtime/sqs-batch.ts";
+import { wholeSqsBatch } from "../runtime/sqs-batch.ts";
+import { type Delivered, readDelivered } from "./delivered-tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
+import { fetchDocument } from "./fetch-document.ts";
 import { fetchState } from "./fetch-state.ts";
 import { postpone } from "./postpone.ts";
-import { read } from "./read.ts";
 import type { PagesDependencies } from "./read-pages.ts";
-import { start } from "./start.ts";
-import { check } from "./verify-start.ts";
+import { startFetch } from "./start-fetch.ts";
+import type { TaskResult } from "./task-result.ts";
+import { verifyStart } from "./verify-start.ts";
 
 /** What Lambda says of an invocation. */
 type Invocation = Pick<Context, "getRemainingTimeInMillis">;
@@ -18,7 +21,7 @@ type Invocation = Pick<Context, "getRemainingTimeInMillis">;
 /** Its calls end in the function's time. */
 type TimedDependencies = FetcherDependencies & Pick<PagesDependencies, "inTurn" | "timeLeft">;
 
-/** Does the tasks of the fetch queue: starts data fetches, reads data, asks for states, checks starts. */
+/** Does the tasks of the fetch queue: starts data fetches, reads documents, asks for states, verifies starts. */
 export function fetcher(
   dependencies: FetcherDependencies,
 ): (event: SQSEvent, invocation: Invocation) => Promise<SQSBatchResponse> {
@@ -27,30 +30,67 @@ export function fetcher(
     const timeLeft = () => invocation.getRemainingTimeInMillis() - dependencies.longestRunInMillis;
     const call: Call = (apiCall) => dependencies.call({ ...apiCall, timeLeft });
     const timed = { ...dependencies, call, timeLeft, inTurn };
-    return sqsBatch(({ body }) => perform(readTaskText(body), timed), postpone(dependencies))(event);
+    return wholeSqsBatch((records) => performAll(records, timed), postpone(dependencies))(event);
   };
 }
 
-async function perform(task: Task, dependencies: TimedDependencies): Promise<void> {
-  const isDone = await dispatch(task, dependencies);
-  const { task: name, subject, correlationId } = task;
-  dependencies.log(isDone ? "TASK_DONE" : "TASK_VOID", {
-    task: name,
-    subject: nameOf(subject),
-    correlationId,
+/** One call covers the tasks of one document; groups don't wait for each other. */
+async function performAll(
+  records: readonly SQSRecord[],
+  dependencies: TimedDependencies,
+): Promise<readonly (Failure | undefined)[]> {
+  const { groups, unreadable } = readDelivered(records);
+  const failures = new Map(unreadable);
+  const performed = groups.map(async (group) => {
+    for (const [index, result] of (await performGroup(group, dependencies)).entries()) {
+      const delivered = group[index];
+      if (delivered === undefined) continue;
+      if (typeof result === "object") failures.set(delivered.delivery.messageId, result);
+      else logResult(result, delivered.task, dependencies);
+    }
   });
+  await Promise.all(performed);
+  return records.map(({ messageId }) => failures.get(messageId));
 }
 
-/** @returns whether there was anything to do; false where the task was overtaken */
-function dispatch(task: Task, dependencies: TimedDependencies): Promise<boolean> {
-  switch (task.task) {
-    case "start":
-      return start(task, dependencies);
-    case "read":
-      return read(task, dependencies);
-    case "ask":
-      return fetchState(task, dependencies);
-    case "check":
-      return check(task, dependencies);
+async function performGroup(
+  group: readonly Delivered[],
+  dependencies: TimedDependencies,
+): Promise<readonly TaskResult[]> {
+  const documents = group.filter(isOfDocument);
+  try {
+    if (documents.length > 0) return await fetchDocument(documents, dependencies);
+  } catch (error) {
+    const failure = failureOf(error);
+    return group.map(() => failure);
   }
+  const results: TaskResult[] = [];
+  for (const delivered of group) results.push(await performOne(delivered, dependencies).catch(failureOf));
+  return results;
+}
+
+function isOfDocument(delivered: Delivered): delivered is Delivered<DocumentTask> {
+  return delivered.task.task === "fetchDocument";
+}
+
+async function performOne({ task, delivery }: Delivered, dependencies: TimedDependencies): Promise<TaskResult> {
+  switch (task.task) {
+    case "startFetch":
+      return startFetch({ task: { ...task, task: "startFetch" }, delivery }, dependencies);
+    case "fetchState":
+      return fetchState({ ...task, task: "fetchState" }, dependencies);
+    case "verifyStart":
+      return verifyStart(task, dependencies);
+    case "fetchDocument":
+      throw new Error("A document's tasks are done together");
+  }
+}
+
+function logResult(
+  result: Exclude<TaskResult, Failure>,
+  { task, subject, correlationId }: FetchTask,
+  { log }: TimedDependencies,
+): void {
+  const code = result === "done" ? "TASK_DONE" : "TASK_VOID";
+  log(code, { task, subject: nameOf(subject), correlationId });
 }

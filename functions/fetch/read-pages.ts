@@ -1,15 +1,15 @@
 import { type Parts, sizeOf } from "../../adapters/aws/compressed.ts";
-import { type Content, contentOf } from "../../adapters/dynamodb/document-store.ts";
+import { type Content, contentOf } from "../../adapters/dynamodb/documents.ts";
 import type { Call } from "../../adapters/provider/with-token.ts";
-import type { KeptPages } from "../../adapters/s3/kept-pages.ts";
-import { FailureError, failureOf, permanent, waiting } from "../../domain/core/failures.ts";
+import type { KeptPages, PagesOf, PartialList } from "../../adapters/s3/kept-pages.ts";
+import { failureOf, permanent, retryable, waiting } from "../../domain/core/failures.ts";
+import type { ReadInPages } from "../../domain/fetch/coverage.ts";
 import { type Continuation, itemsIn, type Page, pageCall, readPage } from "../../domain/fetch/paging.ts";
 import {
   longestCallInSeconds,
   type ProviderSettings,
   readPath,
 } from "../../domain/fetch/provider-settings.ts";
-import { type TaskOf, writeTask } from "../../domain/fetch/tasks.ts";
 import type { OneAtATime } from "../runtime/one-at-a-time.ts";
 
 export type PagesDependencies = {
@@ -22,33 +22,37 @@ export type PagesDependencies = {
   readonly timeLeft: () => number;
 };
 
-/**
- * One document that is being read.
- * @param noted what was requested before the first page; see `domain/fetch/document.ts`
- */
-type Reading = PagesDependencies & { readonly task: TaskOf<"read">; readonly noted: number };
+/** One document that is being read for the task of a message. */
+type Reading = PagesDependencies & {
+  readonly of: PagesOf;
+  readonly read: ReadInPages;
+  /** What an earlier run had read of it. */
+  readonly kept: PartialList | undefined;
+};
 
 /** A list as far as it was read. */
-type List = { readonly from: Continuation; readonly items: Parts };
+type List = Pick<PartialList, "from" | "items">;
 
 /**
  * Reads a document, page by page where it comes in pages, and makes of it what the provider would have answered in
  * one: the last page with the items of all. An answer that is no page is left as it is, byte for byte.
+ * @param kept what an earlier run had read of it, to go on with
  * @returns undefined where the provider has none
- * @throws a failure that carries the task to go on with, where a page fails or the time is over
+ * @throws a failure, where a page fails or the time is over; what was read until then is kept
  */
-export async function readPages(reading: Reading): Promise<Content | undefined> {
-  const { task, keptPages, provider, inTurn } = reading;
-  const { progress } = task;
-  if (progress !== undefined) {
+export async function readPages(
+  of: PagesOf,
+  { asOf, by, known }: ReadInPages,
+  kept: PartialList | undefined,
+  dependencies: PagesDependencies,
+): Promise<Content | undefined> {
+  const { inTurn, provider } = dependencies;
+  const reading: Reading = { ...dependencies, of, read: { asOf, by, known }, kept };
+  if (kept !== undefined) {
     return inTurn(async (hasWaited) => {
-      const kept = await keptPages.find(task.subject, task, progress.kept);
-      if (kept === undefined) throw fromTheStart(task, "the pages read so far are gone");
-      // The pages so far may all have been empty.
-      const list = { from: progress.from, items: kept.byteLength === 0 ? [] : [kept] };
       // Otherwise each run reads one page at least, however short its time is.
-      if (hasWaited) await checkTime(list, reading);
-      return follow(list, reading);
+      if (hasWaited) await checkTime(kept, reading);
+      return follow(kept, reading);
     });
   }
   const text = await callFor(reading);
@@ -80,7 +84,8 @@ async function follow(begun: List, reading: Reading): Promise<Content> {
 /** @throws where another call might not end in time: another run goes on */
 async function checkTime(list: List, reading: Reading): Promise<void> {
   if (reading.timeLeft() >= longestCallInSeconds(reading.provider) * 1000) return;
-  throw await later(waiting("more pages are left", 0), list, reading);
+  await keep(list, reading);
+  throw waiting("more pages are left", 0);
 }
 
 async function nextPage(list: List, reading: Reading): Promise<string> {
@@ -89,39 +94,27 @@ async function nextPage(list: List, reading: Reading): Promise<string> {
     if (text !== undefined) return text;
   } catch (error) {
     const failure = failureOf(error);
-    if (failure.kind === "retryable") throw await later(error, list, reading);
+    if (failure.kind === "retryable") {
+      await keep(list, reading);
+      throw error;
+    }
     if (failure.status !== 400) throw error;
   }
-  throw fromTheStart(reading.task, "the provider does not go on with its pages");
+  // Cursors end, and what they led to can be gone: the list is read from its first page again.
+  await reading.keptPages.forget(reading.of);
+  throw retryable("the provider does not go on with its pages");
 }
 
-async function callFor({ task, call, provider }: Reading, from?: Continuation): Promise<string | undefined> {
-  const path = readPath(provider, task.subject, task);
+async function callFor({ of, call, provider }: Reading, from?: Continuation): Promise<string | undefined> {
+  const path = readPath(provider, of.subject, of);
   const answer = await call({ method: "GET", ...pageCall(path, provider.paging, from) });
   return answer.found ? answer.text : undefined;
 }
 
-/** The failure, with a task that goes on where this one came to. */
-async function later(
-  error: unknown,
-  { from, items }: List,
-  { task, noted, keptPages }: Reading,
-): Promise<unknown> {
-  const failure = failureOf(error);
-  // The task itself says so already.
-  if (failure.kind === "permanent" || task.progress?.from.pages === from.pages) return error;
-  try {
-    const kept = await keptPages.keep(task.subject, task, separated(items));
-    return new FailureError({ ...failure, instead: writeTask({ ...task, progress: { noted, from, kept } }) });
-  } catch (unkept) {
-    // Then the pages are read again, which is an attempt: it must not go on for ever.
-    return unkept;
-  }
-}
-
-/** Cursors end, and what they led to can be gone: the list is read from its first page again. */
-function fromTheStart({ progress: _, ...task }: TaskOf<"read">, reason: string): FailureError {
-  return new FailureError({ kind: "retryable", reason, delayInSeconds: 0, instead: writeTask(task) });
+/** Keeps the list for another run, where it came further than what is kept already. */
+async function keep({ from, items }: List, { of, read, kept, keptPages }: Reading): Promise<void> {
+  if (kept?.from.pages === from.pages) return;
+  await keptPages.keep(of, { read, from, items: separated(items) });
 }
 
 function itemsOf(text: string, { items }: Page): Parts {

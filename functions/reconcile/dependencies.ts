@@ -1,3 +1,4 @@
+import type { ReadDocuments } from "../../adapters/dynamodb/documents.ts";
 import type { Partitions } from "../../adapters/dynamodb/partitions.ts";
 import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
@@ -14,9 +15,10 @@ export type ReconcilerDependencies = {
   readonly checkpoint: Checkpoint<Run>;
   readonly versionedRecords: VersionedRecords;
   readonly partitions: Partitions;
+  readonly readDocuments: ReadDocuments;
   readonly send: Send;
-  /** The queues that webhooks go through as well. */
-  readonly queueUrls: { readonly users: string; readonly accounts: string };
+  /** The queues that webhooks go through as well, and that of fetch tasks. */
+  readonly queueUrls: { readonly users: string; readonly accounts: string; readonly fetch: string };
   readonly settings: ReconcileSettings;
   /** A tick ends by itself while there is still time for one call. */
   readonly longestCallInMillis: number;

@@ -1,33 +1,29 @@
+import { FailureError } from "../../domain/core/failures.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { isFetchedBefore, requestFetchFor } from "../../domain/fetch/document.ts";
+import { documentTask } from "../../domain/fetch/task.ts";
 import { correlationOfRun } from "../../domain/reconcile/reconciliation.ts";
+import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
 import type { ReconcilerDependencies } from "./dependencies.ts";
 
 /**
- * Wants the data of an account again that was fetched last before the setting's time: its tasks then come from the
- * stream, as all others do. One run wants a document once.
- * @returns how many documents were requested
+ * Has the documents of an account read again that were read last before the setting's time.
+ * @param startedAt of the run, which asks for a document once
+ * @returns how many documents are to be read
+ * @throws a failure where a task can't be sent
  */
 export async function rereadOld(
   subject: Subject,
   startedAt: string,
-  { partitions, versionedRecords, settings, now }: ReconcilerDependencies,
+  { readDocuments, send, queueUrls, settings, now }: ReconcilerDependencies,
 ): Promise<number> {
-  const oldest = new Date(now().getTime() - settings.rereadAfterDays * 86_400_000).toISOString();
-  let count = 0;
-  for (const name of await partitions.documentsOf(subject)) {
-    if (!isFetchedBefore(name, oldest)) continue;
-    let isWanted = false;
-    await versionedRecords.document(subject, name, (known) => {
-      if (known === undefined || !isFetchedBefore(known, oldest)) return undefined;
-      const next = requestFetchFor(known, subject, name, {
-        key: `reread.${startedAt}`,
-        correlationId: correlationOfRun(startedAt),
-      });
-      isWanted = next !== undefined;
-      return next;
-    });
-    if (isWanted) count += 1;
-  }
-  return count;
+  const oldest = now().getTime() - settings.rereadAfterDays * 86_400_000;
+  const cause = { cause: `reread.${startedAt}`, correlationId: correlationOfRun(startedAt) };
+  const tasks = (await readDocuments(subject))
+    .filter(({ document: { asOf } }) => asOf < oldest)
+    .map(({ document }) => documentTask(subject, document, oldest, { ...cause, userId: document.userId }));
+  if (tasks.length === 0) return 0;
+  const failures = await send(queueUrls.fetch, tasks.map(fetchTaskMessage));
+  const failed = failures.find((failure) => failure !== undefined);
+  if (failed !== undefined) throw new FailureError(failed);
+  return tasks.length;
 }

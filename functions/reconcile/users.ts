@@ -2,6 +2,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
+import { documentReader } from "../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../adapters/dynamodb/partitions.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
@@ -37,8 +38,13 @@ const handle = sanitizeErrors(
     checkpoint: checkpoint(table, tableName),
     versionedRecords: versionedRecords(table, tableName),
     partitions: partitions(table, tableName),
+    readDocuments: documentReader(table, tableName),
     send: sqsSender(new SQSClient({})),
-    queueUrls: { users: variable("USERS_QUEUE_URL"), accounts: variable("ACCOUNTS_QUEUE_URL") },
+    queueUrls: {
+      users: variable("USERS_QUEUE_URL"),
+      accounts: variable("ACCOUNTS_QUEUE_URL"),
+      fetch: variable("FETCH_QUEUE_URL"),
+    },
     settings: reconcile,
     longestCallInMillis: 1_000 * (patienceInSeconds + connectSeconds + headersSeconds + bodySeconds),
     now,

@@ -1,6 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { sharedReads } from "../../adapters/dynamodb/shared-reads.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { findErased } from "../../adapters/erasure/tombstones.ts";
@@ -29,15 +30,17 @@ const handle = sanitizeErrors(
   relay({
     versionedRecords: versionedRecords(table, tableName),
     link: linkTable(table, tableName),
-    findErased: findErased(table, tableName, digestOf),
+    findErased: findErased(sharedReads(table, tableName), digestOf),
     outbox: outbox(
       send,
       { fetch: variable("FETCH_QUEUE_URL"), erase: variable("ERASE_QUEUE_URL") },
       publisher(send, subscribers, log),
     ),
-    readByRange: parseReadByRange(settings.readByRange),
     erasesOnDeletion: settings.erasesOnDeletion === true,
-    eventSource: textOf(settings, "eventSource"),
+    settings: {
+      source: textOf(settings, "eventSource"),
+      readByRange: parseReadByRange(settings.readByRange),
+    },
     log,
   }),
 );

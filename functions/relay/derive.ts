@@ -3,7 +3,7 @@ import { readChange, type StreamRecord } from "../../adapters/streams/change-str
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { type Consequence, consequencesOf } from "../../domain/message/consequences.ts";
+import { type Consequence, consequencesOf, type DeriveSettings } from "../../domain/message/consequences.ts";
 import {
   type EraseTask,
   eraseTaskForLateData,
@@ -26,8 +26,7 @@ export type DeriveDependencies = {
   readonly findErased: FindErased;
   /** Whether a user is erased whose deletion is certain. */
   readonly erasesOnDeletion: boolean;
-  /** The `source` of subscribers' messages. */
-  readonly eventSource: string;
+  readonly settings: DeriveSettings;
   readonly log: Log;
 };
 
@@ -57,7 +56,7 @@ export async function derive(
   );
 }
 
-function deriveOne(record: StreamRecord, { erasesOnDeletion, eventSource }: DeriveDependencies): Derived {
+function deriveOne(record: StreamRecord, { erasesOnDeletion, settings }: DeriveDependencies): Derived {
   const change = readChange(record);
   const erasure = erasesOnDeletion ? erasureOnDeletion(change) : undefined;
   const correlationId = correlationOfChange(change);
@@ -66,7 +65,7 @@ function deriveOne(record: StreamRecord, { erasesOnDeletion, eventSource }: Deri
     correlationId,
     subjects: subjectsIn(change),
     consequences: [
-      ...consequencesOf(change, eventSource),
+      ...consequencesOf(change, settings),
       ...(erasure === undefined ? [] : [erase(erasure, correlationId)]),
     ],
   };

@@ -1,35 +1,32 @@
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { Failure } from "../../domain/core/failures.ts";
-import { writeTask } from "../../domain/fetch/tasks.ts";
+import { type FetchTask, mergeKeyOf, mergeTasks } from "../../domain/fetch/task.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
 import { writeEraseTask } from "../../domain/recovery/erasure.ts";
+import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
 import { deliver, type Publish } from "../runtime/subscriber-queues.ts";
 
 type Outgoing = Extract<Consequence, { do: "call" | "erase" | "publish" }>;
 
+/** @param index of the record of the batch of which something could not be sent */
+type Fail = (index: number, failure: Failure) => void;
+
 /**
  * Sends what leaves the table, batched over the whole invocation.
  * @param lists for each record of the batch, what it leads to
- * @param fail is given the index of each record of which something could not be sent
  */
-export type Outbox = (
-  lists: readonly (readonly Outgoing[])[],
-  fail: (index: number, failure: Failure) => void,
-) => Promise<void>;
+export type Outbox = (lists: readonly (readonly Outgoing[])[], fail: Fail) => Promise<void>;
 
 export type TaskQueues = { readonly fetch: string; readonly erase: string };
 
 export function outbox(send: Send, queues: TaskQueues, publish: Publish): Outbox {
   return async (lists, fail) => {
     const outgoing = lists.flatMap((list, index) => list.map((consequence) => ({ index, consequence })));
-    const failed = await Promise.all([
-      deliver(
-        send,
-        queues.fetch,
-        outgoing.flatMap(({ index, consequence }) =>
-          consequence.do === "call" ? [{ index, body: writeTask(consequence.task) }] : [],
-        ),
-      ),
+    const tasks = outgoing.flatMap(({ index, consequence }) =>
+      consequence.do === "call" ? [{ index, task: consequence.task }] : [],
+    );
+    const [, ...failed] = await Promise.all([
+      sendTasks(tasks, { send, queueUrl: queues.fetch }, fail),
       deliver(
         send,
         queues.erase,
@@ -45,4 +42,20 @@ export function outbox(send: Send, queues: TaskQueues, publish: Publish): Outbox
     ]);
     for (const { text, failure } of failed.flat()) fail(text.index, failure);
   };
+}
+
+/** The tasks of one document become one; where that can't be sent, all records fail that led to it. */
+async function sendTasks(
+  tasks: readonly { readonly index: number; readonly task: FetchTask }[],
+  { send, queueUrl }: { readonly send: Send; readonly queueUrl: string },
+  fail: Fail,
+): Promise<void> {
+  const merged = mergeTasks(tasks.map(({ task }) => task));
+  if (merged.length === 0) return;
+  const failures = await send(queueUrl, merged.map(fetchTaskMessage));
+  const failureOfKey = new Map(merged.map((task, index) => [mergeKeyOf(task), failures[index]]));
+  for (const { index, task } of tasks) {
+    const failure = failureOfKey.get(mergeKeyOf(task));
+    if (failure !== undefined) fail(index, failure);
+  }
 }

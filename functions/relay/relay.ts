@@ -1,13 +1,10 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
 import { partitionOf } from "../../adapters/dynamodb/keys.ts";
-import type { RecordName, Revise, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import type { Revise, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { Link } from "../../adapters/s3/links.ts";
 import type { StreamRecord } from "../../adapters/streams/change-stream.ts";
 import { type Failure, FailureError, failureOf } from "../../domain/core/failures.ts";
-import { present } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { requestFetch } from "../../domain/fetch/document.ts";
-import { type DataName, rangeOf } from "../../domain/fetch/document-name.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
 import { applyEvent } from "../../domain/state/state.ts";
 import type { Log } from "../runtime/log.ts";
@@ -18,11 +15,9 @@ export type RelayDependencies = DeriveDependencies & {
   readonly versionedRecords: Pick<VersionedRecords, "readAhead">;
   readonly link: Link;
   readonly outbox: Outbox;
-  /** The kinds of subjects whose data is read by the dates that its events announce. */
-  readonly readByRange: readonly string[];
 };
 
-type Inside = Extract<Consequence, { do: "applyEvent" | "requestFetch" | "link" }>;
+type Inside = Extract<Consequence, { do: "applyEvent" | "link" }>;
 type Outgoing = Exclude<Consequence, Inside>;
 
 /**
@@ -51,7 +46,7 @@ function outgoingOf({ consequences, failure }: Step): readonly Outgoing[] {
 }
 
 function isInside(consequence: Consequence): consequence is Inside {
-  return consequence.do === "applyEvent" || consequence.do === "requestFetch" || consequence.do === "link";
+  return consequence.do === "applyEvent" || consequence.do === "link";
 }
 
 async function writeInside(steps: readonly Step[], dependencies: RelayDependencies): Promise<void> {
@@ -59,8 +54,10 @@ async function writeInside(steps: readonly Step[], dependencies: RelayDependenci
     step.consequences.filter(isInside).map((consequence) => ({ step, consequence })),
   );
   if (inside.length === 0) return;
-  const records = inside.flatMap(({ consequence }) => recordOf(consequence, dependencies));
-  const revise = await dependencies.versionedRecords.readAhead(records);
+  const states = inside.filter(({ consequence }) => consequence.do === "applyEvent");
+  const revise = await dependencies.versionedRecords.readAhead(
+    states.map(({ consequence }) => subjectOf(consequence)),
+  );
   const partitions = new Map<string, Write[]>();
   for (const { step, consequence } of inside) {
     const partition = partitionOf(subjectOf(consequence));
@@ -95,38 +92,11 @@ function subjectOf(consequence: Inside): Subject {
   return consequence.do === "link" ? { kind: "account", id: consequence.accountId } : consequence.subject;
 }
 
-/** The record that a consequence updates, if any. */
-function recordOf(consequence: Inside, dependencies: Pick<RelayDependencies, "readByRange">): RecordName[] {
-  switch (consequence.do) {
-    case "applyEvent":
-      return [{ subject: consequence.subject }];
-    case "requestFetch":
-      return [{ subject: consequence.subject, name: dataNameOf(consequence, dependencies) }];
-    case "link":
-      return [];
-  }
-}
-
-function dataNameOf(
-  { subject, endpoint, event }: Extract<Inside, { do: "requestFetch" }>,
-  { readByRange }: Pick<RelayDependencies, "readByRange">,
-): DataName {
-  const range = readByRange.includes(subject.kind) ? rangeOf(event) : undefined;
-  return present<DataName>({ endpoint, range });
-}
-
 function write(consequence: Inside, revise: Revise, dependencies: RelayDependencies): Promise<void> {
   switch (consequence.do) {
     case "applyEvent": {
       const { subject, event, receipts } = consequence;
       return revise.state(subject, (state) => applyEvent(state, event, receipts));
-    }
-    case "requestFetch": {
-      const { subject, event, receipts } = consequence;
-      const name = dataNameOf(consequence, dependencies);
-      return revise.document(subject, name, (known) =>
-        requestFetch(known, subject, name, { event, receipts }),
-      );
     }
     case "link":
       return dependencies.link(consequence.userId, consequence.accountId);

@@ -1,0 +1,145 @@
+import { type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { permanent } from "../../domain/core/failures.ts";
+import { type Fields, fieldsOf, optionalText, present } from "../../domain/core/parse.ts";
+import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import { type Document, parseDocument } from "../../domain/fetch/document.ts";
+import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
+import { compress, digestOf, expand, type Parts, sizeOf } from "../aws/compressed.ts";
+import type { OverflowBucket } from "../s3/overflow-bucket.ts";
+import { itemVersion, readItem } from "./items.ts";
+import { documentKey, documentPrefix, partitionOf } from "./keys.ts";
+import type { ReadKey } from "./shared-reads.ts";
+import type { WriteItem } from "./shared-writes.ts";
+
+/** Data as the provider gave it, byte for byte: JSON text, so that its numbers keep their digits. `digest` as `digestOf`. */
+export type Content = { readonly parts: Parts; readonly digest: string };
+
+export function contentOf(text: string | Parts): Content {
+  const parts = typeof text === "string" ? [Buffer.from(text)] : text;
+  return { parts, digest: digestOf(parts) };
+}
+
+/** Where a document's data lies, and how it is written there; neither place where the provider has none. */
+type Place = {
+  readonly codec?: Codec;
+  readonly content?: Uint8Array;
+  /** The key of an object. */
+  readonly object?: string;
+};
+type Codec = "gzip" | "identity";
+
+/** A document with the place of its data. */
+export type StoredDocument = { readonly document: Document; readonly place: Place };
+
+/**
+ * The most compressed bytes that lie in the item itself. Each write of an item is billed by its kilobytes, each object by
+ * a request: at about this size they cost the same.
+ */
+const inlineLimitInBytes = 6_144;
+
+/** Stores documents, each in one item; large data lies in S3 beside it. */
+export type DocumentStore = {
+  /** Reads consistently; those who read at the same time share a request. */
+  readonly load: (subject: Subject, name: DataName) => Promise<StoredDocument | undefined>;
+  /**
+   * Writes a document over the one that was read, and over no other.
+   * @param content undefined where the provider has none
+   */
+  readonly save: (
+    known: StoredDocument | undefined,
+    next: Document,
+    content: Content | undefined,
+  ) => Promise<"written" | "conflict">;
+};
+
+export function documentStore(read: ReadKey, write: WriteItem, overflow: OverflowBucket): DocumentStore {
+  return {
+    load: async (subject, name) => {
+      const item = await read(documentKey(subject, name));
+      return item && readDocument(item);
+    },
+    save: async (known, next, content) => {
+      const isSame = known?.document.digest === next.digest;
+      const place = isSame ? known?.place : content && (await placeOf(content, next, overflow));
+      const key = documentKey(next.subject, next);
+      const document = { ...next, ...place };
+      return write(
+        known === undefined
+          ? { kind: "insert", key, attributes: { schemaVersion: itemVersion, document } }
+          : {
+              kind: "update",
+              key,
+              attribute: "document",
+              value: document,
+              where: [{ path: ["document", "asOf"], is: "=", value: known.document.asOf }],
+            },
+      );
+    },
+  };
+}
+
+/** Large data lies under its subject's name, where an erasure finds it, and never in the place of other data. */
+async function placeOf({ parts, digest }: Content, document: Document, overflow: OverflowBucket): Promise<Place> {
+  const compressed = await compress(parts);
+  if (compressed.byteLength <= inlineLimitInBytes) {
+    const isSmaller = compressed.byteLength < sizeOf(parts);
+    return isSmaller
+      ? { codec: "gzip", content: compressed }
+      : { codec: "identity", content: Buffer.concat(parts) };
+  }
+  const { subject, asOf } = document;
+  const object = `data/${nameOf(subject)}/${nameOfData(document, "/")}/${asOf}.${digest}.json.gz`;
+  await overflow.put(object, compressed);
+  return { codec: "gzip", object };
+}
+
+function readDocument(item: Fields): StoredDocument {
+  const fields = fieldsOf(item.document, "document");
+  const { content } = fields;
+  const place = {
+    codec: codecOf(optionalText(fields, "codec")),
+    content: content instanceof Uint8Array ? content : undefined,
+    object: optionalText(fields, "object"),
+  };
+  return { document: parseDocument(fields), place: present<Place>(place) };
+}
+
+function codecOf(name: string | undefined): Codec | undefined {
+  if (name === undefined || name === "gzip" || name === "identity") return name;
+  throw permanent("document.codec: expected gzip or identity");
+}
+
+/** Reads all documents of a subject, each range of dates by itself. */
+export type ReadDocuments = (subject: Subject) => Promise<readonly StoredDocument[]>;
+
+export function documentReader(client: DynamoDBClient, TableName: string): ReadDocuments {
+  return async (subject) => {
+    const query = {
+      TableName,
+      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+      ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject), ":prefix": documentPrefix }),
+      ConsistentRead: true,
+    };
+    const found: StoredDocument[] = [];
+    for await (const { Items = [] } of paginateQuery({ client }, query)) {
+      found.push(...Items.map((item) => readDocument(readItem(item))));
+    }
+    return found;
+  };
+}
+
+/**
+ * Reads a document's data back whole, wherever it lies; undefined where the provider has none.
+ * @throws permanent failure where what is there is not what was stored
+ */
+export async function contentOfDocument(
+  { document, place }: StoredDocument,
+  overflow: Pick<OverflowBucket, "get">,
+): Promise<Content | undefined> {
+  if (document.digest === undefined) return undefined;
+  const bytes = place.object === undefined ? (place.content ?? new Uint8Array()) : await overflow.get(place.object);
+  const content = contentOf([place.codec === "gzip" ? await expand(bytes) : bytes]);
+  if (content.digest !== document.digest) throw permanent("the data is another than was stored");
+  return content;
+}

@@ -1,0 +1,111 @@
+import type { FindErased } from "../../adapters/erasure/tombstones.ts";
+import { sizeOf } from "../../adapters/aws/compressed.ts";
+import type { ServiceClock } from "../../adapters/aws/service-clock.ts";
+import type { Content, DocumentStore, StoredDocument } from "../../adapters/dynamodb/documents.ts";
+import { failureOf, retryable, waiting } from "../../domain/core/failures.ts";
+import {
+  type DeliveredTask,
+  isVoid,
+  outcomeOfWrite,
+  planRead,
+  timeBefore,
+  type WriteAnswer,
+} from "../../domain/fetch/coverage.ts";
+import { nameOf } from "../../domain/event/subjects.ts";
+import { type Document, documentAfter } from "../../domain/fetch/document.ts";
+import { type DocumentTask, subjectsOf } from "../../domain/fetch/task.ts";
+import type { Gate } from "../runtime/provider-calls.ts";
+import type { Delivered, Delivery } from "./delivered-tasks.ts";
+import { type PagesDependencies, readPages } from "./read-pages.ts";
+import type { TaskResult } from "./task-result.ts";
+
+export type DocumentDependencies = PagesDependencies & {
+  readonly documents: DocumentStore;
+  readonly findErased: FindErased;
+  readonly gate: Gate;
+  readonly clock: ServiceClock;
+};
+
+type Task = DeliveredTask & Delivery & { readonly task: DocumentTask };
+
+/**
+ * Reads a document and stores it: one call for all of its tasks that are open.
+ * @param delivered tasks of one document, in the order of their messages
+ * @returns what became of each
+ * @throws what keeps all of them from being looked at
+ */
+export async function fetchDocument(
+  delivered: readonly Delivered<DocumentTask>[],
+  dependencies: DocumentDependencies,
+): Promise<readonly TaskResult[]> {
+  const { gate, documents, keptPages, clock } = dependencies;
+  const tasks = delivered.map(({ task, delivery }): Task => ({ task, ...delivery, since: task.since }));
+  const [head] = tasks;
+  if (head === undefined) return [];
+  // Before anything is looked at: while the provider is down a task comes back many times, and costs no read then.
+  await gate();
+  const { subject } = head.task;
+  const [known, gone] = await Promise.all([documents.load(subject, head.task), erasedOf(tasks, dependencies)]);
+  const now = timeBefore(clock(), tasks);
+  const again = tasks.find(({ receives }) => receives > 1);
+  const kept = again && (await keptPages.find({ ...head.task, messageId: again.messageId }));
+  const plan = planRead(
+    tasks.filter((task) => !gone.has(task)),
+    known?.document,
+    { isErased: false, pages: kept?.read, now },
+  );
+  const results = new Map<Task, TaskResult>([...gone, ...plan.isVoid].map((task) => [task, "void"]));
+  const [lead] = plan.covered;
+  if (lead !== undefined) {
+    const of = { ...lead.task, messageId: lead.messageId };
+    const content = await readPages(of, plan, plan.isResumed ? kept : undefined, dependencies);
+    const found = content && { digest: content.digest, size: sizeOf(content.parts) };
+    const { asOf, by } = plan;
+    const next = documentAfter(known?.document, { asOf, by, task: lead.task }, found);
+    const written = await save({ known, next, content }, documents);
+    for (const task of [...plan.covered, ...plan.waiting]) {
+      results.set(task, resultOf(task, plan.covered.includes(task), written, now));
+    }
+  }
+  return tasks.map((task) => results.get(task) ?? failureOf(retryable("the task was not looked at")));
+}
+
+/** The tasks that are about somebody who was erased. */
+async function erasedOf(tasks: readonly Task[], { findErased }: DocumentDependencies): Promise<ReadonlySet<Task>> {
+  const names = await findErased(tasks.flatMap(({ task }) => subjectsOf(task)));
+  return new Set(tasks.filter(({ task }) => subjectsOf(task).some((subject) => names.has(nameOf(subject)))));
+}
+
+/** A write, what kept it from being made, and the document as it is known to be after it. */
+type Written = {
+  readonly answer: WriteAnswer;
+  readonly error?: unknown;
+  readonly document: Document | undefined;
+};
+
+type NextDocument = {
+  readonly known: StoredDocument | undefined;
+  readonly next: Document;
+  readonly content: Content | undefined;
+};
+
+async function save({ known, next, content }: NextDocument, documents: DocumentStore): Promise<Written> {
+  const reload = async () => (await documents.load(next.subject, next))?.document;
+  try {
+    const outcome = await documents.save(known, next, content);
+    if (outcome === "written") return { answer: "accepted", document: next };
+  } catch (error) {
+    // It may have been made all the same: only the document tells.
+    return { answer: "unknown", error, document: await reload() };
+  }
+  return { answer: "refused", document: await reload() };
+}
+
+function resultOf(task: Task, isCovered: boolean, { answer, error, document }: Written, now: number): TaskResult {
+  if (!isCovered) {
+    return isVoid(task, document, now) ? "void" : failureOf(waiting("came while its document was read", 1));
+  }
+  const outcome = outcomeOfWrite(answer, task, document, now);
+  if (outcome === "done") return "done";
+  return failureOf(error ?? waiting("the document was written by another call", outcome.hideInSeconds, 0));
+}

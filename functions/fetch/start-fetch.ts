@@ -1,0 +1,89 @@
+import type { ApiAnswer } from "../../adapters/provider/provider-api.ts";
+import { FailureError, failureOf } from "../../domain/core/failures.ts";
+import { asOfOf, timeBefore } from "../../domain/fetch/coverage.ts";
+import { fillBody, fillPath } from "../../domain/fetch/provider-settings.ts";
+import {
+  documentTask,
+  type FetchTask,
+  type StartCheck,
+  type StateTask,
+  startCheck,
+  writeTask,
+} from "../../domain/fetch/task.ts";
+import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
+import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
+import type { Delivered } from "./delivered-tasks.ts";
+import type { FetcherDependencies } from "./dependencies.ts";
+import type { TaskResult } from "./task-result.ts";
+
+/** SQS: a message is delayed at most 15 minutes. */
+const longestDelayInSeconds = 900;
+
+/**
+ * Starts a data fetch for an account that became connected, and has it verified later that events answered; where the
+ * settings know no way to start, its endpoints are read straight away.
+ * @returns `void`, too, where nothing is known of the account any more
+ */
+export async function startFetch(
+  { task, delivery }: Delivered<StateTask>,
+  dependencies: FetcherDependencies,
+): Promise<TaskResult> {
+  const { subject } = task;
+  const { call, provider, startEndpoints, versionedRecords, findErased, clock } = dependencies;
+  // Who was erased since has no state: nothing is called for, and nothing wanted.
+  const [state, erased] = await Promise.all([versionedRecords.loadState(subject), findErased([subject])]);
+  if (state === undefined || erased.size > 0) return "void";
+  // Before the call: an event can answer before the call itself does.
+  const startedAt = asOfOf(undefined, timeBefore(clock(), [delivery]));
+  const check = startCheck(task, startedAt);
+  const fetchStart = provider.paths.start;
+  if (fetchStart === undefined || subject.kind !== "account") {
+    await requestDocuments(check, startEndpoints, dependencies);
+    return "void";
+  }
+  const body = fetchStart.body === undefined ? undefined : fillBody(fetchStart.body, subject, startEndpoints);
+  const path = fillPath(fetchStart.path, subject);
+  const answer = await call({ method: fetchStart.method, path, body }).catch(asStarted);
+  // An account that the provider does not know has no data to fetch: 404 and 410 end the task.
+  if (answer.found) await sendCheck(check, dependencies);
+  return "done";
+}
+
+/** Has documents of an account read that were not read since its start. */
+export async function requestDocuments(
+  { subject, version, startedAt, correlationId, userId }: StartCheck,
+  endpoints: readonly string[],
+  { send, queues }: Pick<FetcherDependencies, "send" | "queues">,
+): Promise<void> {
+  const cause = { cause: `start.${version}`, correlationId, userId };
+  const tasks = endpoints.map((endpoint) => documentTask(subject, { endpoint }, startedAt, cause));
+  await sendAll(queues.fetch.url, tasks.map((task) => fetchTaskMessage(task)), send);
+}
+
+/**
+ * 409 says that the account is not connected any more, or that a fetch of it runs already: nothing to start, and
+ * nothing wrong with the task. The check finds out which.
+ */
+function asStarted(error: unknown): ApiAnswer {
+  const failure = failureOf(error);
+  if (failure.kind === "permanent" && failure.status === 409) return { found: true, text: "" };
+  throw error;
+}
+
+async function sendCheck(
+  check: FetchTask,
+  { send, queues, readAfterSeconds }: FetcherDependencies,
+): Promise<void> {
+  const delayInSeconds = Math.min(longestDelayInSeconds, Math.ceil(readAfterSeconds));
+  await sendAll(queues.checks.url, [{ body: writeTask(check), delayInSeconds }], send);
+}
+
+/** @throws where one is not sent: the task comes again and sends all once more, which is better than that one is lost */
+async function sendAll(
+  queueUrl: string,
+  messages: readonly Outgoing[],
+  send: FetcherDependencies["send"],
+): Promise<void> {
+  const failed = (await send(queueUrl, messages)).find((failure) => failure !== undefined);
+  if (failed !== undefined) throw new FailureError(failed);
+}
