@@ -86,18 +86,18 @@ export class IncomeEventsStack extends Stack {
     const receipts = new ReceivingAlarms(this, "Receiving", { settings, api, apiStage, receiving });
     const calling = { settings, defaults, providerBaseUrl, token, table };
     const refresh = new TokenRefresh(this, "Refresh", calling);
-    const fetching = new Fetching(this, "Fetch", { ...calling, refresh, overflow });
+    const erasure = new Erasure(this, "Erasure", settings);
+    const fetching = new Fetching(this, "Fetch", { ...calling, erasureKey: erasure.key, refresh, overflow });
     const subscribers = new Subscribers(this, "Subscriber", settings);
     // A path, not a host: where it is deployed says nothing about who it is.
     const eventSource = messageSource(stage);
-    const erasure = new Erasure(this, "Erasure", settings);
     const sending = { settings, defaults, eventSource, table, subscribers, erasure };
     const relay = new Relay(this, "Relay", { ...sending, fetching });
     const registration = settings.register.enabled
       ? new WebhookRegistration(this, "Register", { ...calling, webhooksUrl, secret })
       : undefined;
 
-    const reconciliation = new Reconciliation(this, "Reconcile", { ...calling, receiving });
+    const reconciliation = new Reconciliation(this, "Reconcile", { ...calling, receiving, fetching });
 
     const works = workQueuesByName(receiving, fetching, subscribers);
     const archive = new DeadLetterArchive(this, "Archive", {

@@ -61,6 +61,7 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
   }
   for (const [kind, { work }] of parts.receiving) addQueues(pascalCase(kind), work, `events of ${kind}`);
   addQueues("Fetch", parts.fetching.work, "calls to the provider's API");
+  addQueues("Checks", parts.fetching.checks, "checks of starts, until they are due");
   addQueues("Erase", parts.erasure.work, "erasures");
   for (const [name, work] of parts.subscribers.queues) {
     addQueues(`Subscriber${pascalCase(name)}`, work, `messages to the subscriber ${name}`);

@@ -11,7 +11,8 @@ export function serviceClock(client: DynamoDBClient): ServiceClock {
     (next) => async (args) => {
       const result = await next(args);
       const headers = isFields(result.response) ? result.response.headers : undefined;
-      const time = isFields(headers) && typeof headers.date === "string" ? Date.parse(headers.date) : Number.NaN;
+      const time =
+        isFields(headers) && typeof headers.date === "string" ? Date.parse(headers.date) : Number.NaN;
       if (!Number.isNaN(time)) latest = time;
       return result;
     },

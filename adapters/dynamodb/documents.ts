@@ -80,7 +80,11 @@ export function documentStore(read: ReadKey, write: WriteItem, overflow: Overflo
 }
 
 /** Large data lies under its subject's name, where an erasure finds it, and never in the place of other data. */
-async function placeOf({ parts, digest }: Content, document: Document, overflow: OverflowBucket): Promise<Place> {
+async function placeOf(
+  { parts, digest }: Content,
+  document: Document,
+  overflow: OverflowBucket,
+): Promise<Place> {
   const compressed = await compress(parts);
   if (compressed.byteLength <= inlineLimitInBytes) {
     const isSmaller = compressed.byteLength < sizeOf(parts);
@@ -138,7 +142,8 @@ export async function contentOfDocument(
   overflow: Pick<OverflowBucket, "get">,
 ): Promise<Content | undefined> {
   if (document.digest === undefined) return undefined;
-  const bytes = place.object === undefined ? (place.content ?? new Uint8Array()) : await overflow.get(place.object);
+  const bytes =
+    place.object === undefined ? (place.content ?? new Uint8Array()) : await overflow.get(place.object);
   const content = contentOf([place.codec === "gzip" ? await expand(bytes) : bytes]);
   if (content.digest !== document.digest) throw permanent("the data is another than was stored");
   return content;

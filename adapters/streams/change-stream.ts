@@ -3,8 +3,8 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent } from "../../domain/core/failures.ts";
 import { type Fields, textOf } from "../../domain/core/parse.ts";
 import { isUnordered, parseEvent } from "../../domain/event/events.ts";
-import { ownerOf } from "../../domain/event/subjects.ts";
 import { parseReceipts } from "../../domain/event/receipts.ts";
+import { ownerOf } from "../../domain/event/subjects.ts";
 import { parseDocument } from "../../domain/fetch/document.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { parseState } from "../../domain/state/state.ts";
@@ -42,7 +42,12 @@ export function changeOf(before: Fields | undefined, after: Fields): Change {
   const sortKey = textOf(after, "sk");
   if (sortKey.startsWith("EVENT#")) {
     const countBefore = before === undefined ? 0 : parseReceipts(before.receipts).count;
-    return { of: "event", event: parseEvent(after.event), receipts: parseReceipts(after.receipts), countBefore };
+    return {
+      of: "event",
+      event: parseEvent(after.event),
+      receipts: parseReceipts(after.receipts),
+      countBefore,
+    };
   }
   if (sortKey === "STATE") {
     return { of: "state", before: before && parseState(before.state), after: parseState(after.state) };
@@ -81,7 +86,10 @@ function imagesOf(change: Change): readonly [before: Fields | undefined, after: 
       const { event, receipts, countBefore } = change;
       const key = eventKey(ownerOf(event), event.id);
       const after = { ...key, event, receipts, weak: isUnordered(event) };
-      return [countBefore === 0 ? undefined : { ...after, receipts: { ...receipts, count: countBefore } }, after];
+      return [
+        countBefore === 0 ? undefined : { ...after, receipts: { ...receipts, count: countBefore } },
+        after,
+      ];
     }
     case "state": {
       const { before, after } = change;

@@ -6,10 +6,10 @@ import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { countFlag } from "../core/flags.ts";
 import { deadLettersText } from "../dead-letters/count.ts";
-import { preparing } from "../dead-letters/prepare.ts";
 import { archivedDeadLettersOf, deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
 import { type Redriven, redrive } from "../dead-letters/redrive.ts";
 import { addSelection, checkSelection, isSelected, type Selection } from "../dead-letters/selection.ts";
+import { taskOrder } from "../dead-letters/task-order.ts";
 
 type Flags = Selection & { readonly limit?: string; readonly archive?: boolean };
 
@@ -50,7 +50,7 @@ async function redriveQueue(operation: Operation, flags: Flags, name = ""): Prom
     isWanted: (deadLetter) => isSelected(deadLetter, flags),
     send: sqsSender(clients.sqs),
     queueUrl: queue.queueUrl,
-    prepare: preparing(name),
+    orderOf: name === "fetch" ? taskOrder : () => ({}),
     run: randomUUID(),
     limit,
     onProgress: progressOf(terminal),

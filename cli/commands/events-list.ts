@@ -89,9 +89,9 @@ const shownOfId = 12;
 function row({ event, receipts, progress }: ListedEvent): readonly (string | number | undefined)[] {
   const subject = nameOf(subjectOf(event));
   const id = event.id.slice(0, shownOfId);
-  return [event.receivedAt, event.type, subject, receipts, progress.state, progress.outcome, id];
+  return [event.receivedAt, event.type, subject, receipts.count, progress.state, progress.outcome, id];
 }
 
 function describe({ event, receipts, progress }: ListedEvent): object {
-  return { ...event, receipts, ...progress };
+  return { ...event, receipts: receipts.count, ...progress };
 }

@@ -57,7 +57,7 @@ async function show(operation: Operation, { reveal = false, ...flags }: Flags, i
   const { event, receipts } = stored;
   const [details, records, letters] = await Promise.all([
     ports.stored.detailsOf(event),
-    recordsOf(subjectOf(event), ports.versionedRecords),
+    recordsOf(subjectOf(event), ports.records),
     deadLettersOfEvent(event, deadLetterPortsFor(operation, event)),
   ]);
   const timeline = eventTimeline(stored, details, records, {
@@ -67,7 +67,7 @@ async function show(operation: Operation, { reveal = false, ...flags }: Flags, i
   const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);
   const body = details && (await shownBody(event, details.body, overflow, reveal));
   terminal.result(
-    { stage: deployment.stage, event, receipts, way: timeline, body },
+    { stage: deployment.stage, event, receipts: receipts.count, timeline, body },
     textOf(event, timeline, body, reveal),
   );
 }

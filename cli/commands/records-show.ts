@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { contentSizes } from "../../adapters/dynamodb/content-sizes.ts";
-import { contentReader } from "../../adapters/dynamodb/document-store.ts";
+import { documentReader } from "../../adapters/dynamodb/documents.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { addCommand, type Operation } from "../core/command.ts";
@@ -44,11 +43,10 @@ async function show(
   const subject = parseSubject(kind, id);
   const { dynamodb, s3 } = clients;
   const table = deployment.output("TableName");
-  const overflow = overflowBucket(deployment.output("OverflowBucketName"), s3);
   const ports: RecordPorts = {
     ...lookupPorts(dynamodb, table),
-    sizesOf: (one) => contentSizes(dynamodb, table, overflow, one),
-    readContent: contentReader(dynamodb, table, overflow),
+    readDocuments: documentReader(dynamodb, table),
+    overflow: overflowBucket(deployment.output("OverflowBucketName"), s3),
   };
   const record = await loadRecord(subject, ports);
   const isDataWanted = reveal || endpoint !== undefined;

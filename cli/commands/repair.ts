@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { changeRelay, type RelayRecords, relayInvoker } from "../../adapters/aws/relay-invoker.ts";
 import { tableSize } from "../../adapters/dynamodb/table-size.ts";
-import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { failedBatches } from "../../adapters/streams/failed-batches.ts";
 import { storedChanges } from "../../adapters/streams/stored-changes.ts";
 import { addCommand, type Operation } from "../core/command.ts";
@@ -9,6 +8,7 @@ import { CommandError } from "../core/command-error.ts";
 
 import { milestones } from "../core/milestones.ts";
 import { agreeOnScan, scanProgress } from "../core/scan-consent.ts";
+import { recordsIn } from "../records/known-records.ts";
 import { type Repaired, repair } from "../recovery/repair.ts";
 import { repairFailures } from "../recovery/repair-failures.ts";
 import { repairReport } from "../recovery/repair-report.ts";
@@ -79,8 +79,5 @@ async function repairTable(
     onPage = scanProgress(size, terminal);
   }
   const pages = subject === undefined ? stored.all() : stored.of(subject);
-  return repair(
-    { pages, versionedRecords: versionedRecords(dynamodb, table), relay: changeRelay(relay), onPage },
-    period,
-  );
+  return repair({ pages, records: recordsIn(dynamodb, table), relay: changeRelay(relay), onPage }, period);
 }

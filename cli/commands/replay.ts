@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { type ReplayCheckpoint, replayRuns } from "../../adapters/dynamodb/replay-runs.ts";
 import { tableSize } from "../../adapters/dynamodb/table-size.ts";
-import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { storedChanges } from "../../adapters/streams/stored-changes.ts";
 import { messageSource } from "../../domain/message/message-types.ts";
@@ -12,6 +11,7 @@ import { CommandError } from "../core/command-error.ts";
 import { milestones } from "../core/milestones.ts";
 import { pace } from "../core/pace.ts";
 import { agreeOnScan, scanProgress } from "../core/scan-consent.ts";
+import { recordsIn } from "../records/known-records.ts";
 import { type Replayed, replay } from "../recovery/replay.ts";
 import { type Deliver, replayDelivery } from "../recovery/replay-delivery.ts";
 import { planReplay, type ReplayFlags, resumeReplay } from "../recovery/replay-plan.ts";
@@ -119,7 +119,7 @@ function send(
   const subscribers = subscriberQueues(deployment).filter(({ name }) => start.subscribers.includes(name));
   return replay(start, subscribers, {
     stored: storedChanges(clients.dynamodb, table),
-    versionedRecords: versionedRecords(clients.dynamodb, table),
+    records: recordsIn(clients.dynamodb, table),
     deliver: checkpoint === undefined ? none : deliver,
     save: async (step) => {
       if (checkpoint === undefined) return step;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { hasRoomForAttributes, type Send } from "../../adapters/sqs/sqs-sender.ts";
+import { hasRoomForAttributes, type Outgoing, type Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 import { nextRedriveCount, readRedriveCount } from "../../domain/recovery/redrive-count.ts";
 
@@ -9,8 +9,8 @@ export type RedrivePorts = {
   readonly send: Send;
   /** The queue that the dead letters came from. */
   readonly queueUrl: string;
-  /** What is sent in a dead letter's place. */
-  readonly prepare: (body: string) => string;
+  /** What the queue needs beside a dead letter's body; a standard queue nothing. */
+  readonly orderOf: (deadLetter: DeadLetter) => Pick<Outgoing, "group" | "deduplication">;
   /** Names this run, and none before it. */
   readonly run: string;
   readonly limit: number;
@@ -35,7 +35,7 @@ export type Redriven = {
  * name.
  */
 export async function redrive(ports: RedrivePorts): Promise<Redriven> {
-  const { place, isWanted, send, queueUrl, prepare, run, limit, onProgress } = ports;
+  const { place, isWanted, send, queueUrl, orderOf, run, limit, onProgress } = ports;
   const failed: { messageId: string; reason: string }[] = [];
   const unmarked = new Set<string>();
   const seen = { redriven: 0, left: 0, again: 0 };
@@ -45,9 +45,10 @@ export async function redrive(ports: RedrivePorts): Promise<Redriven> {
     const again = deadLetters.filter(isAgain);
     const wanted = deadLetters.filter((deadLetter) => !again.includes(deadLetter) && isWanted(deadLetter));
     const chosen = wanted.slice(0, limit - seen.redriven - failed.length);
-    const outgoing = chosen.map(({ body, returns }) => ({
-      body: prepare(body),
-      returns: nextRedriveCount(returns, run),
+    const outgoing = chosen.map((deadLetter) => ({
+      body: deadLetter.body,
+      returns: nextRedriveCount(deadLetter.returns, run),
+      ...orderOf(deadLetter),
     }));
     // Without the run's name such a dead letter is known by its body alone.
     for (const { body } of outgoing) if (!hasRoomForAttributes(body)) unmarked.add(digestOf(body));

@@ -3,6 +3,7 @@ import type { IncomeEvent } from "../../domain/event/events.ts";
 import { nameOf, subjectOf } from "../../domain/event/subjects.ts";
 import { nameOfData } from "../../domain/fetch/document-name.ts";
 import type { Change } from "../../domain/state/change.ts";
+import type { State } from "../../domain/state/state.ts";
 import { oneLine } from "../core/printable.ts";
 
 /** What a change of the table means for people: that an event came, what it led to, that the provider answered. */
@@ -20,7 +21,7 @@ export type TailRecord = StreamRecord & {
   readonly dynamodb?: { readonly ApproximateCreationDateTime?: Date | undefined } | undefined;
 };
 
-/** @returns undefined for changes that report no event's way: data's own items, links, claims, what expires */
+/** @returns undefined for changes that are no step of an event: links, counters, what expires */
 export function happeningOf(record: TailRecord, now: Date): Happening | undefined {
   if (record.dynamodb?.NewImage === undefined || !isShown(record.dynamodb.NewImage)) return undefined;
   const at = (record.dynamodb.ApproximateCreationDateTime ?? now).toISOString();
@@ -30,7 +31,7 @@ export function happeningOf(record: TailRecord, now: Date): Happening | undefine
 
 function isShown({ sk }: Readonly<Record<string, unknown>>): boolean {
   const key = typeof sk === "object" && sk !== null && "S" in sk ? String(sk.S) : "";
-  return key === "STATE" || key.startsWith("EVENT#") || key.startsWith("DATA#");
+  return key === "STATE" || key.startsWith("EVENT#") || key.startsWith("DOCUMENT#");
 }
 
 type HappeningFields = Omit<Happening, "at">;
@@ -38,25 +39,24 @@ type HappeningFields = Omit<Happening, "at">;
 function describe(change: Change): HappeningFields | undefined {
   switch (change.of) {
     case "event":
-      return ofEvent(change.receipts === 1 ? "received" : `received ${change.receipts} times`, change.event);
+      return ofEvent(receivedTimes(change.receipts.count), change.event);
     case "state":
-      return ofRecord(change.before?.version, change.after, nameOf(change.after.subject));
-    case "data": {
-      const { subject } = change.after;
-      return ofRecord(
-        change.before?.version,
-        change.after,
-        `${nameOf(subject)}/${nameOfData(change.after, "/")}`,
-      );
+      return ofState(change.before?.version, change.after);
+    case "document": {
+      const { subject, news } = change.after;
+      const name = `${nameOf(subject)}/${nameOfData(change.after, "/")}`;
+      return { what: news ? "data changed" : "data read", subject: name };
     }
   }
 }
 
-function ofRecord(
-  before: number | undefined,
-  { version, latest }: Extract<Change, { of: "state" | "data" }>["after"],
-  subject: string,
-): HappeningFields | undefined {
+function receivedTimes(count: number): string {
+  return count === 1 ? "received" : `received ${count} times`;
+}
+
+function ofState(before: number | undefined, state: State): HappeningFields | undefined {
+  const { version, latest } = state;
+  const subject = nameOf(state.subject);
   if (before === version) return undefined;
   switch (latest.cause) {
     case "event":

@@ -1,6 +1,6 @@
 import type { EventDetails, StoredEvent } from "../../adapters/dynamodb/stored-events.ts";
 import { documentOf, progressOf, type SubjectRecords } from "../../domain/event/event-progress.ts";
-import { type IncomeEvent, subjectKindOf } from "../../domain/event/events.ts";
+import { subjectKindOf } from "../../domain/event/events.ts";
 import { nameOf, ownerOf, subjectOf } from "../../domain/event/subjects.ts";
 import { type Subscriber, wants } from "../../domain/message/subscribers.ts";
 import type { EventDeadLetter } from "./event-dead-letters.ts";
@@ -23,8 +23,8 @@ export function eventTimeline(
   return [
     { step: "received", done: true, detail: receivedDetail(stored) },
     { step: "stored", done: true, detail: `with ${nameOf(ownerOf(event))}${until}` },
-    ...stepsOfSubject(event, records),
-    publishedStep(event, records, subscribers),
+    ...stepsOfSubject(stored, records),
+    publishedStep(stored, records, subscribers),
     ...letters.map(deadLetterStep),
   ];
 }
@@ -35,61 +35,60 @@ function deadLetterStep({ queue, what, reason = "no reason was given", sentAt }:
 
 function receivedDetail({ event, receipts }: StoredEvent): string {
   if (event.reconciled === true) return `${event.receivedAt}, by reconciliation: no webhook announced it`;
-  return `${event.receivedAt}, ${receipts === 1 ? "once" : `${receipts} times`}`;
+  return `${event.receivedAt}, ${receipts.count === 1 ? "once" : `${receipts.count} times`}`;
 }
 
-function stepsOfSubject(event: IncomeEvent, records: SubjectRecords): readonly Step[] {
-  const processed = processedStep(event, records);
-  if (subjectKindOf(event.type) === "endpoint") return [processed, fetchedStep(event, records)];
-  if (progressOf(event, records).state !== "asking") return [processed];
+function stepsOfSubject(stored: StoredEvent, records: SubjectRecords): readonly Step[] {
+  if (subjectKindOf(stored.event.type) === "endpoint") return [fetchedStep(stored, records)];
+  const processed = processedStep(stored, records);
+  if (progressOf(stored, records).state !== "asking") return [processed];
   return [
     processed,
     { step: "asked", done: false, detail: "it contradicts what was known: the provider is asked" },
   ];
 }
 
-function processedStep(event: IncomeEvent, records: SubjectRecords): Step {
-  const { state, outcome, version } = progressOf(event, records);
-  const name = nameOf(subjectOf(event));
+function processedStep(stored: StoredEvent, records: SubjectRecords): Step {
+  const { state, outcome, version } = progressOf(stored, records);
+  const name = nameOf(subjectOf(stored.event));
   if (state === "stored") {
     const remedy = "The relay is behind, or has given up: see its alarm, then repair.";
-    return { step: "judged", done: false, detail: `nothing has followed yet. ${remedy}` };
+    return { step: "processed", done: false, detail: `nothing has followed yet. ${remedy}` };
   }
   if (state === "past") {
-    return { step: "judged", detail: `is unknown: ${name} has processed at least twenty others since` };
+    return { step: "processed", detail: `is unknown: ${name} has processed at least twenty others since` };
   }
   const known =
     outcome === undefined
       ? `the outcome is kept of the latest event of ${name} only`
       : `${outcome}, which made version ${version} of ${name}`;
-  return { step: "judged", done: true, detail: known };
+  return { step: "processed", done: true, detail: known };
 }
 
-function fetchedStep(event: IncomeEvent, records: SubjectRecords): Step {
+function fetchedStep(stored: StoredEvent, records: SubjectRecords): Step {
+  const { event } = stored;
   if (event.dataAvailable === false) {
     return { step: "fetched", done: true, detail: "it said that there is nothing to read yet" };
   }
   const document = documentOf(event, records.documents);
-  if (document === undefined) return { step: "fetched", done: false, detail: "not requested yet" };
-  const { wanted, done, fetchedAt = "never", content } = document;
-  const brought = done === 0 ? "" : content === undefined ? ", the provider has none" : `, digest ${content}`;
-  return {
-    step: "fetched",
-    done: done >= wanted,
-    detail: `requested ${wanted}, done ${done}, last ${fetchedAt}${brought}`,
-  };
+  const done = progressOf(stored, records).state === "done";
+  if (document === undefined) return { step: "fetched", done, detail: "never yet" };
+  const { asOf, digest } = document;
+  const brought = digest === undefined ? "the provider has none" : `digest ${digest}`;
+  return { step: "fetched", done, detail: `last as of ${new Date(asOf).toISOString()}, ${brought}` };
 }
 
 function publishedStep(
-  event: IncomeEvent,
+  stored: StoredEvent,
   records: SubjectRecords,
   subscribers: readonly Subscriber[],
 ): Step {
+  const { event } = stored;
   const names = subscribers.filter((subscriber) => wants(subscriber, event.type)).map(({ name }) => name);
   if (names.length === 0) {
     return { step: "published", done: true, detail: `to nobody: no subscriber's filter takes ${event.type}` };
   }
-  const { state } = progressOf(event, records);
+  const { state } = progressOf(stored, records);
   const to = `to ${names.join(", ")}`;
   if (state === "past") return { step: "published", detail: to };
   return { step: "published", done: state !== "stored", detail: to };

@@ -10,16 +10,18 @@ import { oneLine } from "../core/printable.ts";
  * @param source the stage's, as in all its messages
  */
 export function messagesOf(record: StreamRecord, subscriber: Subscriber, source: string): readonly Message[] {
-  if (!isOfRecord(record.dynamodb?.NewImage)) return [];
-  return consequencesOf(readChange(record), source).flatMap((consequence) =>
+  if (!leadsToMessages(record.dynamodb?.NewImage)) return [];
+  // Which dates are read by matters to tasks alone.
+  const settings = { source, readByRange: [] };
+  return consequencesOf(readChange(record), settings).flatMap((consequence) =>
     consequence.do === "publish" && wants(subscriber, consequence.message.type) ? [consequence.message] : [],
   );
 }
 
-/** Only states and documents lead to messages. */
-function isOfRecord(image: Readonly<Record<string, unknown>> | undefined): boolean {
+/** Only events, states and documents do. */
+function leadsToMessages(image: Readonly<Record<string, unknown>> | undefined): boolean {
   const key = isFields(image?.sk) ? String(image.sk.S) : "";
-  return key === "STATE" || key.startsWith("DATA#");
+  return key === "STATE" || key.startsWith("EVENT#") || key.startsWith("DOCUMENT#");
 }
 
 /** A message on a line, in columns as far as that goes while more is to come. */

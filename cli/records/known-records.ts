@@ -1,9 +1,24 @@
-import type { VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { documentReader } from "../../adapters/dynamodb/documents.ts";
+import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import type { Document } from "../../domain/fetch/document.ts";
+import type { State } from "../../domain/state/state.ts";
 
-/** What is known of subjects, read once for each. */
-export type KnownRecords = Pick<VersionedRecords, "loadState" | "loadDocuments">;
+/** What is known of subjects. */
+export type KnownRecords = {
+  readonly loadState: (subject: Subject) => Promise<State | undefined>;
+  readonly loadDocuments: (subject: Subject) => Promise<readonly Document[]>;
+};
 
+export function recordsIn(client: DynamoDBClient, tableName: string): KnownRecords {
+  const { loadState } = versionedRecords(client, tableName);
+  const read = documentReader(client, tableName);
+  const loadDocuments = async (subject: Subject) => (await read(subject)).map(({ document }) => document);
+  return { loadState, loadDocuments };
+}
+
+/** The same, read once for each subject. */
 export function knownRecords({ loadState, loadDocuments }: KnownRecords): KnownRecords {
   return { loadState: bySubject(loadState), loadDocuments: bySubject(loadDocuments) };
 }

@@ -1,17 +1,20 @@
-import type { ContentSize, ContentSizes } from "../../adapters/dynamodb/content-sizes.ts";
-import type { ReadContent } from "../../adapters/dynamodb/document-store.ts";
+import {
+  contentOfDocument,
+  type ReadDocuments,
+  type StoredDocument,
+} from "../../adapters/dynamodb/documents.ts";
+import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { present } from "../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
-import type { DocumentRecord } from "../../domain/fetch/document.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
 import type { State } from "../../domain/state/state.ts";
 import { CommandError } from "../core/command-error.ts";
 import { shownJson } from "../core/shown-json.ts";
-import { type LookupPorts, recordsOf } from "../events/event-lookup.ts";
+import type { LookupPorts } from "../events/event-lookup.ts";
 
-export type RecordPorts = Pick<LookupPorts, "partitions" | "versionedRecords"> & {
-  readonly sizesOf: (subject: Subject) => Promise<ContentSizes>;
-  readonly readContent: ReadContent;
+export type RecordPorts = Pick<LookupPorts, "partitions" | "records"> & {
+  readonly readDocuments: ReadDocuments;
+  readonly overflow: OverflowBucket;
 };
 
 /** All that is known of a user, an account or a company account, but the data itself. */
@@ -21,30 +24,28 @@ export type SubjectRecord = {
   readonly state?: State;
   /** Of a user. */
   readonly accounts: readonly LinkedAccount[];
-  readonly documents: readonly SizedDocument[];
+  readonly documents: readonly StoredDocument[];
 };
 export type LinkedAccount = { readonly id: string; readonly state?: State };
-export type SizedDocument = DocumentRecord & { readonly size?: ContentSize };
 
 /** Data as it can be printed; null where the provider has none. */
 export type ShownData = DataName & { readonly data: unknown };
 
 /** @throws CommandError where nothing is known */
 export async function loadRecord(subject: Subject, ports: RecordPorts): Promise<SubjectRecord> {
-  const { partitions, versionedRecords } = ports;
-  const [{ state, documents }, ids, sizes] = await Promise.all([
-    recordsOf(subject, versionedRecords),
+  const { partitions, records, readDocuments } = ports;
+  const [state, documents, ids] = await Promise.all([
+    records.loadState(subject),
+    readDocuments(subject),
     subject.kind === "user" ? partitions.accountsOf(subject.id) : [],
-    ports.sizesOf(subject),
   ]);
   if (state === undefined && documents.length + ids.length === 0) throw nothingKnown(subject);
   const accounts = await Promise.all(
     ids.map(async (id) =>
-      present<LinkedAccount>({ id, state: await versionedRecords.loadState({ kind: "account", id }) }),
+      present<LinkedAccount>({ id, state: await records.loadState({ kind: "account", id }) }),
     ),
   );
-  const sized = documents.map((document) => ({ ...document, ...present({ size: sizes(document) }) }));
-  return { subject, ...present({ state }), accounts, documents: sized };
+  return { subject, ...present({ state }), accounts, documents };
 }
 
 /**
@@ -55,16 +56,17 @@ export async function loadData(
   { subject, state, documents }: SubjectRecord,
   endpoint: string | undefined,
   reveal: boolean,
-  { readContent }: Pick<RecordPorts, "readContent">,
+  { overflow }: Pick<RecordPorts, "overflow">,
 ): Promise<readonly ShownData[]> {
-  const wanted = documents.filter((document) => endpoint === undefined || document.endpoint === endpoint);
+  const wanted = documents.filter(({ document }) => endpoint === undefined || document.endpoint === endpoint);
   if (endpoint !== undefined && wanted.length === 0) throw noSuchData(subject, endpoint, documents);
   const ids = [subject.id, state?.userId, state?.datasourceId];
   const shown: ShownData[] = [];
   // One after the other: each may be large.
-  for (const { endpoint: name, range } of wanted) {
+  for (const stored of wanted) {
+    const { endpoint: name, range } = stored.document;
     const dataName = { endpoint: name, ...present({ range }) };
-    const content = await readContent(subject, dataName);
+    const content = await contentOfDocument(stored, overflow);
     const text = content && Buffer.concat(content.parts).toString("utf8");
     shown.push({ ...dataName, data: text === undefined ? null : shownJson(text, { reveal, ids }) });
   }
@@ -78,8 +80,8 @@ function nothingKnown(subject: Subject): CommandError {
   );
 }
 
-function noSuchData(subject: Subject, endpoint: string, documents: readonly DocumentRecord[]): CommandError {
-  const known = [...new Set(documents.map((document) => document.endpoint))].join(", ") || "none";
+function noSuchData(subject: Subject, endpoint: string, documents: readonly StoredDocument[]): CommandError {
+  const known = [...new Set(documents.map(({ document }) => document.endpoint))].join(", ") || "none";
   return new CommandError(
     "usage",
     `--data ${endpoint}: ${nameOf(subject)} has no such data; it has: ${known}.`,

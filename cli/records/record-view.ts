@@ -1,3 +1,4 @@
+import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import { present } from "../../domain/core/parse.ts";
 import { nameOf } from "../../domain/event/subjects.ts";
 import { nameOfData } from "../../domain/fetch/document-name.ts";
@@ -5,10 +6,10 @@ import type { LastChange } from "../../domain/state/last-change.ts";
 import type { State } from "../../domain/state/state.ts";
 import { oneLine, printableJson } from "../core/printable.ts";
 import { tableText } from "../core/table.ts";
-import type { LinkedAccount, ShownData, SizedDocument, SubjectRecord } from "./record-lookup.ts";
+import type { LinkedAccount, ShownData, SubjectRecord } from "./record-lookup.ts";
 
 /** A record for programs, without what only the pipeline needs. */
-export function recordData({ subject, state, accounts, documents: dataSets }: SubjectRecord): object {
+export function recordData({ subject, state, accounts, documents }: SubjectRecord): object {
   return {
     subject: nameOf(subject),
     state: state === undefined ? null : stateData(state),
@@ -16,27 +17,24 @@ export function recordData({ subject, state, accounts, documents: dataSets }: Su
       id,
       state: known === undefined ? null : stateData(known),
     })),
-    dataSets: dataSets.map(({ endpoint, range, version, wanted, done, fetchedAt, content, size, latest }) =>
+    documents: documents.map(({ document: { endpoint, range, asOf, announced, digest, size } }) =>
       present({
         endpoint,
         range,
-        version,
-        wanted,
-        done,
-        fetchedAt,
-        digest: content,
-        ...size,
-        latest: lastChangeOfDocument(latest),
+        asOf: isoTime(asOf),
+        changedAt: announced === undefined ? undefined : isoTime(announced),
+        sha256: digest,
+        bytes: size,
       }),
     ),
   };
 }
 
 function stateData({ subject: _, judged: __, latest, ...state }: State): object {
-  return { ...state, latest: lastChangeOfDocument(latest) };
+  return { ...state, latest: lastChangeOf(latest) };
 }
 
-function lastChangeOfDocument(latest: LastChange): object {
+function lastChangeOf(latest: LastChange): object {
   return latest.cause === "event"
     ? { cause: "event", id: latest.event.id, type: latest.event.type, outcome: latest.outcome }
     : latest;
@@ -44,14 +42,14 @@ function lastChangeOfDocument(latest: LastChange): object {
 
 /** A record for people. */
 export function recordText(
-  { subject, state, accounts, documents: dataSets }: SubjectRecord,
+  { subject, state, accounts, documents }: SubjectRecord,
   data: readonly ShownData[],
 ): string {
   const parts = [
     oneLine(nameOf(subject)),
     state === undefined ? "no state: only data is known" : stateText(state),
     ...(accounts.length === 0 ? [] : ["", tableText(accountHead, accounts.map(accountRow))]),
-    ...(dataSets.length === 0 ? [] : ["", tableText(dataHead, dataSets.map(dataRow))]),
+    ...(documents.length === 0 ? [] : ["", tableText(documentHead, documents.map(documentRow))]),
     ...data.flatMap(({ data: value, ...name }) => [
       "",
       `${oneLine(nameOfData(name, "/"))}:`,
@@ -101,10 +99,14 @@ function accountRow({ id, state }: LinkedAccount) {
   return [id, state?.version, shown(state?.connected), shown(state?.deleted), shown(state?.unconfirmed)];
 }
 
-const dataHead = ["ENDPOINT", "DATES", "WANTED", "DONE", "FETCHED", "BYTES", "DIGEST"];
+const documentHead = ["ENDPOINT", "DATES", "AS OF", "CHANGED", "BYTES", "SHA-256"];
 
-function dataRow({ endpoint, range, wanted, done, fetchedAt, size, content }: SizedDocument) {
+function documentRow({ document: { endpoint, range, asOf, announced, size, digest } }: StoredDocument) {
   const dates = range && `${range.start}..${range.end}`;
-  const bytes = size && (size.compressed ? `${size.bytes} compressed` : String(size.bytes));
-  return [endpoint, dates, wanted, done, fetchedAt, bytes, content];
+  const changed = announced === undefined ? undefined : isoTime(announced);
+  return [endpoint, dates, isoTime(asOf), changed, size, digest];
+}
+
+function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
 }

@@ -36,8 +36,8 @@ function failuresText({ batches, changes }: RepairedFailures, dryRun: boolean): 
     : `Relayed ${what}; they are removed from the failures bucket.`;
 }
 
-function repairedText({ repaired: { events, states, dataSets } }: Repaired, dryRun: boolean): string {
-  const what = `${events} events, ${states} states and ${dataSets} documents`;
+function repairedText({ repaired: { events, states, documents } }: Repaired, dryRun: boolean): string {
+  const what = `${events} events, ${states} states and ${documents} documents`;
   return dryRun
     ? `It would derive again what follows from ${what}. Nothing was done.`
     : `Derived again what follows from ${what}. Messages that came before come again, with the same ids.`;
@@ -49,7 +49,7 @@ function nameOfChange({ change }: Underived): string {
       return change.event.id;
     case "state":
       return nameOf(change.after.subject);
-    case "data":
+    case "document":
       return `${nameOf(change.after.subject)}/${nameOfData(change.after, "/")}`;
   }
 }

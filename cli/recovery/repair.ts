@@ -17,13 +17,13 @@ import { type KnownRecords, knownRecords } from "../records/known-records.ts";
 
 export type RepairPorts = {
   readonly pages: AsyncIterable<StoredPage>;
-  readonly versionedRecords: KnownRecords;
+  readonly records: KnownRecords;
   readonly relay: RelayChanges;
   /** Called after each page how many items were read so far, and how many of them were repaired. */
   readonly onPage: (examined: number, repaired: number) => void;
 };
 
-export type RepairCounts = { events: number; states: number; dataSets: number };
+export type RepairCounts = { events: number; states: number; documents: number };
 
 export type Repaired = {
   /** Stored items whose consequences were derived again. */
@@ -42,7 +42,7 @@ export async function repair(ports: RepairPorts, period: Period): Promise<Repair
   for await (const page of ports.pages) {
     const wanted = page.found.map(({ change }) => change).filter((change) => needsRepair(change, period));
     for (const { of } of wanted) repaired[countOf[of]] += 1;
-    failed.push(...(await ports.relay(await repairsOf(wanted, period, ports.versionedRecords))));
+    failed.push(...(await ports.relay(await repairsOf(wanted, period, ports.records))));
     unreadable.push(...page.unreadable);
     examined += page.examined;
     ports.onPage(examined, repaired.events + repaired.states + repaired.documents);
@@ -56,9 +56,9 @@ const countOf = { event: "events", state: "states", document: "documents" } as c
 async function repairsOf(
   changes: readonly Change[],
   period: Period,
-  versionedRecords: KnownRecords,
+  known: KnownRecords,
 ): Promise<readonly Change[]> {
-  const records = knownRecords(versionedRecords);
+  const records = knownRecords(known);
   const lists = changes.map(async (change) => {
     switch (change.of) {
       case "event":

@@ -20,7 +20,7 @@ import type { Deliver } from "./replay-delivery.ts";
 
 export type ReplayPorts = {
   readonly stored: StoredChanges;
-  readonly versionedRecords: KnownRecords;
+  readonly records: KnownRecords;
   readonly deliver: Deliver;
   /** @returns undefined where another process goes on with the replay */
   readonly save: (run: ReplayRun) => Promise<ReplayRun | undefined>;
@@ -63,7 +63,7 @@ async function takeStep(
   ports: ReplayPorts,
 ): Promise<ReplayRun> {
   // Read just before it is sent: what is erased meanwhile is not reported.
-  const records = knownRecords(ports.versionedRecords);
+  const records = knownRecords(ports.records);
   const found = await Promise.all(items.map(({ change }) => replayChange(change, run, records, ports)));
   const messages = found.flatMap((each) => (each === "pending" ? [] : each.map(({ message }) => message)));
   const replayed = messages.map((message) => ({ ...message, replayid: run.id }));

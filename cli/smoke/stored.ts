@@ -57,9 +57,9 @@ async function problemOf(
 
 /** SQS may deliver a message twice, so that there can be more receipts than webhooks. */
 function isComplete([record]: readonly StoredEvent[], accepted: number): boolean {
-  return record !== undefined && record.receipts >= accepted;
+  return record !== undefined && record.receipts.count >= accepted;
 }
 
 function lack([record]: readonly StoredEvent[]): string {
-  return record === undefined ? "is not stored" : `was received ${record.receipts} times`;
+  return record === undefined ? "is not stored" : `was received ${record.receipts.count} times`;
 }

@@ -1,11 +1,11 @@
 import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
-import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
+import { webhookKinds } from "../../domain/event/events.ts";
 import { parseSubscribers, type Subscriber } from "../../domain/message/subscribers.ts";
 import type { Deployment } from "../core/deployment.ts";
 
 /** A queue of the stage and its dead letters, by the name that commands give it. */
 export type WorkQueue = {
-  /** A webhook kind, `fetch`, `erase`, or `subscriber/<name>`. */
+  /** A webhook kind, `fetch`, `checks`, `erase`, or `subscriber/<name>`. */
   readonly name: string;
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
@@ -14,8 +14,8 @@ export type WorkQueue = {
 export type SubscriberQueue = Subscriber & Pick<WorkQueue, "queueUrl" | "deadLetterQueueUrl">;
 
 /** The queues that functions of the stage itself read, in the order of the data's way. */
-export const ownQueues = [...webhookKinds, "fetch", "erase"] as const;
-type OwnQueue = WebhookKind | "fetch" | "erase";
+export const ownQueues = [...webhookKinds, "fetch", "checks", "erase"] as const;
+type OwnQueue = (typeof ownQueues)[number];
 
 type Outputs = Pick<Deployment, "output">;
 
@@ -26,6 +26,7 @@ const outputPrefixes: Readonly<Record<OwnQueue, string>> = {
   endpoints: "Endpoints",
   "company-accounts": "CompanyAccounts",
   fetch: "Fetch",
+  checks: "Checks",
   erase: "Erase",
 };
 

@@ -53,7 +53,10 @@ export function isGivenUp(receives: number, ageInSeconds: number, limits: GiveUp
 }
 
 /** The longest outage of the provider, in hours, for which waits of at most `maxSeconds` leave receives enough. */
-export function longestOutageInHours(maxSeconds: number, { maxReceives, maxAgeSeconds }: GiveUpLimits): number {
+export function longestOutageInHours(
+  maxSeconds: number,
+  { maxReceives, maxAgeSeconds }: GiveUpLimits,
+): number {
   // The longest wait is shortened by its jitter, see `waitFor`.
   const seconds = Math.min(maxAgeSeconds, maxReceives * maxSeconds * (1 - 1 / 64));
   return Math.floor(seconds / 3_600);

@@ -164,7 +164,9 @@ export const contract = {
           accountId,
           companyAccountId,
           ...dates,
-          content: text("SHA-256 of the data that is stored, base64url; absent where the provider has none."),
+          content: text(
+            "SHA-256 of the data that is stored, in lower-case hex; absent where the provider has none.",
+          ),
         },
       ),
       ...ofEitherAccount,

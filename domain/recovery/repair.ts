@@ -1,5 +1,5 @@
 import { present } from "../core/parse.ts";
-import { type IncomeEvent, isUnordered } from "../event/events.ts";
+import { isUnordered } from "../event/events.ts";
 import type { Document } from "../fetch/document.ts";
 import type { Change } from "../state/change.ts";
 import { changedAt, correlationOf, type LastChange, receiptKey } from "../state/last-change.ts";

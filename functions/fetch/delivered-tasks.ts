@@ -7,7 +7,10 @@ import { type FetchTask, groupOf, readTask } from "../../domain/fetch/task.ts";
 export type Delivery = Omit<DeliveredTask, "since"> & { readonly receives: number };
 
 /** A task with the message that brought it. */
-export type Delivered<Task extends FetchTask = FetchTask> = { readonly task: Task; readonly delivery: Delivery };
+export type Delivered<Task extends FetchTask = FetchTask> = {
+  readonly task: Task;
+  readonly delivery: Delivery;
+};
 
 /** The tasks of a batch, those of one group together and in their order, and the messages that hold none. */
 export type DeliveredTasks = {

@@ -1,8 +1,9 @@
-import type { FindErased } from "../../adapters/erasure/tombstones.ts";
 import { sizeOf } from "../../adapters/aws/compressed.ts";
 import type { ServiceClock } from "../../adapters/aws/service-clock.ts";
 import type { Content, DocumentStore, StoredDocument } from "../../adapters/dynamodb/documents.ts";
+import type { FindErased } from "../../adapters/erasure/tombstones.ts";
 import { failureOf, retryable, waiting } from "../../domain/core/failures.ts";
+import { nameOf } from "../../domain/event/subjects.ts";
 import {
   type DeliveredTask,
   isVoid,
@@ -11,7 +12,6 @@ import {
   timeBefore,
   type WriteAnswer,
 } from "../../domain/fetch/coverage.ts";
-import { nameOf } from "../../domain/event/subjects.ts";
 import { type Document, documentAfter } from "../../domain/fetch/document.ts";
 import { type DocumentTask, subjectsOf } from "../../domain/fetch/task.ts";
 import type { Gate } from "../runtime/provider-calls.ts";
@@ -45,7 +45,10 @@ export async function fetchDocument(
   // Before anything is looked at: while the provider is down a task comes back many times, and costs no read then.
   await gate();
   const { subject } = head.task;
-  const [known, gone] = await Promise.all([documents.load(subject, head.task), erasedOf(tasks, dependencies)]);
+  const [known, gone] = await Promise.all([
+    documents.load(subject, head.task),
+    erasedOf(tasks, dependencies),
+  ]);
   const now = timeBefore(clock(), tasks);
   const again = tasks.find(({ receives }) => receives > 1);
   const kept = again && (await keptPages.find({ ...head.task, messageId: again.messageId }));
@@ -71,7 +74,10 @@ export async function fetchDocument(
 }
 
 /** The tasks that are about somebody who was erased. */
-async function erasedOf(tasks: readonly Task[], { findErased }: DocumentDependencies): Promise<ReadonlySet<Task>> {
+async function erasedOf(
+  tasks: readonly Task[],
+  { findErased }: DocumentDependencies,
+): Promise<ReadonlySet<Task>> {
   const names = await findErased(tasks.flatMap(({ task }) => subjectsOf(task)));
   return new Set(tasks.filter(({ task }) => subjectsOf(task).some((subject) => names.has(nameOf(subject)))));
 }
@@ -101,7 +107,12 @@ async function save({ known, next, content }: NextDocument, documents: DocumentS
   return { answer: "refused", document: await reload() };
 }
 
-function resultOf(task: Task, isCovered: boolean, { answer, error, document }: Written, now: number): TaskResult {
+function resultOf(
+  task: Task,
+  isCovered: boolean,
+  { answer, error, document }: Written,
+  now: number,
+): TaskResult {
   if (!isCovered) {
     return isVoid(task, document, now) ? "void" : failureOf(waiting("came while its document was read", 1));
   }

@@ -73,7 +73,10 @@ function isOfDocument(delivered: Delivered): delivered is Delivered<DocumentTask
   return delivered.task.task === "fetchDocument";
 }
 
-async function performOne({ task, delivery }: Delivered, dependencies: TimedDependencies): Promise<TaskResult> {
+async function performOne(
+  { task, delivery }: Delivered,
+  dependencies: TimedDependencies,
+): Promise<TaskResult> {
   switch (task.task) {
     case "startFetch":
       return startFetch({ task: { ...task, task: "startFetch" }, delivery }, dependencies);

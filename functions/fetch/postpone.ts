@@ -16,8 +16,9 @@ export function postpone(dependencies: FetcherDependencies): HandleFailures {
       decisions.map(async ({ do: what, record, reason }) => {
         if (what === "hide") return false;
         const giveUp = rejectTo(send, queueOf(record, dependencies).deadLetterUrl, log);
-        const { MessageGroupId: group } = record.attributes;
-        const order = group === undefined ? {} : { group, deduplication: record.messageId };
+        // A group of its own: among the dead letters none is to hold up another.
+        const { messageId: id, attributes } = record;
+        const order = attributes.MessageGroupId === undefined ? {} : { group: id, deduplication: id };
         return giveUp({ ...record, ...redriveCountOf(record), ...order }, reason);
       }),
     );
@@ -25,9 +26,14 @@ export function postpone(dependencies: FetcherDependencies): HandleFailures {
 }
 
 /** All messages of a batch are of one queue. */
-async function hideAll(decisions: readonly RetryDecision[], dependencies: FetcherDependencies): Promise<void> {
+async function hideAll(
+  decisions: readonly RetryDecision[],
+  dependencies: FetcherDependencies,
+): Promise<void> {
   const { hide, log } = dependencies;
-  const hidden = decisions.filter((each): each is Extract<RetryDecision, { do: "hide" }> => each.do === "hide");
+  const hidden = decisions.filter(
+    (each): each is Extract<RetryDecision, { do: "hide" }> => each.do === "hide",
+  );
   const [first] = hidden;
   if (first === undefined) return;
   const failures = await hide(

@@ -47,6 +47,7 @@ function secondsOf(
 ): number {
   const atLeastSeconds = delayInSeconds;
   // What says how far to spread is no attempt of its own: it waits for what comes without it.
-  if (spreadInSeconds === undefined) return waitFor(receives, { baseSeconds, maxSeconds, atLeastSeconds }, random);
+  if (spreadInSeconds === undefined)
+    return waitFor(receives, { baseSeconds, maxSeconds, atLeastSeconds }, random);
   return Math.max(1, Math.min(maxSeconds, Math.ceil(delayInSeconds + spreadInSeconds * random)));
 }

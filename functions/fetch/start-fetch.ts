@@ -1,4 +1,5 @@
 import type { ApiAnswer } from "../../adapters/provider/provider-api.ts";
+import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
 import { FailureError, failureOf } from "../../domain/core/failures.ts";
 import { asOfOf, timeBefore } from "../../domain/fetch/coverage.ts";
 import { fillBody, fillPath } from "../../domain/fetch/provider-settings.ts";
@@ -10,7 +11,6 @@ import {
   startCheck,
   writeTask,
 } from "../../domain/fetch/task.ts";
-import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
 import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
 import type { Delivered } from "./delivered-tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
@@ -57,7 +57,11 @@ export async function requestDocuments(
 ): Promise<void> {
   const cause = { cause: `start.${version}`, correlationId, userId };
   const tasks = endpoints.map((endpoint) => documentTask(subject, { endpoint }, startedAt, cause));
-  await sendAll(queues.fetch.url, tasks.map((task) => fetchTaskMessage(task)), send);
+  await sendAll(
+    queues.fetch.url,
+    tasks.map((task) => fetchTaskMessage(task)),
+    send,
+  );
 }
 
 /**

@@ -1,29 +1,28 @@
 import { Duration } from "aws-cdk-lib";
 import { Construct } from "constructs";
 import { Alarm } from "../observability/alarm.ts";
-import { fetchBacklog, oldestAge } from "../observability/alarm-limits.ts";
+import { fetchBacklog } from "../observability/alarm-limits.ts";
 import { deadLetters, oldestMessage, sumOf } from "../observability/alarm-metrics.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
 import { inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** SQS: a message is delayed at most 15 minutes; what waits longer is sent again, and its age starts over. */
-const longestDelay = Duration.minutes(15);
+/** What an outage may last at most: for so small a part of it a call waits before a person is notified. */
+const partOfOutage = 4;
+
+type FetchQueues = { readonly work: WorkQueue; readonly checks: WorkQueue };
 
 /** Alerts the operator when calls to the provider come too late, are too many, or were given up. */
 export class FetchAlarms extends Construct {
-  constructor(scope: Construct, id: string, work: WorkQueue, settings: Settings) {
+  constructor(scope: Construct, id: string, { work, checks }: FetchQueues, settings: Settings) {
     super(scope, id);
-    const delay = Duration.seconds(
-      Math.min(longestDelay.toSeconds(), Math.ceil(longestWaitInSeconds(settings))),
-    );
-    const limit = oldestAge(work.visibilityTimeout, work.retention, delay);
+    const limit = Duration.seconds(Math.ceil((settings.fetch.longestOutageHours * 3_600) / partOfOutage));
     const period = Duration.minutes(5);
     new Alarm(this, "Late", {
       entry: "fetching-late",
       metric: oldestMessage(work),
       impact:
-        `Nobody has taken a call to the provider for ${inWords(limit)}: new accounts and new income data are not ` +
+        `A call to the provider has waited for ${inWords(limit)}: new accounts and new income data are not ` +
         "being fetched. Calls wait, nothing is lost.",
       remedy: "To see what stands still: npx income-events doctor",
       period,
@@ -38,7 +37,7 @@ export class FetchAlarms extends Construct {
       entry: "fetching-behind",
       metric: sumOf([
         queue.metricApproximateNumberOfMessagesVisible(statistic),
-        queue.metricApproximateNumberOfMessagesDelayed(statistic),
+        queue.metricApproximateNumberOfMessagesNotVisible(statistic),
       ]),
       impact:
         "More calls to the provider wait than its rate lets through in an hour: new accounts and new income data are " +
@@ -51,7 +50,7 @@ export class FetchAlarms extends Construct {
     });
     new Alarm(this, "DeadLetters", {
       entry: "fetching-dead-letters",
-      metric: deadLetters(work),
+      metric: sumOf([deadLetters(work), deadLetters(checks)]),
       impact:
         "Calls to the provider were given up: the income data, or the state, of those accounts is not fetched until " +
         "somebody sends them again.",
@@ -61,8 +60,4 @@ export class FetchAlarms extends Construct {
       outOf: 1,
     });
   }
-}
-
-function longestWaitInSeconds({ fetch, provider }: Settings): number {
-  return Math.max(fetch.retry.maxSeconds, fetch.readAfterSeconds, provider.breaker.maxSeconds);
 }

@@ -1,9 +1,16 @@
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import * as lambda from "aws-cdk-lib/aws-lambda";
+import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
+import {
+  type GiveUpLimits,
+  giveUpLimits,
+  longestOutageInHours,
+  maxReceiveCount,
+} from "../../domain/fetch/waiting.ts";
 import { allow, consumeQueue } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
-import { maxReceiveCount, visibilityFor, WorkQueue } from "../receiving/work-queue.ts";
+import { visibilityFor, WorkQueue } from "../receiving/work-queue.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";
 import type { OverflowStorage } from "../storage/overflow-storage.ts";
@@ -17,6 +24,8 @@ export type FetchingProps = {
   readonly defaults: FunctionDefaults;
   readonly providerBaseUrl: string;
   readonly token: TokenSecret;
+  /** Tells who was erased: nothing is called for them. */
+  readonly erasureKey: Secret;
   readonly overflow: OverflowStorage;
   readonly table: EventTable;
   readonly refresh: TokenRefresh;
@@ -24,7 +33,10 @@ export type FetchingProps = {
 
 /** Calls to the provider's API: a queue of its own, so that a slow provider never holds up storing. */
 export class Fetching extends Construct {
+  /** Tasks: those of one document one after the other. */
   readonly work: WorkQueue;
+  /** Checks of starts, until they are due: in the other queue they would block what follows them. */
+  readonly checks: WorkQueue;
   readonly fetch: PipelineFunction;
   /** How often the provider was found down. */
   readonly down: Metric;
@@ -33,21 +45,32 @@ export class Fetching extends Construct {
     super(scope, id);
     const { settings } = props;
     const visibilityTimeout = visibilityFor(settings.functions.fetch.timeoutSeconds, settings);
-    this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout });
+    // Waiting is being hidden: each wait is a receive.
+    const waiting = { settings, visibilityTimeout, receives: maxReceiveCount };
+    this.work = new WorkQueue(this, "Work", { ...waiting, fifo: true });
+    this.checks = new WorkQueue(this, "Checks", waiting);
+    const limits = giveUpLimits(this.work.retention.toSeconds());
+    checkLongestOutage(settings, limits);
     this.fetch = this.#addFunction(props);
     this.down = new ProviderAlarm(this, "Alarms", this.fetch, settings).down;
-    new FetchAlarms(this, "Backlog", this.work, settings);
-    new lambda.EventSourceMapping(this, "Source", {
+    new FetchAlarms(this, "Backlog", this, settings);
+    this.#addSource("Source", this.work, settings);
+    this.#addSource("ChecksSource", this.checks, settings);
+  }
+
+  #addSource(id: string, { queue }: WorkQueue, { fetch: { maxConcurrency } }: Settings): void {
+    new lambda.EventSourceMapping(this, id, {
       target: this.fetch.lambda,
-      eventSourceArn: this.work.queue.queueArn,
+      eventSourceArn: queue.queueArn,
       batchSize: 10,
-      maxConcurrency: settings.fetch.maxConcurrency,
+      maxConcurrency,
       reportBatchItemFailures: true,
     });
   }
 
-  #addFunction({ settings, defaults, providerBaseUrl, token, overflow, table, refresh }: FetchingProps) {
-    const { queue, deadLetterQueue } = this.work;
+  #addFunction(props: FetchingProps) {
+    const { settings, defaults, providerBaseUrl, token, erasureKey, overflow, table, refresh } = props;
+    const queues = [this.work, this.checks];
     return new PipelineFunction(this, "Data", {
       ...defaults,
       entry: "functions/fetch/data.ts",
@@ -55,10 +78,13 @@ export class Fetching extends Construct {
       size: settings.functions.fetch,
       environment: {
         TABLE_NAME: table.table.tableName,
-        FETCH_QUEUE_URL: queue.queueUrl,
-        DEAD_LETTER_QUEUE_URL: deadLetterQueue.queueUrl,
+        FETCH_QUEUE_URL: this.work.queue.queueUrl,
+        DEAD_LETTER_QUEUE_URL: this.work.deadLetterQueue.queueUrl,
+        CHECK_QUEUE_URL: this.checks.queue.queueUrl,
+        CHECK_DEAD_LETTER_QUEUE_URL: this.checks.deadLetterQueue.queueUrl,
         OVERFLOW_BUCKET: overflow.bucket.bucketName,
         TOKEN_SECRET_ARN: token.secret.secretArn,
+        ERASURE_KEY_ARN: erasureKey.secretArn,
         PROVIDER_BASE_URL: providerBaseUrl,
         REFRESH_FUNCTION_NAME: refresh.lambda.functionName,
       },
@@ -67,17 +93,24 @@ export class Fetching extends Construct {
         retry: settings.fetch.retry,
         timeoutSeconds: settings.functions.fetch.timeoutSeconds,
         readAfterSeconds: settings.fetch.readAfterSeconds,
-        longestOutageHours: settings.fetch.longestOutageHours,
-        maxReceiveCount,
+        retentionSeconds: this.work.retention.toSeconds(),
         startEndpoints: settings.startEndpoints,
       },
       permissions: [
-        allow([...consumeQueue, "sqs:ChangeMessageVisibility"], [queue.queueArn]),
-        allow(["sqs:SendMessage"], [queue.queueArn, deadLetterQueue.queueArn]),
+        allow(
+          [...consumeQueue, "sqs:ChangeMessageVisibility"],
+          queues.map(({ queue }) => queue.queueArn),
+        ),
+        allow(
+          ["sqs:SendMessage"],
+          queues.flatMap(({ queue, deadLetterQueue }) => [queue.queueArn, deadLetterQueue.queueArn]),
+        ),
         allow(
           [
-            "dynamodb:GetItem",
             "dynamodb:BatchGetItem",
+            "dynamodb:GetItem",
+            "dynamodb:PartiQLInsert",
+            "dynamodb:PartiQLUpdate",
             "dynamodb:PutItem",
             "dynamodb:Query",
             "dynamodb:UpdateItem",
@@ -86,9 +119,20 @@ export class Fetching extends Construct {
         ),
         allow(["s3:PutObject"], [overflow.data, overflow.pages]),
         allow(["s3:GetObject"], [overflow.pages]),
-        allow(["secretsmanager:GetSecretValue"], [token.secret.secretArn]),
+        allow(["secretsmanager:GetSecretValue"], [token.secret.secretArn, erasureKey.secretArn]),
         allow(["lambda:InvokeFunction"], [refresh.lambda.functionArn]),
       ],
     });
   }
+}
+
+/** @throws where tasks would be given up before the longest outage is over */
+function checkLongestOutage({ fetch }: Settings, limits: GiveUpLimits): void {
+  const longest = longestOutageInHours(fetch.retry.maxSeconds, limits);
+  if (fetch.longestOutageHours <= longest) return;
+  throw new Error(
+    `fetch.longestOutageHours: ${fetch.longestOutageHours} is too long. A task that waits at most ` +
+      `${fetch.retry.maxSeconds} seconds at a time (fetch.retry.maxSeconds) is given up after ${longest} hours: ` +
+      "set it to at most that, or let tasks wait longer, up to 900 seconds.",
+  );
 }

@@ -15,6 +15,7 @@ import { every, inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";
 import type { TokenSecret } from "../storage/secrets.ts";
+import type { Fetching } from "./fetching.ts";
 
 export type ReconciliationProps = {
   readonly settings: Settings;
@@ -24,6 +25,8 @@ export type ReconciliationProps = {
   readonly table: EventTable;
   /** What was missed goes through the queues of the webhooks. */
   readonly receiving: ReadonlyMap<WebhookKind, WebhookEndpoint>;
+  /** What is to be read again goes through its queue. */
+  readonly fetching: Fetching;
 };
 
 /** Compares the provider's list of users with the table, again and again: for what no webhook ever announced. */
@@ -34,7 +37,7 @@ export class Reconciliation extends Construct {
 
   constructor(scope: Construct, id: string, props: ReconciliationProps) {
     super(scope, id);
-    const { settings, defaults, providerBaseUrl, token, table, receiving } = props;
+    const { settings, defaults, providerBaseUrl, token, table, receiving, fetching } = props;
     const { tickMinutes, ...reconcile } = settings.reconcile;
     const { mapping } = settings;
     const [users, accounts] = [queueOf(receiving, "users"), queueOf(receiving, "accounts")];
@@ -47,6 +50,7 @@ export class Reconciliation extends Construct {
         TABLE_NAME: table.table.tableName,
         USERS_QUEUE_URL: users.queueUrl,
         ACCOUNTS_QUEUE_URL: accounts.queueUrl,
+        FETCH_QUEUE_URL: fetching.work.queue.queueUrl,
         TOKEN_SECRET_ARN: token.secret.secretArn,
         PROVIDER_BASE_URL: providerBaseUrl,
       },
@@ -66,7 +70,7 @@ export class Reconciliation extends Construct {
           ],
           [table.table.tableArn],
         ),
-        allow(["sqs:SendMessage"], [users.queueArn, accounts.queueArn]),
+        allow(["sqs:SendMessage"], [users.queueArn, accounts.queueArn, fetching.work.queue.queueArn]),
         allow(["secretsmanager:GetSecretValue"], [token.secret.secretArn]),
       ],
       // The schedule comes again, and the run goes on then.

@@ -20,6 +20,10 @@ export type WorkQueueProps = {
   readonly settings: Settings;
   readonly visibilityTimeout: Duration;
   readonly retention?: Duration;
+  /** How often SQS delivers a message before it moves it to the dead-letter queue itself. */
+  readonly receives?: number;
+  /** Whether messages of one group are handed out one batch after the other. */
+  readonly fifo?: boolean;
 };
 
 /** A queue and its dead-letter queue: encrypted, spoken to over TLS only. */
@@ -29,12 +33,13 @@ export class WorkQueue extends Construct {
   readonly visibilityTimeout: Duration;
   readonly retention: Duration;
 
-  constructor(scope: Construct, id: string, { settings, visibilityTimeout, retention }: WorkQueueProps) {
+  constructor(scope: Construct, id: string, props: WorkQueueProps) {
     super(scope, id);
+    const { settings, visibilityTimeout, retention, receives = maxReceiveCount, fifo = false } = props;
     const longest = deadLetterRetention(settings);
     this.visibilityTimeout = visibilityTimeout;
     this.retention = retention ?? longest;
-    const common = { ...encryptionOf(this, settings), enforceSSL: true };
+    const common = { ...encryptionOf(this, settings), ...(fifo && highThroughput), enforceSSL: true };
     this.deadLetterQueue = new sqs.Queue(this, "DeadLetters", {
       ...common,
       retentionPeriod: longest,
@@ -43,10 +48,17 @@ export class WorkQueue extends Construct {
       ...common,
       visibilityTimeout,
       retentionPeriod: this.retention,
-      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount },
+      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: receives },
     });
   }
 }
+
+/** Limits and deduplication of a FIFO queue by group: 300 requests a second each, not for the whole queue. */
+const highThroughput: sqs.QueueProps = {
+  fifo: true,
+  deduplicationScope: sqs.DeduplicationScope.MESSAGE_GROUP,
+  fifoThroughputLimit: sqs.FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
+};
 
 function encryptionOf(scope: Construct, settings: Settings): sqs.QueueProps {
   const encryptionMasterKey = dataKeyOf(scope, settings);

@@ -12,6 +12,7 @@ export function workQueuesByName(
   return new Map<string, WorkQueue>([
     ...[...receiving].map(([kind, { work }]) => [kind, work] as const),
     ["fetch", fetching.work],
+    ["checks", fetching.checks],
     ...[...subscribers.queues].map(([name, work]) => [`subscriber/${name}`, work] as const),
   ]);
 }

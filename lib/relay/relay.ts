@@ -34,7 +34,9 @@ const changesWithConsequences = [
   changes(["INSERT"], [{ prefix: "EVENT#" }]),
   changes(["MODIFY"], [{ prefix: "EVENT#" }], { NewImage: { weak: { BOOL: [true] } } }),
   changes(["INSERT", "MODIFY"], ["STATE"]),
-  changes(["INSERT", "MODIFY"], [{ prefix: "DATA#" }]),
+  changes(["INSERT", "MODIFY"], [{ prefix: "DOCUMENT#" }], {
+    NewImage: { document: { M: { news: { BOOL: [true] } } } },
+  }),
 ];
 
 function changes(eventName: readonly string[], sortKey: readonly unknown[], image: object = {}): object {

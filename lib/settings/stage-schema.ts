@@ -101,8 +101,8 @@ export const stageSchema = section({
     retry,
     /** So long events may take to answer the start of a data fetch, before its endpoints are read anyway. */
     readAfterSeconds: scalableDuration(1, 604_800).default(3_600),
-    /** So long the provider may fail before tasks are given up. */
-    longestOutageHours: scalableDuration(1, 10_000).default(72),
+    /** So long the provider may fail, at least, before tasks are given up. */
+    longestOutageHours: scalableDuration(1, 240, ": SQS keeps a task for 14 days").default(72),
   }).prefault({}),
   token: section({
     // More than one new version of a secret in ten minutes exhausts its versions.

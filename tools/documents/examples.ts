@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import type { EventAttributes, IncomeEvent, WebhookKind } from "../../domain/event/events.ts";
 import { identify } from "../../domain/event/identify.ts";
 import { type Subject, subjectOf } from "../../domain/event/subjects.ts";
-import { type DocumentRecord, fetched, requestFetch } from "../../domain/fetch/document.ts";
+import { documentAfter } from "../../domain/fetch/document.ts";
+import { documentTask } from "../../domain/fetch/task.ts";
 import { consequencesOf } from "../../domain/message/consequences.ts";
 import { messageOfErasure } from "../../domain/message/message.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
@@ -42,23 +43,25 @@ function eventsOf(kind: WebhookKind, events: readonly EventAttributes[], answer:
 
 function dataOf(facts: EventAttributes): readonly Message[] {
   const event = received("endpoints", facts, 10);
-  const subject = subjectOf(event);
-  const requested = requestFetch(undefined, subject, { endpoint: "income" }, { event, receipts: 1 });
-  const content = createHash("sha256").update("the data").digest("base64url");
-  const read = requested && fetched(requested, requested.wanted, content, { at: timestamp(11) });
-  return [...changed(undefined, requested), ...changed(requested, read)];
+  const at = timestamp(10).getTime();
+  const receipts = { count: 1, first: "1", last: "1", firstAt: at, since: at };
+  const change: Change = { of: "event", event, receipts, countBefore: 0 };
+  const data = Buffer.from("the data");
+  const found = { digest: createHash("sha256").update(data).digest("hex"), size: data.byteLength };
+  const cause = { cause: event.id, correlationId: event.id };
+  const task = documentTask(subjectOf(event), { endpoint: "income" }, at, cause);
+  const after = documentAfter(undefined, { asOf: timestamp(11).getTime(), by: [], task }, found);
+  return [...published(change), ...published({ of: "document", before: undefined, after })];
 }
 
 function erasuresOf(subjects: readonly Subject[]): readonly Message[] {
   return subjects.map((subject) => messageOfErasure(subject, timestamp(12).toISOString(), source));
 }
 
-function changed(before: DocumentRecord | undefined, after: DocumentRecord | undefined): readonly Message[] {
-  return after === undefined ? [] : published({ of: "data", before, after });
-}
-
 function published(change: Change): readonly Message[] {
-  return consequencesOf(change, source).flatMap((each) => (each.do === "publish" ? [each.message] : []));
+  return consequencesOf(change, { source, readByRange: [] }).flatMap((each) =>
+    each.do === "publish" ? [each.message] : [],
+  );
 }
 
 const account = { accountId, userId, datasourceId };
