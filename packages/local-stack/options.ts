@@ -16,6 +16,7 @@ export type StartOptions = {
   readonly sandboxPort: number;
   /** See `StackOptions`. */
   readonly streamRetentionSeconds?: number;
+  readonly deduplicationSeconds?: number;
 };
 
 /** Where the running system is found; a scenario takes free ports instead, so that several run at once. */

@@ -58,6 +58,9 @@ export async function startSystem(
       ...(options.streamRetentionSeconds === undefined
         ? {}
         : { streamRetentionSeconds: options.streamRetentionSeconds }),
+      ...(options.deduplicationSeconds === undefined
+        ? {}
+        : { deduplicationSeconds: options.deduplicationSeconds }),
     });
     closers.push(() => stack.close());
     const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };

@@ -4,6 +4,7 @@ import type { AccessBook } from "./access.ts";
 import { type Answer, accessDenied, errorAnswer, jsonAnswer } from "./answer.ts";
 import { denialMessage, type ReceivedRequest } from "./authorization.ts";
 import { cloudWatchAnswer, type Monitoring } from "./cloudwatch.ts";
+import type { Deduplication } from "./deduplication.ts";
 import { type EngineClient, type EngineRequest, withoutConnectionHeaders } from "./engine-client.ts";
 import type { IdentifyContext } from "./identify.ts";
 import { type LambdaEngine, lambdaAnswer } from "./lambda.ts";
@@ -28,7 +29,11 @@ export type ForwardContext = Pick<IdentifyContext, "scope" | "secrets"> & {
   readonly capacity: CapacityBook | undefined;
   readonly runStatements: RunStatements;
   readonly monitoring: Monitoring;
+  /** Absent: the engine's own window. */
+  readonly deduplication: Deduplication | undefined;
 };
+
+type Rewriting = { readonly rewriteAnswer?: Operation["rewriteAnswer"] | undefined };
 
 /** Engines with several databases choose one by these; one system has one database. */
 const engineCredentials =
@@ -40,7 +45,7 @@ export async function forward(call: AuthorizedRequest, context: ForwardContext):
   const outgoing = operation.body === undefined ? call : { ...call, body: Buffer.from(operation.body) };
   switch (operation.service) {
     case "sqs":
-      return rewrite(operation, await context.engines.sqs.send(engineRequest(outgoing, context)));
+      return forwardToQueue(outgoing, context);
     case "dynamodb":
     case "streams":
       return forwardToTable(outgoing, context);
@@ -59,6 +64,15 @@ export async function forward(call: AuthorizedRequest, context: ForwardContext):
     case "logs":
       throw new Error("the log service has no engine");
   }
+}
+
+async function forwardToQueue(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
+  const { operation, body } = call;
+  const { engines, deduplication } = context;
+  const outgoing = deduplication?.forEngine(operation, body) ?? body;
+  const answer = await engines.sqs.send(engineRequest({ ...call, body: outgoing }, context));
+  const received = operation.action === "sqs:ReceiveMessage" ? deduplication : undefined;
+  return rewrite({ rewriteAnswer: received?.forCaller, ...operation }, answer);
 }
 
 async function forwardToTable(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
@@ -122,10 +136,10 @@ function scopedTo(region: string, authorization: string): string {
   return authorization.replace(/(Credential=[^/]+\/[^/]+\/)[^/]+/, `$1${region}`);
 }
 
-function rewrite(operation: Operation, answer: Answer): Answer {
-  if (operation.rewriteAnswer === undefined || answer.status !== 200) return answer;
+function rewrite({ rewriteAnswer }: Rewriting, answer: Answer): Answer {
+  if (rewriteAnswer === undefined || answer.status !== 200) return answer;
   const { "x-amz-crc32": _checksum, ...headers } = answer.headers;
-  return { status: 200, headers, body: Buffer.from(operation.rewriteAnswer(answer.body.toString())) };
+  return { status: 200, headers, body: Buffer.from(rewriteAnswer(answer.body.toString())) };
 }
 
 /** Who may not list a bucket does not learn that an object is missing. Source: S3 API reference, GetObject. */

@@ -5,6 +5,7 @@ import { createAccessBook } from "./access.ts";
 import { type Answer, errorAnswer } from "./answer.ts";
 import { type AuthorizationContext, authenticate, authorize, type ReceivedRequest } from "./authorization.ts";
 import type { Monitoring } from "./cloudwatch.ts";
+import { createDeduplication } from "./deduplication.ts";
 import { createEngineClient } from "./engine-client.ts";
 import {
   type AuthorizedRequest,
@@ -39,6 +40,8 @@ export type GatewayOptions = {
   readonly lambda?: LambdaEngine;
   /** Asks the table's engine what each call consumes, which costs both time. */
   readonly countsCapacity?: boolean;
+  /** How long a FIFO queue knows a deduplication id, five minutes by default and at most. */
+  readonly deduplicationSeconds?: number | undefined;
   /** Is called for each throttled call to a table. */
   readonly onThrottled?: (event: ThrottleEvent) => void;
   /** Absent: there is no alarm. */
@@ -83,6 +86,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       alarms: options.alarms ?? (() => []),
       queueMetrics: createQueueMetrics(engines.sqs, Date.now),
     },
+    deduplication:
+      options.deduplicationSeconds === undefined
+        ? undefined
+        : createDeduplication(options.deduplicationSeconds, Date.now),
     onThrottled: options.onThrottled ?? (() => undefined),
   };
   server.on("request", (request, response) => {
