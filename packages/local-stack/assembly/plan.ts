@@ -13,6 +13,7 @@ export type QueuePlan = {
   /** As CreateQueue takes them. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly visibilitySeconds: number;
+  readonly redrive?: { readonly deadLetterTargetArn: string; readonly maxReceiveCount: number };
 };
 
 export type AttributeDefinition = { readonly name: string; readonly type: "S" | "N" | "B" };
