@@ -65,6 +65,8 @@ export type FunctionPlan = {
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
   readonly reservedConcurrency?: number;
+  /** Absent: Lambda ends a chain that comes back too often. */
+  readonly recursiveLoop?: "Allow";
   readonly logGroupName: string;
   /** Its log format is JSON, and less than the level is left out; absent: plain text, all of it. */
   readonly jsonLog?: { readonly level: LogLevel };

@@ -8,6 +8,7 @@ import type { Deduplication } from "./deduplication.ts";
 import { type EngineClient, type EngineRequest, withoutConnectionHeaders } from "./engine-client.ts";
 import type { IdentifyContext } from "./identify.ts";
 import { type LambdaEngine, lambdaAnswer } from "./lambda.ts";
+import type { MessageTraces } from "./message-traces.ts";
 import { asObject, asString, type JsonObject, type Operation, parseJsonObject } from "./operation.ts";
 import type { CapacityBook } from "./tables/capacity.ts";
 import type { RunStatements } from "./tables/run-statements.ts";
@@ -31,9 +32,8 @@ export type ForwardContext = Pick<IdentifyContext, "scope" | "secrets"> & {
   readonly monitoring: Monitoring;
   /** Absent: the engine's own window. */
   readonly deduplication: Deduplication | undefined;
+  readonly traces: MessageTraces;
 };
-
-type Rewriting = { readonly rewriteAnswer?: Operation["rewriteAnswer"] | undefined };
 
 /** Engines with several databases choose one by these; one system has one database. */
 const engineCredentials =
@@ -57,7 +57,8 @@ export async function forward(call: AuthorizedRequest, context: ForwardContext):
       return secretsAnswer(operation, body, context.secrets);
     case "lambda": {
       const type = message.headers["x-amz-invocation-type"]?.toString() ?? "RequestResponse";
-      return lambdaAnswer(operation, { target: message.url ?? "", type, body }, context.lambda);
+      const trace = message.headers["x-amzn-trace-id"]?.toString();
+      return lambdaAnswer(operation, { target: message.url ?? "", type, body, trace }, context.lambda);
     }
     case "cloudwatch":
       return cloudWatchAnswer(operation, parseJsonObject(body.toString()), context.monitoring);
@@ -67,12 +68,16 @@ export async function forward(call: AuthorizedRequest, context: ForwardContext):
 }
 
 async function forwardToQueue(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
-  const { operation, body } = call;
-  const { engines, deduplication } = context;
+  const { operation, body, message } = call;
+  const { engines, deduplication, traces } = context;
   const outgoing = deduplication?.forEngine(operation, body) ?? body;
   const answer = await engines.sqs.send(engineRequest({ ...call, body: outgoing }, context));
-  const received = operation.action === "sqs:ReceiveMessage" ? deduplication : undefined;
-  return rewrite({ rewriteAnswer: received?.forCaller, ...operation }, answer);
+  traces.onSent(operation, message, answer);
+  if (operation.action !== "sqs:ReceiveMessage") return rewrite(operation, answer);
+  return rewrite(
+    { rewriteAnswer: (text) => traces.withTraces(deduplication?.forCaller(text) ?? text) },
+    answer,
+  );
 }
 
 async function forwardToTable(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
@@ -136,7 +141,7 @@ function scopedTo(region: string, authorization: string): string {
   return authorization.replace(/(Credential=[^/]+\/[^/]+\/)[^/]+/, `$1${region}`);
 }
 
-function rewrite({ rewriteAnswer }: Rewriting, answer: Answer): Answer {
+function rewrite({ rewriteAnswer }: Pick<Operation, "rewriteAnswer">, answer: Answer): Answer {
   if (rewriteAnswer === undefined || answer.status !== 200) return answer;
   const { "x-amz-crc32": _checksum, ...headers } = answer.headers;
   return { status: 200, headers, body: Buffer.from(rewriteAnswer(answer.body.toString())) };

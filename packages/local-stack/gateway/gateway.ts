@@ -18,6 +18,7 @@ import {
 import { serviceOf } from "./identify.ts";
 import { firstOutcome, forwardBy, isRefusal, type Refusal } from "./interception.ts";
 import type { LambdaEngine } from "./lambda.ts";
+import { createMessageTraces } from "./message-traces.ts";
 import type { Operation } from "./operation.ts";
 import { createQueueMetrics } from "./queue-metrics.ts";
 import { parseAuthorization } from "./signature.ts";
@@ -90,6 +91,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       options.deduplicationSeconds === undefined
         ? undefined
         : createDeduplication(options.deduplicationSeconds, Date.now),
+    traces: createMessageTraces(),
     onThrottled: options.onThrottled ?? (() => undefined),
   };
   server.on("request", (request, response) => {

@@ -17,7 +17,7 @@ const pure = [
   "test/packages/local-stack/api/{access-log,http-event,routes,throttle}.test.ts",
   "test/packages/local-stack/gateway/deduplication.test.ts",
   "test/packages/local-stack/gateway/tables/throttle-events.test.ts",
-  "test/packages/local-stack/lambda/{asynchronous,function-log,log-level}.test.ts",
+  "test/packages/local-stack/lambda/{asynchronous,function-log,lineage,log-level}.test.ts",
   "test/packages/local-stack/sources/{batch-response,event-filter,stream-batch}.test.ts",
   "test/packages/sandbox/clock.test.ts",
   "test/packages/subscriber/{lambda,reader}.test.ts",
