@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { buffer } from "node:stream/consumers";
 import type { SecretsEngine } from "../engines/secrets.ts";
 import { createAccessBook } from "./access.ts";
 import { type Answer, errorAnswer } from "./answer.ts";
@@ -148,7 +147,7 @@ async function answerRequest(
   response: ServerResponse,
   context: Context,
 ): Promise<void> {
-  const body = await buffer(request);
+  const body = await bodyOf(request);
   const claim = parseAuthorization(request.headers.authorization);
   const service = serviceOf(request, claim?.service ?? "");
   const received: ReceivedRequest = { message: request, body, claim, service };
@@ -177,6 +176,17 @@ async function answerRequest(
   if (before === "cut" || after === "cut") return cut(response, answer);
   if (response.destroyed) await giveBack(authorized, answer, context);
   else write(response, answer, reply.isHead);
+}
+
+/** A trap: `node:stream/consumers` takes twice the processor time, by way of a Blob. */
+function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    request
+      .on("data", (chunk: Buffer) => chunks.push(chunk))
+      .on("end", () => resolve(Buffer.concat(chunks)))
+      .on("error", reject);
+  });
 }
 
 /** The engine itself never throttles: an interceptor does. */
