@@ -48,8 +48,10 @@ export type EraseTask = {
   readonly isThorough: boolean;
   /** What was removed, by kind. */
   readonly removed: Removed;
-  /** Queues with more dead letters than could be looked at. */
+  /** Queues with dead letters that no look saw: there were too many, or other readers held them. */
   readonly incomplete: readonly string[];
+  /** How often this pass has looked at the dead letters. */
+  readonly looks: number;
 };
 
 /** Counts by kind: of items (`events`, …), objects (`bodies`, …) and dead letters (`dead letters`, …). */
@@ -74,6 +76,7 @@ export function eraseTask(
     isThorough: false,
     removed: {},
     incomplete: [],
+    looks: 0,
   };
 }
 
@@ -185,6 +188,7 @@ export function readEraseTask(text: string): EraseTask {
     isThorough: fields.isThorough === true,
     removed: parseRemoved(fields.removed),
     incomplete: parseIncomplete(fields.incomplete),
+    looks: numberOf(fields, "looks"),
   };
 }
 

@@ -135,6 +135,7 @@ describe("functions", () => {
       tombstoneDays: 3 + 28 + 90 + 28,
       // The time-out of the relay and of fetch here.
       settleSeconds: 4,
+      lookAgainSeconds: 0.6,
       subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
     });
     expect(bundles.get("functions/fetch/data.ts")).toMatchObject({

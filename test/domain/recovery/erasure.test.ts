@@ -34,6 +34,7 @@ const task: fc.Arbitrary<EraseTask> = fc
     isThorough: fc.boolean(),
     removed: fc.dictionary(fc.constantFrom("events", "data"), fc.nat()),
     incomplete: fc.array(fc.constantFrom("users", "fetch")),
+    looks: fc.nat(),
   })
   .chain((fields) => fc.constantFrom(fields, { ...fields, id: "one" }));
 
@@ -154,6 +155,7 @@ describe("a change", () => {
       isThorough: false,
       removed: {},
       incomplete: [],
+      looks: 0,
     });
   });
 });
