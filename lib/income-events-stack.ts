@@ -70,6 +70,7 @@ export class IncomeEventsStack extends Stack {
     const overflow = new OverflowStorage(this, "Overflow", settings);
     const table = new EventTable(this, "Events", settings);
     const api = new apigateway.HttpApi(this, "Api", {
+      apiName: this.stackName,
       description: `Webhooks of income events (${stage})`,
       createDefaultStage: false,
     });
@@ -111,10 +112,11 @@ export class IncomeEventsStack extends Stack {
     const throttles = new ThrottleAlarms(this, "Throttles", { receiving, fetching, relay, table });
     const topic = new AlarmTopic(this, "Alarms", settings);
     topic.addAlarmActions(this);
-    if (settings.dashboard ?? settings.production) {
-      const shown = { api, apiStage, receiving, receipts, relay, fetching, refresh, subscribers, erasure };
-      new Dashboard(this, "Dashboard", { ...shown, reconciliation, throttles });
-    }
+    const shown = { api, apiStage, receiving, receipts, relay, fetching, refresh, subscribers, erasure };
+    const dashboard =
+      (settings.dashboard ?? settings.production)
+        ? new Dashboard(this, "Dashboard", { ...shown, reconciliation, throttles })
+        : undefined;
 
     addOutputs(this, {
       settings,
@@ -134,6 +136,7 @@ export class IncomeEventsStack extends Stack {
       reconciliation,
       archive,
       topic,
+      dashboard,
     });
 
     const policy = settings.production ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;

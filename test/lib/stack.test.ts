@@ -195,6 +195,7 @@ describe("outputs", () => {
       "ArchiveBucketName",
       "ArchiveFunctionName",
       "AlarmTopicArn",
+      "DashboardName",
     ];
     expect(Object.keys(production.outputs).sort()).toEqual([...queues, ...others].sort());
   });
@@ -212,11 +213,21 @@ describe("synthesis", () => {
     expect(synthesized(productionSettings).text).toBe(production.text);
   });
 
+  it("lets CloudFormation name the dashboard, since dashboards of all regions share their names", () => {
+    expect(production.withId("Dashboard").Properties).not.toHaveProperty("DashboardName");
+    expect(production.outputs.DashboardName?.Value).toEqual({ Ref: production.withId("Dashboard").id });
+  });
+
   it("gives stages names of their own and no physical name that could collide", () => {
     expect([production.name, local.name]).toEqual(["income-events-test", "income-events-local"]);
-    const names = /"(QueueName|TableName|BucketName|FunctionName|RoleName|LogGroupName|Name)":"/g;
-    const physical = [...local.text.matchAll(names)].map(([found]) => found);
-    // An HTTP API must be named, and its `$default` stage is; neither needs to be unique.
-    expect(new Set(physical)).toEqual(new Set(['"Name":"']));
+    // These name another resource, a metric, a host of the operator's, or what people read.
+    const naming = /^(?!(Function|Metric|Stage|Domain|Display)Name$)[A-Za-z]*Name$/;
+    const named = production.resources.flatMap(({ Type, Properties }) =>
+      Object.entries(Properties)
+        .filter(([key, value]) => naming.test(key) && typeof value === "string")
+        .map(([key, value]) => [Type, key, value]),
+    );
+    // An HTTP API must have a name, which need not be unique.
+    expect(named).toEqual([["AWS::ApiGatewayV2::Api", "Name", "income-events-test"]]);
   });
 });
