@@ -12,6 +12,7 @@ import { AlarmTopic } from "./observability/alarm-topic.ts";
 import { Dashboard } from "./observability/dashboard.ts";
 import { ThrottleAlarms } from "./observability/throttle-alarms.ts";
 import { addOutputs } from "./outputs.ts";
+import { Protection } from "./protection/protection.ts";
 import { Fetching } from "./provider/fetching.ts";
 import { Reconciliation } from "./provider/reconciliation.ts";
 import { TokenRefresh } from "./provider/token-refresh.ts";
@@ -139,7 +140,10 @@ export class IncomeEventsStack extends Stack {
       dashboard,
     });
 
-    const policy = settings.production ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    if (settings.production) new Protection(this, "Protection", { defaults, table });
+
+    // What a failed deployment has just made is removed again, so that the next one finds nothing in its way.
+    const policy = settings.production ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
     RemovalPolicies.of(this).apply(policy, { applyToResourceTypes: typesThatHoldData });
   }
 

@@ -48,6 +48,8 @@ describe("functions", () => {
         "functions/register/webhooks.ts",
         "functions/reconcile/users.ts",
         "functions/archive/dead-letters.ts",
+        "functions/protect/creation.ts",
+        "functions/protect/table.ts",
       ].sort(),
     );
     expect(entries.filter((entry) => !existsSync(join(repository, entry)))).toEqual([]);

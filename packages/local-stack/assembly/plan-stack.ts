@@ -207,7 +207,8 @@ function unknownDependencies(functionId: string, scope: StackScope): Problem[] {
   return ids.flatMap((logicalId) =>
     (scope.resources.get(logicalId)?.DependsOn ?? []).flatMap((needed) => {
       const type = scope.resources.get(needed)?.Type;
-      if (type === undefined || runType(type) !== undefined) return [];
+      // What only watches, or acts while a stack is deployed, is there as soon as it is waited for.
+      if (type === undefined || runType(type) !== undefined || onlyWatches(type)) return [];
       return [
         {
           logicalId,

@@ -136,6 +136,11 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "dynamodb:GetItem                 EventsTable",
     "dynamodb:UpdateItem              EventsTable",
   ],
+  ProtectionCreation: ["cloudformation:UpdateTerminationProtection AWS::StackId"],
+  ProtectionTable: [
+    "dynamodb:DescribeTable           EventsTable",
+    "dynamodb:UpdateTable             EventsTable",
+  ],
 };
 
 const oneOrMore = <Item extends z.ZodType>(item: Item) =>
