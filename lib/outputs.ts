@@ -76,6 +76,8 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
   );
   add("TableName", parts.table.table.tableName, "Events, states and data");
   add("TokenSecretArn", parts.token.secret.secretArn, "The provider's token: put the first one in here");
+  const { requestsPerMinute } = parts.settings.provider;
+  add("ProviderRequestsPerMinute", String(requestsPerMinute), "The rate that all calls to the provider keep");
   add("WebhookSecretArn", parts.secret.secret.secretArn, "The secret header's value of webhooks");
   add(
     "WebhookSecretHeader",

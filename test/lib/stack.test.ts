@@ -206,6 +206,7 @@ describe("outputs", () => {
       "SettingsDigest",
       "TableName",
       "TokenSecretArn",
+      "ProviderRequestsPerMinute",
       "WebhookSecretArn",
       "WebhookSecretHeader",
       "OverflowBucketName",
