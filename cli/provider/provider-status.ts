@@ -60,10 +60,10 @@ function answerOf(registrations: RegistrationStatus): Pick<ProviderStatus, "answ
 }
 
 /** For people. */
-export function providerText(status: ProviderStatus, now: Date): string {
+export function providerText(stage: string, status: ProviderStatus, now: Date): string {
   const { breaker, answersNow, answer, callsInLastMinute: calls, requestsPerMinute, token } = status;
   return tableText(
-    ["provider", ""],
+    ["provider", stage],
     [
       [
         "answers",

@@ -73,9 +73,11 @@ describe("on a bad night doctor", () => {
     system.sandbox.fault({ status: 503, share: 1 });
     await system.sandbox.createUsers(2);
     const found = await untilFound("provider-down");
-    const { stdout } = await paste(found.fix);
-    expect(stdout).toMatch(/^breaker +open: nobody calls it/m);
-    expect(stdout).toMatch(/^answers +no: /m);
+    // As soon as functions have found it down too.
+    await expect
+      .poll(async () => (await paste(found.fix)).stdout, { timeout: 60_000 })
+      .toMatch(/^breaker +open: nobody calls it/m);
+    expect((await paste(found.fix)).stdout).toMatch(/^answers +no: /m);
     system.sandbox.clearFaults();
     await untilQuiet();
     expect((await paste(found.fix)).stdout).toMatch(/^answers +yes/m);
