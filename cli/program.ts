@@ -15,6 +15,7 @@ Example:
 const groups = {
   token: "the provider's token",
   webhooks: "the webhooks at the provider",
+  reconcile: "the comparison with the provider's list of users",
   secret: "the secret that webhooks carry",
   records: "what is known of users and accounts",
   events: "the events that are stored",
@@ -36,6 +37,12 @@ type CommandFile = {
 const commandFiles: readonly CommandFile[] = [
   { names: ["status"], load: async () => (await import("./commands/status.ts")).addStatus },
   { names: ["doctor"], load: async () => (await import("./commands/doctor.ts")).addDoctor },
+  { names: ["provider"], load: async () => (await import("./commands/provider.ts")).addProvider },
+  {
+    group: "reconcile",
+    names: ["now"],
+    load: async () => (await import("./commands/reconcile-now.ts")).addReconcileNow,
+  },
   { group: "token", names: ["set"], load: async () => (await import("./commands/token-set.ts")).addTokenSet },
   {
     group: "token",

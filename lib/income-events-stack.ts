@@ -12,6 +12,7 @@ import { AlarmTopic } from "./observability/alarm-topic.ts";
 import { Dashboard } from "./observability/dashboard.ts";
 import { ThrottleAlarms } from "./observability/throttle-alarms.ts";
 import { addOutputs } from "./outputs.ts";
+import { Protection } from "./protection/protection.ts";
 import { Fetching } from "./provider/fetching.ts";
 import { Reconciliation } from "./provider/reconciliation.ts";
 import { TokenRefresh } from "./provider/token-refresh.ts";
@@ -70,6 +71,7 @@ export class IncomeEventsStack extends Stack {
     const overflow = new OverflowStorage(this, "Overflow", settings);
     const table = new EventTable(this, "Events", settings);
     const api = new apigateway.HttpApi(this, "Api", {
+      apiName: this.stackName,
       description: `Webhooks of income events (${stage})`,
       createDefaultStage: false,
     });
@@ -111,10 +113,11 @@ export class IncomeEventsStack extends Stack {
     const throttles = new ThrottleAlarms(this, "Throttles", { receiving, fetching, relay, table });
     const topic = new AlarmTopic(this, "Alarms", settings);
     topic.addAlarmActions(this);
-    if (settings.dashboard ?? settings.production) {
-      const shown = { api, apiStage, receiving, receipts, relay, fetching, refresh, subscribers, erasure };
-      new Dashboard(this, "Dashboard", { ...shown, reconciliation, throttles });
-    }
+    const shown = { api, apiStage, receiving, receipts, relay, fetching, refresh, subscribers, erasure };
+    const dashboard =
+      (settings.dashboard ?? settings.production)
+        ? new Dashboard(this, "Dashboard", { ...shown, reconciliation, throttles })
+        : undefined;
 
     addOutputs(this, {
       settings,
@@ -134,9 +137,13 @@ export class IncomeEventsStack extends Stack {
       reconciliation,
       archive,
       topic,
+      dashboard,
     });
 
-    const policy = settings.production ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    if (settings.production) new Protection(this, "Protection", { defaults, table });
+
+    // What a failed deployment has just made is removed again, so that the next one finds nothing in its way.
+    const policy = settings.production ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
     RemovalPolicies.of(this).apply(policy, { applyToResourceTypes: typesThatHoldData });
   }
 

@@ -3,6 +3,7 @@ import type { WebhookKind } from "../domain/event/events.ts";
 import type { Erasure } from "./erasure/erasure.ts";
 import { pascalCase } from "./names.ts";
 import type { AlarmTopic } from "./observability/alarm-topic.ts";
+import type { Dashboard } from "./observability/dashboard.ts";
 import type { Fetching } from "./provider/fetching.ts";
 import type { Reconciliation } from "./provider/reconciliation.ts";
 import type { TokenRefresh } from "./provider/token-refresh.ts";
@@ -39,6 +40,8 @@ type OutputParts = {
   readonly reconciliation: Reconciliation;
   readonly archive: DeadLetterArchive;
   readonly topic: AlarmTopic;
+  /** Undefined where the settings want none. */
+  readonly dashboard: Dashboard | undefined;
 };
 
 /** Names every address and queue that a person or a program needs next. The names of outputs are an interface. */
@@ -74,6 +77,8 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
   );
   add("TableName", parts.table.table.tableName, "Events, states and data");
   add("TokenSecretArn", parts.token.secret.secretArn, "The provider's token: put the first one in here");
+  const { requestsPerMinute } = parts.settings.provider;
+  add("ProviderRequestsPerMinute", String(requestsPerMinute), "The rate that all calls to the provider keep");
   add("WebhookSecretArn", parts.secret.secret.secretArn, "The secret header's value of webhooks");
   add(
     "WebhookSecretHeader",
@@ -94,6 +99,8 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
   add("ArchiveBucketName", parts.archive.bucket.bucketName, "Dead letters that would have expired");
   add("ArchiveFunctionName", parts.archive.lambda.functionName, "Archives dead letters that near their end");
   if (parts.topic.topicArn !== undefined) add("AlarmTopicArn", parts.topic.topicArn, "Where alarms go");
+  if (parts.dashboard !== undefined)
+    add("DashboardName", parts.dashboard.name, "The dashboard of the data flow");
   if (parts.registration === undefined) return;
   const { lambda, rotation } = parts.registration;
   add("RegisterFunctionName", lambda.functionName, "Registers webhooks when invoked");

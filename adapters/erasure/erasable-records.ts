@@ -1,6 +1,12 @@
-import { DeleteItemCommand, type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
+import {
+  DeleteItemCommand,
+  type DynamoDBClient,
+  paginateQuery,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { isFields, optionalText } from "../../domain/core/parse.ts";
+import { isFields, optionalText, present } from "../../domain/core/parse.ts";
+import { isEventType, subjectKindOf } from "../../domain/event/events.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { isWritten } from "../dynamodb/conditional-write.ts";
 import { documentPrefix, type Key, linkPrefix, partitionOf, replayKey } from "../dynamodb/keys.ts";
@@ -12,6 +18,12 @@ export type ErasableRecord = {
   readonly kind: string;
   /** Whom it names: its own user, or accounts. */
   readonly named: readonly Subject[];
+  /** Whether it says whose an account is: its state, its link to its user, or one of its own events. */
+  readonly saysOwner: boolean;
+  /** Of an account's state: whose it is. */
+  readonly ownerId?: string;
+  /** Of a state, and of what is known of a document: the user whom the last event that changed it names. */
+  readonly lastUserId?: string;
   /** The object that holds the event's body. */
   readonly bodyObject?: string;
 };
@@ -19,6 +31,8 @@ export type ErasableRecord = {
 export type ErasableRecords = {
   /** All of a partition, a page at a time. */
   readonly pagesOf: (subject: Subject) => AsyncIterable<readonly ErasableRecord[]>;
+  /** Removes the last event from a state, or from what is known of a document, where it still names that user. */
+  readonly forgetLastEvent: (record: ErasableRecord) => Promise<void>;
   /** @returns whether it was there: another erasure may have been first */
   readonly remove: (record: Pick<ErasableRecord, "key">) => Promise<boolean>;
   /** Replays that are to be gone on with, as texts: they name their subject, and the item that they have come to. */
@@ -32,15 +46,16 @@ const kindsByPrefix = {
   [linkPrefix]: "links",
 };
 
-/** Documents hold their data, which may be large. */
+/** Of documents, which hold their data, only the keys. */
 const projection = {
-  ProjectionExpression: "pk, sk, #event, #body.#key, #state.#userId, #document.#userId",
+  ProjectionExpression:
+    "pk, sk, #event, #body.#key, #state.#userId, #state.#latest.#event",
   ExpressionAttributeNames: {
     "#event": "event",
     "#body": "body",
     "#key": "key",
     "#state": "state",
-    "#document": "document",
+    "#latest": "latest",
     "#userId": "userId",
   },
 };
@@ -73,6 +88,22 @@ export function erasableRecords(client: DynamoDBClient, tableName: string): Eras
         yield Items.map((item) => readRecord(unmarshall(item)));
       }
     },
+    forgetLastEvent: async ({ key, lastUserId }) => {
+      const names = { "#state": "state", "#latest": "latest", "#event": "event", "#userId": "userId" };
+      await isWritten(
+        client.send(
+          new UpdateItemCommand({
+            TableName: tableName,
+            Key: marshall(key),
+            // What has no message of its own: nothing is announced again.
+            UpdateExpression: "SET #state.#latest = :again",
+            ConditionExpression: "#state.#latest.#event.#userId = :user",
+            ExpressionAttributeNames: names,
+            ExpressionAttributeValues: marshall({ ":again": { cause: "again" }, ":user": lastUserId }),
+          }),
+        ),
+      );
+    },
     remove: async ({ key }) => {
       const item = { TableName: tableName, Key: marshall(key) };
       return isWritten(
@@ -88,7 +119,23 @@ function readRecord(item: Readonly<Record<string, unknown>>): ErasableRecord {
   const [, kind = "others"] =
     Object.entries(kindsByPrefix).find(([prefix]) => key.sk.startsWith(prefix)) ?? [];
   const bodyObject = textAt(item, "body", "key");
-  return { key, kind, named: namedBy(key, item), ...(bodyObject === undefined ? {} : { bodyObject }) };
+  return {
+    key,
+    kind,
+    named: namedBy(key, item),
+    saysOwner: saysOwner(kind, item),
+    ...present({
+      bodyObject,
+      ownerId: textAt(item, "state", "userId"),
+      lastUserId: textAt(item, "state", "latest", "event", "userId"),
+    }),
+  };
+}
+
+/** A link says it, and so does an event of the account itself. */
+function saysOwner(kind: string, item: Readonly<Record<string, unknown>>): boolean {
+  const type = textAt(item, "event", "type");
+  return kind === "links" || (isEventType(type) && subjectKindOf(type) !== "endpoint");
 }
 
 /** Whom an item names: its own user, or accounts. */
@@ -98,7 +145,6 @@ export function namedBy({ sk }: Key, item: Readonly<Record<string, unknown>>): r
     user: [
       textAt(item, "event", "userId"),
       textAt(item, "state", "userId"),
-      textAt(item, "document", "userId"),
     ],
     account: [textAt(item, "event", "accountId"), linked],
     "company-account": [textAt(item, "event", "companyAccountId")],

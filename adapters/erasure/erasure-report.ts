@@ -17,7 +17,7 @@ export type ErasureReport = {
   /** The subject, and what was found to be its own. */
   readonly subjects: number;
   readonly removed: Removed;
-  /** Queues with more dead letters than could be looked at. */
+  /** Queues with dead letters that no look saw. */
   readonly incomplete: readonly string[];
 };
 

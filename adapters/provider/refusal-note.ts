@@ -10,8 +10,11 @@ import { refusalNoteKey } from "../dynamodb/keys.ts";
  * a version first asks for a refresh; the refresher reads the note in each run, so that a request can't be lost.
  */
 export type RefusalNote = {
-  /** @returns "noted" for the first one only; "ended" where the refresher found that nothing helps this version */
-  readonly note: (versionId: string) => Promise<"noted" | "known" | "ended">;
+  /**
+   * @param asks whether the caller asks for a refresh then; default true
+   * @returns "noted" for the first one that asks, and the first one; "ended" where nothing helps this version
+   */
+  readonly note: (versionId: string, asks?: boolean) => Promise<"noted" | "known" | "ended">;
   readonly read: () => Promise<string | undefined>;
   /** Says of a noted version whether it is of no use any more; a note of another version is left alone. */
   readonly conclude: (versionId: string, isEnded: boolean) => Promise<void>;
@@ -41,15 +44,22 @@ export function refusalNote(client: DynamoDBClient, tableName: string): RefusalN
   const ExpressionAttributeNames = { "#version": "refusedVersion", "#ended": "isEnded" };
   const versionOf = (versionId: string) => marshall({ ":version": versionId });
   return {
-    note: async (versionId) => {
+    note: async (versionId, asks = true) => {
+      const isOther = "attribute_not_exists(#version) OR #version <> :version";
+      // Whoever noted it first may be one that asks nobody.
+      const isUnasked = "attribute_not_exists(#ended) AND attribute_not_exists(#asked)";
+      const set = "SET #version = :version, schemaVersion = :schema";
       const known = await conflictOf(
         client.send(
           new UpdateItemCommand({
             ...item,
-            UpdateExpression: "SET #version = :version, schemaVersion = :schema REMOVE #ended",
-            ConditionExpression: "attribute_not_exists(#version) OR #version <> :version",
-            ExpressionAttributeNames,
-            ExpressionAttributeValues: { ...versionOf(versionId), ...marshall({ ":schema": itemVersion }) },
+            UpdateExpression: asks ? `${set}, #asked = :asked REMOVE #ended` : `${set} REMOVE #ended, #asked`,
+            ConditionExpression: asks ? `${isOther} OR (${isUnasked})` : isOther,
+            ExpressionAttributeNames: { ...ExpressionAttributeNames, "#asked": "isAsked" },
+            ExpressionAttributeValues: {
+              ...versionOf(versionId),
+              ...marshall({ ":schema": itemVersion, ...(asks && { ":asked": true }) }),
+            },
             ReturnValuesOnConditionCheckFailure: "ALL_OLD",
           }),
         ),

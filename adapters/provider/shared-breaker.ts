@@ -63,7 +63,7 @@ export function sharedBreaker(
   };
   const current = async (): Promise<Breaker> => {
     if (known !== undefined && now().getTime() < known.until) return known.breaker;
-    loading ??= load(client, tableName)
+    loading ??= loadBreaker(client, tableName)
       .then(keep)
       .finally(() => {
         loading = undefined;
@@ -126,7 +126,8 @@ export function sharedBreaker(
   };
 }
 
-async function load(client: DynamoDBClient, tableName: string): Promise<Breaker> {
+/** The breaker as it is in the table. */
+export async function loadBreaker(client: DynamoDBClient, tableName: string): Promise<Breaker> {
   const { Item } = await client.send(
     new GetItemCommand({ TableName: tableName, Key: marshall(breakerKey), ConsistentRead: true }),
   );

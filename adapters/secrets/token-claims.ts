@@ -1,4 +1,4 @@
-import { decodeJwt } from "jose";
+import { decodeJwt } from "jose/jwt/decode";
 import type { TokenLifetime } from "../../domain/fetch/token-lifetime.ts";
 
 /** Reads a JWT's claims without verifying its signature, which is the provider's business. */

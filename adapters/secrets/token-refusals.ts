@@ -13,10 +13,13 @@ const endedForInSeconds = 60;
 /** So soon it asks again whether a version that it has reported is of no use: the refresher takes a few seconds. */
 const knownForInSeconds = 5;
 
-/** @param askRefresh wakes the refresher, which reads the note; should that fail, its next scheduled run does */
+/**
+ * @param askRefresh wakes the refresher, which reads the note; without it, or should it fail, its next scheduled run
+ * does
+ */
 export function tokenRefusals(
   { note }: Pick<RefusalNote, "note">,
-  askRefresh: () => Promise<void>,
+  askRefresh: (() => Promise<void>) | undefined,
   now: () => Date,
 ): TokenRefusals {
   let known: { readonly versionId: string; readonly since: number; readonly isEnded: boolean } | undefined;
@@ -29,9 +32,9 @@ export function tokenRefusals(
 
   const report = async (versionId: string) => {
     if (isKnown(versionId)) return;
-    const answer = await note(versionId);
+    const answer = await note(versionId, askRefresh !== undefined);
     known = { versionId, since: now().getTime(), isEnded: answer === "ended" };
-    if (answer === "noted") await askRefresh().catch(() => undefined);
+    if (answer === "noted") await askRefresh?.().catch(() => undefined);
   };
   return {
     isEnded: (versionId) => isKnown(versionId) && known?.isEnded === true,

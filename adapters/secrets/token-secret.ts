@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import {
   GetSecretValueCommand,
-  InvalidParameterException,
   PutSecretValueCommand,
   ResourceNotFoundException,
   type SecretsManagerClient,
+  SecretsManagerServiceException,
   UpdateSecretVersionStageCommand,
 } from "@aws-sdk/client-secrets-manager";
 import { fieldsOf, optionalText, parseJson, present } from "../../domain/core/parse.ts";
@@ -41,9 +41,17 @@ export function tokenSecret(client: SecretsManagerClient, secretId: string): Tok
     const { VersionId = "", SecretString = "{}", CreatedDate = new Date(0) } = await client.send(command);
     return { ...parseTokenSecret(SecretString, VersionId), createdAt: CreatedDate };
   };
+  const pending = async (): Promise<StoredToken | undefined> => {
+    try {
+      return await read("AWSPENDING");
+    } catch (error) {
+      if (error instanceof ResourceNotFoundException) return undefined;
+      throw error;
+    }
+  };
   /** @returns false where the label is not on the version that is said to have it: a compare-and-swap. */
   const moveStage = async (
-    stage: string,
+    stage: "AWSCURRENT" | "AWSPENDING",
     change: { MoveToVersionId?: string; RemoveFromVersionId: string },
   ): Promise<boolean> => {
     try {
@@ -52,20 +60,16 @@ export function tokenSecret(client: SecretsManagerClient, secretId: string): Tok
       );
       return true;
     } catch (error) {
-      if (error instanceof InvalidParameterException) return false;
-      throw error;
+      if (!(error instanceof SecretsManagerServiceException) || error.$fault !== "client") throw error;
+      // AWS names four refusals of this call and not which of them a version without the label gets: the label says it.
+      const holder = await (stage === "AWSCURRENT" ? read(stage) : pending());
+      if (holder?.versionId === change.RemoveFromVersionId) throw error;
+      return false;
     }
   };
   return {
     current: () => read("AWSCURRENT"),
-    pending: async () => {
-      try {
-        return await read("AWSPENDING");
-      } catch (error) {
-        if (error instanceof ResourceNotFoundException) return undefined;
-        throw error;
-      }
-    },
+    pending,
     propose: async (token, replaces) => {
       const text = JSON.stringify({ token, replaces });
       const { VersionId = "" } = await client.send(

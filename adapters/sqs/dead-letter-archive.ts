@@ -55,10 +55,10 @@ export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterA
             ),
           );
           notTaken += deleted.filter(({ status }) => status === "rejected").length;
-          if (isEnough) return { notTaken };
+          if (isEnough) return { notTaken, mayHide: true };
         }
       }
-      return { notTaken };
+      return { notTaken, mayHide: false };
     },
   };
 }

@@ -1,20 +1,37 @@
 import type { Message, SQSClient } from "@aws-sdk/client-sqs";
 import { present } from "../../domain/core/parse.ts";
 import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
+import { queueDepth } from "./queue-depth.ts";
 import { deleteAll, receiveBatch, releaseAll } from "./queue-messages.ts";
 
 /** A long poll asks all of a queue's servers: a short one may find nothing where there is something. */
 const pollInSeconds = 1;
 
+/** Whether a queue may hold more than so many messages that a reader has in its hands; see `nothingBeside`. */
+export type MayHide = (held: number) => Promise<boolean>;
+
+/**
+ * Asks SQS whether all of a queue's messages are in a reader's hands. Its counts are approximate and lag by a minute:
+ * who relies on it looks again later.
+ */
+export function nothingBeside(client: SQSClient, queueUrl: string): MayHide {
+  return async (held) => {
+    const { waiting, inFlight } = await queueDepth(client, queueUrl);
+    return waiting > 0 || inFlight > held;
+  };
+}
+
 /**
  * The dead letters of a dead-letter queue. Those that stay are hidden from others until the reading ends, then
  * released, however it ends; their receive counts rise by one.
  * @param hiddenSeconds asked at each receive: after that time what a killed reading has hidden comes back by itself
+ * @param mayHide asked when nothing more comes, with how many are held; absent: nobody minds what others hold
  */
 export function queueDeadLetters(
   client: SQSClient,
   queueUrl: string,
   hiddenSeconds: () => number,
+  mayHide: MayHide = async () => false,
 ): DeadLetterPlace {
   return async (look) => {
     // Without their bodies: there may be many.
@@ -44,12 +61,12 @@ export function queueDeadLetters(
         const { done, isEnough } = await look(unseen.map(deadLetterOf));
         const ids = new Set(done.map(({ messageId }) => messageId));
         await take(unseen.filter((message) => ids.has(idOf(message))));
-        if (isEnough) break;
+        if (isEnough) return { notTaken, mayHide: true };
       }
+      return { notTaken, mayHide: await mayHide(staying.size) };
     } finally {
       await releaseAll(client, queueUrl, [...staying.values()]);
     }
-    return { notTaken };
   };
 }
 

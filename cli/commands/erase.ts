@@ -74,8 +74,8 @@ function reportText(
     ...(incomplete.length === 0
       ? []
       : [
-          `There were more dead letters than could be looked at, of: ${incomplete.join(", ")}. Redrive or purge them, and run ` +
-            "the command again.",
+          `Not all dead letters could be looked at, of: ${incomplete.join(", ")}. There are too many, or something else ` +
+            "holds them. Redrive or purge them, and run the command again.",
         ]),
   ].join("\n");
 }

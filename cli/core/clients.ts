@@ -1,10 +1,11 @@
-import { CloudWatchClient } from "@aws-sdk/client-cloudwatch";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
-import { LambdaClient } from "@aws-sdk/client-lambda";
-import { S3Client } from "@aws-sdk/client-s3";
-import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { SQSClient } from "@aws-sdk/client-sqs";
+import { createRequire } from "node:module";
+import type { CloudWatchClient } from "@aws-sdk/client-cloudwatch";
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
+import type { LambdaClient } from "@aws-sdk/client-lambda";
+import type { S3Client } from "@aws-sdk/client-s3";
+import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { Deployment } from "./deployment.ts";
 
 /** The clients of one command. Disposed, their connections are closed, so that the process can end. */
@@ -18,17 +19,57 @@ export type Clients = Disposable & {
   readonly sqs: SQSClient;
 };
 
+type Packages = {
+  readonly "@aws-sdk/client-cloudwatch": typeof import("@aws-sdk/client-cloudwatch");
+  readonly "@aws-sdk/client-dynamodb": typeof import("@aws-sdk/client-dynamodb");
+  readonly "@aws-sdk/client-dynamodb-streams": typeof import("@aws-sdk/client-dynamodb-streams");
+  readonly "@aws-sdk/client-lambda": typeof import("@aws-sdk/client-lambda");
+  readonly "@aws-sdk/client-s3": typeof import("@aws-sdk/client-s3");
+  readonly "@aws-sdk/client-secrets-manager": typeof import("@aws-sdk/client-secrets-manager");
+  readonly "@aws-sdk/client-sqs": typeof import("@aws-sdk/client-sqs");
+};
+const load: <Name extends keyof Packages>(name: Name) => Packages[Name] = createRequire(import.meta.url);
+
+/** Each client is loaded when it is first used: all of them would take longer than most commands. */
 export function createClients({ client: settings }: Pick<Deployment, "client">): Clients {
   const made = new DisposableStack();
   const owned = <T extends { destroy(): void }>(client: T) => made.adopt(client, () => client.destroy());
+  const once = <T extends { destroy(): void }>(make: () => T) => {
+    let client: T | undefined;
+    return () => {
+      client ??= owned(make());
+      return client;
+    };
+  };
+  const cloudWatch = once(() => new (load("@aws-sdk/client-cloudwatch").CloudWatchClient)(settings));
+  const dynamodb = once(() => new (load("@aws-sdk/client-dynamodb").DynamoDBClient)(settings));
+  const streams = once(() => new (load("@aws-sdk/client-dynamodb-streams").DynamoDBStreamsClient)(settings));
+  const lambda = once(() => new (load("@aws-sdk/client-lambda").LambdaClient)(settings));
+  const s3 = once(() => new (load("@aws-sdk/client-s3").S3Client)(settings));
+  const secrets = once(() => new (load("@aws-sdk/client-secrets-manager").SecretsManagerClient)(settings));
+  const sqs = once(() => new (load("@aws-sdk/client-sqs").SQSClient)(settings));
   return {
-    cloudWatch: owned(new CloudWatchClient(settings)),
-    dynamodb: owned(new DynamoDBClient(settings)),
-    dynamodbStreams: owned(new DynamoDBStreamsClient(settings)),
-    lambda: owned(new LambdaClient(settings)),
-    s3: owned(new S3Client(settings)),
-    secretsManager: owned(new SecretsManagerClient(settings)),
-    sqs: owned(new SQSClient(settings)),
+    get cloudWatch() {
+      return cloudWatch();
+    },
+    get dynamodb() {
+      return dynamodb();
+    },
+    get dynamodbStreams() {
+      return streams();
+    },
+    get lambda() {
+      return lambda();
+    },
+    get s3() {
+      return s3();
+    },
+    get secretsManager() {
+      return secrets();
+    },
+    get sqs() {
+      return sqs();
+    },
     [Symbol.dispose]: () => made.dispose(),
   };
 }

@@ -38,7 +38,11 @@ export function addCommand<Flags extends object = object>(
     },
   )
     .option("--stage <name>", "the stage, where there are several")
-    .option("--outputs <file>", "work in AWS, on the stage of this file of cdk deploy --outputs-file");
+    .option("--outputs <file>", "work in AWS, on the stage of this file of cdk deploy --outputs-file")
+    .option(
+      "--local <port|folder>",
+      "which system on this machine: by a port, or the folder it was started in",
+    );
 }
 
 /** Adds a command that works on files alone, without a deployment: it has no `--outputs`, and only its own `--stage`. */

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { fieldsOf, parseJson } from "../../domain/core/parse.ts";
 import { CommandError } from "./command-error.ts";
-import { findRunningSystems, parseOutputs, type RunningSystem } from "./running-systems.ts";
+import { findRunningSystems, type LocalPlace, parseOutputs, type RunningSystem } from "./running-systems.ts";
 
 /** A stage that commands work on, in an AWS account or on this machine. */
 export type Deployment = {
@@ -13,9 +14,16 @@ export type Deployment = {
   readonly output: (name: string) => string;
   /** Undefined where the stage's settings leave that part out. */
   readonly optionalOutput: (name: string) => string | undefined;
+  /** Of a system on this machine; absent: it is in AWS. */
+  readonly local?: LocalPlace;
 };
 
-export type DeploymentOptions = { readonly stage?: string; readonly outputs?: string };
+export type DeploymentOptions = {
+  readonly stage?: string;
+  readonly outputs?: string;
+  /** A port of the system on this machine, or the folder that it was started in. */
+  readonly local?: string;
+};
 
 const stackPrefix = "income-events-";
 
@@ -24,8 +32,11 @@ const stackPrefix = "income-events-";
  * `npm start` keeps up on this machine. `stage` is needed where there are several.
  * @throws CommandError saying how to have one
  */
-export function findDeployment({ stage, outputs }: DeploymentOptions, runningDirectory: string): Deployment {
+export function findDeployment(options: DeploymentOptions, runningDirectory: string): Deployment {
+  const { stage, outputs, local: wanted } = options;
   if (outputs !== undefined) {
+    if (wanted !== undefined)
+      throw new CommandError("usage", "--outputs and --local exclude each other: give one.");
     const stacks = readOutputsFile(outputs);
     const [name, values] = choose([...stacks], ([stack]) => stack, stage, `the file ${outputs}`);
     return deploymentOf(name, { region: regionOf(values, outputs) }, values);
@@ -38,14 +49,47 @@ export function findDeployment({ stage, outputs }: DeploymentOptions, runningDir
         "  npx cdk deploy -c stage=NAME --outputs-file outputs.json   (once), then add --outputs outputs.json",
     );
   }
-  const {
-    stack,
-    region,
-    endpoint,
-    credentials,
-    outputs: values,
-  } = choose(running, (system) => system.stack, stage, "this machine");
-  return deploymentOf(stack, { region, endpoint, credentials }, values);
+  const found = running.filter(
+    (system) =>
+      (stage === undefined || system.stack === `${stackPrefix}${stage}`) &&
+      (wanted === undefined || isWanted(system.local, wanted)),
+  );
+  const [system, other] = found;
+  if (system === undefined) throw noSuchSystem(options, running);
+  if (other !== undefined) throw severalSystems(found);
+  const { stack, region, endpoint, credentials, outputs: values, local } = system;
+  return { ...deploymentOf(stack, { region, endpoint, credentials }, values), local };
+}
+
+function isWanted({ ports, directory }: LocalPlace, wanted: string): boolean {
+  return /^\d+$/.test(wanted) ? ports.includes(Number(wanted)) : directory === resolve(wanted);
+}
+
+function noSuchSystem({ stage, local }: DeploymentOptions, running: readonly RunningSystem[]): CommandError {
+  const wanted = [
+    ...(stage === undefined ? [] : [`of the stage ${stage}`]),
+    ...(local === undefined ? [] : [/^\d+$/.test(local) ? `at the port ${local}` : `of the folder ${local}`]),
+  ].join(" ");
+  return new CommandError(
+    "noDeployment",
+    `No system ${wanted} runs on this machine. There is:\n${systemLines(running)}`,
+  );
+}
+
+function severalSystems(running: readonly RunningSystem[]): CommandError {
+  return new CommandError(
+    "noDeployment",
+    `Several systems run on this machine. Choose one with --local and its port, as here:\n${systemLines(running)}`,
+  );
+}
+
+function systemLines(running: readonly RunningSystem[]): string {
+  return running
+    .map(({ stack, local: { pid, ports, directory } }) => {
+      const where = directory === undefined ? "" : `, started in ${directory}`;
+      return `  --local ${ports[0] ?? ""}    stage ${stageOf(stack)}, process ${pid}${where}`;
+    })
+    .join("\n");
 }
 
 function deploymentOf(
@@ -75,8 +119,8 @@ function choose<T>(
   throw new CommandError(
     "noDeployment",
     stage === undefined
-      ? `There are several stages on ${where}: ${stages}. Choose one with --stage.`
-      : `There is no stage ${stage} on ${where}; there is: ${stages}.`,
+      ? `There are several stages in ${where}: ${stages}. Choose one with --stage.`
+      : `There is no stage ${stage} in ${where}; there is: ${stages}.`,
   );
 }
 

@@ -1,6 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fieldsOf, numberOf, parseJson, textOf } from "../../domain/core/parse.ts";
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  numberOf,
+  optionalText,
+  parseJson,
+  present,
+  textOf,
+} from "../../domain/core/parse.ts";
 
 /** A system that `npm start` keeps up, as it announces itself in a file while it runs. */
 export type RunningSystem = {
@@ -9,6 +18,19 @@ export type RunningSystem = {
   readonly endpoint: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
   readonly outputs: Readonly<Record<string, string>>;
+  readonly local: LocalPlace;
+};
+
+/** Where a system on this machine is, beside what a deployment in AWS has too. */
+export type LocalPlace = {
+  readonly pid: number;
+  /** The directory that it was started in. */
+  readonly directory?: string;
+  /** The directory of its functions' logs. */
+  readonly logs?: string;
+  readonly sandbox?: { readonly baseUrl: string; readonly control?: string };
+  /** The ports of its addresses. */
+  readonly ports: readonly number[];
 };
 
 /** Where `npm start` writes one file for each system. Tests name a directory of their own in the environment. */
@@ -19,7 +41,8 @@ export const runningSystemsDirectory =
 export function findRunningSystems(directory: string): readonly RunningSystem[] {
   return filesIn(directory).flatMap((file) => {
     const fields = fieldsOf(parseJson(readFileSync(join(directory, file), "utf8"), file), file);
-    if (!isAlive(numberOf(fields, "pid"))) return [];
+    const pid = numberOf(fields, "pid");
+    if (!isAlive(pid)) return [];
     const credentials = fieldsOf(fields.credentials, "credentials");
     return [
       {
@@ -31,8 +54,29 @@ export function findRunningSystems(directory: string): readonly RunningSystem[] 
           secretAccessKey: textOf(credentials, "secretAccessKey"),
         },
         outputs: parseOutputs(fields.outputs, file),
+        local: placeOf(fields, pid),
       },
     ];
+  });
+}
+
+function placeOf(fields: Fields, pid: number): LocalPlace {
+  const sandbox = isFields(fields.sandbox)
+    ? present<NonNullable<LocalPlace["sandbox"]>>({
+        baseUrl: textOf(fields.sandbox, "baseUrl"),
+        control: optionalText(fields.sandbox, "control"),
+      })
+    : undefined;
+  const addresses = [fields.endpoint, fields.apiUrl, sandbox?.baseUrl, sandbox?.control];
+  return present<LocalPlace>({
+    pid,
+    directory: optionalText(fields, "directory"),
+    logs: optionalText(fields, "logs"),
+    sandbox,
+    ports: addresses.flatMap((address) => {
+      const port = typeof address === "string" ? Number(URL.parse(address)?.port) : 0;
+      return port > 0 ? [port] : [];
+    }),
   });
 }
 

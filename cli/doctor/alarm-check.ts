@@ -1,18 +1,24 @@
 import { type StackAlarm, stackAlarms } from "../../adapters/aws/stack-alarms.ts";
 import { oneLine } from "../core/printable.ts";
 import { fromNow } from "../core/spans.ts";
-import { type Check, deployAgain, type Finding } from "./finding.ts";
+import { deployAgain, type Examination, type Finding, type Well } from "./finding.ts";
 
-export const alarmCheck: Check = {
-  name: "alarms",
-  examine: async ({ deployment, clients, now }) => {
-    const alarms = await stackAlarms(clients.cloudWatch, deployment.stack);
-    const on = alarms.flatMap((alarm) => checkAlarm(alarm, now));
-    // What runs on this machine informs its terminal.
-    const isInAws = deployment.client.endpoint === undefined;
-    return isInAws ? [...checkActions(alarms, deployment.stage), ...on] : on;
-  },
-};
+/** What its metrics and CloudWatch may lag behind what they measure. */
+const lagInMillis = 120_000;
+
+/**
+ * What alarms report.
+ * @param well what the other checks have found well: an alarm of it is on for what was before
+ */
+export async function examineAlarms(
+  { deployment, clients, now }: Examination,
+  well: readonly Well[],
+): Promise<readonly Finding[]> {
+  const alarms = await stackAlarms(clients.cloudWatch, deployment.stack);
+  const on = alarms.flatMap((alarm) => checkAlarm(alarm, well, now));
+  // What runs on this machine informs its terminal.
+  return deployment.local !== undefined ? on : [...checkActions(alarms, deployment.stage), ...on];
+}
 
 /** Alarms that notify nobody are seen by those only who look. */
 export function checkActions(alarms: readonly StackAlarm[], stage: string): readonly Finding[] {
@@ -20,6 +26,8 @@ export function checkActions(alarms: readonly StackAlarm[], stage: string): read
   if (silent.length === 0) return [];
   return [
     {
+      code: "alarms-silent",
+      severity: "warning",
       what: `${silent.length} of ${alarms.length} alarms notify nobody.`,
       why: "What goes wrong is seen by those only who look. The settings alarms.emails and alarms.topicArn say who is notified.",
       fix: deployAgain(stage),
@@ -28,15 +36,40 @@ export function checkActions(alarms: readonly StackAlarm[], stage: string): read
 }
 
 /** An alarm's description says what it means, and ends with what to type. */
-export function checkAlarm({ name, description, isOn, since }: StackAlarm, now: Date): readonly Finding[] {
+export function checkAlarm(alarm: StackAlarm, well: readonly Well[], now: Date): readonly Finding[] {
+  const { name, description, entry, isOn, since } = alarm;
   if (!isOn) return [];
+  const what = `The alarm "${alarmName(alarm)}" is on${since === undefined ? "" : `, since ${fromNow(since, now)}`}.`;
   const text = oneLine(description);
   const [, command = `see ${name} in CloudWatch`] = /: ((?:npx|aws) .+)$/.exec(text) ?? [];
+  const cleared = well.find((one) => one.code === entry && isBefore(one, since));
+  if (cleared === undefined)
+    return [{ code: entry, severity: "warning", what, why: text, fix: command, isAlarm: true }];
+  const end = clearsAt(alarm, cleared, now);
   return [
     {
-      what: `The alarm ${name} is on${since === undefined ? "" : `, since ${fromNow(since, now)}`}.`,
-      why: text,
-      fix: command,
+      code: entry,
+      severity: "info",
+      what: `The alarm "${alarmName(alarm)}" is still on, for what is over: it clears ${end > now ? `${fromNow(end, now)} at the latest` : "within a minute"}.`,
+      why: "Its cause is gone; it looks back over a time.",
+      fix: "nothing is to be done",
+      isAlarm: true,
     },
   ];
+}
+
+/** What an alarm is about, in the words of the runbook. */
+export function alarmName({ entry }: Pick<StackAlarm, "entry">): string {
+  return entry.replaceAll("-", " ");
+}
+
+function isBefore({ since: wellSince }: Well, alarmSince: Date | undefined): boolean {
+  if (wellSince === undefined || alarmSince === undefined) return true;
+  return wellSince.getTime() >= alarmSince.getTime() - lagInMillis;
+}
+
+/** Its cause ended when it was found well, or else before now: from then on it looks back once more. */
+function clearsAt({ since, lookBackSeconds }: StackAlarm, { since: fixed }: Well, now: Date): Date {
+  const from = Math.max(since?.getTime() ?? 0, fixed?.getTime() ?? 0) || now.getTime();
+  return new Date(from + lookBackSeconds * 1_000 + lagInMillis);
 }

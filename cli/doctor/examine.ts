@@ -1,17 +1,22 @@
 import { CommandError, exitCodes } from "../core/command-error.ts";
 import { isGone } from "../core/explain.ts";
-import { alarmCheck } from "./alarm-check.ts";
+import { type RegistrationStatus, registrationStatus } from "../status/registration-status.ts";
+import { examineAlarms } from "./alarm-check.ts";
+import { byCause, type Cause } from "./causes.ts";
 import { clockCheck } from "./clock-check.ts";
 import { failuresCheck } from "./failures-check.ts";
-import { type Check, deployAgain, type Examination, type Finding } from "./finding.ts";
+import { type Check, deployAgain, type Examination, type Examined, type Finding, found } from "./finding.ts";
 import { eventSourceCheck, functionCheck } from "./function-checks.ts";
-import { deadLetterCheck, readerCheck } from "./queue-checks.ts";
+import { providerCheck } from "./provider-check.ts";
+import { queueCheck, readerCheck } from "./queue-checks.ts";
+import { reconciliationCheck } from "./reconciliation-check.ts";
 import { examineSettings, settingsFile } from "./settings-check.ts";
 import { tokenCheck } from "./token-check.ts";
 import { registrationCheck, webhookSecretCheck } from "./webhook-checks.ts";
 
 export type Diagnosis = {
-  readonly findings: readonly Finding[];
+  /** By cause: what follows from one stands beneath it. What is fixed already comes last. */
+  readonly findings: readonly Cause[];
   /** What was looked at. */
   readonly checked: readonly string[];
 };
@@ -20,52 +25,63 @@ export type Diagnosis = {
 const checks: readonly Check[] = [
   webhookSecretCheck,
   registrationCheck,
-  deadLetterCheck,
+  queueCheck,
   eventSourceCheck,
   functionCheck,
   failuresCheck,
   tokenCheck,
+  providerCheck,
+  reconciliationCheck,
   readerCheck,
-  alarmCheck,
   clockCheck,
 ];
 
-type Outcome =
-  | { readonly findings: readonly Finding[] }
-  | { readonly lacks: unknown; readonly finding: Finding };
+type Outcome = Examined & { readonly lacks?: unknown };
 
 /**
  * Looks at all that can be wrong with a stage.
  * @param settings a file in the place of the stage's own
  * @throws what AWS refuses, and what is not there where nothing of the stage is
  */
-export async function examine(examination: Examination, settings: string | undefined): Promise<Diagnosis> {
-  const { stage } = examination.deployment;
+export async function examine(
+  stageParts: Omit<Examination, "registrations">,
+  settings: string | undefined,
+): Promise<Diagnosis> {
+  const { deployment, clients } = stageParts;
+  const { stage } = deployment;
+  let asked: Promise<RegistrationStatus> | undefined;
+  const registrations = () => {
+    asked ??= registrationStatus(deployment, clients);
+    return asked;
+  };
+  const examination = { ...stageParts, registrations };
   const ofStage = await Promise.all(
     checks.map(({ examine: look }) => outcomeOf(() => look(examination), stage)),
   );
-  const lacking = ofStage.flatMap((outcome) => ("lacks" in outcome ? [outcome.lacks] : []));
-  if (lacking.length === checks.length) throw lacking[0];
+  const lacking = ofStage.filter((outcome) => "lacks" in outcome);
+  if (lacking.length === checks.length) throw lacking[0]?.lacks;
   const file = settingsFile(stage, settings);
-  const ofSettings =
-    file && (await outcomeOf(async () => examineSettings(examination.deployment, file), stage));
-  const findings = [...ofStage, ...(ofSettings ? [ofSettings] : [])].flatMap((outcome) =>
-    "lacks" in outcome ? [outcome.finding] : outcome.findings,
+  const ofSettings = file && (await outcomeOf(async () => found(examineSettings(deployment, file)), stage));
+  const well = ofStage.flatMap((outcome) => outcome.well);
+  const ofAlarms = await outcomeOf(async () => found(await examineAlarms(examination, well)), stage);
+  const findings = [...ofStage, ...(ofSettings ? [ofSettings] : []), ofAlarms].flatMap(
+    (outcome) => outcome.findings,
   );
-  const checked = [...checks.map(({ name }) => name), ...(file === undefined ? [] : ["settings"])];
-  return { findings: distinct(findings), checked };
+  const names = [...checks.map(({ name }) => name), ...(file === undefined ? [] : ["settings"]), "alarms"];
+  return { findings: byCause(distinct(findings)), checked: names };
 }
 
 /** Something that the outputs name and that is not there is a finding too, and so is an output that is missing. */
-async function outcomeOf(look: () => Promise<readonly Finding[]>, stage: string): Promise<Outcome> {
+async function outcomeOf(look: () => Promise<Examined>, stage: string): Promise<Outcome> {
   try {
-    return { findings: await look() };
+    return await look();
   } catch (error) {
     const isMissing = error instanceof CommandError && error.exitCode === exitCodes.noDeployment;
     if (!isMissing && !isGone(error)) throw error;
     const what = error instanceof Error ? error.message : String(error);
     const why = "The outputs are not those of the last deployment, or a part of the stage was removed.";
-    return { lacks: error, finding: { what, why, fix: deployAgain(stage) } };
+    const finding: Finding = { code: "part-missing", severity: "error", what, why, fix: deployAgain(stage) };
+    return { lacks: error, findings: [finding], well: [] };
   }
 }
 

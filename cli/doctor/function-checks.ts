@@ -5,7 +5,7 @@ import {
 import { type EventSource, eventSources } from "../../adapters/sqs/event-sources.ts";
 import { oneLine } from "../core/printable.ts";
 import { ownQueues, workQueueArn } from "../status/work-queues.ts";
-import { type Check, deployAgain, type Finding } from "./finding.ts";
+import { type Check, deployAgain, type Finding, found } from "./finding.ts";
 
 /** Outputs that name functions; of those that are not there the settings leave the part out. */
 const functionOutputs = [
@@ -20,14 +20,14 @@ export const functionCheck: Check = {
   name: "functions",
   examine: async ({ deployment, clients }) => {
     const names = functionOutputs.flatMap((output) => deployment.optionalOutput(output) ?? []);
-    const found = names.map(async (FunctionName) =>
+    const checks = names.map(async (FunctionName) =>
       checkFunction(
         FunctionName,
         await clients.lambda.send(new GetFunctionConfigurationCommand({ FunctionName })),
         deployment.stage,
       ),
     );
-    return (await Promise.all(found)).flat();
+    return found((await Promise.all(checks)).flat());
   },
 };
 
@@ -43,8 +43,14 @@ export function checkFunction(
   stage: string,
 ): readonly Finding[] {
   const why = "It does not work as it is deployed.";
-  const broken = (reason = "no reason is given") => [
-    { what: `The function ${name} has failed: ${oneLine(reason)}.`, why, fix: deployAgain(stage) },
+  const broken = (reason = "no reason is given"): readonly Finding[] => [
+    {
+      code: "function-failed",
+      severity: "error",
+      what: `The function ${name} has failed: ${oneLine(reason)}.`,
+      why,
+      fix: deployAgain(stage),
+    },
   ];
   if (State === "Failed") return broken(StateReason);
   return LastUpdateStatus === "Failed" ? broken(LastUpdateStatusReason) : [];
@@ -55,13 +61,13 @@ export const eventSourceCheck: Check = {
   examine: async ({ deployment, clients: { lambda } }) => {
     const { stage, client } = deployment;
     const queues = ownQueues.map(async (name) => {
-      const found = await eventSources(lambda, { EventSourceArn: workQueueArn(deployment, name) });
-      return checkEventSources(`the queue ${name}`, found, stage, client.region);
+      const sources = await eventSources(lambda, { EventSourceArn: workQueueArn(deployment, name) });
+      return checkEventSources(`the queue ${name}`, sources, stage, client.region);
     });
     const relay = eventSources(lambda, { FunctionName: deployment.output("RelayFunctionName") }).then(
-      (found) => checkEventSources("the table's stream", found, stage, client.region),
+      (sources) => checkEventSources("the table's stream", sources, stage, client.region),
     );
-    return (await Promise.all([...queues, relay])).flat();
+    return found((await Promise.all([...queues, relay])).flat());
   },
 };
 
@@ -71,15 +77,19 @@ export function checkEventSources(
   stage: string,
   region: string,
 ): readonly Finding[] {
-  const why = "What comes there waits and is not worked on.";
+  const off = {
+    code: "event-source-off",
+    severity: "error",
+    why: "What comes there waits and is not worked on.",
+  } as const;
   if (sources.length === 0) {
-    return [{ what: `No function is called for ${what}.`, why, fix: deployAgain(stage) }];
+    return [{ ...off, what: `No function is called for ${what}.`, fix: deployAgain(stage) }];
   }
   return sources
     .filter(({ state }) => state === "Disabled" || state === "Disabling")
     .map(({ id }) => ({
+      ...off,
       what: `The event source of ${what} is disabled.`,
-      why,
       fix: `aws lambda update-event-source-mapping --region ${region} --uuid ${id} --enabled`,
     }));
 }

@@ -1,25 +1,65 @@
 import { queueMetrics } from "../../adapters/sqs/queue-metrics.ts";
+import { webhookKinds } from "../../domain/event/events.ts";
 import { spanText } from "../core/spans.ts";
 import { type QueueStatus, queueStatuses } from "../status/queue-status.ts";
 import { subscriberQueues, workQueues } from "../status/work-queues.ts";
-import type { Check, Finding } from "./finding.ts";
+import { type Check, type Examined, type Finding, found } from "./finding.ts";
 
-export const deadLetterCheck: Check = {
+export const queueCheck: Check = {
   name: "dead letters",
   examine: async ({ deployment, clients, now }) =>
-    (await queueStatuses(workQueues(deployment), clients, () => now)).flatMap(checkDeadLetterCount),
+    checkQueues(await queueStatuses(workQueues(deployment), clients, () => now)),
 };
 
-export function checkDeadLetterCount({
-  name,
-  deadLetters,
-  oldestDeadLetterSeconds,
-}: QueueStatus): readonly Finding[] {
+/** Alarms by the queues that they watch: dead letters, and what is late. */
+const watched: readonly {
+  readonly isOf: (name: string) => boolean;
+  readonly letters: string;
+  readonly late: readonly string[];
+}[] = [
+  { isOf: isKind, letters: "events-dead-letters", late: ["events-late"] },
+  {
+    isOf: (name) => name === "fetch",
+    letters: "fetching-dead-letters",
+    late: ["fetching-late", "fetching-behind"],
+  },
+  { isOf: (name) => name === "erase", letters: "erasure-dead-letters", late: ["erasure-late"] },
+  { isOf: isSubscriber, letters: "subscriber-dead-letters", late: ["subscriber-behind"] },
+];
+
+function isKind(name: string): boolean {
+  return webhookKinds.some((kind) => kind === name);
+}
+
+function isSubscriber(name: string): boolean {
+  return name.startsWith("subscriber/");
+}
+
+export function checkQueues(statuses: readonly QueueStatus[]): Examined {
+  const results = watched.map(({ isOf, letters, late }) => {
+    const queues = statuses.filter(({ name }) => isOf(name));
+    const findings = queues.flatMap((status) => checkDeadLetterCount(status, letters));
+    const isEmpty = queues.every(({ waiting, inFlight }) => waiting + inFlight === 0);
+    const well = [...(findings.length === 0 ? [letters] : []), ...(isEmpty ? late : [])];
+    return { findings, well: well.map((code) => ({ code })) };
+  });
+  return {
+    findings: results.flatMap(({ findings }) => findings),
+    well: results.flatMap(({ well }) => well),
+  };
+}
+
+export function checkDeadLetterCount(
+  { name, deadLetters, oldestDeadLetterSeconds }: QueueStatus,
+  code: string,
+): readonly Finding[] {
   if (deadLetters === 0) return [];
   const age =
     oldestDeadLetterSeconds === undefined ? "" : `, the oldest for ${spanText(oldestDeadLetterSeconds)}`;
   return [
     {
+      code,
+      severity: "error",
       what: `${name} has ${deadLetters} dead ${deadLetters === 1 ? "letter" : "letters"}${age}.`,
       why: "Each is something received that could not be done. It waits for a person, and not for ever.",
       fix: `npx income-events dlq show ${name}`,
@@ -35,8 +75,8 @@ export const readerCheck: Check = {
       queueStatuses(subscribers, clients, () => now),
       queueMetrics(clients.cloudWatch, () => now).asked(subscribers.map(({ queueUrl }) => queueUrl)),
     ]);
-    return statuses.flatMap((status, index) =>
-      checkReader(status, asked.has(subscribers[index]?.queueUrl ?? "")),
+    return found(
+      statuses.flatMap((status, index) => checkReader(status, asked.has(subscribers[index]?.queueUrl ?? ""))),
     );
   },
 };
@@ -50,13 +90,15 @@ export function checkReader(
   isRead: boolean,
 ): readonly Finding[] {
   const behind = `${waiting} messages wait, the oldest for ${spanText(oldestSeconds)}`;
-  const fix = `start the reader of ${name}, and see how it catches up: npx income-events subscribers list`;
-  const why = `What waits for ${spanText(retentionSeconds)} is deleted, and ${name} never gets it.`;
+  const why =
+    `What waits for ${spanText(retentionSeconds)} is deleted, and ${name} never gets it: start its reader. ` +
+    "The command shows how it catches up.";
+  const of = { severity: "error", why, fix: "npx income-events subscribers list" } as const;
   if (waiting > 0 && !isRead && oldestSeconds >= longestSilenceInSeconds) {
-    return [{ what: `Nobody reads the queue of ${name}: ${behind}.`, why, fix }];
+    return [{ code: "subscriber-unread", what: `Nobody reads the queue of ${name}: ${behind}.`, ...of }];
   }
   if (waiting > 0 && oldestSeconds > retentionSeconds / 2) {
-    return [{ what: `The reader of ${name} is far behind: ${behind}.`, why, fix }];
+    return [{ code: "subscriber-behind", what: `The reader of ${name} is far behind: ${behind}.`, ...of }];
   }
   return [];
 }

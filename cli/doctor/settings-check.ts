@@ -24,6 +24,8 @@ export function examineSettings(
   if (digestOf(stage, file) === output("SettingsDigest")) return [];
   return [
     {
+      code: "settings-differ",
+      severity: "warning",
       what: `The stage ${stage} is deployed with other settings than ${file}, or with those of another release.`,
       why: "What was changed there since has no effect.",
       fix: deployAgain(stage),

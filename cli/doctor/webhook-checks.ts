@@ -1,19 +1,22 @@
 import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
 import { type Registration, webhookUrlOf } from "../../domain/reconcile/registrations.ts";
 import { oneLine } from "../core/printable.ts";
-import { type RegistrationStatus, registrationStatus } from "../status/registration-status.ts";
-import { type Check, deployAgain, type Finding } from "./finding.ts";
+import type { RegistrationStatus } from "../status/registration-status.ts";
+import { type Check, deployAgain, type Finding, found } from "./finding.ts";
+import { isWantOfToken } from "./provider-check.ts";
 
 export const webhookSecretCheck: Check = {
   name: "the webhook secret",
   examine: async ({ deployment, clients }) => {
     const store = webhookSecretStore(clients.secretsManager, deployment.output("WebhookSecretArn"));
     const { secret } = await store.read();
-    return secret === undefined ? [emptySecret] : [];
+    return found(secret === undefined ? [emptySecret] : []);
   },
 };
 
 const emptySecret: Finding = {
+  code: "webhook-secret-empty",
+  severity: "error",
   what: "The webhook secret is empty.",
   why: "Every webhook is refused with 503. The provider tries each again for some days, then it is lost.",
   fix: "npx income-events secret rotate",
@@ -21,26 +24,39 @@ const emptySecret: Finding = {
 
 export const registrationCheck: Check = {
   name: "the webhooks at the provider",
-  examine: async ({ deployment, clients }) => {
-    const status = await registrationStatus(deployment, clients);
-    return [
+  examine: async ({ deployment, registrations }) => {
+    const status = await registrations();
+    return found([
       ...checkRegistrations(status),
       ...checkAddress(status, deployment.output("WebhooksUrl"), deployment.stage),
-    ];
+    ]);
   },
 };
 
 export function checkRegistrations(status: RegistrationStatus): readonly Finding[] {
   if ("isLeftToAnother" in status) return [];
-  if ("unknown" in status) {
-    const why = "Whether webhooks come here is not known.";
-    const what = `The provider can't be asked where webhooks go: ${oneLine(status.unknown)}.`;
-    return [{ what, why, fix: "npx income-events webhooks list" }];
-  }
-  return status.webhooks.flatMap((webhook) => {
-    const finding = findingOf(webhook);
-    return finding === undefined ? [] : [finding];
-  });
+  if ("unknown" in status) return [unknownRegistrations(status.unknown)];
+  const findings = status.webhooks.flatMap((webhook) => findingOf(webhook) ?? []);
+  const unreadable = status.webhooks.find(
+    (webhook) => webhook.is === "untold" && !isUnsupported(webhook.reason),
+  );
+  if (unreadable?.is === "untold") return [...findings, unknownRegistrations(unreadable.reason)];
+  return findings;
+}
+
+/** The provider need not report what is registered: then it has no such call. */
+function isUnsupported(reason: string): boolean {
+  return /shows none|answered (404|405|501)\b/.test(reason);
+}
+
+function unknownRegistrations(reason: string): Finding {
+  return {
+    code: "webhooks-unknown",
+    severity: isWantOfToken(reason) ? "warning" : "error",
+    what: `The provider can't be asked where webhooks go: ${oneLine(reason)}.`,
+    why: "Whether webhooks come here is not known.",
+    fix: "npx income-events webhooks list",
+  };
 }
 
 /** The function that registers knows the address from its deployment, a person from the outputs. */
@@ -54,7 +70,7 @@ export function checkAddress(
   if (other === undefined) return [];
   const what = `The stage registers ${other.deployed}, and the outputs name ${webhookUrlOf(webhooksUrl, other.kind)}.`;
   const why = "The outputs are not those of the last deployment: commands may work on what is not in use.";
-  return [{ what, why, fix: deployAgain(stage) }];
+  return [{ code: "outputs-outdated", severity: "warning", what, why, fix: deployAgain(stage) }];
 }
 
 function findingOf(webhook: Registration): Finding | undefined {
@@ -66,11 +82,23 @@ function findingOf(webhook: Registration): Finding | undefined {
     case "untold":
       return undefined;
     case "none":
-      return { what: `No webhook of ${kind} is registered.`, why, fix: register };
+      return {
+        code: "webhooks-unregistered",
+        severity: "error",
+        what: `No webhook of ${kind} is registered.`,
+        why,
+        fix: register,
+      };
     case "elsewhere": {
       const isOwn = URL.parse(webhook.url)?.origin === URL.parse(webhook.deployed)?.origin;
       const what = `The webhooks of ${kind} go to ${oneLine(webhook.url)}, and not to ${webhook.deployed}.`;
-      return { what, why, fix: isOwn ? register : `${register} --take-over` };
+      return {
+        code: "webhooks-elsewhere",
+        severity: "error",
+        what,
+        why,
+        fix: isOwn ? register : `${register} --take-over`,
+      };
     }
   }
 }

@@ -1,7 +1,9 @@
 import { invokeFunction } from "../../adapters/aws/function-invoker.ts";
 import { FailureError } from "../../domain/core/failures.ts";
+import { fieldsOf } from "../../domain/core/parse.ts";
 import { parseRegistrations, type Registration } from "../../domain/reconcile/registrations.ts";
 import type { Clients } from "../core/clients.ts";
+import { CommandError } from "../core/command-error.ts";
 import type { Deployment } from "../core/deployment.ts";
 
 /** What the provider says of the stage's webhooks. */
@@ -13,26 +15,39 @@ export type RegistrationStatus =
   | { readonly unknown: string };
 
 /**
- * Lists the webhooks: the stage's own function asks the provider, with its own permissions, token and rate.
- * @throws permanent failure with the function's reason
+ * Asks the provider where the webhooks go: the stage's own function does, with its own permissions, token and rate.
+ * What the provider can't tell is reported, for the rest of a status is of use then.
  */
-export async function listRegistrations(
-  { output }: Pick<Deployment, "output">,
-  { lambda }: Pick<Clients, "lambda">,
-): Promise<readonly Registration[]> {
-  return parseRegistrations(await invokeFunction(lambda, output("RegisterFunctionName"), { list: true }));
-}
-
-/** As `listRegistrations`; what the provider can't tell is reported, for the rest of a status is of use then. */
 export async function registrationStatus(
-  deployment: Pick<Deployment, "output" | "optionalOutput">,
-  clients: Pick<Clients, "lambda">,
+  { output, optionalOutput }: Pick<Deployment, "output" | "optionalOutput">,
+  { lambda }: Pick<Clients, "lambda">,
 ): Promise<RegistrationStatus> {
-  if (deployment.optionalOutput("RegisterFunctionName") === undefined) return { isLeftToAnother: true };
+  if (optionalOutput("RegisterFunctionName") === undefined) return { isLeftToAnother: true };
   try {
-    return { webhooks: await listRegistrations(deployment, clients) };
+    const answer = await invokeFunction(lambda, output("RegisterFunctionName"), { list: true });
+    const { unknown } = fieldsOf(answer, "the list of webhooks");
+    return typeof unknown === "string" ? { unknown } : { webhooks: parseRegistrations(answer) };
   } catch (error) {
     if (error instanceof FailureError) return { unknown: error.message };
     throw error;
   }
+}
+
+/**
+ * The webhooks as the provider reports them.
+ * @throws CommandError with the reason why they can't be known
+ */
+export async function listRegistrations(
+  deployment: Pick<Deployment, "stage" | "output" | "optionalOutput">,
+  clients: Pick<Clients, "lambda">,
+): Promise<readonly Registration[]> {
+  const status = await registrationStatus(deployment, clients);
+  if ("webhooks" in status) return status.webhooks;
+  // Without the output there is nobody to ask.
+  if ("isLeftToAnother" in status) throw new CommandError("noDeployment", leftToAnother(deployment.stage));
+  throw new CommandError("failed", `The provider can't be asked where webhooks go: ${status.unknown}.`);
+}
+
+function leftToAnother(stage: string): string {
+  return `The stage ${stage} registers no webhooks: another one does (register.enabled).`;
 }

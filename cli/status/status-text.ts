@@ -49,7 +49,8 @@ export function ageText(messages: number, seconds: number | undefined): string |
   return seconds === undefined ? "?" : spanText(seconds);
 }
 
-function tokenText(token: TokenStatus, now: Date): string {
+/** What is known of the token, in a line. */
+export function tokenText(token: TokenStatus, now: Date): string {
   if (!token.isSet) return "none is set";
   const { expiresAt, refusal, storedAt } = token;
   const stored = `stored ${fromNow(new Date(storedAt), now)}`;

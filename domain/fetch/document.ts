@@ -17,8 +17,6 @@ export type Document = DataName &
     readonly news: boolean;
     /** Of what led to the call that changed the data. */
     readonly correlationId?: string;
-    /** Whose data it is, where a task knew: an erasure of that user finds it by this. */
-    readonly userId?: string;
   };
 
 /** What a call found: SHA-256 of the provider's bytes in lower-case hex, and how many; undefined where it has none. */
@@ -30,7 +28,7 @@ export function documentAfter(
   call: { readonly asOf: number; readonly by: readonly string[]; readonly task: DocumentTask },
   found: Found,
 ): Document {
-  const { subject, endpoint, range, correlationId, userId } = call.task;
+  const { subject, endpoint, range, correlationId } = call.task;
   const version = versionAfter(known, call, found?.digest);
   return present<Document>({
     subject,
@@ -43,7 +41,6 @@ export function documentAfter(
     news: version.news,
     size: found?.size,
     correlationId: version.news ? correlationId : known?.correlationId,
-    userId: userId ?? known?.userId,
   });
 }
 
@@ -61,6 +58,5 @@ export function parseDocument(value: unknown): Document {
     news: fields.news === true,
     size: optionalNumber("size"),
     correlationId: optionalText(fields, "correlationId"),
-    userId: optionalText(fields, "userId"),
   });
 }

@@ -39,6 +39,8 @@ export type Run = {
   /** ISO 8601; names the run. */
   readonly startedAt: string;
   readonly endedAt?: string;
+  /** Why it ended before the end of the list; absent: it did not. */
+  readonly failure?: string;
   /** Where the page that is being compared begins; absent: the first page. */
   readonly page?: Continuation;
   /** The last user of that page that was compared; absent: none yet. */
@@ -90,8 +92,9 @@ export function turnPage(run: Run, next: Continuation | undefined, skipped: numb
   return next === undefined ? endRun(turned, now) : { ...turned, page: next };
 }
 
-export function endRun(run: Run, now: Date): Run {
-  return { ...run, endedAt: now.toISOString() };
+/** @param failure why it ends before the end of the list */
+export function endRun(run: Run, now: Date, failure?: string): Run {
+  return { ...run, endedAt: now.toISOString(), ...present({ failure }) };
 }
 
 /** What the table lacked or had wrong. */
@@ -107,6 +110,7 @@ export function parseRun(value: unknown): Run {
     version: numberOf(fields, "version"),
     startedAt: textOf(fields, "startedAt"),
     endedAt: optionalText(fields, "endedAt"),
+    failure: optionalText(fields, "failure"),
     page: isFields(fields.page) ? parseContinuation(fields.page) : undefined,
     after: optionalText(fields, "after"),
     stalls: fields.stalls === undefined ? undefined : numberOf(fields, "stalls"),

@@ -23,11 +23,17 @@ export type Looked = {
 /**
  * A place where dead letters lie. It shows each of them once, in lots of ten at most, and leaves those that are not
  * `done` as they were.
- * @returns how many could not be taken away: they will be seen again
  */
 export type DeadLetterPlace = (
   look: (deadLetters: readonly DeadLetter[]) => Promise<Looked>,
-) => Promise<{ readonly notTaken: number }>;
+) => Promise<PlaceSeen>;
+
+export type PlaceSeen = {
+  /** How many could not be taken away: they will be seen again. */
+  readonly notTaken: number;
+  /** Others may have been there that were not shown: another reader holds them, or it was enough before. */
+  readonly mayHide: boolean;
+};
 
 /** When a queue drops a message: a standard queue counts from its sending, also after SQS moved it to another. */
 export function endOf({ sentAt }: Pick<DeadLetter, "sentAt">, retentionSeconds: number): Date {

@@ -8,6 +8,7 @@ import {
   parseJson,
   present,
 } from "../core/parse.ts";
+import { subjectKindOf } from "../event/events.ts";
 import { jsonText } from "../event/json-text.ts";
 import { nameOf, ownerOf, parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
 import { checkSchemaVersion } from "../message/schema-version.ts";
@@ -31,6 +32,8 @@ export type EraseTask = {
   readonly subject: Subject;
   /** Named together with the subject: accounts that may be its own, or users whose records may name it. */
   readonly namedWith: readonly Subject[];
+  /** Accounts that an event or the state of the account itself says to be the subject's. */
+  readonly claimed: readonly Subject[];
   readonly cause: EraseCause;
   /** Under which its report is kept; absent: nobody follows it. */
   readonly id?: string;
@@ -45,8 +48,10 @@ export type EraseTask = {
   readonly isThorough: boolean;
   /** What was removed, by kind. */
   readonly removed: Removed;
-  /** Queues with more dead letters than could be looked at. */
+  /** Queues with dead letters that no look saw: there were too many, or other readers held them. */
   readonly incomplete: readonly string[];
+  /** How often this pass has looked at the dead letters. */
+  readonly looks: number;
 };
 
 /** Counts by kind: of items (`events`, …), objects (`bodies`, …) and dead letters (`dead letters`, …). */
@@ -62,6 +67,7 @@ export function eraseTask(
     schemaVersion: eraseTaskVersion,
     subject,
     namedWith,
+    claimed: [],
     cause,
     ...(id === undefined ? {} : { id }),
     pass: 1,
@@ -70,6 +76,7 @@ export function eraseTask(
     isThorough: false,
     removed: {},
     incomplete: [],
+    looks: 0,
   };
 }
 
@@ -105,7 +112,7 @@ function allIn(change: Change): readonly Subject[] {
     case "state":
       return [change.after.subject, ...usersOf(change.after.userId)];
     case "document":
-      return [change.after.subject, ...usersOf(change.after.userId)];
+      return [change.after.subject];
   }
 }
 
@@ -114,7 +121,7 @@ function usersOf(userId: string | undefined): readonly Subject[] {
 }
 
 /**
- * The task for a change of which somebody is erased: with its user goes all that the change names.
+ * The task for a change of which somebody is erased. With its user go the accounts that the change says to be the user's.
  * @param erased names of those who are
  * @returns undefined where nobody is
  */
@@ -123,11 +130,18 @@ export function eraseTaskForLateData(change: Change, erased: ReadonlySet<string>
   const gone = subjects.filter((subject) => erased.has(nameOf(subject)));
   const subject = gone.find(({ kind }) => kind === "user") ?? gone[0];
   if (subject === undefined) return undefined;
-  return eraseTask(
-    subject,
-    "arrived late",
-    subjects.filter((other) => other !== subject),
-  );
+  const others = subjects.filter((other) => other !== subject);
+  return {
+    ...eraseTask(subject, "arrived late", others),
+    claimed: saysOwner(change) ? others.filter(({ kind }) => kind !== "user") : [],
+    erased: gone,
+  };
+}
+
+/** An event that announces data says nothing of whose an account is, nor does what is known of data. */
+function saysOwner(change: Change): boolean {
+  if (change.of === "event") return subjectKindOf(change.event.type) !== "endpoint";
+  return change.of === "state";
 }
 
 /** The task for a user whose deletion is certain with this change: reported by the event itself, or by the provider. */
@@ -163,6 +177,7 @@ export function readEraseTask(text: string): EraseTask {
     schemaVersion: eraseTaskVersion,
     subject: parseSubject(fields.subject),
     namedWith: subjectsOf(fields, "namedWith"),
+    claimed: subjectsOf(fields, "claimed"),
     cause,
     ...present(ids),
     pass: fields.pass === 2 ? 2 : 1,
@@ -171,6 +186,7 @@ export function readEraseTask(text: string): EraseTask {
     isThorough: fields.isThorough === true,
     removed: parseRemoved(fields.removed),
     incomplete: parseIncomplete(fields.incomplete),
+    looks: numberOf(fields, "looks"),
   };
 }
 

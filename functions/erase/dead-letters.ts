@@ -4,7 +4,7 @@ import { type Body, readEnvelope } from "../../domain/event/envelope.ts";
 import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 import { addRemoved, type EraseTask } from "../../domain/recovery/erasure.ts";
 import { mentions } from "../../domain/recovery/mentions.ts";
-import type { StepDependencies } from "./dependencies.ts";
+import type { NextStep, StepDependencies } from "./dependencies.ts";
 
 type Sweep = StepDependencies & {
   readonly isNamed: (text: string) => boolean;
@@ -14,36 +14,71 @@ type Sweep = StepDependencies & {
    */
   readonly decided: Map<string, Promise<boolean>>;
 };
-type Swept = { readonly queue: string; readonly deleted: number; readonly isComplete: boolean };
+type Swept = {
+  readonly queue: string;
+  readonly deleted: number;
+  readonly isTooLong: boolean;
+  /** Another reader may hold dead letters that this look did not see. */
+  readonly mayHide: boolean;
+};
 
-/** Deletes the dead letters, in queues and in their archive, that name somebody who is erased. */
-export async function removeDeadLetters(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
+/** So often dead letters are looked at again while other readers hold some: longer than the longest of them does. */
+const mostLooks = 16;
+
+/**
+ * Deletes the dead letters, in queues and in their archive, that name somebody who is erased. Done is this only when a
+ * look that saw every dead letter found none: else it is done again, later where another reader holds some.
+ */
+export async function removeDeadLetters(task: EraseTask, dependencies: StepDependencies): Promise<NextStep> {
   const sweep = { ...dependencies, isNamed: mentions(task.erased.map(({ id }) => id)), decided: new Map() };
   const swept = await Promise.all(
     dependencies
       .deadLetters(dependencies.secondsLeft)
-      .map(([queue, place]) => sweepPlace(queue, place, sweep)),
+      .map(([queue, places]) => sweepQueue(queue, places, sweep)),
   );
   let removed = task.removed;
   for (const { queue, deleted } of swept) {
     if (deleted > 0) removed = addRemoved(removed, { [`dead letters of ${queue}`]: deleted });
   }
-  const incomplete = swept.flatMap(({ queue, isComplete }) => (isComplete ? [] : [queue]));
-  return { ...task, removed, incomplete, next: "given-up changes" };
+  const looks = task.looks + 1;
+  const isHidden = swept.some(({ mayHide }) => mayHide);
+  if (looks < mostLooks && (isHidden || swept.some(({ deleted }) => deleted > 0))) {
+    return {
+      task: { ...task, removed, looks },
+      afterSeconds: isHidden ? dependencies.lookAgainSeconds() : 0,
+    };
+  }
+  const incomplete = swept.flatMap(({ queue, isTooLong, mayHide }) => (isTooLong || mayHide ? [queue] : []));
+  return { task: { ...task, removed, incomplete, looks: 0, next: "given-up changes" }, afterSeconds: 0 };
+}
+
+/** The queue before its archive: a dead letter goes from there to here, and is seen in one of them. */
+async function sweepQueue(queue: string, places: readonly DeadLetterPlace[], sweep: Sweep): Promise<Swept> {
+  let swept: Swept = { queue, deleted: 0, isTooLong: false, mayHide: false };
+  for (const place of places) {
+    const { deleted, isTooLong, mayHide } = await sweepPlace(queue, place, sweep);
+    swept = {
+      queue,
+      deleted: swept.deleted + deleted,
+      isTooLong: swept.isTooLong || isTooLong,
+      mayHide: swept.mayHide || mayHide,
+    };
+  }
+  return swept;
 }
 
 async function sweepPlace(queue: string, place: DeadLetterPlace, sweep: Sweep): Promise<Swept> {
   let deleted = 0;
-  let isComplete = true;
-  const { notTaken } = await place(async (deadLetters) => {
+  let isTooLong = false;
+  const { notTaken, mayHide } = await place(async (deadLetters) => {
     const named = await Promise.all(deadLetters.map((deadLetter) => isNamedIn(deadLetter, sweep)));
     const done = deadLetters.filter((_, index) => named[index]);
     deleted += done.length;
-    isComplete = !sweep.isTimeOver();
-    return { done, isEnough: !isComplete };
+    isTooLong = sweep.isTimeOver();
+    return { done, isEnough: isTooLong };
   });
   if (notTaken > 0) throw retryable(`${notTaken} dead letters of ${queue} could not be deleted`, 1);
-  return { queue, deleted, isComplete };
+  return { queue, deleted, isTooLong, mayHide: mayHide && !isTooLong };
 }
 
 /** Where the body lies in an object, that one goes before the dead letter that points to it. */

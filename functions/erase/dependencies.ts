@@ -8,6 +8,7 @@ import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import type { RemoveGivenUp } from "../../adapters/streams/given-up-changes.ts";
 import type { DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
+import type { EraseTask } from "../../domain/recovery/erasure.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Publish } from "../runtime/subscriber-queues.ts";
 
@@ -20,8 +21,15 @@ export type EraserDependencies = {
   readonly objects: ObjectEraser;
   /** Of the same bucket: bodies that dead letters point to. */
   readonly bodies: Pick<OverflowBucket, "find">;
-  /** Where dead letters lie, with the names of their queues; the time that is left is that of the invocation. */
-  readonly deadLetters: (secondsLeft: () => number) => readonly (readonly [string, DeadLetterPlace])[];
+  /**
+   * Where the dead letters of each queue lie, by its name: in a queue, which is looked at first, and in the archive. The
+   * time that is left is that of the invocation.
+   */
+  readonly deadLetters: (
+    secondsLeft: () => number,
+  ) => readonly (readonly [string, readonly DeadLetterPlace[]])[];
+  /** So much later dead letters that another reader holds are looked at again; not the same for two erasures. */
+  readonly lookAgainSeconds: () => number;
   readonly removeGivenUp: RemoveGivenUp;
   readonly publish: Publish;
   readonly keepReport: KeepReport;
@@ -29,7 +37,7 @@ export type EraserDependencies = {
   /** The eraser's own. */
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
-  /** So long after its records were removed a function in flight can still write. */
+  /** So long after its records were removed a function in flight can still write, or hold dead letters. */
   readonly settleSeconds: number;
   /** The `source` of subscribers' messages. */
   readonly eventSource: string;
@@ -42,3 +50,6 @@ export type StepDependencies = EraserDependencies & {
   /** Whether a step should look for nothing more. */
   readonly isTimeOver: () => boolean;
 };
+
+/** What a step leaves to be done, not sooner than so many seconds from now. */
+export type NextStep = { readonly task: EraseTask; readonly afterSeconds: number };

@@ -9,7 +9,7 @@ import {
 import { rejectPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
 import { announceErasures } from "./announce-erasures.ts";
 import { removeDeadLetters } from "./dead-letters.ts";
-import type { EraserDependencies, StepDependencies } from "./dependencies.ts";
+import type { EraserDependencies, NextStep, StepDependencies } from "./dependencies.ts";
 import { removeGivenUpChanges } from "./given-up-changes.ts";
 import { markErased } from "./mark-erased.ts";
 import { removeRecords } from "./records.ts";
@@ -40,10 +40,10 @@ export function eraser(
 async function goOn(task: EraseTask, dependencies: StepDependencies): Promise<void> {
   const { keepReport, log } = dependencies;
   const next = await perform(task, dependencies);
-  const isDone = next === undefined || next.pass > task.pass;
+  const isDone = next === undefined || next.task.pass > task.pass;
   // The report last: whoever follows it may rely on the second pass.
-  if (next !== undefined) await sendNext(next, task, dependencies);
-  await keepReport(isDone ? task : next, isDone);
+  if (next !== undefined) await sendNext(next, dependencies);
+  await keepReport(isDone ? task : next.task, isDone);
   if (isDone)
     log(task.pass === 1 ? "ERASED" : "ERASED_AGAIN", {
       correlationId: correlationOfErasure(task),
@@ -52,28 +52,29 @@ async function goOn(task: EraseTask, dependencies: StepDependencies): Promise<vo
 }
 
 /** @returns what is to be done next; undefined where all is done */
-async function perform(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask | undefined> {
+async function perform(task: EraseTask, dependencies: StepDependencies): Promise<NextStep | undefined> {
+  const atOnce = (next: EraseTask) => ({ task: next, afterSeconds: 0 });
   switch (task.next) {
     case "subjects":
-      return markErased(task, dependencies);
+      return atOnce(await markErased(task, dependencies));
     case "records":
-      return removeRecords(task, dependencies);
+      return atOnce(await removeRecords(task, dependencies));
     case "dead letters":
       return removeDeadLetters(task, dependencies);
     case "given-up changes":
-      return removeGivenUpChanges(task, dependencies);
+      return atOnce(await removeGivenUpChanges(task, dependencies));
     case "messages":
       await announceErasures(task, dependencies);
-      return task.pass === 1 ? { ...task, pass: 2, next: "subjects" } : undefined;
+      if (task.pass === 2) return undefined;
+      return { task: { ...task, pass: 2, next: "subjects" }, afterSeconds: dependencies.settleSeconds };
   }
 }
 
 async function sendNext(
-  next: EraseTask,
-  { pass }: EraseTask,
-  { send, queueUrl, settleSeconds }: StepDependencies,
+  { task, afterSeconds }: NextStep,
+  { send, queueUrl }: StepDependencies,
 ): Promise<void> {
-  const delay = next.pass === pass ? {} : { delayInSeconds: settleSeconds };
-  const [failed] = await send(queueUrl, [{ body: writeEraseTask(next), ...delay }]);
+  const delay = afterSeconds === 0 ? {} : { delayInSeconds: afterSeconds };
+  const [failed] = await send(queueUrl, [{ body: writeEraseTask(task), ...delay }]);
   if (failed !== undefined) throw new FailureError(failed);
 }

@@ -1,30 +1,37 @@
-import type { ErasableRecords } from "../../adapters/erasure/erasable-records.ts";
+import type { ErasableRecord, ErasableRecords } from "../../adapters/erasure/erasable-records.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import type { EraseTask } from "../../domain/recovery/erasure.ts";
 
-/** What goes with a subject, and the users whose records may name it. */
-export type Found = { readonly own: readonly Subject[]; readonly users: readonly Subject[] };
+/** What goes with a subject, and others whose records may name it. */
+export type Found = { readonly own: readonly Subject[]; readonly others: readonly Subject[] };
 
 /**
- * Finds what goes with a subject. With a user: each account that its records or the task name, unless the account's
- * own records say that it is another user's. With an account: nothing; but its events may lie with its user.
+ * Finds what goes with a subject. With a user: each account whose state says that it is the user's; where its state says
+ * nothing, each that an event of the account itself says to be the user's. An event that announces data is no such
+ * sign: a single one with the wrong pair of ids would destroy what is another's. With an account goes nothing; but its
+ * events may lie with its user.
  */
 export async function findOwn(task: EraseTask, records: ErasableRecords): Promise<Found> {
-  const { subject, namedWith } = task;
-  const named = [...(await namedIn(subject, records)), ...namedWith];
-  if (subject.kind !== "user") return { own: [], users: distinct(named.filter(isUser)) };
+  const { subject } = task;
+  const known = await allOf(subject, records);
+  const named = distinct([...known.flatMap((record) => record.named), ...task.namedWith, ...task.claimed]);
+  if (subject.kind !== "user") return { own: [], others: named.filter(isUser) };
+  const saying = known.filter(({ saysOwner }) => saysOwner).flatMap((record) => record.named);
+  const claimed = new Set([...saying, ...task.claimed].map(nameOf));
   const own: Subject[] = [];
-  for (const account of distinct(named.filter((other) => !isUser(other)))) {
-    const owners = (await namedIn(account, records)).filter(isUser);
-    if (owners.length === 0 || owners.some(({ id }) => id === subject.id)) own.push(account);
+  const others: Subject[] = [];
+  for (const account of named.filter((other) => !isUser(other))) {
+    const ownerId = (await allOf(account, records)).find((record) => record.ownerId !== undefined)?.ownerId;
+    const isOwn = ownerId === undefined ? claimed.has(nameOf(account)) : ownerId === subject.id;
+    (isOwn ? own : others).push(account);
   }
-  return { own, users: [] };
+  return { own, others };
 }
 
-async function namedIn(subject: Subject, records: ErasableRecords): Promise<readonly Subject[]> {
-  const named: Subject[] = [];
-  for await (const page of records.pagesOf(subject)) named.push(...page.flatMap((record) => record.named));
-  return distinct(named);
+async function allOf(subject: Subject, records: ErasableRecords): Promise<readonly ErasableRecord[]> {
+  const all: ErasableRecord[] = [];
+  for await (const page of records.pagesOf(subject)) all.push(...page);
+  return all;
 }
 
 function isUser({ kind }: Subject): boolean {

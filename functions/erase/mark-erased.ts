@@ -18,12 +18,13 @@ export async function markErased(task: EraseTask, dependencies: StepDependencies
   };
   // Before its accounts are looked for: one that becomes known later is found by the relay.
   const erased = [await mark(task.subject)];
-  const { own, users } = await findOwn(task, records);
-  for (const subject of own) erased.push(await mark(subject));
+  const { own, others } = await findOwn(task, records);
+  const all = merge([task.subject, ...task.erased, ...own]);
+  for (const subject of all.slice(1)) erased.push(await mark(subject));
   return {
     ...task,
-    erased: merge([task.subject, ...task.erased, ...own]),
-    namedWith: merge([...task.namedWith, ...users]),
+    erased: all,
+    namedWith: merge([...task.namedWith, ...others]),
     // What came late of those who were erased before: dead letters have been looked through for them.
     isThorough: task.cause !== "arrived late" || !erased.every(Boolean) || task.isThorough,
     next: "records",

@@ -31,10 +31,12 @@ async function removeAll(
   const isErased = new Set(erased.map(nameOf));
   const names = ({ named }: ErasableRecord) =>
     named.some((other) => other.kind !== "user" && isErased.has(nameOf(other)));
-  const others = namedWith.filter((other) => other.kind === "user" && !isErased.has(nameOf(other)));
+  const others = namedWith.filter((other) => !isErased.has(nameOf(other)));
+  const [users, accounts] = [others.filter(isUser), others.filter((other) => !isUser(other))];
   let removed: Removed = {};
   const parts = [
-    ...others.map((user) => () => removeFrom(user, names, dependencies)),
+    ...users.map((user) => () => removeFrom(user, names, dependencies)),
+    ...accounts.map((account) => () => forgetIn(account, isErased, dependencies)),
     ...erased.map((each) => () => removeWhole(each, dependencies)),
   ];
   for (const part of parts) {
@@ -51,6 +53,26 @@ async function removeWhole(subject: Subject, dependencies: StepDependencies): Pr
   const pages = await objects.removeBelow(`pages/${nameOf(subject)}/`);
   const { removed, isComplete } = await removeFrom(subject, () => true, dependencies);
   return { removed: addRemoved(counts({ data, pages }), removed), isComplete };
+}
+
+function isUser({ kind }: Subject): boolean {
+  return kind === "user";
+}
+
+/** Takes the last event out of what is known of somebody's account, where it names an erased user by mistake. */
+async function forgetIn(
+  account: Subject,
+  isErased: ReadonlySet<string>,
+  { records }: StepDependencies,
+): Promise<Progress> {
+  for await (const page of records.pagesOf(account)) {
+    for (const record of page) {
+      const { lastUserId: id } = record;
+      if (id !== undefined && isErased.has(nameOf({ kind: "user", id })))
+        await records.forgetLastEvent(record);
+    }
+  }
+  return { removed: {}, isComplete: true };
 }
 
 /** Removes records of a partition, each after the object that it points to. */

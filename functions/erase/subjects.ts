@@ -10,7 +10,7 @@ import { tombstones } from "../../adapters/erasure/tombstones.ts";
 import { objectEraser } from "../../adapters/s3/object-eraser.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
-import { queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
+import { nothingBeside, queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { givenUpChanges } from "../../adapters/streams/given-up-changes.ts";
 import { numberOf, textOf } from "../../domain/core/parse.ts";
@@ -43,11 +43,12 @@ const handle = eraser({
   deadLetters: (secondsLeft) => {
     // What a run that was ended by force has hidden comes back when its time is over.
     const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
-    return places.deadLetters.flatMap(([name, url]) => [
-      [name, queueDeadLetters(queues, url, hiddenSeconds)] as const,
-      [name, archive.place(name)] as const,
-    ]);
+    return places.deadLetters.map(([name, url]) => {
+      const inQueue = queueDeadLetters(queues, url, hiddenSeconds, nothingBeside(queues, url));
+      return [name, [inQueue, archive.place(name)]] as const;
+    });
   },
+  lookAgainSeconds: () => Math.ceil(numberOf(settings, "lookAgainSeconds") * (0.5 + Math.random())),
   removeGivenUp: givenUpChanges(buckets, variable("FAILURES_BUCKET")),
   publish: publisher(send, subscribers, log),
   keepReport: keepReport(table, tableName, now),

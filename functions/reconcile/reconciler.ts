@@ -1,4 +1,6 @@
 import { FailureError } from "../../domain/core/failures.ts";
+import { isFields } from "../../domain/core/parse.ts";
+import type { ReconcileOutcome } from "../../domain/reconcile/reconcile-outcome.ts";
 import {
   advance,
   correlationOfRun,
@@ -22,30 +24,40 @@ class Overtaken extends Error {}
 
 /**
  * Compares the provider's list of users with the table. A tick goes on where the one before ended, and a run takes as
- * many ticks as it needs: whatever ends a tick, the next one begins with the users after the checkpoint.
+ * many ticks as it needs: whatever ends a tick, the next one begins with the users after the checkpoint. An event
+ * `{"now": true}` begins a run also where none is due.
  */
 export function reconciler(dependencies: ReconcilerDependencies) {
-  return async (_event: unknown, clock: Clock): Promise<void> => {
+  return async (event: unknown, clock: Clock): Promise<ReconcileOutcome> => {
     const { checkpoint, settings, now, log } = dependencies;
+    const isAskedFor = isFields(event) && event.now === true;
     const known = await checkpoint.load();
-    if (!isDue(known, settings.everyHours, now())) return;
+    if (!isAskedFor && !isDue(known, settings.everyHours, now())) return { outcome: "not due" };
     let run = known?.endedAt === undefined ? known : undefined;
     try {
       run ??= await save(startRun(known, now()), dependencies);
       for await (const step of stepsOf(run, dependencies, clock)) run = step;
     } catch (error) {
-      if (error instanceof Overtaken) return log("RECONCILIATION_OVERTAKEN");
+      if (error instanceof Overtaken) {
+        log("RECONCILIATION_OVERTAKEN");
+        return { outcome: "overtaken" };
+      }
       if (!(error instanceof FailureError)) throw error;
       const { failure } = error;
       // The provider, its rate or a queue is not there now: the next tick tries again.
-      if (failure.kind === "retryable") return log("RECONCILIATION_PAUSED", { reason: failure.reason });
+      if (failure.kind === "retryable") {
+        log("RECONCILIATION_PAUSED", { reason: failure.reason });
+        return { outcome: "paused", reason: failure.reason };
+      }
       // Nothing gets better by itself. The run ends here, or every tick would fail at the same place.
-      if (run !== undefined) await checkpoint.save(endRun(run, now()));
+      if (run !== undefined) await checkpoint.save(endRun(run, now(), failure.reason));
       log("RECONCILIATION_FAILED", { reason: failure.reason });
       throw error;
     }
-    const correlationId = correlationOfRun(run.startedAt);
-    if (run.endedAt !== undefined) log("RECONCILED", { correlationId, ...run.counts, gap: gapOfRun(run) });
+    if (run.endedAt === undefined) return { outcome: "goes on", listed: run.counts.listed };
+    const gap = gapOfRun(run);
+    log("RECONCILED", { correlationId: correlationOfRun(run.startedAt), ...run.counts, gap });
+    return { outcome: "done", listed: run.counts.listed, gap };
   };
 }
 

@@ -20,7 +20,7 @@ export async function rereadOld(
   const cause = { cause: `reread.${startedAt}`, correlationId: correlationOfRun(startedAt) };
   const tasks = (await readDocuments(subject))
     .filter(({ document: { asOf } }) => asOf < oldest)
-    .map(({ document }) => documentTask(subject, document, oldest, { ...cause, userId: document.userId }));
+    .map(({ document }) => documentTask(subject, document, oldest, cause));
   if (tasks.length === 0) return 0;
   const failures = await send(queueUrls.fetch, tasks.map(fetchTaskMessage));
   const failed = failures.find((failure) => failure !== undefined);

@@ -1,5 +1,5 @@
 import type { Call } from "../../adapters/provider/with-token.ts";
-import { failureOf } from "../../domain/core/failures.ts";
+import { FailureError, failureOf } from "../../domain/core/failures.ts";
 import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { type Registration, registrationAt, webhookUrlOf } from "../../domain/reconcile/registrations.ts";
 import { registeredUrl } from "./registered-url.ts";
@@ -14,15 +14,27 @@ export type ListDependencies = {
 };
 
 /**
- * Reports each kind where the provider sends its webhooks; nothing is changed.
- * @throws failures of the call that another time may not have
+ * Reports each kind where the provider sends its webhooks; nothing is changed. A provider that can't be asked now is
+ * no failure of this function: who looks must raise no alarm.
  */
-export async function listWebhooks({
+export async function listWebhooks(
+  dependencies: ListDependencies,
+): Promise<{ readonly webhooks: readonly Registration[] } | { readonly unknown: string }> {
+  try {
+    return { webhooks: await askForAll(dependencies) };
+  } catch (error) {
+    if (error instanceof FailureError) return { unknown: error.failure.reason };
+    throw error;
+  }
+}
+
+/** @throws failures of the call that another time may not have */
+async function askForAll({
   call,
   paths,
   webhooksUrl,
   readsFirst,
-}: ListDependencies): Promise<{ readonly webhooks: readonly Registration[] }> {
+}: ListDependencies): Promise<readonly Registration[]> {
   const webhooks: Registration[] = [];
   for (const kind of webhookKinds) {
     const deployed = webhookUrlOf(webhooksUrl, kind);
@@ -32,7 +44,7 @@ export async function listWebhooks({
     else if (readsFirst) webhooks.push({ kind, deployed, is: "none" });
     else webhooks.push({ kind, deployed, is: "untold", reason: "the provider shows none at its path" });
   }
-  return { webhooks };
+  return webhooks;
 }
 
 /** A provider need not answer at all here: the specification only shows how webhooks are written. */

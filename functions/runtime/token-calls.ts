@@ -20,7 +20,7 @@ export type TokenCallOptions = {
 export function tokenCalls(
   { table, secrets }: { readonly table: DynamoDBClient; readonly secrets: SecretsManagerClient },
   provider: ProviderSettings,
-  { now, patienceInSeconds, askRefresh = () => Promise.resolve() }: TokenCallOptions,
+  { now, patienceInSeconds, askRefresh }: TokenCallOptions,
 ): { readonly call: Call; readonly gate: Gate } {
   const token = secretReader(secrets, variable("TOKEN_SECRET_ARN"), parseTokenSecret, { now });
   const { call, gate } = providerCalls(table, provider, now, patienceInSeconds);

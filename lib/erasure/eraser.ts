@@ -79,6 +79,7 @@ export class Eraser extends Construct {
         eventSource,
         tombstoneDays: tombstoneDays(settings),
         settleSeconds: settleSeconds(settings),
+        lookAgainSeconds: settings.functions.erase.timeoutSeconds / 5,
         subscribers: settings.subscribers.map(({ name, types }) => ({ name, ...(types && { types }) })),
       },
       permissions: [
@@ -92,7 +93,12 @@ export class Eraser extends Construct {
           [table.table.tableArn],
         ),
         allow(
-          ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"],
+          [
+            "sqs:ReceiveMessage",
+            "sqs:DeleteMessage",
+            "sqs:ChangeMessageVisibility",
+            "sqs:GetQueueAttributes",
+          ],
           [...works.values()].map((work) => work.deadLetterQueue.queueArn),
         ),
         allow(
@@ -135,8 +141,10 @@ export function tombstoneDays({ webhooks, retention }: Settings): number {
 const longestDelayInSeconds = 900;
 
 /**
- * So long a function can still write what no stream announces: the relay's links; the fetcher's data, claims, pages.
+ * So long a function can still write what no stream announces (the relay's links; the fetcher's data, claims, pages), or
+ * hold dead letters (another erasure's run, the archiver's).
  */
-export function settleSeconds({ functions: { relay, fetch } }: Settings): number {
-  return Math.min(longestDelayInSeconds, Math.max(relay.timeoutSeconds, fetch.timeoutSeconds));
+export function settleSeconds({ functions: { relay, fetch, erase, archive } }: Settings): number {
+  const longest = Math.max(...[relay, fetch, erase, archive].map(({ timeoutSeconds }) => timeoutSeconds));
+  return Math.min(longestDelayInSeconds, longest);
 }

@@ -1,7 +1,7 @@
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
-import { visibilityFor, WorkQueue } from "../receiving/work-queue.ts";
+import { receivesWhileSaturated, visibilityFor, WorkQueue } from "../receiving/work-queue.ts";
 import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "../storage/encryption.ts";
 import { privateBucket } from "../storage/private-bucket.ts";
@@ -17,7 +17,8 @@ export class Erasure extends Construct {
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     const visibilityTimeout = visibilityFor(settings.functions.erase.timeoutSeconds, settings);
-    this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout });
+    const receives = receivesWhileSaturated(visibilityTimeout, settings);
+    this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout, receives });
     const encryptionKey = dataKeyOf(this, settings);
     // A trap: with another key no tombstone and no entry of the log is found again. It is never rotated.
     this.key = new secretsmanager.Secret(this, "Key", {

@@ -12,16 +12,21 @@ import { type DashboardParts, type DashboardRow, dashboardRows } from "./dashboa
 
 const columns = 24;
 
-/** One dashboard, in the order of the data's way. */
+/**
+ * One dashboard, in the order of the data's way. CloudFormation names it: the dashboards of all regions of an account share
+ * one list of names. Source: CloudFormation template reference, "AWS::CloudWatch::Dashboard".
+ */
 export class Dashboard extends Construct {
+  readonly name: string;
+
   constructor(scope: Construct, id: string, parts: DashboardParts) {
     super(scope, id);
     const { stackName } = Stack.of(this);
     const dashboard = new CloudWatchDashboard(this, "Dashboard", {
-      dashboardName: stackName,
       defaultInterval: Duration.hours(3),
       periodOverride: PeriodOverride.INHERIT,
     });
+    this.name = dashboard.dashboardName;
     const about = `# ${stackName}\nFrom the webhook to the subscriber, row by row. When an alarm goes off: \`docs/operate/runbook.md\`.`;
     dashboard.addWidgets(new TextWidget({ markdown: about, width: columns, height: 2 }));
     for (const row of dashboardRows(parts)) dashboard.addWidgets(...widgetsOf(row));

@@ -2,7 +2,7 @@ import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import type { WebhookKind } from "../../domain/event/events.ts";
+import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { headersOf } from "../../domain/event/mapping.ts";
 import { allow, consumeQueue } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
@@ -10,7 +10,7 @@ import type { Settings } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";
 import type { OverflowStorage } from "../storage/overflow-storage.ts";
 import type { WebhookSecret } from "../storage/secrets.ts";
-import { visibilityFor, WorkQueue } from "./work-queue.ts";
+import { receivesWhileSaturated, visibilityFor, WorkQueue } from "./work-queue.ts";
 
 export type WebhookEndpointProps = {
   readonly kind: WebhookKind;
@@ -32,7 +32,8 @@ export class WebhookEndpoint extends Construct {
     super(scope, id);
     const { settings } = props;
     const visibilityTimeout = visibilityFor(settings.functions.store.timeoutSeconds, settings);
-    this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout });
+    const receives = receivesWhileSaturated(visibilityTimeout, settings);
+    this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout, receives });
     this.receive = this.#addReceiver(props);
     this.#addRoutes(props, this.receive);
     this.store = this.#addConsumer(props);
@@ -96,12 +97,26 @@ export class WebhookEndpoint extends Construct {
         allow(["s3:GetObject"], [overflow.bodies]),
       ],
     });
-    new lambda.EventSourceMapping(this, "Source", {
+    new lambda.EventSourceMapping(this, "StoreSource", {
       target: store.lambda,
       eventSourceArn: queue.queueArn,
       batchSize: 10,
+      maxConcurrency: storesAtOnce(settings),
       reportBatchItemFailures: true,
     });
     return store;
   }
+}
+
+/** The limits of an event source. Source: Lambda API reference, "ScalingConfig". */
+const fewestAtOnce = 2;
+const mostAtOnce = 1_000;
+
+/**
+ * Environments of one consumer: all consumers together take half of the account's concurrency, so that receivers find
+ * some. A new account's 10 are too few for that, since an event source has two at least.
+ */
+function storesAtOnce({ accountConcurrency }: Settings): number {
+  const share = Math.floor(accountConcurrency / 2 / webhookKinds.length);
+  return Math.min(mostAtOnce, Math.max(fewestAtOnce, share));
 }

@@ -1,3 +1,4 @@
+import { Fn, Stack } from "aws-cdk-lib";
 import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
@@ -32,6 +33,7 @@ export class WebhooksStage extends Construct {
     const { requestsPerSecond, burst } = settings.webhooks.throttle;
     const encryptionKey = dataKeyOf(this, settings);
     const logGroup = new logs.LogGroup(this, "AccessLog", {
+      logGroupName: accessLogName(Stack.of(this)),
       retention: settings.retention.logsDays,
       ...(encryptionKey && { encryptionKey }),
     });
@@ -52,4 +54,14 @@ export class WebhooksStage extends Construct {
       },
     });
   }
+}
+
+/**
+ * API Gateway writes each log group into a policy of the account that takes 5,120 characters; once that is nearly full,
+ * CloudWatch Logs admits all below this path together. Named after the stack's own id as well, so that a log group which a
+ * removed stack left behind is in nobody's way. Source: Step Functions developer guide, "Avoiding Amazon CloudWatch Logs
+ * resource policy size restrictions"; CloudWatch Logs user guide, "Enable logging from AWS services".
+ */
+function accessLogName({ stackName, stackId }: Stack): string {
+  return Fn.join("/", ["/aws/vendedlogs", stackName, Fn.select(2, Fn.split("/", stackId))]);
 }

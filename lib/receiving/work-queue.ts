@@ -11,6 +11,21 @@ const longestRetention = Duration.days(14);
 /** How often SQS delivers a message before it moves it to the DLQ; five, as AWS asks for a Lambda source. */
 export const maxReceiveCount = 5;
 
+/** So long the account's other functions may leave none of its concurrency. */
+const longestSaturation = Duration.hours(12);
+/** Source: SQS developer guide, "Using dead-letter queues in Amazon SQS". */
+const mostReceives = 1_000;
+
+/**
+ * How often SQS delivers a message to a function before it moves it to the DLQ. Lambda receives a batch before it is
+ * throttled, tries again while the batch is hidden, and lets it come back: each time counts, though nobody has tried.
+ * Source: Lambda developer guide, "Creating and configuring an Amazon SQS event source mapping".
+ */
+export function receivesWhileSaturated(visibilityTimeout: Duration, settings: Settings): number {
+  const receives = divided(longestSaturation, settings).toSeconds() / visibilityTimeout.toSeconds();
+  return Math.min(mostReceives, Math.max(maxReceiveCount, Math.ceil(receives)));
+}
+
 /** How long a dead-letter queue keeps a message, counted from when it was sent first. */
 export function deadLetterRetention(settings: Settings): Duration {
   return divided(longestRetention, settings);

@@ -1,5 +1,5 @@
 import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { z } from "zod";
 import type { LocalStack } from "./stack.ts";
 
@@ -7,12 +7,20 @@ import type { LocalStack } from "./stack.ts";
 const runningSystemsDirectory =
   process.env.INCOME_EVENTS_RUNNING ?? join(import.meta.dirname, "../../.local/running");
 
+/** What is known of a system beside its stack. */
+export type Surroundings = {
+  /** The directory of the functions' logs; absent: they are in memory only. */
+  readonly logs?: string;
+  /** The provider, with its first token, and the address that makes it fail. */
+  readonly sandbox?: { readonly baseUrl: string; readonly token: string; readonly control?: string };
+};
+
 /**
  * Writes a file that shows commands where a system is and how to use it; its credentials are worth nothing else.
  * @returns takes the file away again
  */
-export function announce(stack: LocalStack): () => void {
-  const { name, region, gatewayUrl: endpoint, outputs } = stack;
+export function announce(stack: LocalStack, { logs, sandbox }: Surroundings = {}): () => void {
+  const { name, region, gatewayUrl: endpoint, apiUrl, outputs } = stack;
   const { accessKeyId, secretAccessKey } = stack.operator;
   const file = join(runningSystemsDirectory, `${name}-${process.pid}.json`);
   const content = {
@@ -22,6 +30,12 @@ export function announce(stack: LocalStack): () => void {
     endpoint,
     credentials: { accessKeyId, secretAccessKey },
     outputs,
+    directory: process.cwd(),
+    apiUrl,
+    ...(logs === undefined ? {} : { logs: resolve(logs) }),
+    ...(sandbox === undefined
+      ? {}
+      : { sandbox: { baseUrl: sandbox.baseUrl, token: sandbox.token, control: sandbox.control } }),
   };
   mkdirSync(runningSystemsDirectory, { recursive: true });
   // Renamed into place, so that nobody reads half of it.

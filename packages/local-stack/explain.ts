@@ -18,7 +18,9 @@ export function explain(error: unknown, running: readonly RunningSystem[] = []):
 
 function portsRemedy(running: readonly RunningSystem[]): readonly string[] {
   if (running.length === 0) {
-    return ["End the program that uses it, or choose others with --api-port, --aws-port and --sandbox-port."];
+    return [
+      "End the program that uses it, or choose others with --api-port, --aws-port, --sandbox-port and --control-port.",
+    ];
   }
   const systems = running.map(
     ({ stack, pid, endpoint }) => `  ${stack}: process ${pid}, AWS endpoint ${endpoint}`,
@@ -27,6 +29,6 @@ function portsRemedy(running: readonly RunningSystem[]): readonly string[] {
     "On this machine run already:",
     ...systems,
     "Use what runs, end it (Ctrl-C where it was started), or start another one beside it, on free ports:",
-    "  npm start -- --api-port 0 --aws-port 0 --sandbox-port 0",
+    "  npm start -- --api-port 0 --aws-port 0 --sandbox-port 0 --control-port 0",
   ];
 }

@@ -14,12 +14,15 @@ export type StartOptions = {
   readonly apiPort: number;
   readonly awsPort: number;
   readonly sandboxPort: number;
+  /** Of the address that makes the sandbox fail on purpose; absent: there is none. */
+  readonly controlPort?: number;
   /** See `StackOptions`. */
   readonly streamRetentionSeconds?: number;
+  readonly deduplicationSeconds?: number;
 };
 
 /** Where the running system is found; a scenario takes free ports instead, so that several run at once. */
-const defaultPorts = { apiPort: 4000, awsPort: 4566, sandboxPort: 4010 };
+const defaultPorts = { apiPort: 4000, awsPort: 4566, sandboxPort: 4010, controlPort: 4011 };
 
 /** Begun again at each start. */
 const defaultLogs = ".local/logs";
@@ -51,11 +54,16 @@ export function parseOptions(args: readonly string[]): StartOptions {
     .option("--api-port <port>", `port of the webhooks' API (default ${defaultPorts.apiPort})`, port)
     .option("--aws-port <port>", `port of the AWS endpoint (default ${defaultPorts.awsPort})`, port)
     .option("--sandbox-port <port>", `port of the sandbox (default ${defaultPorts.sandboxPort})`, port)
+    .option(
+      "--control-port <port>",
+      `port of the sandbox's control address (default ${defaultPorts.controlPort})`,
+      port,
+    )
     .addHelpText("after", examples)
     .parse(args, { from: "user" });
   const given = command.opts<Partial<StartOptions>>();
   const once = given.once ?? false;
-  const ports = once ? { apiPort: 0, awsPort: 0, sandboxPort: 0 } : defaultPorts;
+  const ports = once ? { apiPort: 0, awsPort: 0, sandboxPort: 0, controlPort: 0 } : defaultPorts;
   const logs = once ? {} : { logs: defaultLogs };
   return { ...ports, ...logs, ...given, once, users: given.users ?? 20, stage: given.stage ?? "local" };
 }

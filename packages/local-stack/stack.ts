@@ -82,6 +82,7 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
     s3Url: queuesAndObjects.s3Url,
     secrets,
     countsCapacity: options.countsCapacity ?? false,
+    deduplicationSeconds: options.deduplicationSeconds,
     lambda: { functions: hosts, invoker, mappings: () => mappings() },
     alarms: () => alarmsOf?.look() ?? [],
     onThrottled: ({ tableName, metric: name }) => {

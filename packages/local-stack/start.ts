@@ -57,7 +57,10 @@ async function runOnce({ users, json }: StartOptions): Promise<number> {
 async function stayUp({ users, json, logs }: StartOptions): Promise<number> {
   const system = await startSystem(options, {}, progress, () => undefined);
   const ending = new AbortController();
-  const endAnnouncement = announce(system.stack);
+  const endAnnouncement = announce(system.stack, {
+    sandbox: system.sandbox,
+    ...(logs === undefined ? {} : { logs }),
+  });
   try {
     const addresses = addressesOf(system);
     if (json !== undefined) await writeJson(json, addresses);

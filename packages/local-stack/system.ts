@@ -38,7 +38,12 @@ export async function startSystem(
   };
   try {
     progress("Starting the sandbox of the income-data service");
-    const sandbox = await startSandbox({ ...sandboxOptions, port: options.sandboxPort });
+    const { sandboxPort: port, controlPort } = options;
+    const sandbox = await startSandbox({
+      ...sandboxOptions,
+      port,
+      ...(controlPort === undefined ? {} : { controlPort }),
+    });
     closers.push(() => sandbox.close());
     const assembly = options.assembly ?? (await synthesizeAside(options.stage, closers, progress));
     const stack = await startStack({
@@ -58,6 +63,9 @@ export async function startSystem(
       ...(options.streamRetentionSeconds === undefined
         ? {}
         : { streamRetentionSeconds: options.streamRetentionSeconds }),
+      ...(options.deduplicationSeconds === undefined
+        ? {}
+        : { deduplicationSeconds: options.deduplicationSeconds }),
     });
     closers.push(() => stack.close());
     const access = { endpoint: stack.gatewayUrl, region: stack.region, credentials: stack.operator };

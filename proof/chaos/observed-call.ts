@@ -1,3 +1,8 @@
+import {
+  batchAction,
+  batchEntries,
+  parseStatement,
+} from "@income-events/local-stack/gateway/tables/statements.ts";
 import type { Call, Outcome } from "@income-events/local-stack/gateway/types.ts";
 import type { Part } from "./faults/fault-classes.ts";
 
@@ -64,9 +69,19 @@ function withoutIds(arn: string): string {
 
 const keyed = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"];
 
-/** The kind of a table's item, by its keys: a function writes several to the one table. */
+/** The kind of a table's items, by their keys: a function writes several to the one table. */
 function kindOfItem(action: string, body: Buffer): readonly string[] {
+  if (action === batchAction) {
+    const kinds = batchEntries(body)
+      .map(parseStatement)
+      .map(({ verb, attributes }) => [verb, ...kindOfKey(attributes)].join(" "));
+    return [...new Set(kinds)].toSorted();
+  }
   if (!keyed.includes(action)) return [];
   const { Key, Item = Key } = Object(JSON.parse(body.toString()));
-  return ["pk", "sk"].map((name) => String(Object(Object(Item)[name]).S).split("#")[0] ?? "");
+  return kindOfKey(Item);
+}
+
+function kindOfKey(item: unknown): readonly string[] {
+  return ["pk", "sk"].map((name) => String(Object(Object(item)[name]).S).split("#")[0] ?? "");
 }

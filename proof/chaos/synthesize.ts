@@ -4,8 +4,13 @@ import { synthesize } from "@income-events/local-stack/synthesis/synthesize.ts";
 import { z } from "zod";
 
 const stage = "compressed";
-const stageFile = z.looseObject({ provider: z.looseObject({}) });
+const file = join(import.meta.dirname, "../../stages", `${stage}.json`);
+const stageFile = z.looseObject({ divideDurationsBy: z.number(), provider: z.looseObject({}) });
 type StageFile = z.output<typeof stageFile>;
+const known = stageFile.parse(JSON.parse(readFileSync(file, "utf8")));
+
+/** How long FIFO queues know a deduplication id on this stage. */
+export const deduplicationSeconds = 300 / known.divideDurationsBy;
 
 /**
  * What differs from the stage's file: work that is killed comes back when the visibility is over, which is six times
@@ -39,9 +44,7 @@ function changes({ provider }: StageFile, slowness: number): object {
 
 /** Synthesizes the stage into a directory, and answers where it lies in there. */
 export async function synthesizeStage(directory: string, slowness: number): Promise<string> {
-  const file = join(import.meta.dirname, "../../stages", `${stage}.json`);
   const settings = join(directory, "settings.json");
-  const known = stageFile.parse(JSON.parse(readFileSync(file, "utf8")));
   writeFileSync(settings, JSON.stringify({ ...known, ...changes(known, slowness) }));
   return synthesize(stage, join(directory, "assembly"), settings);
 }

@@ -11,6 +11,7 @@ import { type Interference, type ObservedCall, observedCall } from "./observed-c
 import type { ObserverMethods, ObserverOptions } from "./observers/protocol.ts";
 import type { ProviderMethods } from "./provider/protocol.ts";
 import { type Remote, startRemote } from "./remote.ts";
+import { deduplicationSeconds } from "./synthesize.ts";
 
 /** A stage that runs, with the provider and the observers in processes of their own. */
 export type ChaosSystem = AsyncDisposable & {
@@ -62,6 +63,7 @@ export async function startChaosSystem(options: ChaosOptions): Promise<ChaosSyst
         assembly,
         parameters: { ProviderBaseUrl: url },
         maximumProcesses: 2,
+        deduplicationSeconds,
         ...(engine === undefined ? {} : { engine }),
       }),
       (running) => running.close(),

@@ -32,8 +32,9 @@ async function main(): Promise<number> {
   const settings = loadSettings(stage, join(import.meta.dirname, "../../stages"));
   const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
   const streamRetentionSeconds = 86_400 / settings.divideDurationsBy;
+  const deduplicationSeconds = 300 / settings.divideDurationsBy;
   const system = await startSystem(
-    { once: true, users: 0, stage, streamRetentionSeconds, ...ports },
+    { once: true, users: 0, stage, streamRetentionSeconds, deduplicationSeconds, ...ports },
     { delivery: { firstRetryMs: 1_000, maxRetryMs: 10_000 } },
     progress,
     () => undefined,

@@ -27,7 +27,7 @@ const addresses = z.object({
 /** Where commands find a system of the stage `local` by its process. */
 const announcementOf = (pid: number) =>
   join(process.env.INCOME_EVENTS_RUNNING ?? "", `income-events-local-${pid}.json`);
-const freePorts = ["--api-port", "0", "--aws-port", "0", "--sandbox-port", "0"];
+const freePorts = ["--api-port", "0", "--aws-port", "0", "--sandbox-port", "0", "--control-port", "0"];
 
 describe("npm start", () => {
   let product: ProductAssembly;
@@ -114,7 +114,7 @@ describe("npm start", () => {
     },
   );
 
-  it.each(["--api-port", "--aws-port", "--sandbox-port"])(
+  it.each(["--api-port", "--aws-port", "--sandbox-port", "--control-port"])(
     "says which port is in use and how to choose another: %s",
     async (option) => {
       await using taken = await takePort();
@@ -134,11 +134,13 @@ describe("npm start", () => {
     await using first = start(...freePorts);
     await first.printed("Ctrl-C ends it.");
     const port = /Sandbox +http:\/\/127\.0\.0\.1:(\d+)/.exec(first.output())?.[1] ?? "";
-    await using second = start("--api-port", "0", "--aws-port", "0", "--sandbox-port", port);
+    await using second = start(...freePorts.slice(0, 4), "--sandbox-port", port);
 
     expect(await second.ended).toBe(1);
     expect(second.output()).toContain(`income-events-local: process ${first.pid}, AWS endpoint http://`);
-    expect(second.output()).toContain("npm start -- --api-port 0 --aws-port 0 --sandbox-port 0");
+    expect(second.output()).toContain(
+      "npm start -- --api-port 0 --aws-port 0 --sandbox-port 0 --control-port 0",
+    );
     await using third = start(...freePorts);
     await third.printed("Ctrl-C ends it.");
   });

@@ -22,6 +22,18 @@ describe("reserved concurrency", () => {
   });
 });
 
+describe("the access log", () => {
+  const { Properties } = synthesized(productionSettings).withId("ApiStageAccessLog");
+  // arn:aws:cloudformation:REGION:ACCOUNT:stack/NAME/ID
+  const idOfStack = { "Fn::Select": [2, { "Fn::Split": ["/", { Ref: "AWS::StackId" }] }] };
+
+  it("lies where the account's policy admits all, under a name that no removed stack has taken", () => {
+    expect(Properties.LogGroupName).toEqual({
+      "Fn::Join": ["/", ["/aws/vendedlogs/income-events-test", idOfStack]],
+    });
+  });
+});
+
 describe("a custom domain", () => {
   const certificateArn = "arn:aws:acm:eu-central-1:123456789012:certificate/4f6e";
   const stack = synthesized({

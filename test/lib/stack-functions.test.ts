@@ -48,6 +48,8 @@ describe("functions", () => {
         "functions/register/webhooks.ts",
         "functions/reconcile/users.ts",
         "functions/archive/dead-letters.ts",
+        "functions/protect/creation.ts",
+        "functions/protect/table.ts",
       ].sort(),
     );
     expect(entries.filter((entry) => !existsSync(join(repository, entry)))).toEqual([]);
@@ -135,6 +137,7 @@ describe("functions", () => {
       tombstoneDays: 3 + 28 + 90 + 28,
       // The time-out of the relay and of fetch here.
       settleSeconds: 4,
+      lookAgainSeconds: 0.6,
       subscribers: [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
     });
     expect(bundles.get("functions/fetch/data.ts")).toMatchObject({

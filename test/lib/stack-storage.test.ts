@@ -13,17 +13,42 @@ describe("what holds data", () => {
 
   it.each(types)("is retained in production and goes with any other stage: %s", (type) => {
     const policies = (stack: typeof production) =>
-      new Set(stack.ofType(type).flatMap((each) => [each.DeletionPolicy, each.UpdateReplacePolicy]));
-    expect([...policies(production)]).toEqual(["Retain"]);
-    expect([...policies(local)]).toEqual(["Delete"]);
+      new Set(stack.ofType(type).map((each) => `${each.DeletionPolicy}, ${each.UpdateReplacePolicy}`));
+    // What a deployment has just made goes with it where it fails: it is empty, and the next one would find it in its way.
+    expect([...policies(production)]).toEqual(["RetainExceptOnCreate, Retain"]);
+    expect([...policies(local)]).toEqual(["Delete, Delete"]);
   });
 
   it("is behind termination protection in production only", () => {
     expect([production.terminationProtection, local.terminationProtection]).toEqual([true, false]);
   });
 
-  it("needs no custom resource to be removed", () => {
+  it("needs no custom resource to be removed where it is not in production", () => {
     expect(local.text).not.toMatch(/Custom::|AWS::CloudFormation::CustomResource/);
+  });
+});
+
+describe("a production stack whose creation fails", () => {
+  const first = production.withId("ProtectionCreationRemovable");
+  const last = production.withId("ProtectionTableProtected");
+
+  it("can be removed: what lets it be is created before all else and removed after it", () => {
+    const before = ["ProtectionCreationLogs", "ProtectionCreationRole", "ProtectionCreationFunction"];
+    const without = production.resources.filter(({ DependsOn }) => !DependsOn.includes(first.id));
+    expect(without.map(({ id }) => nameOf(id)).sort()).toEqual([...before, nameOf(first.id)].sort());
+    expect(targetOf(first.Properties.ServiceToken)).toBe("ProtectionCreationFunction");
+  });
+
+  it("leaves no table that can't be deleted: protection is switched on by what is created last", () => {
+    expect(JSON.stringify(production.withId("EventsTable").Properties)).not.toContain("DeletionProtection");
+    const needed = new Set(last.DependsOn);
+    const after = production.resources.filter(({ id }) => id !== last.id && !needed.has(id));
+    expect(after.map(({ id }) => nameOf(id)).filter((name) => !name.startsWith("Protection"))).toEqual([]);
+    expect(targetOf(last.Properties.ServiceToken)).toBe("ProtectionTableFunction");
+  });
+
+  it("does not wait for an answer for CloudFormation's hour", () => {
+    for (const { Properties } of [first, last]) expect(Properties.ServiceTimeout).toBe("300");
   });
 });
 

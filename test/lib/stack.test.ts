@@ -18,14 +18,21 @@ describe("queues", () => {
     expect(queues.map(({ id }) => nameOf(id)).sort()).toEqual(expected.sort());
   });
 
-  it.each([...workQueues, ...subscriberQueues])(
-    "move what is received 5 times to its own DLQ: %s",
-    (name) => {
-      const { RedrivePolicy } = production.withId(name).Properties;
-      expect(RedrivePolicy).toMatchObject({ maxReceiveCount: 5 });
-      expect(targetOf(RedrivePolicy)).toBe(name.replace(/Queue$/, "DeadLetters"));
-    },
-  );
+  it.each([
+    // Twelve hours of the time that a message is hidden.
+    ...kinds.map((kind) => [`${kind}WorkQueue`, (12 * 3_600) / 120] as const),
+    ["ErasureWorkQueue", (12 * 3_600) / 1_800] as const,
+    ...["FetchWorkQueue", ...subscriberQueues].map((name) => [name, 5] as const),
+  ])("move what is received too often to its own DLQ: %s, %i times", (name, maxReceiveCount) => {
+    const { RedrivePolicy } = production.withId(name).Properties;
+    expect(RedrivePolicy).toMatchObject({ maxReceiveCount });
+    expect(targetOf(RedrivePolicy)).toBe(name.replace(/Queue$/, "DeadLetters"));
+  });
+
+  it("bear 12 hours without concurrency for the functions, within SQS's 1,000 receives", () => {
+    const stack = synthesized({ ...productionSettings, functions: { store: { timeoutSeconds: 1 } } });
+    expect(stack.withId("UsersWorkQueue").Properties.RedrivePolicy).toMatchObject({ maxReceiveCount: 1_000 });
+  });
 
   it("keep messages for 14 days and are encrypted", () => {
     for (const { Properties } of queues) {
@@ -81,12 +88,28 @@ describe("event sources", () => {
   const sourceOf = (id: string) => sources.filter((source) => nameOf(source.id) === id)[0]?.Properties;
 
   it.each(kinds)("hand %s to its consumer in tens, and take partial failures", (kind) => {
-    const source = sourceOf(`${kind}Source`);
+    const source = sourceOf(`${kind}StoreSource`);
     expect(targetOf(source?.EventSourceArn)).toBe(`${kind}WorkQueue`);
     expect(targetOf(source?.FunctionName)).toBe(`${kind}StoreFunction`);
     expect(source).toMatchObject({ BatchSize: 10, FunctionResponseTypes: ["ReportBatchItemFailures"] });
     expect(source).not.toHaveProperty("MaximumBatchingWindowInSeconds");
   });
+
+  it.each([
+    [10, 2],
+    [200, 25],
+    [100_000, 1_000],
+  ])(
+    "leave half of an account's %i executions to other functions: %i for each kind",
+    (accountConcurrency, most) => {
+      const stack = synthesized({ ...productionSettings, accountConcurrency });
+      for (const kind of kinds) {
+        expect(stack.withId(`${kind}StoreSource`).Properties.ScalingConfig).toEqual({
+          MaximumConcurrency: most,
+        });
+      }
+    },
+  );
 
   it("call the provider with a maximum concurrency", () => {
     const source = sourceOf("FetchSource");
@@ -164,8 +187,11 @@ describe("the table", () => {
   );
 
   it("is protected from deletion in production only", () => {
-    expect(Properties.DeletionProtectionEnabled).toBe(true);
-    expect(local.withId("EventsTable").Properties.DeletionProtectionEnabled).toBe(false);
+    const protects = (stack: typeof production) => stack.ofType("Custom::ProtectedTable");
+    expect(protects(production).map(({ Properties }) => targetOf(Properties.TableName))).toEqual([
+      "EventsTable",
+    ]);
+    expect(protects(local)).toEqual([]);
   });
 });
 
@@ -180,6 +206,7 @@ describe("outputs", () => {
       "SettingsDigest",
       "TableName",
       "TokenSecretArn",
+      "ProviderRequestsPerMinute",
       "WebhookSecretArn",
       "WebhookSecretHeader",
       "OverflowBucketName",
@@ -195,6 +222,7 @@ describe("outputs", () => {
       "ArchiveBucketName",
       "ArchiveFunctionName",
       "AlarmTopicArn",
+      "DashboardName",
     ];
     expect(Object.keys(production.outputs).sort()).toEqual([...queues, ...others].sort());
   });
@@ -212,11 +240,21 @@ describe("synthesis", () => {
     expect(synthesized(productionSettings).text).toBe(production.text);
   });
 
+  it("lets CloudFormation name the dashboard, since dashboards of all regions share their names", () => {
+    expect(production.withId("Dashboard").Properties).not.toHaveProperty("DashboardName");
+    expect(production.outputs.DashboardName?.Value).toEqual({ Ref: production.withId("Dashboard").id });
+  });
+
   it("gives stages names of their own and no physical name that could collide", () => {
     expect([production.name, local.name]).toEqual(["income-events-test", "income-events-local"]);
-    const names = /"(QueueName|TableName|BucketName|FunctionName|RoleName|LogGroupName|Name)":"/g;
-    const physical = [...local.text.matchAll(names)].map(([found]) => found);
-    // An HTTP API must be named, and its `$default` stage is; neither needs to be unique.
-    expect(new Set(physical)).toEqual(new Set(['"Name":"']));
+    // These name another resource, a metric, a host of the operator's, or what people read.
+    const naming = /^(?!(Function|Metric|Stage|Domain|Display)Name$)[A-Za-z]*Name$/;
+    const named = production.resources.flatMap(({ Type, Properties }) =>
+      Object.entries(Properties)
+        .filter(([key, value]) => naming.test(key) && typeof value === "string")
+        .map(([key, value]) => [Type, key, value]),
+    );
+    // An HTTP API must have a name, which need not be unique.
+    expect(named).toEqual([["AWS::ApiGatewayV2::Api", "Name", "income-events-test"]]);
   });
 });

@@ -12,6 +12,10 @@ const resource = z.object({
   Properties: z.record(z.string(), z.unknown()).default({}),
   DeletionPolicy: z.string().optional(),
   UpdateReplacePolicy: z.string().optional(),
+  DependsOn: z
+    .union([z.array(z.string()), z.string().transform((id) => [id])])
+    .default([])
+    .readonly(),
 });
 const template = z.object({
   Parameters: z.record(z.string(), z.record(z.string(), z.unknown())),

@@ -128,7 +128,7 @@ await describeOnEachTable("items and objects", (tables) => {
         onStateChange: () => undefined,
       });
       await expect(breaker.gate()).rejects.toMatchObject({ failure: { waitsFor: "provider" } });
-      expect(await refusalNote(dynamodb, name).note("refused")).toBe("known");
+      expect(await refusalNote(dynamodb, name).note("refused", false)).toBe("known");
       const item = fieldsOf(items["RECONCILE USERS"], "the checkpoint");
       expect(takenAway(item.run, await checkpoint(dynamodb, name).load())).toEqual([]);
     });

@@ -28,7 +28,7 @@ export async function startOperatedStage(
 ): Promise<OperatedStage> {
   const product = await startProduct(stage, changes, sandbox, runner);
   const { system } = product;
-  const endAnnouncement = announce(system.stack);
+  const endAnnouncement = announce(system.stack, { sandbox: system.sandbox });
   const { gatewayUrl, region, operator } = system.stack;
   let last: Promise<unknown> = Promise.resolve();
   return {

@@ -27,7 +27,7 @@ export async function startProduct(
 ): Promise<RunningProduct> {
   const [product, engine] = await Promise.all([synthesizeProduct(stage, changes), fastEngine()]);
   await change?.(product);
-  const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
+  const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0, controlPort: 0 };
   const options = { once: true, users: 0, stage, engine, assembly: product.directory, ...ports, ...runner };
   const system = await startSystem(options, sandbox, onProgress, onAnswered);
   return {

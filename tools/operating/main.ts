@@ -8,12 +8,12 @@ import { type Recorded, record } from "./transcript.ts";
 
 // Records docs/operate/operating.md: the ten most common tasks, on a system of its own.
 const say = (text: string) => void process.stderr.write(`${text}\n`);
-const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0 };
+const ports = { apiPort: 0, awsPort: 0, sandboxPort: 0, controlPort: 0 };
 const options = { once: true, users: 3, stage: "local", ...ports };
 const sandbox = { tokenLifetimeSeconds: 86_400, initialTokenRemainingSeconds: 43_200 };
 
 const system = await startSystem(options, sandbox, say, () => undefined);
-const endAnnouncement = announce(system.stack);
+const endAnnouncement = announce(system.stack, { sandbox: system.sandbox });
 try {
   const { users, accounts } = await system.sandbox.createUsers(options.users);
   const [user = "", account = ""] = [users[0], accounts[0]];

@@ -5,7 +5,10 @@ import { valueOfLine } from "./log-pattern.ts";
 import { createMetric, type Metric } from "./metric.ts";
 import { isGauge } from "./service-metrics.ts";
 
-export type AlarmState = Pick<AlarmPlan, "logicalId" | "name" | "description" | "actions"> & {
+export type AlarmState = Pick<
+  AlarmPlan,
+  "logicalId" | "name" | "description" | "actions" | "taken" | "periodSeconds" | "evaluationPeriods"
+> & {
   readonly state: "OK" | "ALARM";
   /** When it came to be so, in milliseconds since 1970. */
   readonly since: number;
@@ -72,8 +75,8 @@ export function startAlarms(options: AlarmsOptions): Alarms {
   const evaluate = (): readonly AlarmState[] => {
     for (const metric of watched.values()) addFreshCounts(metric);
     return alarms.map((alarm) => {
-      const { logicalId, name, description, actions } = alarm;
-      const identity = { logicalId, name, description, actions };
+      const { logicalId, name, description, actions, taken, periodSeconds, evaluationPeriods } = alarm;
+      const identity = { logicalId, name, description, actions, taken, periodSeconds, evaluationPeriods };
       const before = known.get(logicalId) ?? { ...identity, state: "OK", since: begin };
       const breached = evaluatedBy(alarm).filter(({ isBreached }) => isBreached).length;
       const state = breached >= alarm.datapointsToAlarm ? "ALARM" : "OK";

@@ -73,7 +73,11 @@ export function nameProperty(type: RunType): string | undefined {
 }
 
 /** The name of a resource that its template leaves unnamed. CloudFormation adds random characters; this does not. */
-export function generatedName(type: RunType, logicalId: string, { stackName }: Place): string {
+export function generatedName(
+  type: RunType,
+  { logicalId, isFifo }: { readonly logicalId: string; readonly isFifo: boolean },
+  { stackName }: Place,
+): string {
   const name = `${stackName}-${logicalId}`;
   switch (type) {
     case "AWS::S3::Bucket":
@@ -83,7 +87,7 @@ export function generatedName(type: RunType, logicalId: string, { stackName }: P
     case "AWS::Events::Rule":
       return shorten(name, 64);
     case "AWS::SQS::Queue":
-      return shorten(name, 80);
+      return isFifo ? `${shorten(name, 75)}.fifo` : shorten(name, 80);
     case "AWS::ApiGatewayV2::Api":
     case "AWS::ApiGatewayV2::Integration":
     case "AWS::ApiGatewayV2::Route":

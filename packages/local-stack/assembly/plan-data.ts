@@ -34,6 +34,7 @@ export function planQueue(logicalId: string, properties: Properties, scope: Stac
     name: scope.name(logicalId),
     arn: scope.attributeText(logicalId, "Arn"),
     visibilitySeconds: attributes.VisibilityTimeout ?? 30,
+    ...(attributes.RedrivePolicy && { redrive: attributes.RedrivePolicy }),
     attributes: Object.fromEntries(
       Object.entries(attributes).map(([name, value]) => [
         name,

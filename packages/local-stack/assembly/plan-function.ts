@@ -34,6 +34,7 @@ const functionSchema = z.strictObject({
     .prefault({}),
   MemorySize: number.default(128),
   PackageType: z.literal("Zip").optional(),
+  RecursiveLoop: z.enum(["Allow", "Terminate"]).optional(),
   ReservedConcurrentExecutions: number.optional(),
   Role: z.string(),
   Runtime: z.string(),
@@ -86,6 +87,7 @@ export function planFunction(
     ...(parsed.ReservedConcurrentExecutions !== undefined && {
       reservedConcurrency: parsed.ReservedConcurrentExecutions,
     }),
+    ...(parsed.RecursiveLoop === "Allow" && { recursiveLoop: parsed.RecursiveLoop }),
     logGroupName: LoggingConfig.LogGroup ?? `/aws/lambda/${name}`,
     ...(LoggingConfig.LogFormat === "JSON" && { jsonLog: { level: LoggingConfig.ApplicationLogLevel } }),
     ...(invokeConfig ?? { maximumRetryAttempts: 2, maximumEventAgeSeconds: 21_600 }),

@@ -1,5 +1,6 @@
 import { UnsupportedPolicyError } from "../iam/policy.ts";
 import { checkEventSource } from "../sources/creation-checks.ts";
+import { checkQueues } from "./check-queues.ts";
 import { onlyWatches, type Place, type RunType, runType } from "./identity.ts";
 import { referencesIn, resolveValue } from "./intrinsics.ts";
 import type { StackPlan } from "./plan.ts";
@@ -117,6 +118,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     const target = functions.find(({ logicalId }) => logicalId === source.function);
     if (target !== undefined) problems.add(...checkEventSource(source, target, resourcePolicies));
   }
+  problems.add(...checkQueues(queues));
   const exports = planExports(stack, scope, problems);
   if (problems.found.length > 0) throw new UnrunnableAssemblyError(stack.directory, problems.found);
   const outputs = planOutputs(stack, scope);
@@ -205,7 +207,8 @@ function unknownDependencies(functionId: string, scope: StackScope): Problem[] {
   return ids.flatMap((logicalId) =>
     (scope.resources.get(logicalId)?.DependsOn ?? []).flatMap((needed) => {
       const type = scope.resources.get(needed)?.Type;
-      if (type === undefined || runType(type) !== undefined) return [];
+      // What only watches, or acts while a stack is deployed, is there as soon as it is waited for.
+      if (type === undefined || runType(type) !== undefined || onlyWatches(type)) return [];
       return [
         {
           logicalId,

@@ -13,6 +13,7 @@ export type QueuePlan = {
   /** As CreateQueue takes them. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly visibilitySeconds: number;
+  readonly redrive?: { readonly deadLetterTargetArn: string; readonly maxReceiveCount: number };
 };
 
 export type AttributeDefinition = { readonly name: string; readonly type: "S" | "N" | "B" };
@@ -64,6 +65,8 @@ export type FunctionPlan = {
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
   readonly reservedConcurrency?: number;
+  /** Absent: Lambda ends a chain that comes back too often. */
+  readonly recursiveLoop?: "Allow";
   readonly logGroupName: string;
   /** Its log format is JSON, and less than the level is left out; absent: plain text, all of it. */
   readonly jsonLog?: { readonly level: LogLevel };

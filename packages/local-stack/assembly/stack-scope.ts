@@ -97,7 +97,9 @@ export function stackScope(
       if (type === undefined) return logicalId;
       const property = nameProperty(type);
       const given = property === undefined ? undefined : resolveValue(Properties[property], scope);
-      return typeof given === "string" ? given : generatedName(type, logicalId, place);
+      if (typeof given === "string") return given;
+      const isFifo = String(resolveValue(Properties.FifoQueue ?? false, scope)) === "true";
+      return generatedName(type, { logicalId, isFifo }, place);
     },
   };
   const resources = new Map(

@@ -77,13 +77,19 @@ function isWanted({ name, state }: AlarmState, { AlarmNamePrefix, AlarmNames, St
   );
 }
 
-function described({ name, description, state, since, actions }: AlarmState) {
+/** Of an alarm on an expression CloudWatch reports the periods of its metrics. */
+function described(alarm: AlarmState) {
+  const { name, description, state, since, actions, taken, periodSeconds, evaluationPeriods } = alarm;
   return {
     AlarmName: name,
     AlarmActions: actions,
     AlarmDescription: description,
     StateValue: state,
     StateTransitionedTimestamp: since / 1000,
+    EvaluationPeriods: evaluationPeriods,
+    ...(taken === "alone"
+      ? { Period: periodSeconds }
+      : { Metrics: [{ Id: "m0", MetricStat: { Period: periodSeconds } }] }),
   };
 }
 

@@ -4,9 +4,11 @@ import type { AccessBook } from "./access.ts";
 import { type Answer, accessDenied, errorAnswer, jsonAnswer } from "./answer.ts";
 import { denialMessage, type ReceivedRequest } from "./authorization.ts";
 import { cloudWatchAnswer, type Monitoring } from "./cloudwatch.ts";
+import type { Deduplication } from "./deduplication.ts";
 import { type EngineClient, type EngineRequest, withoutConnectionHeaders } from "./engine-client.ts";
 import type { IdentifyContext } from "./identify.ts";
 import { type LambdaEngine, lambdaAnswer } from "./lambda.ts";
+import type { MessageTraces } from "./message-traces.ts";
 import { asObject, asString, type JsonObject, type Operation, parseJsonObject } from "./operation.ts";
 import type { CapacityBook } from "./tables/capacity.ts";
 import type { RunStatements } from "./tables/run-statements.ts";
@@ -28,6 +30,9 @@ export type ForwardContext = Pick<IdentifyContext, "scope" | "secrets"> & {
   readonly capacity: CapacityBook | undefined;
   readonly runStatements: RunStatements;
   readonly monitoring: Monitoring;
+  /** Absent: the engine's own window. */
+  readonly deduplication: Deduplication | undefined;
+  readonly traces: MessageTraces;
 };
 
 /** Engines with several databases choose one by these; one system has one database. */
@@ -40,7 +45,7 @@ export async function forward(call: AuthorizedRequest, context: ForwardContext):
   const outgoing = operation.body === undefined ? call : { ...call, body: Buffer.from(operation.body) };
   switch (operation.service) {
     case "sqs":
-      return rewrite(operation, await context.engines.sqs.send(engineRequest(outgoing, context)));
+      return forwardToQueue(outgoing, context);
     case "dynamodb":
     case "streams":
       return forwardToTable(outgoing, context);
@@ -52,13 +57,27 @@ export async function forward(call: AuthorizedRequest, context: ForwardContext):
       return secretsAnswer(operation, body, context.secrets);
     case "lambda": {
       const type = message.headers["x-amz-invocation-type"]?.toString() ?? "RequestResponse";
-      return lambdaAnswer(operation, { target: message.url ?? "", type, body }, context.lambda);
+      const trace = message.headers["x-amzn-trace-id"]?.toString();
+      return lambdaAnswer(operation, { target: message.url ?? "", type, body, trace }, context.lambda);
     }
     case "cloudwatch":
       return cloudWatchAnswer(operation, parseJsonObject(body.toString()), context.monitoring);
     case "logs":
       throw new Error("the log service has no engine");
   }
+}
+
+async function forwardToQueue(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
+  const { operation, body, message } = call;
+  const { engines, deduplication, traces } = context;
+  const outgoing = deduplication?.forEngine(operation, body) ?? body;
+  const answer = await engines.sqs.send(engineRequest({ ...call, body: outgoing }, context));
+  traces.onSent(operation, message, answer);
+  if (operation.action !== "sqs:ReceiveMessage") return rewrite(operation, answer);
+  return rewrite(
+    { rewriteAnswer: (text) => traces.withTraces(deduplication?.forCaller(text) ?? text) },
+    answer,
+  );
 }
 
 async function forwardToTable(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
@@ -122,10 +141,10 @@ function scopedTo(region: string, authorization: string): string {
   return authorization.replace(/(Credential=[^/]+\/[^/]+\/)[^/]+/, `$1${region}`);
 }
 
-function rewrite(operation: Operation, answer: Answer): Answer {
-  if (operation.rewriteAnswer === undefined || answer.status !== 200) return answer;
+function rewrite({ rewriteAnswer }: Pick<Operation, "rewriteAnswer">, answer: Answer): Answer {
+  if (rewriteAnswer === undefined || answer.status !== 200) return answer;
   const { "x-amz-crc32": _checksum, ...headers } = answer.headers;
-  return { status: 200, headers, body: Buffer.from(operation.rewriteAnswer(answer.body.toString())) };
+  return { status: 200, headers, body: Buffer.from(rewriteAnswer(answer.body.toString())) };
 }
 
 /** Who may not list a bucket does not learn that an object is missing. Source: S3 API reference, GetObject. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { OutgoingHttpHeaders } from "node:http";
 import { type AsynchronousInvoker, asynchronousPayloadBytes } from "../lambda/asynchronous.ts";
 import { type HostedFunction, type Outcome, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
+import { isRecursionError } from "../lambda/lineage.ts";
 import { type Answer, errorAnswer } from "./answer.ts";
 import { type EventSourceMapping, mappingsAnswer, updateMappingAnswer } from "./lambda-mappings.ts";
 import { configurationAnswer } from "./lambda-reading.ts";
@@ -62,10 +63,17 @@ function operationOf(action: string, permission: string, resource: string): Oper
   return { service: "lambda", action, needs: [{ action: permission, resource }] };
 }
 
+type InvokeRequest = {
+  readonly type: string;
+  readonly body: Buffer;
+  /** The caller's trace header. */
+  readonly trace: string | undefined;
+};
+
 /** Answers any of the operations. */
 export async function lambdaAnswer(
   { action, needs: [need] }: Operation,
-  request: { readonly target: string; readonly type: string; readonly body: Buffer },
+  request: InvokeRequest & { readonly target: string },
   engine: LambdaEngine | undefined,
 ): Promise<Answer> {
   const arn = need?.resource ?? "";
@@ -77,7 +85,7 @@ export async function lambdaAnswer(
     case "lambda:GetFunctionConfiguration":
       return configurationAnswer(arn, functionOf(arn, engine));
     default:
-      return invokeAnswer(arn, request.type, request.body, engine);
+      return invokeAnswer(arn, request, engine);
   }
 }
 
@@ -88,8 +96,7 @@ function functionOf(arn: string, engine: LambdaEngine | undefined): HostedFuncti
 /** Invokes the function; waits for its answer unless the invocation's type is Event. */
 async function invokeAnswer(
   arn: string,
-  type: string,
-  body: Buffer,
+  { type, body, trace }: InvokeRequest,
   engine: LambdaEngine | undefined,
 ): Promise<Answer> {
   const target = functionOf(arn, engine);
@@ -106,8 +113,9 @@ async function invokeAnswer(
   if (!isJson(event)) {
     return refusal(400, "InvalidRequestContentException", "Could not parse request body into json");
   }
-  if (type === "RequestResponse") return outcomeAnswer(await target.invoke(event));
-  void engine?.invoker.invoke(target, event);
+  const traces = trace === undefined ? [] : [trace];
+  if (type === "RequestResponse") return outcomeAnswer(await target.invoke(event, traces));
+  void engine?.invoker.invoke(target, event, traces);
   return payloadAnswer(202, "");
 }
 
@@ -116,6 +124,9 @@ function outcomeAnswer(outcome: Outcome): Answer {
     case "returned":
       return payloadAnswer(200, outcome.payload);
     case "failed":
+      if (isRecursionError(outcome.error)) {
+        return refusal(400, outcome.error.errorType, outcome.error.errorMessage);
+      }
       return payloadAnswer(200, JSON.stringify(outcome.error), { "x-amz-function-error": "Unhandled" });
     case "throttled":
       return refusal(429, "TooManyRequestsException", "Rate Exceeded.");

@@ -1,5 +1,6 @@
 import type { Delay } from "./delay.ts";
 import type { HostedFunction } from "./hosted-function.ts";
+import { isRecursionError } from "./lineage.ts";
 
 /** Lambda's limit for the event of an asynchronous invocation, in bytes. */
 export const asynchronousPayloadBytes = 1_048_576;
@@ -9,7 +10,11 @@ export type AsynchronousInvoker = {
    * Accepts an event (JSON text); resolves when it is done with, successfully or not.
    * @throws RangeError where the event is over 1 MiB
    */
-  invoke(target: HostedFunction, event: string): Promise<"succeeded" | "given up">;
+  invoke(
+    target: HostedFunction,
+    event: string,
+    traces?: readonly string[],
+  ): Promise<"succeeded" | "given up">;
   /** Events that are neither done nor given up. */
   pending(): number;
   close(): Promise<void>;
@@ -27,13 +32,18 @@ export function createAsynchronousInvoker(delay: Delay, now: () => number = Date
   const closing = new AbortController();
   const accepted = new Set<Promise<unknown>>();
 
-  const attempt = async (target: HostedFunction, event: string): Promise<"succeeded" | "given up"> => {
+  const attempt = async (
+    target: HostedFunction,
+    event: string,
+    traces: readonly string[],
+  ): Promise<"succeeded" | "given up"> => {
     const { maximumRetryAttempts, maximumEventAgeSeconds } = target.plan;
     const expires = now() + maximumEventAgeSeconds * 1000;
     let failures = 0;
     for (let throttles = 0; !closing.signal.aborted; ) {
-      const outcome = await target.invoke(event);
+      const outcome = await target.invoke(event, traces);
       if (outcome.kind === "returned") return "succeeded";
+      if (outcome.kind === "failed" && isRecursionError(outcome.error)) return "given up";
       if (outcome.kind === "failed") failures += 1;
       else throttles += 1;
       const wait =
@@ -45,14 +55,14 @@ export function createAsynchronousInvoker(delay: Delay, now: () => number = Date
   };
 
   return {
-    invoke: (target, event) => {
+    invoke: (target, event, traces = []) => {
       const bytes = Buffer.byteLength(event);
       if (bytes > asynchronousPayloadBytes) {
         throw new RangeError(
           `The event for ${target.plan.name} has ${bytes} bytes; asynchronous invocations take ${asynchronousPayloadBytes}. Send a reference to it.`,
         );
       }
-      const done = attempt(target, event);
+      const done = attempt(target, event, traces);
       accepted.add(done);
       return done.finally(() => accepted.delete(done));
     },

@@ -72,6 +72,7 @@ function isHandler(value: unknown): value is Handler {
 async function answer(handle: Handler, invocation: Invocation): Promise<void> {
   const { requestId } = invocation;
   currentRequest = requestId;
+  process.env._X_AMZN_TRACE_ID = invocation.trace;
   const before = { cpu: process.cpuUsage(), at: performance.now() };
   try {
     const result = await handle(JSON.parse(invocation.event), contextOf(invocation));

@@ -16,7 +16,7 @@ export type FunctionProcess = {
   readonly initialized: Promise<FunctionError | undefined>;
   readonly exited: Promise<void>;
   /** Runs one invocation; the process takes one at a time. It never rejects. */
-  invoke(event: string): Promise<InvocationOutcome>;
+  invoke(event: string, trace: string): Promise<InvocationOutcome>;
   /** What it holds after all garbage is collected, while nothing runs in it; undefined where it ends instead. */
   measureMemory(): Promise<Held | undefined>;
   kill(): void;
@@ -73,13 +73,14 @@ export function startFunctionProcess(
     exited,
     kill: () => child.kill("SIGKILL"),
     measureMemory: () => Promise.race([measured(child), exited.then(() => undefined)]),
-    invoke: (event) => {
+    invoke: (event, trace) => {
       const requestId = randomUUID();
       const { name, arn, memoryMb, logGroupName, timeoutSeconds } = plan;
       const invocation: Invocation = {
         kind: "invoke",
         requestId,
         event,
+        trace,
         deadline: Date.now() + timeoutSeconds * 1000,
         context: {
           functionName: name,

@@ -5,6 +5,7 @@ import {
   startFunctionProcess,
   timedOutType,
 } from "./function-process.ts";
+import { isLoop, nextTrace, recursionError } from "./lineage.ts";
 import type { FunctionError, Held } from "./protocol.ts";
 
 /** Lambda's limit for the request and the response of a synchronous invocation, in bytes. */
@@ -16,8 +17,11 @@ export type HostedFunction = {
   readonly plan: FunctionPlan;
   /** How many invocations run at once: reserved concurrency, or the cap of this machine. */
   readonly concurrency: number;
-  /** Invokes synchronously with JSON text. It never rejects. */
-  invoke(event: string): Promise<Outcome>;
+  /**
+   * Invokes synchronously with JSON text. It never rejects.
+   * @param traces the trace headers of the requests that led to it
+   */
+  invoke(event: string, traces?: readonly string[]): Promise<Outcome>;
   /**
    * Serves invocations with the code and the environment of these plans from now on, in turn: one is an update, two are
    * a shift of traffic between two versions. What runs already ends as it began.
@@ -80,7 +84,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     return startProcess(code, alive, options);
   };
 
-  const run = async (event: string): Promise<InvocationOutcome> => {
+  const run = async (event: string, trace: string): Promise<InvocationOutcome> => {
     const code = served[0];
     served = nextInTurn(served);
     const begin = (): FunctionProcess => {
@@ -99,7 +103,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     if (failure !== undefined && !killed.has(used))
       initErrors.add(`${failure.errorType}: ${failure.errorMessage}`);
     const outcome: InvocationOutcome =
-      failure === undefined ? await used.invoke(event) : { kind: "failed", error: failure };
+      failure === undefined ? await used.invoke(event, trace) : { kind: "failed", error: failure };
     working.delete(used);
     if (alive.has(used) && failure === undefined) release(used, code);
     return limitResponse(outcome);
@@ -125,7 +129,10 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
   return {
     plan,
     concurrency,
-    invoke: async (event) => {
+    invoke: async (event, traces = []) => {
+      if (plan.recursiveLoop !== "Allow" && isLoop(plan.arn, traces)) {
+        return { kind: "failed", error: recursionError(plan.name) };
+      }
       const isOverReserve = plan.reservedConcurrency !== undefined && counts.running >= concurrency;
       if (isOverReserve) {
         counts.throttles += 1;
@@ -134,7 +141,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
       await turn();
       counts.invocations += 1;
       counts.peak = Math.max(counts.peak, counts.running - waiting.length);
-      const outcome = isClosed ? closed : await run(event);
+      const outcome = isClosed ? closed : await run(event, nextTrace(plan.arn, traces));
       counts.running -= 1;
       waiting.shift()?.();
       if (outcome.kind === "failed") counts.errors += 1;

@@ -11,6 +11,8 @@ export type Invocation = {
   readonly kind: "invoke";
   readonly requestId: string;
   readonly event: string;
+  /** The trace header that its calls to AWS carry on. */
+  readonly trace: string;
   /** Milliseconds since 1970. */
   readonly deadline: number;
   readonly context: {

@@ -1,5 +1,6 @@
 /** What Lambda checks when an event source mapping is created. */
 
+import { isFifo } from "../assembly/check-queues.ts";
 import type {
   FunctionPlan,
   QueueSourcePlan,
@@ -32,7 +33,7 @@ export function checkEventSource(
       what: `the role of ${target.logicalId} may not ${action} on ${resource}`,
       remedy: `Allow ${action} in the role's policy.`,
     }));
-  return [...missing, ...checkVisibility(source, target)];
+  return [...missing, ...checkVisibility(source, target), ...checkLimits(source)];
 }
 
 type Need = readonly [action: string, resource: string];
@@ -73,4 +74,31 @@ function checkVisibility(source: QueueSourcePlan | StreamSourcePlan, target: Fun
       remedy: "Set VisibilityTimeout to six times the function's Timeout.",
     },
   ];
+}
+
+/** Source: Lambda API reference, "CreateEventSourceMapping". */
+function checkLimits(source: QueueSourcePlan | StreamSourcePlan): Problem[] {
+  if (source.kind === "stream") return [];
+  const { logicalId, batchSize, windowSeconds, maximumConcurrency, queue } = source;
+  const mostAtOnce = isFifo(queue) ? 10 : 10_000;
+  const problem = (what: string, remedy: string): Problem => ({ logicalId, what, remedy });
+  const problems: Problem[] = [];
+  if (batchSize < 1 || batchSize > mostAtOnce) {
+    problems.push(problem(`its BatchSize is ${batchSize}`, `Set 1 to ${mostAtOnce} for this type of queue.`));
+  }
+  if (isFifo(queue) && windowSeconds > 0) {
+    problems.push(problem("it has a batching window, and its queue is FIFO", "Leave the window out."));
+  }
+  if (!isFifo(queue) && batchSize > 10 && windowSeconds < 1) {
+    problems.push(
+      problem(
+        `its BatchSize is ${batchSize} without a batching window`,
+        "Set MaximumBatchingWindowInSeconds to 1 or more, or BatchSize to 10 or less.",
+      ),
+    );
+  }
+  if (maximumConcurrency !== undefined && (maximumConcurrency < 2 || maximumConcurrency > 1000)) {
+    problems.push(problem(`its MaximumConcurrency is ${maximumConcurrency}`, "Set 2 to 1000."));
+  }
+  return problems;
 }

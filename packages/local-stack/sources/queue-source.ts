@@ -7,6 +7,7 @@ import {
 import type { QueueSourcePlan } from "../assembly/plan.ts";
 import type { Delay } from "../lambda/delay.ts";
 import { type HostedFunction, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
+import { isRecursionError } from "../lambda/lineage.ts";
 import { batchResult } from "./batch-response.ts";
 import { isTaken, type QueueRecord, queueRecord } from "./queue-record.ts";
 
@@ -84,7 +85,9 @@ export function startQueueSource(options: QueueSourceOptions): QueueSource {
 
   const runBatch = async (records: readonly QueueRecord[]): Promise<void> => {
     const ids = records.map(({ messageId }) => messageId);
-    const outcome = await target.invoke(JSON.stringify({ Records: records }));
+    const traces = records.flatMap(({ attributes }) => attributes.AWSTraceHeader ?? []);
+    const outcome = await target.invoke(JSON.stringify({ Records: records }), traces);
+    if (outcome.kind === "failed" && isRecursionError(outcome.error)) report(outcome.error.errorMessage);
     const result = batchResult(outcome, plan.reportsItemFailures, ids);
     if (result.kind === "failed") return;
     const failed = result.kind === "partial" ? result.failed : new Set<string>();

@@ -31,15 +31,22 @@ export type ShardReaderOptions = Omit<BatchRunner, "plan"> & {
 
 /**
  * How long a reader sleeps that finds nothing, or whose read fails: it grows from the first to the last. A write wakes
- * it at once where it was idle. AWS reads a shard four times a second.
+ * it at once where it was idle.
  */
 const shortestSleep = 20;
 const longestSleep = 1_000;
+/**
+ * Between the beginnings of two reads, so that under load a batch has several records; one record after a pause is
+ * read at once. AWS reads a shard four times a second.
+ */
+const readInterval = 100;
 
 /** Reads one shard from its starting position, one batch at a time and in order. */
 export function readShard(options: ShardReaderOptions): ShardReader {
   const { plan, shardId, streams, signal } = options;
   const wakeUp = createWakeUp();
+  /** Somebody waits for the next read. */
+  const hurry = createWakeUp();
   let pending: StreamRecord[] = [];
   let gatheringSince = 0;
   let lastRead: string | undefined;
@@ -101,6 +108,7 @@ export function readShard(options: ShardReaderOptions): ShardReader {
       try {
         iterator ??= await iteratorAfter(lastRead, options);
         if (iterator === undefined) break;
+        const began = performance.now();
         const { next, isBusy } = await pass(iterator);
         failures = 0;
         if (next === undefined) break;
@@ -111,6 +119,7 @@ export function readShard(options: ShardReaderOptions): ShardReader {
           await wakeUp.sleep(isGathering ? shortestSleep : sleep, signal);
           sleep = Math.min(longestSleep, sleep * 1.5);
         }
+        await hurry.sleep(Math.max(0, began + readInterval - performance.now()), signal);
       } catch (error) {
         iterator = undefined;
         failures += 1;
@@ -130,6 +139,7 @@ export function readShard(options: ShardReaderOptions): ShardReader {
         waiters.push({ pass: passesStarted + 1, resolve });
         settle();
         wakeUp.wake();
+        hurry.wake();
       }),
   };
 }

@@ -1,5 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
-
 /** A sleep that ends early when something happened, also if it happened shortly before. */
 export type WakeUp = {
   wake(): void;
@@ -9,19 +7,21 @@ export type WakeUp = {
 /** For one sleeper. */
 export function createWakeUp(): WakeUp {
   let isDue = false;
-  let waking = new AbortController();
+  let end = (): void => {};
   return {
     wake: () => {
       isDue = true;
-      waking.abort();
+      end();
     },
     sleep: async (milliseconds, signal) => {
       if (!isDue && !signal.aborted) {
-        waking = new AbortController();
-        const either = AbortSignal.any([signal, waking.signal]);
-        await wait(milliseconds, undefined, { signal: either }).catch((error: unknown) => {
-          if (!either.aborted) throw error;
-        });
+        const { promise, resolve } = Promise.withResolvers<void>();
+        end = resolve;
+        const timer = setTimeout(end, milliseconds);
+        signal.addEventListener("abort", end, { once: true });
+        await promise;
+        signal.removeEventListener("abort", end);
+        clearTimeout(timer);
       }
       isDue = false;
     },

@@ -37,6 +37,8 @@ export type StackOptions = {
   readonly maximumProcesses?: number;
   /** How long tables' streams keep a record, 24 hours by default: a stage that divides its waits divides this too. */
   readonly streamRetentionSeconds?: number;
+  /** How long FIFO queues know a deduplication id, five minutes by default; a stage divides this alike. */
+  readonly deduplicationSeconds?: number;
   /** Counts the capacity units of the table's calls; see `gateway.capacity()`. */
   readonly countsCapacity?: boolean;
   /** Waits between retries and until schedules are due. Tests pass one that does not wait. */

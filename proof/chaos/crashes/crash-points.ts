@@ -1,14 +1,22 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { applyFirst } from "@income-events/local-stack/gateway/tables/statement-faults.ts";
+import { batchAction, batchEntries } from "@income-events/local-stack/gateway/tables/statements.ts";
 import { chance, oneOf } from "../chance.ts";
 import type { Interference, ObservedCall } from "../observed-call.ts";
 
 /**
  * When a function's process is killed around one of its calls: before the request leaves, so that nothing happens;
  * as soon as it left, so that it is applied for nobody; or once it was applied and the rest of the process went on,
- * right before the answer returns.
+ * right before the answer returns. Of a batch of statements also between two of them: the first half is applied.
  */
-export const phases = ["unsent", "applied", "unanswered"] as const;
-export type Phase = (typeof phases)[number];
+const phases = ["unsent", "applied", "unanswered"] as const;
+const phasesOfStatements = [...phases, "between"] as const;
+type Phase = (typeof phasesOfStatements)[number];
+
+/** @param name function and call */
+function phasesOf(name: string): readonly Phase[] {
+  return name.split(" ").includes(batchAction) ? phasesOfStatements : phases;
+}
 
 /** A point at which a function can die: `<function> <call> <phase>`. */
 export type CrashPoint = string;
@@ -65,7 +73,7 @@ export function crashFunctions(seed: number, victims: Victims): Crashes {
   };
   const crashNow = (call: ObservedCall, name: string): Phase | undefined => {
     if (crashesInRow(call.function) >= maxCrashesInRow) return undefined;
-    const phase = phases.find((each) => left.has(`${name} ${each}`));
+    const phase = phasesOf(name).find((each) => left.has(`${name} ${each}`));
     if (phase === undefined) return undefined;
     left.delete(`${name} ${phase}`);
     crashing.set(call, `${name} ${phase}`);
@@ -86,7 +94,8 @@ export function crashFunctions(seed: number, victims: Victims): Crashes {
     const name = `${call.function} ${call.name}`;
     const ordinal = (ordinals.get(name) ?? 0) + 1;
     ordinals.set(name, ordinal);
-    if (chance(seed, "kill", name, ordinal) < share) return oneOf(phases, seed, "phase", name, ordinal);
+    if (chance(seed, "kill", name, ordinal) < share)
+      return oneOf(phasesOf(name), seed, "phase", name, ordinal);
     return crashNow(call, name);
   };
 
@@ -100,13 +109,14 @@ export function crashFunctions(seed: number, victims: Victims): Crashes {
       }
       const phase = call.isFromFunction ? choose(call) : undefined;
       if (phase === undefined) return others(call, when);
-      if (phase === "unanswered") dying.add(call);
+      if (phase === "unanswered" || phase === "between") dying.add(call);
       else kill(call);
+      if (phase === "between") return applyFirst(call.body, Math.floor(batchEntries(call.body).length / 2));
       return phase === "unsent" ? "drop" : undefined;
     },
     seen: (atLeast = 1) =>
       [...ordinals].flatMap(([name, calls]) =>
-        calls < atLeast ? [] : phases.map((phase) => `${name} ${phase}`),
+        calls < atLeast ? [] : phasesOf(name).map((phase) => `${name} ${phase}`),
       ),
     crashAt: (points) => {
       for (const point of points) left.add(point);

@@ -1,5 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { asObject, parseJsonObject } from "@income-events/local-stack/gateway/operation.ts";
+import { failStatements } from "@income-events/local-stack/gateway/tables/statement-faults.ts";
+import { batchAction, batchEntries } from "@income-events/local-stack/gateway/tables/statements.ts";
 import type { Outcome } from "@income-events/local-stack/gateway/types.ts";
 import type { ObservedCall } from "../observed-call.ts";
 import { type Mode, modes, type Part } from "./fault-classes.ts";
@@ -22,7 +24,8 @@ export function modesOf({ action, part }: ObservedCall): readonly Mode[] {
     if (mode === "answers-twice") return action !== "sqs:ReceiveMessage";
     if (mode !== "answers-partly") return true;
     if (part === "sqs") return batches.has(action);
-    if (part === "dynamodb") return pages.has(action) || action === "dynamodb:BatchGetItem";
+    if (part === "dynamodb")
+      return pages.has(action) || action === "dynamodb:BatchGetItem" || action === batchAction;
     return part !== "stream" || action === "dynamodb:GetRecords";
   });
 }
@@ -66,6 +69,10 @@ function throttling(part: Part): Outcome {
 
 function partly({ action, body }: ObservedCall): Outcome {
   if (batches.has(action)) return partOfBatch(parseJsonObject(body.toString()));
+  if (action === batchAction) {
+    const last = batchEntries(body).length - 1;
+    return failStatements(body, new Map([[last, { code: "ThrottlingError", message: "injected" }]]));
+  }
   if (action === "dynamodb:BatchGetItem") return partOfKeys(parseJsonObject(body.toString()));
   if (pages.has(action) || action === "dynamodb:GetRecords") {
     return { body: JSON.stringify({ ...parseJsonObject(body.toString()), Limit: 1 }) };

@@ -58,6 +58,21 @@ await describeOnEachTable("refused tokens", (tables) => {
     expect(asked).toBe(2);
   });
 
+  test("a version that was noted first by one who asks nobody is asked for by the next one who can", async () => {
+    const silent = tokenRefusals(note, undefined, () => new Date(time));
+    await silent.report("v1");
+    expect(asked).toBe(0);
+    await knowing().report("v1");
+    await knowing().report("v1");
+    expect(asked).toBe(1);
+    await silent.report("v2");
+    await knowing().report("v2");
+    expect(asked).toBe(2);
+    await note.conclude("v2", true);
+    await knowing().report("v2");
+    expect(asked).toBe(2);
+  });
+
   test("an operator sees of a version whether it was refused, and whether that is the end of it", async () => {
     const known = () => refusalOf(system.dynamodb, table.name, "v1");
     expect(await known()).toBe("none");

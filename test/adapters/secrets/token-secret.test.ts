@@ -55,6 +55,44 @@ test("a token is not promoted over a version that was replaced meanwhile", async
   expect(await secret.current()).toMatchObject({ versionId: other, token: "set by an operator" });
 });
 
+/** The refusals that Secrets Manager's API reference lists for UpdateSecretVersionStage. */
+const refusals = ["InvalidParameterException", "InvalidRequestException", "ResourceNotFoundException"];
+
+/** Every move of a label is answered with the refusal, whatever has become of the label. */
+const refuseMoves = (errorType: string) =>
+  system.intercept(async ({ action }) =>
+    action === "secretsmanager:UpdateSecretVersionStage"
+      ? { status: 400, errorType, message: "refused by the test" }
+      : undefined,
+  );
+
+test.each(refusals)(
+  "a version that has lost its label was overtaken, also where AWS says %s",
+  async (type) => {
+    const old = await secret.current();
+    const { versionId } = await secret.propose("new", old.versionId);
+    await secret.propose("newer", old.versionId);
+    system.secrets.call("PutSecretValue", {
+      SecretId: secretId,
+      SecretString: '{"token":"set by an operator"}',
+      ClientRequestToken: randomUUID(),
+    });
+    const working = refuseMoves(type);
+    expect(await secret.promote(versionId, old.versionId)).toBe(false);
+    await secret.discard(versionId);
+    working();
+  },
+);
+
+test.each(refusals)("a %s is thrown where the version still has its label", async (type) => {
+  const { versionId } = await secret.current();
+  const proposed = await secret.propose("new", versionId);
+  const working = refuseMoves(type);
+  await expect(secret.promote(proposed.versionId, versionId)).rejects.toThrow("refused by the test");
+  await expect(secret.discard(proposed.versionId)).rejects.toThrow("refused by the test");
+  working();
+});
+
 test("the same token proposed again is the same version, for another one it is another", async () => {
   const first = await secret.propose("new", "one");
   expect(await secret.propose("new", "one")).toEqual(first);

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import { nothingBeside, queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
@@ -88,7 +88,7 @@ describe("the dead letters of a queue", () => {
       seen.push(...deadLetters);
       return { done: [], isEnough: false };
     });
-    expect(result).toEqual({ notTaken: 0 });
+    expect(result).toEqual({ notTaken: 0, mayHide: false });
     expect(bodiesOf(seen)).toEqual(all);
     const after = await system.drain(queueUrl);
     expect(after.map(({ Body = "" }) => Body).sort()).toEqual(all);
@@ -138,6 +138,15 @@ describe("the dead letters of a queue", () => {
     );
     endFault();
     expect(await left()).toEqual(all);
+  });
+
+  it("may hide some where another reader has them in its hands, and where it was enough before the end", async () => {
+    const asked = queueDeadLetters(system.sqs, queueUrl, () => 60, nothingBeside(system.sqs, queueUrl));
+    const look = (isEnough: boolean) => async () => ({ done: [], isEnough });
+    expect(await asked(look(true))).toEqual({ notTaken: 0, mayHide: true });
+    expect(await asked(look(false))).toEqual({ notTaken: 0, mayHide: false });
+    await system.receive(queueUrl);
+    expect(await asked(look(false))).toEqual({ notTaken: 0, mayHide: true });
   });
 
   it("leave out what another reader has in its hands", async () => {

@@ -14,8 +14,11 @@ const since = Date.parse("2026-11-21T12:00:00Z");
 const alarm = (name: string, state: "OK" | "ALARM" = "OK"): AlarmState => ({
   logicalId: name,
   name,
-  description: `What ${name} means.`,
+  description: `What ${name} means. See docs/operate/runbook.md#what-it-means. Wait.`,
   actions: ["arn:aws:sns:eu-central-1:000000000000:on-call"],
+  taken: "alone",
+  periodSeconds: 900,
+  evaluationPeriods: 2,
   state,
   since,
 });
@@ -91,17 +94,22 @@ describe("the alarms of a stack", () => {
     expect(await stackAlarms(cloudwatch, "stage-prod")).toEqual([
       {
         name: "stage-prod-TokenRefused1A2B-9XYZ",
-        description: "What stage-prod-TokenRefused1A2B-9XYZ means.",
+        description:
+          "What stage-prod-TokenRefused1A2B-9XYZ means. See docs/operate/runbook.md#what-it-means. Wait.",
+        entry: "what-it-means",
         isOn: false,
         isTold: true,
         since: new Date(since),
+        lookBackSeconds: 1_800,
       },
       {
         name: "stage-prod-Local",
-        description: "What stage-prod-Local means.",
+        description: "What stage-prod-Local means. See docs/operate/runbook.md#what-it-means. Wait.",
+        entry: "what-it-means",
         isOn: true,
         isTold: true,
         since: new Date(since),
+        lookBackSeconds: 1_800,
       },
     ]);
   });

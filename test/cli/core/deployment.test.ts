@@ -15,12 +15,22 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-function running(stack: string, pid = process.pid): void {
-  const system = { pid, stack, region: "eu-central-1", endpoint: "http://127.0.0.1:4566", credentials };
+function running(stack: string, pid = process.pid, port = 4566): void {
+  const endpoint = `http://127.0.0.1:${port}`;
+  const system = { pid, stack, region: "eu-central-1", endpoint, credentials, directory: `/home/${port}` };
   writeFileSync(
-    join(directory, `${stack}.json`),
+    join(directory, `${stack}-${port}.json`),
     JSON.stringify({ ...system, outputs: { TableName: stack } }),
   );
+}
+
+function messageOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    return error instanceof Error ? error.message : "";
+  }
+  return "";
 }
 
 function outputsFile(content: unknown): string {
@@ -47,14 +57,26 @@ describe("the deployment on this machine", () => {
 
   it("is chosen by its stage where there are several", () => {
     running("income-events-local");
-    running("income-events-other");
+    running("income-events-other", process.pid, 5566);
     expect(findDeployment({ stage: "other" }, directory).stage).toBe("other");
-    expect(() => findDeployment({}, directory)).toThrow(
-      "There are several stages on this machine: local, other. Choose one with --stage.",
-    );
     expect(() => findDeployment({ stage: "prod" }, directory)).toThrow(
-      "There is no stage prod on this machine; there is: local, other.",
+      /^No system of the stage prod runs on this machine. There is:\n {2}--local 4566 {4}stage local, process/,
     );
+  });
+
+  it("is chosen by a port or its folder where several have the same stage, as the message says", () => {
+    running("income-events-local");
+    running("income-events-local", process.pid, 5566);
+    const message = messageOf(() => findDeployment({}, directory));
+    expect(message).toContain("Choose one with --local");
+    for (const port of [4566, 5566]) {
+      const endpoint = `http://127.0.0.1:${port}`;
+      expect(message).toContain(`--local ${port}    stage local`);
+      expect(findDeployment({ local: String(port) }, directory).client.endpoint).toBe(endpoint);
+      expect(findDeployment({ local: `/home/${port}` }, directory).client.endpoint).toBe(endpoint);
+    }
+    expect(() => findDeployment({ local: "1" }, directory)).toThrow("No system at the port 1 runs");
+    expect(() => findDeployment({ local: "/home" }, directory)).toThrow("No system of the folder /home runs");
   });
 
   it("may be none, also where nothing ever ran: that is reported with the remedy and its own exit code", () => {
@@ -68,6 +90,11 @@ describe("the deployment on this machine", () => {
 describe("a deployment in AWS", () => {
   const stacks = { "income-events-prod": { TokenSecretArn: arn }, "their-own-stack": { Bucket: "b" } };
 
+  it("is no system on this machine: one of both is named", () => {
+    const options = { local: "4566", outputs: outputsFile(stacks) };
+    expect(() => findDeployment(options, directory)).toThrow("--outputs and --local exclude each other");
+  });
+
   it("is read from the file of its outputs, whatever runs here; its region from its ARNs", () => {
     running("income-events-local");
     const { stage, client, output } = findDeployment({ outputs: outputsFile(stacks) }, directory);
@@ -79,7 +106,7 @@ describe("a deployment in AWS", () => {
   it("has another stage than the one named: nothing is chosen in its place", () => {
     const options = { stage: "dev", outputs: outputsFile(stacks) };
     expect(() => findDeployment(options, directory)).toThrow(
-      /There is no stage dev on the file .*; there is: prod\./,
+      /There is no stage dev in the file .*; there is: prod\./,
     );
   });
 

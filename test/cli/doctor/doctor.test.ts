@@ -24,7 +24,7 @@ describe("the token", () => {
   test.each<[string, TokenStatus]>([
     ["lives still", token],
     ["has no end", { isSet: true, storedAt: token.storedAt, storedBy: "operator", refusal: "none" }],
-  ])("that %s is well", (_, known) => expect(checkTokenState(known, now)).toEqual([]));
+  ])("that %s is well", (_, known) => expect(checkTokenState(known, now).findings).toEqual([]));
 
   test.each<[string, TokenStatus, string]>([
     [
@@ -35,7 +35,7 @@ describe("the token", () => {
     [
       "has ended",
       { ...token, expiresAt: "2026-11-21T10:00:00Z" },
-      "The token ended 2h ago. npx income-events token set < token.txt",
+      "The token expired 2h ago. npx income-events token set < token.txt",
     ],
     [
       "is of no use",
@@ -45,9 +45,11 @@ describe("the token", () => {
     [
       "was refused once",
       { ...token, refusal: "noted" },
-      "The provider refused a call with the token. npx income-events token refresh",
+      "The provider refused a call with the token. npx income-events token refresh --now",
     ],
-  ])("that %s is a finding", (_, known, text) => expect(words(checkTokenState(known, now))).toEqual([text]));
+  ])("that %s is a finding", (_, known, text) =>
+    expect(words(checkTokenState(known, now).findings)).toEqual([text]),
+  );
 });
 
 describe("the webhooks at the provider", () => {
@@ -59,11 +61,18 @@ describe("the webhooks at the provider", () => {
       checkRegistrations({
         webhooks: [
           { ...known, is: "here" },
-          { ...known, is: "untold", reason: "405" },
+          { ...known, is: "untold", reason: "the provider answered 405" },
         ],
       }),
     ).toEqual([]);
     expect(checkRegistrations({ isLeftToAnother: true })).toEqual([]);
+  });
+
+  test("that the provider answers with something unreadable are a finding", () => {
+    const reason = "the registration of users is not JSON";
+    expect(words(checkRegistrations({ webhooks: [{ ...known, is: "untold", reason }] }))).toEqual([
+      `The provider can't be asked where webhooks go: ${reason}. npx income-events webhooks list`,
+    ]);
   });
 
   test("that go to another path of ours are registered again, those of another stage are taken over", () => {
@@ -103,11 +112,16 @@ describe("queues", () => {
   };
 
   test("with dead letters are findings, with how many and how old", () => {
-    expect(checkDeadLetterCount(queue)).toEqual([]);
+    expect(checkDeadLetterCount(queue, "events-dead-letters")).toEqual([]);
     expect(
-      words(checkDeadLetterCount({ ...queue, deadLetters: 3, oldestDeadLetterSeconds: 2 * day })),
+      words(
+        checkDeadLetterCount(
+          { ...queue, deadLetters: 3, oldestDeadLetterSeconds: 2 * day },
+          "events-dead-letters",
+        ),
+      ),
     ).toEqual(["risk has 3 dead letters, the oldest for 2d. npx income-events dlq show risk"]);
-    expect(words(checkDeadLetterCount({ ...queue, deadLetters: 1 }))[0]).toMatch(
+    expect(words(checkDeadLetterCount({ ...queue, deadLetters: 1 }, "events-dead-letters"))[0]).toMatch(
       /^risk has 1 dead letter\. /,
     );
   });
@@ -126,7 +140,7 @@ describe("queues", () => {
     expect(silent?.what).toBe("Nobody reads the queue of risk: 2 messages wait, the oldest for 1h.");
     const [behind] = checkReader({ ...queue, waiting: 2, oldestSeconds: 7 * day + 1 }, true);
     expect(behind?.what).toMatch(/^The reader of risk is far behind: 2 messages wait, the oldest for 7d/);
-    expect(behind?.why).toBe("What waits for 14d is deleted, and risk never gets it.");
+    expect(behind?.why).toMatch(/^What waits for 14d is deleted, and risk never gets it: start its reader\./);
   });
 });
 
@@ -175,25 +189,38 @@ test("an alarm that is on is a finding, which says what its description does, an
     "The provider refuses to refresh the token. Set a new token: npx income-events token set < token.txt";
   const alarm = {
     name: "stage-TokenRefused",
+    entry: "token-refused",
+    lookBackSeconds: 1_800,
     description,
     isOn: true,
     isTold: true,
     since: new Date("2026-11-21T11:00:00Z"),
   };
-  expect(checkAlarm({ ...alarm, isOn: false }, now)).toEqual([]);
-  expect(checkAlarm(alarm, now)).toEqual([
+  expect(checkAlarm({ ...alarm, isOn: false }, [], now)).toEqual([]);
+  expect(checkAlarm(alarm, [], now)).toEqual([
     {
-      what: "The alarm stage-TokenRefused is on, since 1h ago.",
+      code: "token-refused",
+      severity: "warning",
+      what: 'The alarm "token refused" is on, since 1h ago.',
       why: description,
       fix: "npx income-events token set < token.txt",
+      isAlarm: true,
     },
   ]);
-  const [other] = checkAlarm({ ...alarm, description: "Somebody's own.", since: undefined }, now);
+  const [other] = checkAlarm({ ...alarm, description: "Somebody's own.", since: undefined }, [], now);
   expect(other?.fix).toBe("see stage-TokenRefused in CloudWatch");
 });
 
 test("alarms that notify nobody are a finding, which names the settings", () => {
-  const alarm = { name: "stage-A", description: "", isOn: false, isTold: true, since: undefined };
+  const alarm = {
+    name: "stage-A",
+    entry: "a",
+    lookBackSeconds: 60,
+    description: "",
+    isOn: false,
+    isTold: true,
+    since: undefined,
+  };
   expect(checkActions([alarm], "prod")).toEqual([]);
   const [finding] = checkActions([alarm, { ...alarm, isTold: false }], "prod");
   expect(finding?.what).toBe("1 of 2 alarms notify nobody.");

@@ -36,7 +36,15 @@ const well: StageStatus = {
   token,
   registrations: { webhooks: [{ kind: "users", deployed: "https://api.example/users", is: "here" }] },
   alarms: [
-    { name: "TokenRefused", description: "Set a new token.", isOn: false, isTold: true, since: undefined },
+    {
+      name: "TokenRefused",
+      entry: "token-refused",
+      description: "Set a new token.",
+      isOn: false,
+      isTold: true,
+      since: undefined,
+      lookBackSeconds: 60,
+    },
   ],
 };
 

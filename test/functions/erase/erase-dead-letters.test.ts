@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { ChangeMessageVisibilityCommand, DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { beforeEach, describe, expect, test } from "vitest";
+import { readReport } from "../../../adapters/erasure/erasure-report.ts";
 import { writeEnvelope } from "../../../domain/event/envelope.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { readTask, writeTask } from "../../../domain/fetch/tasks.ts";
@@ -10,11 +12,11 @@ import { eraser } from "../../../functions/erase/eraser.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { eraserFixture } from "../support/eraser-fixture.ts";
 import { erasedAt } from "../support/erasing.ts";
-import { sqsEvent } from "../support/lambda.ts";
+import { context, deliver, sqsEvent } from "../support/lambda.ts";
 
 await describeOnTables("the eraser", (tables) => {
   const fixture = eraserFixture(tables);
-  const { storeAll, ask, erase, report } = fixture;
+  const { storeAll, run, ask, erase, report } = fixture;
 
   describe("dead letters", () => {
     beforeEach(() => {
@@ -89,6 +91,91 @@ await describeOnTables("the eraser", (tables) => {
       expect((await overflow.keys()).filter((key) => key.startsWith("bodies/"))).toEqual([
         "bodies/users/others",
       ]);
+    });
+
+    test("of two users whose erasures meet are all found: none is hidden by the other's look", async () => {
+      const users = [fixture.user, { kind: "user", id: randomUUID() } as const];
+      for (let count = 0; count < 60; count += 1) {
+        const body = envelope({ as: "text", text: payload(users[count % 2]?.id ?? "") });
+        await fixture.system.send(fixture.fixture.deadLetters.users, body);
+      }
+      await Promise.all(users.map((user) => ask(eraseTask(user, "operator", [], user.id))));
+      const handler = eraser(fixture.fixture.dependencies);
+      for (let tasks = users.length; tasks > 0; ) {
+        const messages = await fixture.system.receive(fixture.fixture.queueUrl);
+        tasks = messages.length;
+        await Promise.all(
+          messages.map(async (message) => {
+            expect(await handler(sqsEvent([message]), context)).toEqual({ batchItemFailures: [] });
+            await fixture.drop(message.ReceiptHandle);
+          }),
+        );
+      }
+      expect(await fixture.system.drain(fixture.fixture.deadLetters.users)).toEqual([]);
+      for (const { id } of users) {
+        const { table } = fixture.fixture;
+        expect(await readReport(fixture.system.dynamodb, table.name, id)).toMatchObject({
+          isDone: true,
+          incomplete: [],
+          removed: { "dead letters of users": 30 },
+        });
+      }
+    });
+
+    test("that another reader holds are waited for, and looked at when it has ended", async () => {
+      const { deadLetters } = fixture.fixture;
+      await fixture.system.send(deadLetters.users, envelope({ as: "text", text: payload(fixture.user.id) }));
+      const held = await fixture.system.receive(deadLetters.users);
+      await ask({
+        ...eraseTask(fixture.user, "operator", [], "followed"),
+        next: "dead letters",
+        erased: [fixture.user],
+      });
+      const step = () =>
+        deliver(fixture.system, fixture.fixture.queueUrl, eraser(fixture.fixture.dependencies));
+      await step();
+      expect(await report()).toMatchObject({ step: "dead letters", removed: {} });
+      for (const { ReceiptHandle } of held) {
+        await fixture.system.sqs.send(
+          new ChangeMessageVisibilityCommand({
+            QueueUrl: deadLetters.users,
+            ReceiptHandle,
+            VisibilityTimeout: 0,
+          }),
+        );
+      }
+      await run();
+      expect(await fixture.system.drain(deadLetters.users)).toEqual([]);
+      expect(await report()).toMatchObject({ incomplete: [], removed: { "dead letters of users": 1 } });
+    });
+
+    test("that another reader never lets go are reported, at the last of many looks", async () => {
+      const { deadLetters } = fixture.fixture;
+      await fixture.system.send(deadLetters.users, "a dead letter");
+      await fixture.system.receive(deadLetters.users);
+      const task = eraseTask(fixture.user, "operator", [], "followed");
+      await ask({ ...task, next: "dead letters", erased: [fixture.user], looks: 15 });
+      await deliver(fixture.system, fixture.fixture.queueUrl, eraser(fixture.fixture.dependencies));
+      expect(await report()).toMatchObject({ incomplete: ["users"], step: "given-up changes" });
+    });
+
+    test("that the archiver takes from their queue meanwhile are found in the archive", async () => {
+      const { deadLetters, letters: archivedDeadLetters } = fixture.fixture;
+      const body = envelope({ as: "text", text: payload(fixture.user.id) });
+      await fixture.system.send(deadLetters.users, body);
+      const [held] = await fixture.system.receive(deadLetters.users);
+      await ask({
+        ...eraseTask(fixture.user, "operator", [], "followed"),
+        next: "dead letters",
+        erased: [fixture.user],
+      });
+      await deliver(fixture.system, fixture.fixture.queueUrl, eraser(fixture.fixture.dependencies));
+      await archivedDeadLetters.put("users", { messageId: "m-1", sentAt: erasedAt, receives: 1, body });
+      const taken = { QueueUrl: deadLetters.users, ReceiptHandle: held?.ReceiptHandle };
+      await fixture.system.sqs.send(new DeleteMessageCommand(taken));
+      await run();
+      expect(await fixture.fixture.archive.keys()).toEqual([]);
+      expect(await report()).toMatchObject({ incomplete: [], removed: { "dead letters of users": 1 } });
     });
 
     test("that are too many for the function's time are reported, and hold nothing up", async () => {

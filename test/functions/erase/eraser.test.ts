@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { contentOf } from "../../../adapters/dynamodb/document-store.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { requestFetch } from "../../../domain/fetch/document.ts";
 import { eraseTask } from "../../../domain/recovery/erasure.ts";
@@ -151,6 +152,40 @@ await describeOnTables("the eraser", (tables) => {
       expect(await fixture.fixture.table.item(`ACCOUNT#${fixture.account.id}`, "STATE")).toBeDefined();
       expect(await isErased(fixture.account, fixture.other)).toEqual([nameOf(fixture.other)]);
       expect(await remains(fixture.user.id, fixture.other.id)).toEqual([]);
+    });
+
+    test("takes no account along that a data event names with it, whose state says another user, or nobody", async () => {
+      const { storing, table } = fixture.fixture;
+      const owner = randomUUID();
+      await store({ userId: owner, accountId: fixture.account.id });
+      await store({ accountId: fixture.other.id });
+      for (const { id: accountId } of [fixture.account, fixture.other]) {
+        await store({
+          userId: fixture.user.id,
+          accountId,
+          kind: "endpoints",
+          type: "endpoint.updated",
+          endpoint: "income",
+        });
+        await storing.storeContent(
+          { kind: "account", id: accountId },
+          { endpoint: "income" },
+          1,
+          contentOf("{}"),
+        );
+      }
+      // An event of the account itself with the wrong user, which its state does not believe.
+      await store({ userId: fixture.user.id, accountId: fixture.account.id, connected: true });
+      await erase(fixture.user);
+      expect(await isErased(fixture.account, fixture.other)).toEqual([]);
+      for (const { id } of [fixture.account, fixture.other]) {
+        const kept = (await table.items(`ACCOUNT#${id}`)).map(({ sk }) => sk);
+        expect(kept).toEqual(expect.arrayContaining(["CONTENT#income", "DATA#income", "STATE"]));
+      }
+      expect(await table.item(`ACCOUNT#${fixture.account.id}`, "STATE")).toMatchObject({
+        state: { userId: owner, version: 2, latest: { cause: "again" } },
+      });
+      expect(await remains(fixture.user.id)).toEqual([]);
     });
 
     test("who is not known leaves a tombstone, too: what comes later is erased", async () => {

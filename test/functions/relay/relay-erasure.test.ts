@@ -17,6 +17,10 @@ await describeOnTables("the relay", (tables) => {
     const userId = randomUUID();
     const account: Subject = { kind: "account", id: accountId };
     const user: Subject = { kind: "user", id: userId };
+    const lateTask = (subject: Subject, namedWith: readonly Subject[]) => ({
+      ...eraseTask(subject, "arrived late", namedWith),
+      erased: [subject],
+    });
     const eraseTasks = async () => (await bodiesOf(fixture.eraseQueueUrl)).map(readEraseTask);
     const nothingLeft = async () => {
       expect(await tasks()).toEqual([]);
@@ -30,7 +34,7 @@ await describeOnTables("the relay", (tables) => {
       await pump();
       await nothingLeft();
       // One task for both, under the id of the first.
-      const task = { ...eraseTask(user, "arrived late", [account]), correlationId: expect.any(String) };
+      const task = { ...lateTask(user, [account]), claimed: [account], correlationId: expect.any(String) };
       expect(await eraseTasks()).toEqual<EraseTask[]>([task]);
       expect(await itemsBy("STATE")).toEqual([]);
       expect(fixture.entries).toContainEqual({ code: "ARRIVED_LATE", correlationId: late.id });
@@ -41,9 +45,7 @@ await describeOnTables("the relay", (tables) => {
       const late = accountEvent({ accountId, userId });
       await record(late, accountEvent({ kind: "users", type: "user.created", userId }));
       await pump();
-      expect(await eraseTasks()).toEqual([
-        { ...eraseTask(account, "arrived late", [user]), correlationId: late.id },
-      ]);
+      expect(await eraseTasks()).toEqual([{ ...lateTask(account, [user]), correlationId: late.id }]);
       expect((await messages(fixture.subscribers.everything.queueUrl)).map(({ subject }) => subject)).toEqual(
         [`user/${userId}`],
       );
@@ -58,7 +60,7 @@ await describeOnTables("the relay", (tables) => {
       await pump(1);
       await nothingLeft();
       expect(await eraseTasks()).toEqual([
-        { ...eraseTask(user, "arrived late", [account]), correlationId: late.id },
+        { ...lateTask(user, [account]), claimed: [account], correlationId: late.id },
       ]);
     });
 
@@ -70,7 +72,7 @@ await describeOnTables("the relay", (tables) => {
       await fixture.bury(user);
       await pump(1);
       await nothingLeft();
-      expect(await eraseTasks()).toMatchObject([{ subject: user, namedWith: [account] }]);
+      expect(await eraseTasks()).toMatchObject([{ subject: user, namedWith: [account], claimed: [] }]);
     });
 
     test("is looked for with one read for the whole batch, and what it updates is read with one more", async () => {

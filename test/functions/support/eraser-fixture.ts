@@ -64,8 +64,8 @@ export function eraserFixture(tables: string) {
         accountId === undefined ? ownerOf(event) : { kind: "account", id: accountId },
         (state) => applyEvent(state, event, 1),
       );
+      if (event.userId !== undefined && accountId !== undefined) await storing.link(event.userId, accountId);
     }
-    if (event.userId !== undefined && accountId !== undefined) await storing.link(event.userId, accountId);
   }
 
   /** A user with an account that has everything which can be kept of one, beside an account of another user. */

@@ -11,7 +11,7 @@ import { linkTable } from "../../../adapters/s3/links.ts";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
-import { queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
+import { nothingBeside, queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { givenUpChanges } from "../../../adapters/streams/given-up-changes.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
@@ -51,10 +51,12 @@ export async function createErasureFixture(system: TestSystem) {
     objects: objectEraser(system.s3, overflow.name),
     bodies: overflowBucket(overflow.name),
     deadLetters: (secondsLeft) =>
-      Object.entries(sweeps.deadLetters ? deadLetters : {}).flatMap(([name, url]) => [
-        [name, queueDeadLetters(system.sqs, url, () => Math.ceil(secondsLeft()) + 1)] as const,
-        [name, archivedDeadLetters.place(name)] as const,
-      ]),
+      Object.entries(sweeps.deadLetters ? deadLetters : {}).map(([name, url]) => {
+        const hidden = () => Math.ceil(secondsLeft()) + 1;
+        const inQueue = queueDeadLetters(system.sqs, url, hidden, nothingBeside(system.sqs, url));
+        return [name, [inQueue, archivedDeadLetters.place(name)]] as const;
+      }),
+    lookAgainSeconds: () => 0,
     removeGivenUp: givenUpChanges(system.s3, failures.name),
     publish: publisher(send, joinQueues([{ name: "all" }], queues), kept.log),
     keepReport: keepReport(system.dynamodb, table.name, now),

@@ -76,11 +76,12 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "sqs:SendMessage                  SubscriberEverythingDeadLetters",
     "sqs:SendMessage                  SubscriberRiskTeamQueue",
     "sqs:SendMessage                  SubscriberRiskTeamDeadLetters",
-    ...["ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility"].flatMap((action) =>
-      [
-        ...["UsersWork", "AccountsWork", "EndpointsWork", "CompanyAccountsWork", "FetchWork"],
-        ...["SubscriberEverything", "SubscriberRiskTeam"],
-      ].map((name) => `sqs:${action} ${name}DeadLetters`),
+    ...["ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes"].flatMap(
+      (action) =>
+        [
+          ...["UsersWork", "AccountsWork", "EndpointsWork", "CompanyAccountsWork", "FetchWork"],
+          ...["SubscriberEverything", "SubscriberRiskTeam"],
+        ].map((name) => `sqs:${action} ${name}DeadLetters`),
     ),
     "s3:GetObject                     OverflowBucket/bodies/*",
     "s3:ListBucket                    ArchiveBucket",
@@ -134,6 +135,11 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "secretsmanager:GetSecretValue    TokenSecret",
     "dynamodb:GetItem                 EventsTable",
     "dynamodb:UpdateItem              EventsTable",
+  ],
+  ProtectionCreation: ["cloudformation:UpdateTerminationProtection AWS::StackId"],
+  ProtectionTable: [
+    "dynamodb:DescribeTable           EventsTable",
+    "dynamodb:UpdateTable             EventsTable",
   ],
 };
 

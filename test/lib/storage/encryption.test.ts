@@ -25,6 +25,7 @@ const keepingNothing = [
   "AWS::IAM::Role",
   "AWS::Lambda::",
   "AWS::Logs::MetricFilter",
+  "Custom::",
   "AWS::S3::BucketPolicy",
   // The topic hands on what alarms say, and keeps nothing of it.
   "AWS::SNS::",

@@ -50,6 +50,23 @@ describe("crash points", () => {
     ]);
   });
 
+  it("of a batch of statements lie between two of them as well, with the first half applied", async () => {
+    const { crashes, interference, killed } = oneFunction();
+    const statements = ["a", "b", "c", "d"].map((pk) => ({
+      Statement: `DELETE FROM "T" WHERE pk = '${pk}'`,
+    }));
+    const body = Buffer.from(JSON.stringify({ Statements: statements }));
+    const call = { ...calling("dynamodb:BatchExecuteStatement table"), body };
+    await interference(call, "before");
+    const point = "FetchData dynamodb:BatchExecuteStatement table between";
+    expect(crashes.seen()).toContain(point);
+    crashes.crashAt([point]);
+    const applied = await interference(call, "before");
+    expect(applied).toMatchObject({ times: 1, body: JSON.stringify({ Statements: statements.slice(0, 2) }) });
+    expect(killed).toEqual([]);
+    expect([await interference(call, "after"), killed]).toEqual(["drop", ["FetchData"]]);
+  });
+
   it("crash one at a time: a function crashes twice in a row at most before it succeeds once", async () => {
     const { crashes, invoke, killed } = oneFunction();
     const call = calling("send");

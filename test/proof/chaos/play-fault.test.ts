@@ -1,4 +1,9 @@
-import { BatchGetItemCommand, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
+import {
+  BatchExecuteStatementCommand,
+  BatchGetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+} from "@aws-sdk/client-dynamodb";
 import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -90,6 +95,20 @@ await describeOnTables("faults of engines", (tables) => {
     expect(some.UnprocessedKeys?.[table.name]?.Keys).toEqual([marshall({ pk: "p", sk: "2" })]);
     const none = await meeting("answers-partly", () => read(Keys.slice(0, 1)));
     expect(none.UnprocessedKeys?.[table.name]?.Keys).toHaveLength(1);
+  });
+
+  it("a batch of statements is applied but for its last, which is throttled", async () => {
+    const insert = (sk: string) => ({
+      Statement: `INSERT INTO "${table.name}" VALUE {'pk': 'statements', 'sk': ?}`,
+      Parameters: [{ S: sk }],
+    });
+    const codes = async (Statements: ReturnType<typeof insert>[]) =>
+      (await system.dynamodb.send(new BatchExecuteStatementCommand({ Statements }))).Responses?.map(
+        (each) => each.Error?.Code,
+      );
+    const some = await meeting("answers-partly", () => codes([insert("1"), insert("2")]));
+    expect(some).toEqual([undefined, "ThrottlingError"]);
+    expect(await codes([insert("1"), insert("2")])).toEqual(["DuplicateItem", undefined]);
   });
 
   it("a page ends after one item", async () => {

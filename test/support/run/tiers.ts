@@ -15,8 +15,9 @@ const pure = [
   "test/packages/local-stack/*.test.ts",
   "test/packages/local-stack/{alarms,assembly,iam,scenario,schedules}/**/*.test.ts",
   "test/packages/local-stack/api/{access-log,http-event,routes,throttle}.test.ts",
+  "test/packages/local-stack/gateway/deduplication.test.ts",
   "test/packages/local-stack/gateway/tables/throttle-events.test.ts",
-  "test/packages/local-stack/lambda/{asynchronous,function-log,log-level}.test.ts",
+  "test/packages/local-stack/lambda/{asynchronous,function-log,lineage,log-level}.test.ts",
   "test/packages/local-stack/sources/{batch-response,event-filter,stream-batch}.test.ts",
   "test/packages/sandbox/clock.test.ts",
   "test/packages/subscriber/{lambda,reader}.test.ts",
@@ -40,7 +41,7 @@ const impure = [
 /** Real minutes, or hundreds of programs: too long for every change. */
 const long = [
   "test/e2e/{alarms,chaos,outage,relay-outage,releases,storm}.test.ts",
-  "test/e2e/commands/{restore-drill,token-revoked}.test.ts",
+  "test/e2e/commands/{bad-night,restore-drill,token-revoked}.test.ts",
   "test/proof/fuzz/**/*.test.ts",
   "test/proof/bench/comparison.test.ts",
   "test/proof/{records,soak}.test.ts",

@@ -153,6 +153,17 @@ describe("a function", () => {
     expect(await problemsOf(resources)).toEqual([expect.stringContaining(expected)]);
   });
 
+  test("that only waits for a custom resource runs: those act while a stack is deployed", async () => {
+    const { Work, ...others } = functionResources("Work");
+    const Type = "AWS::Lambda::Function";
+    const plan = await planned({
+      ...others,
+      Work: { ...Work, Type, DependsOn: ["Prepared"] },
+      Prepared: { Type: "Custom::Prepared", Properties: { ServiceToken: "arn:of-another-function" } },
+    });
+    expect(plan.functions).toMatchObject([{ logicalId: "Work" }]);
+  });
+
   test("whose role another service assumes is refused", async () => {
     const resources = functionResources("Work");
     const text = JSON.stringify(resources).replace("lambda.amazonaws.com", "ec2.amazonaws.com");

@@ -24,8 +24,10 @@ import { account, clients, type LocalSystem, region, startLocalSystem } from "./
 
 const since = Date.parse("2026-11-21T12:00:00Z");
 const topic = `arn:aws:sns:${region}:${account}:on-call`;
+const looksBack = { taken: "alone", periodSeconds: 900, evaluationPeriods: 2 } as const;
 const alarms: AlarmState[] = [
   {
+    ...looksBack,
     logicalId: "A",
     name: "stage-A",
     description: "Set a new token.",
@@ -33,8 +35,17 @@ const alarms: AlarmState[] = [
     since,
     actions: [topic],
   },
-  { logicalId: "B", name: "stage-B", description: "Wait.", state: "OK", since, actions: [] },
-  { logicalId: "C", name: "other-C", description: "Wait.", state: "OK", since, actions: [] },
+  { ...looksBack, logicalId: "B", name: "stage-B", description: "Wait.", state: "OK", since, actions: [] },
+  {
+    ...looksBack,
+    taken: "as sum",
+    logicalId: "C",
+    name: "other-C",
+    description: "Wait.",
+    state: "OK",
+    since,
+    actions: [],
+  },
 ];
 const functionArn = `arn:aws:lambda:${region}:${account}:function:work`;
 const queueArn = `arn:aws:sqs:${region}:${account}:queue`;
@@ -97,8 +108,14 @@ describe("alarms", () => {
         AlarmDescription: "Set a new token.",
         StateValue: "ALARM",
         StateTransitionedTimestamp: new Date(since),
+        EvaluationPeriods: 2,
+        Period: 900,
       },
     ]);
+    // Of an alarm on an expression each metric has a period of its own.
+    const [other] = await describeAlarms({ AlarmNames: ["other-C"] });
+    expect(other).not.toHaveProperty("Period");
+    expect(other?.Metrics).toMatchObject([{ MetricStat: { Period: 900 } }]);
   });
 
   test.each<[string, DescribeAlarmsCommandInput, readonly string[]]>([

@@ -88,7 +88,7 @@ describe("an invocation", () => {
     await using work = await hosted("export const handler = () => Object.keys(process.env).sort();", {
       environment: { QUEUE_URL: "q", TZ: ":UTC" },
     });
-    expect(await answerOf(work.host)).toEqual(["PATH", "QUEUE_URL", "TZ"]);
+    expect(await answerOf(work.host)).toEqual(["PATH", "QUEUE_URL", "TZ", "_X_AMZN_TRACE_ID"]);
     delete process.env.SECRET_OF_THE_RUNNER;
   });
 

@@ -1,0 +1,97 @@
+import type { Finding, Severity } from "./finding.ts";
+
+/** A finding with those that it has brought about. */
+export type Cause = Finding & { readonly follows: readonly Finding[] };
+
+const withoutToken = [
+  "token-refused",
+  "token-missing",
+  "token-discarded",
+  "token-near-end",
+  "token-refresh-failing",
+  "webhooks-unknown",
+  "provider-down",
+  "fetching-late",
+  "fetching-behind",
+  "reconciliation-failed",
+  "registration-failing",
+];
+
+/** What each finding can bring about, by their codes. The first cause that is there is the one that is named. */
+const consequences: readonly (readonly [cause: string, consequences: readonly string[]])[] = [
+  ["token-missing", withoutToken],
+  ["token-refused", withoutToken],
+  ["token-expired", withoutToken],
+  [
+    "provider-down",
+    [
+      "webhooks-unknown",
+      "token-questioned",
+      "token-refresh-failing",
+      "token-near-end",
+      "fetching-late",
+      "fetching-behind",
+      "reconciliation-failed",
+      "registration-failing",
+      "nothing-received",
+    ],
+  ],
+  ["token-questioned", ["webhooks-unknown"]],
+  [
+    "webhook-secret-empty",
+    ["webhooks-failing", "webhooks-refused", "registration-failing", "nothing-received", "webhooks-missed"],
+  ],
+  ["webhooks-elsewhere", ["nothing-received", "webhooks-missed"]],
+  ["webhooks-unregistered", ["nothing-received", "webhooks-missed"]],
+  ["function-failed", ["events-late", "fetching-late", "relay-behind", "erasure-late"]],
+  ["event-source-off", ["events-late", "fetching-late", "fetching-behind", "relay-behind", "erasure-late"]],
+  ["events-dead-letters", []],
+  ["fetching-dead-letters", []],
+  ["erasure-dead-letters", []],
+  ["changes-given-up", []],
+  ["subscriber-unread", ["subscriber-behind"]],
+  ["subscriber-behind", []],
+  ["subscriber-dead-letters", []],
+];
+
+const severities: readonly Severity[] = ["error", "warning", "info"];
+
+/**
+ * Orders findings by cause: what follows from another finding stands beneath it, and an alarm that watches what was
+ * found stands beneath that. @param findings those of alarms last
+ */
+export function byCause(findings: readonly Finding[]): readonly Cause[] {
+  const causes = findings.toSorted(compare);
+  const roots: Finding[] = [];
+  const followsOf = new Map<Finding, Finding[]>();
+  for (const finding of causes) {
+    const cause = roots.find((root) => isCause(root, finding));
+    if (cause === undefined) roots.push(finding);
+    else followsOf.set(cause, [...(followsOf.get(cause) ?? []), finding]);
+  }
+  return roots.map((root) => ({ ...root, follows: followsOf.get(root) ?? [] }));
+}
+
+function isCause(root: Finding, finding: Finding): boolean {
+  if (root.severity === "info" || finding.severity === "info") return false;
+  if (finding.isAlarm === true && root.code === finding.code) return true;
+  return consequencesOf(root.code).includes(finding.code);
+}
+
+function consequencesOf(code: string): readonly string[] {
+  return consequences.find(([cause]) => cause === code)?.[1] ?? [];
+}
+
+/** What is wrong before what may be, causes before what they bring about, alarms after what was looked at. */
+function compare(one: Finding, other: Finding): number {
+  return (
+    severities.indexOf(one.severity) - severities.indexOf(other.severity) ||
+    Number(one.isAlarm ?? false) - Number(other.isAlarm ?? false) ||
+    rankOf(one) - rankOf(other)
+  );
+}
+
+function rankOf({ code }: Finding): number {
+  const rank = consequences.findIndex(([cause]) => cause === code);
+  return rank === -1 ? consequences.length : rank;
+}

@@ -1,0 +1,41 @@
+import type { Deployment, DeploymentOptions } from "../core/deployment.ts";
+
+/** A remedy as it is to be typed for this very deployment: here where it is on this machine. */
+export function remedyFor(
+  fix: string,
+  deployment: Pick<Deployment, "local" | "client">,
+  options: DeploymentOptions,
+): string {
+  if (fix.startsWith("npx income-events")) return withFlags(fix, options);
+  return deployment.local === undefined ? fix : onThisMachine(fix, deployment);
+}
+
+function withFlags(fix: string, { stage, outputs, local }: DeploymentOptions): string {
+  const flags = [
+    ...(stage === undefined ? [] : [`--stage ${stage}`]),
+    ...(outputs === undefined ? [] : [`--outputs ${outputs}`]),
+    ...(local === undefined ? [] : [`--local ${local}`]),
+  ].join(" ");
+  if (flags === "") return fix;
+  return fix.replace(/npx income-events [^<]*[^< ]/, (command) => `${command} ${flags}`);
+}
+
+const defaultLogs = ".local/logs";
+
+function onThisMachine(fix: string, { local, client }: Pick<Deployment, "local" | "client">): string {
+  const [, group] = /^aws logs tail (\S+)/.exec(fix) ?? [];
+  if (group !== undefined) {
+    const name = group.split("/").at(-1) ?? "";
+    return `tail -n 50 ${local?.logs ?? defaultLogs}/${name}.log`;
+  }
+  if (fix.startsWith("npx cdk deploy")) return "npm start    (after Ctrl-C where it runs)";
+  if (!fix.startsWith("aws ")) return fix;
+  const { endpoint = "", region, credentials } = client;
+  const environment = [
+    `AWS_ENDPOINT_URL=${endpoint}`,
+    `AWS_REGION=${region}`,
+    `AWS_ACCESS_KEY_ID=${credentials?.accessKeyId ?? ""}`,
+    `AWS_SECRET_ACCESS_KEY=${credentials?.secretAccessKey ?? ""}`,
+  ];
+  return [...environment, fix].join(" ");
+}

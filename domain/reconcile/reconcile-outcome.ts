@@ -1,0 +1,31 @@
+import { permanent } from "../core/failures.ts";
+import { fieldsOf, numberOf, textOf } from "../core/parse.ts";
+
+/** What a tick of the reconciliation came to, for whoever invoked it. */
+export type ReconcileOutcome =
+  /** The provider's list was compared to its end: users listed, and what the table lacked or had wrong. */
+  | { readonly outcome: "done"; readonly listed: number; readonly gap: number }
+  /** The tick's time is over; the next one goes on. */
+  | { readonly outcome: "goes on"; readonly listed: number }
+  /** The provider, its rate or a queue is not there now. */
+  | { readonly outcome: "paused"; readonly reason: string }
+  | { readonly outcome: "overtaken" }
+  | { readonly outcome: "not due" };
+
+/** @throws permanent failure where it is none */
+export function parseReconcileOutcome(value: unknown): ReconcileOutcome {
+  const fields = fieldsOf(value, "the outcome");
+  switch (fields.outcome) {
+    case "done":
+      return { outcome: "done", listed: numberOf(fields, "listed"), gap: numberOf(fields, "gap") };
+    case "goes on":
+      return { outcome: "goes on", listed: numberOf(fields, "listed") };
+    case "paused":
+      return { outcome: "paused", reason: textOf(fields, "reason") };
+    case "overtaken":
+    case "not due":
+      return { outcome: fields.outcome };
+    default:
+      throw permanent("the reconciliation came to something that this release does not know");
+  }
+}

@@ -1,0 +1,124 @@
+import { ReceiveMessageCommand, SendMessageBatchCommand } from "@aws-sdk/client-sqs";
+import { startStack } from "@income-events/local-stack/stack.ts";
+import { describe, expect, test } from "vitest";
+import {
+  functionResources,
+  mappingResource,
+  queueResource,
+  receiving,
+  writeAssembly,
+} from "../../../support/assembly.ts";
+import { operatorClients } from "../stack/operator-clients.ts";
+
+type Sent = { readonly body: string; readonly group: string; readonly id?: string };
+
+/** A FIFO queue with a FIFO dead-letter queue, and a function that logs what it begins and what it ends. */
+async function startWork(handler: string) {
+  const fifo = {
+    FifoQueue: true,
+    DeduplicationScope: "messageGroup",
+    FifoThroughputLimit: "perMessageGroupId",
+  };
+  const assembly = await writeAssembly({
+    assets: {
+      Store: `
+        const handle = ${handler};
+        const words = ({ Records }) => Records.map(({ body }) => body).join(" ");
+        export const handler = async (event) => {
+          console.log("begin " + words(event));
+          const result = await handle(event);
+          console.log("end " + words(event));
+          return result;
+        };`,
+    },
+    resources: {
+      ...queueResource("Dead", { ...fifo, QueueName: "Dead.fifo" }),
+      ...queueResource("Work", {
+        ...fifo,
+        QueueName: "Work.fifo",
+        VisibilityTimeout: 2,
+        RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 2 },
+      }),
+      ...functionResources("Store", { allow: [receiving("Work")], properties: { Timeout: 2 } }),
+      ...mappingResource("Mapping", ["Work", "Arn"], "Store"),
+    },
+  });
+  const stack = await startStack({ assembly: assembly.directory });
+  const clients = operatorClients(stack);
+  const url = (name: string): string => stack.queues.get(`${name}.fifo`)?.url ?? "";
+  return {
+    log: () => stack.functions[0]?.log() ?? [],
+    drained: () => stack.drained({ deadline: 60_000 }),
+    send: async (...messages: readonly Sent[]) => {
+      const Entries = messages.map(({ body, group, id = body }, index) => ({
+        Id: String(index),
+        MessageBody: body,
+        MessageGroupId: group,
+        MessageDeduplicationId: id,
+      }));
+      return clients.sqs.send(new SendMessageBatchCommand({ QueueUrl: url("Work"), Entries }));
+    },
+    dead: async () => {
+      const { Messages = [] } = await clients.sqs.send(
+        new ReceiveMessageCommand({
+          QueueUrl: url("Dead"),
+          MaxNumberOfMessages: 10,
+          MessageSystemAttributeNames: ["All"],
+        }),
+      );
+      return Messages.map(({ Body, Attributes }) => ({
+        body: Body,
+        group: Attributes?.MessageGroupId,
+        id: Attributes?.MessageDeduplicationId,
+      }));
+    },
+    [Symbol.asyncDispose]: async () => {
+      clients[Symbol.dispose]();
+      await stack.close();
+      await assembly[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe.concurrent("a FIFO queue as event source", () => {
+  test("hands over one batch of a group at a time, in order, and other groups meanwhile", async () => {
+    await using work = await startWork("() => new Promise((resolve) => setTimeout(resolve, 50))");
+    await work.send({ body: "a1", group: "a" }, { body: "a2", group: "a" }, { body: "b1", group: "b" });
+    await work.drained();
+    const lines = work.log();
+    expect(lines.filter((line) => /a\d/.test(line)).map((line) => line.replace(/ b1|b1 /, ""))).toEqual([
+      "begin a1",
+      "end a1",
+      "begin a2",
+      "end a2",
+    ]);
+    expect(lines.join(" ")).toContain("b1");
+  });
+
+  test("deletes what was not reported; its group waits for what was, which goes to the dead letters", async () => {
+    await using work = await startWork(
+      `({ Records }) => ({ batchItemFailures: Records.filter(({ body }) => body === "a1")
+        .map(({ messageId }) => ({ itemIdentifier: messageId })) })`,
+    );
+    await work.send(
+      { body: "a1", group: "a", id: "first" },
+      { body: "a2", group: "a" },
+      { body: "b1", group: "b" },
+    );
+    await work.drained();
+    const begun = work.log().flatMap((line) => line.match(/(?<=^begin .*)[ab]\d/g) ?? []);
+    expect(begun.filter((body) => body !== "b1")).toEqual(["a1", "a1", "a2"]);
+    expect(begun.filter((body) => body === "b1")).toEqual(["b1"]);
+    expect(await work.dead()).toEqual([{ body: "a1", group: "a", id: "first" }]);
+  });
+
+  test("gets a message with a known deduplication id once", async () => {
+    await using work = await startWork("() => null");
+    const { Successful: [first] = [] } = await work.send({ body: "a", group: "a" });
+    const { Successful: [again] = [] } = await work.send({ body: "a", group: "a" });
+    expect(again?.MessageId).toBe(first?.MessageId);
+    await work.send({ body: "b", group: "a" });
+    await work.drained();
+    expect(work.log()).toEqual(["begin a", "end a", "begin b", "end b"]);
+  });
+});

@@ -1,0 +1,78 @@
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import { startStack } from "@income-events/local-stack/stack.ts";
+import { describe, expect, test } from "vitest";
+import {
+  functionResources,
+  mappingResource,
+  packageUrl,
+  queueResource,
+  receiving,
+  writeAssembly,
+} from "../../../support/assembly.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { operatorClients } from "../stack/operator-clients.ts";
+
+const rounds = 20;
+
+/** A function that sends what it receives to its own queue again, so many rounds. */
+async function startLoop(properties: Readonly<Record<string, unknown>>) {
+  const assembly = await writeAssembly({
+    assets: {
+      Work: `
+        import { SendMessageCommand, SQSClient } from "${packageUrl("@aws-sdk/client-sqs")}";
+        const sqs = new SQSClient({});
+        export const handler = async ({ Records: [{ body }] }) => {
+          console.log(body);
+          if (Number(body) === ${rounds}) return;
+          const MessageBody = String(Number(body) + 1);
+          await sqs.send(new SendMessageCommand({ QueueUrl: process.env.QUEUE_URL, MessageBody }));
+        };`,
+    },
+    resources: {
+      ...queueResource("Dead"),
+      ...queueResource("Queue", {
+        VisibilityTimeout: 2,
+        RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 1 },
+      }),
+      ...functionResources("Work", {
+        allow: [receiving("Queue"), ["sqs:SendMessage", { "Fn::GetAtt": ["Queue", "Arn"] }]],
+        environment: { QUEUE_URL: { Ref: "Queue" } },
+        properties: { Timeout: 2, ...properties },
+      }),
+      ...mappingResource("Mapping", ["Queue", "Arn"], "Work"),
+    },
+  });
+  const stack = await startStack({ assembly: assembly.directory });
+  const clients = operatorClients(stack);
+  await clients.sqs.send(
+    new SendMessageCommand({ QueueUrl: stack.queues.get("Queue")?.url, MessageBody: "1" }),
+  );
+  return {
+    stack,
+    rounds: () => (stack.functions[0]?.log() ?? []).map(Number),
+    deadLetters: () => stack.gateway.queueGauge("Dead", "ApproximateNumberOfMessagesVisible"),
+    [Symbol.asyncDispose]: async () => {
+      clients[Symbol.dispose]();
+      await stack.close();
+      await assembly[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe.concurrent("a function that sends to the queue that invokes it", () => {
+  test("is not invoked more than 16 times in one chain; the message goes to the dead letters", async () => {
+    await using loop = await startLoop({});
+    await eventually(async () => expect(await loop.deadLetters()).toBe(1), 30);
+    expect(loop.rounds()).toEqual(Array.from({ length: 16 }, (_, index) => index + 1));
+    expect(loop.stack.problems().failures).toEqual([
+      expect.stringContaining("Work was invoked 16 times in one chain of requests"),
+    ]);
+  });
+
+  test("is invoked on where its RecursiveLoop is Allow", async () => {
+    await using loop = await startLoop({ RecursiveLoop: "Allow" });
+    await eventually(() => expect(loop.rounds()).toHaveLength(rounds), 30);
+    await loop.stack.drained({ deadline: 30_000 });
+    expect(await loop.deadLetters()).toBe(0);
+  });
+});

@@ -1,0 +1,77 @@
+import { createServer, type IncomingMessage } from "node:http";
+
+/** What a service sends back, byte for byte. */
+export type WireAnswer = { readonly status?: number; readonly type?: string; readonly body: string };
+
+export type WireCall = {
+  readonly action: string;
+  readonly body: string;
+  readonly headers: IncomingMessage["headers"];
+};
+
+/**
+ * Stands for AWS with answers as its services put them on the wire, for calls that the runner does not serve. What no
+ * answer was planted for is refused, as to somebody without the permission.
+ */
+export type WireAws = AsyncDisposable & {
+  readonly url: string;
+  /** What a program needs to call it. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly calls: WireCall[];
+  /** By action: `DescribeStacks`, or the path of a REST call. */
+  readonly answers: Map<string, WireAnswer | ((call: WireCall) => WireAnswer)>;
+};
+
+export async function startWireAws(): Promise<WireAws> {
+  const calls: WireCall[] = [];
+  const answers: WireAws["answers"] = new Map();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks).toString();
+      const call = { action: actionOf(request, body), body, headers: request.headers };
+      calls.push(call);
+      const planted = answers.get(call.action) ?? denied(call);
+      const answer = typeof planted === "function" ? planted(call) : planted;
+      const type = answer.type ?? (answer.body.startsWith("<") ? "text/xml" : "application/x-amz-json-1.1");
+      response.writeHead(answer.status ?? 200, { "content-type": type }).end(answer.body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  return {
+    url,
+    env: {
+      AWS_ENDPOINT_URL: url,
+      AWS_REGION: "eu-central-1",
+      AWS_ACCESS_KEY_ID: "AKIATEST000000000000",
+      AWS_SECRET_ACCESS_KEY: "test",
+      AWS_MAX_ATTEMPTS: "1",
+    },
+    calls,
+    answers,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** JSON protocols name it in a header, the query protocol in the form, REST by its path. */
+function actionOf({ headers, url = "" }: IncomingMessage, body: string): string {
+  const target = headers["x-amz-target"];
+  if (typeof target === "string") return target.replace(/^.*\./, "");
+  return new URLSearchParams(body).get("Action") ?? url.split("?")[0]?.replace(/^.*\/operation\//, "") ?? url;
+}
+
+function denied({ action, headers }: WireCall): WireAnswer {
+  const message = `User: arn:aws:iam::123456789012:user/operator is not authorized to perform: ${action}`;
+  return headers["content-type"]?.includes("x-www-form-urlencoded")
+    ? {
+        status: 403,
+        body: `<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>${message}</Message></Error><RequestId>1</RequestId></ErrorResponse>`,
+      }
+    : { status: 400, body: JSON.stringify({ __type: "AccessDeniedException", message }) };
+}
