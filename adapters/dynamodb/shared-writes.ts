@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   BatchExecuteStatementCommand,
   type BatchStatementErrorCodeEnum,
@@ -38,12 +39,18 @@ export type Write =
 export type WriteItem = (write: Write) => Promise<"written" | "conflict">;
 
 /** Waits before an attempt that follows so many others. */
-export type BackOff = (attempts: number) => Promise<void>;
+type BackOff = (attempts: number) => Promise<void>;
 
 /** DynamoDB: statements of a request. So many items of 400 KB, base64 included, stay below the 16 MB of a batch of writes. */
 const maxStatements = 25;
 /** So often a statement is sent that DynamoDB asks to repeat; the SDK repeats requests by itself. */
 const maxAttempts = 4;
+const firstPauseInMs = 100;
+
+/** At random up to a ceiling that doubles with each attempt: short beside the time that an invocation has. */
+const backOffAtRandom: BackOff = async (attempts) => {
+  await sleep(Math.random() * firstPauseInMs * 2 ** (attempts - 1));
+};
 
 type ErrorCode = BatchStatementErrorCodeEnum | undefined;
 const conflicts: readonly ErrorCode[] = ["DuplicateItem", "ConditionalCheckFailed"];
@@ -63,7 +70,11 @@ type Pending = {
 };
 
 /** Those who write at the same time share one request, and its failure; what becomes of a statement is its writer's own. */
-export function sharedWrites(client: DynamoDBClient, tableName: string, backOff: BackOff): WriteItem {
+export function sharedWrites(
+  client: DynamoDBClient,
+  tableName: string,
+  backOff: BackOff = backOffAtRandom,
+): WriteItem {
   const requests = new StatementRequests(client, backOff);
   let open: Pending[] | undefined;
   const openBatch = (): Pending[] => {

@@ -11,7 +11,7 @@ import { rateLimiter } from "../../adapters/provider/rate-limiter.ts";
 import { refusalNote } from "../../adapters/provider/refusal-note.ts";
 import { sharedBreaker } from "../../adapters/provider/shared-breaker.ts";
 import { keptPages } from "../../adapters/s3/kept-pages.ts";
-import { linkTable } from "../../adapters/s3/links.ts";
+import { linkTable } from "../../adapters/dynamodb/links.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { setToken, tokenSecret } from "../../adapters/secrets/token-secret.ts";
 import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";

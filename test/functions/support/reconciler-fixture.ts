@@ -8,7 +8,7 @@ import { guardedCall } from "../../../adapters/provider/guarded-call.ts";
 import { providerApi } from "../../../adapters/provider/provider-api.ts";
 import type { Permit } from "../../../adapters/provider/rate-limiter.ts";
 import { withToken } from "../../../adapters/provider/with-token.ts";
-import { linkTable } from "../../../adapters/s3/links.ts";
+import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";

@@ -5,7 +5,7 @@ import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
 import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
-import { linkTable } from "../../../adapters/s3/links.ts";
+import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
