@@ -31,21 +31,36 @@ const secondsPerDay = 86_400;
 /** Who count receipts of one event at the same time are few: equal ones of a batch are merged. */
 const maxAttempts = 8;
 
-/**
- * Records receipts of events, those of a batch with one request (see docs/adr/0074), each with one write: an insert that
- * a known event refuses, or, where the same bytes may be a true repeat, a look at what is known and a count.
- * `expiresAt` is the time to live in epoch seconds.
- */
 export function eventTable(
   client: DynamoDBClient,
   tableName: string,
   retentionInDays: number,
 ): RecordReceipts {
-  const write = sharedWrites(client, tableName);
   const attributes = ["pk", "sk", "schemaVersion", "receipts"];
-  const look = sharedReads(client, tableName, { attributes, isEventual: true });
-  const lookAgain = sharedReads(client, tableName, { attributes });
+  const ports = {
+    write: sharedWrites(client, tableName),
+    look: sharedReads(client, tableName, { attributes, isEventual: true }),
+    lookAgain: sharedReads(client, tableName, { attributes }),
+  };
+  return receiptRecorder(ports, retentionInDays);
+}
 
+export type EventPorts = {
+  readonly write: WriteItem;
+  /** May miss what was written lately. */
+  readonly look: ReadKey;
+  readonly lookAgain: ReadKey;
+};
+
+/**
+ * Records receipts of events, each with one write that counts (see docs/adr/0001): an insert, which a known event
+ * refuses, or, where the same bytes may be a true repeat, a look at what is known and a count of it. `expiresAt` is the
+ * time to live in epoch seconds.
+ */
+export function receiptRecorder(
+  { write, look, lookAgain }: EventPorts,
+  retentionInDays: number,
+): RecordReceipts {
   const insert = ({ receipt: { event, body }, messages }: Merged) => {
     const receivedAt = Math.floor(Date.parse(event.receivedAt) / 1000);
     return write({

@@ -49,7 +49,7 @@ export function repairsOfEvent(
   const isProcessed = (receipt: number) => processedReceiptsOf(known).includes(receiptKey(event, receipt));
   const first: readonly Change[] = isProcessed(1)
     ? replayedChanges(known, event)
-    : [{ of: "event", event, receipts: { ...receipts, count: 1, since: receipts.firstAt }, countBefore: 0 }];
+    : [{ of: "event", event, receipts: { ...receipts, count: 1, last: receipts.first, since: receipts.firstAt }, countBefore: 0 }];
   return [
     ...(isWithin(period, event.receivedAt) ? first : []),
     ...(isRepeated(stored) && !isProcessed(count) ? [{ ...stored, countBefore: count - 1 }] : []),

@@ -36,7 +36,7 @@ async function store(
   dependencies: ConsumerDependencies,
 ): Promise<readonly (Failure | undefined)[]> {
   const read = await Promise.all(records.map((record) => readReceipt(record, dependencies).catch(failureOf)));
-  const receipts = read.filter((each) => !isFailure(each));
+  const receipts = read.filter(isReceipt);
   const outcomes = receipts.length === 0 ? [] : await dependencies.record(receipts);
   logReceipts(
     "EVENT_STORED",
@@ -48,9 +48,9 @@ async function store(
     receipts.filter((_, index) => outcomes[index] === "again"),
     dependencies.log,
   );
-  const failures = new Map(receipts.map((receipt, index) => [receipt, outcomes[index]]));
+  const outcomeOf = new Map(receipts.map((receipt, index) => [receipt, outcomes[index]]));
   return read.map((each) => {
-    const outcome = isFailure(each) ? each : failures.get(each);
+    const outcome = isReceipt(each) ? outcomeOf.get(each) : each;
     return outcome === "first" || outcome === "again" ? undefined : outcome;
   });
 }
@@ -74,8 +74,8 @@ async function mapBody(
   return mapPayload(mapping, parseJson(await bodyText(body, overflow), "the body"), search, headers);
 }
 
-function isFailure(value: Receipt | Failure): value is Failure {
-  return "reason" in value;
+function isReceipt(value: Receipt | Failure): value is Receipt {
+  return "event" in value;
 }
 
 /** One line for the invocation, with the ids of all: a line for each event would cost more than its write. */
