@@ -106,7 +106,7 @@ export function receiptRecorder(
       }
     });
     await Promise.all(recordAll);
-    return receipts.map(({ message }) => outcomes.get(message.id) ?? "again");
+    return receipts.map(({ message }) => outcomes.get(message.id) ?? failureOf(undefined));
   };
 }
 

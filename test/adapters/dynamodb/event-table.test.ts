@@ -95,7 +95,11 @@ await describeOnEachTable("the event table", (tables) => {
     const known = [eventOf(), eventOf(own)];
     const unknown = [eventOf(), eventOf(own)];
     await record(known.map((event) => receiptOf(event)));
-    const before = { looks: callsOf("BatchGetItem"), writes: callsOf("BatchExecuteStatement"), units: units() };
+    const before = {
+      looks: callsOf("BatchGetItem"),
+      writes: callsOf("BatchExecuteStatement"),
+      units: units(),
+    };
     const batch = [...known, ...unknown].map((event) => receiptOf(event));
     expect(await record(batch)).toEqual(["again", "again", "first", "first"]);
     expect(callsOf("BatchGetItem") - before.looks).toBe(1);
