@@ -7,7 +7,7 @@ import {
   type DynamoDBClient,
 } from "@aws-sdk/client-dynamodb";
 import { convertToAttr } from "@aws-sdk/util-dynamodb";
-import { batchesOf } from "../../domain/core/batches.ts";
+import { batchesOf, roundsOf } from "../../domain/core/batches.ts";
 import { permanent, retryable } from "../../domain/core/failures.ts";
 import type { Fields } from "../../domain/core/parse.ts";
 import type { Key } from "./keys.ts";
@@ -105,7 +105,7 @@ class StatementRequests {
 
   /** DynamoDB refuses a request that names a key twice: what is written to one key follows in order. */
   async sendAll(writes: readonly Pending[]): Promise<void> {
-    for (const round of roundsOf(writes)) {
+    for (const round of roundsOf(writes, ({ key }) => key)) {
       const batches = batchesOf(round, { maxItems: maxStatements });
       await Promise.all(batches.map((batch) => this.#send(batch)));
     }
@@ -149,18 +149,6 @@ function settle({ resolve, reject }: Pending, response: BatchStatementResponse |
   else if (code === "ValidationError") reject(permanent(`DynamoDB: ${code}`));
   else reject(retryable(`DynamoDB: ${code ?? "unknown"}`));
   return true;
-}
-
-function roundsOf(writes: readonly Pending[]): readonly (readonly Pending[])[] {
-  const rounds: Pending[][] = [];
-  const before = new Map<string, number>();
-  for (const pending of writes) {
-    const round = before.get(pending.key) ?? 0;
-    before.set(pending.key, round + 1);
-    rounds[round] ??= [];
-    rounds[round].push(pending);
-  }
-  return rounds;
 }
 
 function statementOf(tableName: string, write: Write): BatchStatementRequest {

@@ -48,8 +48,7 @@ const kindsByPrefix = {
 
 /** Of documents, which hold their data, only the keys. */
 const projection = {
-  ProjectionExpression:
-    "pk, sk, #event, #body.#key, #state.#userId, #state.#latest.#event",
+  ProjectionExpression: "pk, sk, #event, #body.#key, #state.#userId, #state.#latest.#event",
   ExpressionAttributeNames: {
     "#event": "event",
     "#body": "body",
@@ -142,10 +141,7 @@ function saysOwner(kind: string, item: Readonly<Record<string, unknown>>): boole
 export function namedBy({ sk }: Key, item: Readonly<Record<string, unknown>>): readonly Subject[] {
   const linked = sk.startsWith(linkPrefix) ? sk.slice(linkPrefix.length) : undefined;
   const ids = {
-    user: [
-      textAt(item, "event", "userId"),
-      textAt(item, "state", "userId"),
-    ],
+    user: [textAt(item, "event", "userId"), textAt(item, "state", "userId")],
     account: [textAt(item, "event", "accountId"), linked],
     "company-account": [textAt(item, "event", "companyAccountId")],
   };

@@ -2,7 +2,7 @@ import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent } from "../../domain/core/failures.ts";
 import { type Fields, textOf } from "../../domain/core/parse.ts";
-import { isUnordered, parseEvent } from "../../domain/event/events.ts";
+import { parseEvent } from "../../domain/event/events.ts";
 import { parseReceipts } from "../../domain/event/receipts.ts";
 import { ownerOf } from "../../domain/event/subjects.ts";
 import { parseDocument } from "../../domain/fetch/document.ts";
@@ -84,12 +84,9 @@ function imagesOf(change: Change): readonly [before: Fields | undefined, after: 
   switch (change.of) {
     case "event": {
       const { event, receipts, countBefore } = change;
-      const key = eventKey(ownerOf(event), event.id);
-      const after = { ...key, event, receipts, weak: isUnordered(event) };
-      return [
-        countBefore === 0 ? undefined : { ...after, receipts: { ...receipts, count: countBefore } },
-        after,
-      ];
+      const item = { ...eventKey(ownerOf(event), event.id), event };
+      const before = { ...item, receipts: { ...receipts, count: countBefore } };
+      return [countBefore === 0 ? undefined : before, { ...item, receipts }];
     }
     case "state": {
       const { before, after } = change;

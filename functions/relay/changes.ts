@@ -1,11 +1,12 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { linkTable } from "../../adapters/dynamodb/links.ts";
 import { sharedReads } from "../../adapters/dynamodb/shared-reads.ts";
+import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { findErased } from "../../adapters/erasure/tombstones.ts";
-import { linkTable } from "../../adapters/s3/links.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { parseJson, textOf } from "../../domain/core/parse.ts";
 import { parseReadByRange } from "../../domain/fetch/provider-settings.ts";
@@ -24,13 +25,14 @@ const subscribers = joinQueues(parseSubscribers(settings.subscribers), queues);
 
 const send = sqsSender(new SQSClient({}));
 const tableName = variable("TABLE_NAME");
+const shared = { read: sharedReads(table, tableName), write: sharedWrites(table, tableName) };
 const digestOf = subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN"));
 
 const handle = sanitizeErrors(
   relay({
-    versionedRecords: versionedRecords(table, tableName),
-    link: linkTable(table, tableName),
-    findErased: findErased(sharedReads(table, tableName), digestOf),
+    versionedRecords: versionedRecords(table, tableName, shared),
+    link: linkTable(shared.write),
+    findErased: findErased(shared.read, digestOf),
     outbox: outbox(
       send,
       { fetch: variable("FETCH_QUEUE_URL"), erase: variable("ERASE_QUEUE_URL") },

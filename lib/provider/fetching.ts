@@ -8,7 +8,7 @@ import {
   longestOutageInHours,
   maxReceiveCount,
 } from "../../domain/fetch/waiting.ts";
-import { allow, consumeQueue } from "../function/permissions.ts";
+import { allow, consumeQueue, writeStatements } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { visibilityFor, WorkQueue } from "../receiving/work-queue.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -109,11 +109,10 @@ export class Fetching extends Construct {
           [
             "dynamodb:BatchGetItem",
             "dynamodb:GetItem",
-            "dynamodb:PartiQLInsert",
-            "dynamodb:PartiQLUpdate",
             "dynamodb:PutItem",
             "dynamodb:Query",
             "dynamodb:UpdateItem",
+            ...writeStatements,
           ],
           [table.table.tableArn],
         ),

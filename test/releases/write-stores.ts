@@ -2,6 +2,8 @@ import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { dataClaims } from "../../adapters/dynamodb/claims.ts";
 import { contentOf, contentStore } from "../../adapters/dynamodb/document-store.ts";
 import { eventTable } from "../../adapters/dynamodb/event-table.ts";
+import { linkTable } from "../../adapters/dynamodb/links.ts";
+import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { erasureLogWriter } from "../../adapters/erasure/erasure-log.ts";
 import { keepReport } from "../../adapters/erasure/erasure-report.ts";
@@ -11,7 +13,6 @@ import { rateLimiter } from "../../adapters/provider/rate-limiter.ts";
 import { refusalNote } from "../../adapters/provider/refusal-note.ts";
 import { sharedBreaker } from "../../adapters/provider/shared-breaker.ts";
 import { keptPages } from "../../adapters/s3/kept-pages.ts";
-import { linkTable } from "../../adapters/s3/links.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { setToken, tokenSecret } from "../../adapters/secrets/token-secret.ts";
 import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
@@ -21,6 +22,7 @@ import { advance, startRun, turnPage } from "../../domain/reconcile/reconciliati
 import type { DeadLetter } from "../../domain/recovery/dead-letter.ts";
 import { eraseTask } from "../../domain/recovery/erasure.ts";
 import type { TestBucket, TestSystem, TestTable } from "../support/engines.ts";
+import { receiptOf } from "../support/receipt.ts";
 import { at, event, income, known, noon, ranged, subject, user } from "./sample-subjects.ts";
 import type { Samples } from "./samples.ts";
 
@@ -46,12 +48,12 @@ export async function itemSamples(
 ): Promise<Samples> {
   const { dynamodb } = system;
   const kept = versionedRecords(dynamodb, table.name);
-  await eventTable(dynamodb, table.name, 90)({ event, body: { as: "text", text: "{}" } });
+  await eventTable(dynamodb, table.name, 90)([receiptOf(event, undefined, "m1")]);
   await kept.state(subject, () => known.state);
   await kept.document(subject, ranged, () => known.ranged);
   // A revision is written only over the one before it.
   await kept.document(subject, income, () => ({ ...known.fetched, version: 1 }));
-  await linkTable(dynamodb, table.name)(user.id, subject.id);
+  await linkTable(sharedWrites(dynamodb, table.name))(user.id, subject.id);
   const store = contentStore(dynamodb, table.name, overflowBucket(bucket.name));
   await store(subject, income, 1, contentOf('{"gross":12.50}'));
   await store(subject, ranged, 1, contentOf(largeData));

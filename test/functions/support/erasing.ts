@@ -1,13 +1,14 @@
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { contentStore } from "../../../adapters/dynamodb/document-store.ts";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
+import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { erasableRecords } from "../../../adapters/erasure/erasable-records.ts";
 import { erasureLogWriter } from "../../../adapters/erasure/erasure-log.ts";
 import { keepReport } from "../../../adapters/erasure/erasure-report.ts";
 import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
 import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
-import { linkTable } from "../../../adapters/s3/links.ts";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";
@@ -95,7 +96,7 @@ function storing(system: TestSystem, { name }: TestTable, bucket: string) {
   const overflow = overflowBucket(bucket);
   return {
     record: eventTable(system.dynamodb, name, 30),
-    link: linkTable(system.dynamodb, name),
+    link: linkTable(sharedWrites(system.dynamodb, name)),
     versionedRecords: versionedRecords(system.dynamodb, name),
     storeContent: contentStore(system.dynamodb, name, overflow),
     overflow,

@@ -9,7 +9,11 @@ export type StatementError = {
     | "ProvisionedThroughputExceeded"
     | "RequestLimitExceeded"
     | "TransactionConflict"
-    | "InternalServerError";
+    | "InternalServerError"
+    | "ItemCollectionSizeLimitExceeded"
+    | "ResourceNotFound"
+    | "AccessDenied"
+    | "ValidationError";
   readonly message: string;
 };
 

@@ -1,0 +1,13 @@
+import { itemVersion } from "./items.ts";
+import { linkKey } from "./keys.ts";
+import type { WriteItem } from "./shared-writes.ts";
+
+/** Joins an account to its user; the same link may be written again. */
+export type Link = (userId: string, accountId: string) => Promise<void>;
+
+export function linkTable(write: WriteItem): Link {
+  return async (userId, accountId) => {
+    const attributes = { schemaVersion: itemVersion };
+    await write({ kind: "insert", key: linkKey(userId, accountId), attributes });
+  };
+}
