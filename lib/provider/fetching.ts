@@ -2,12 +2,7 @@ import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
-import {
-  type GiveUpLimits,
-  giveUpLimits,
-  longestOutageInHours,
-  maxReceiveCount,
-} from "../../domain/fetch/waiting.ts";
+import { maxReceiveCount } from "../../domain/fetch/waiting.ts";
 import { allow, consumeQueue, writeStatements } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { visibilityFor, WorkQueue } from "../receiving/work-queue.ts";
@@ -49,8 +44,6 @@ export class Fetching extends Construct {
     const waiting = { settings, visibilityTimeout, receives: maxReceiveCount };
     this.work = new WorkQueue(this, "Work", { ...waiting, fifo: true });
     this.checks = new WorkQueue(this, "Checks", waiting);
-    const limits = giveUpLimits(this.work.retention.toSeconds());
-    checkLongestOutage(settings, limits);
     this.fetch = this.#addFunction(props);
     this.down = new ProviderAlarm(this, "Alarms", this.fetch, settings).down;
     new FetchAlarms(this, "Backlog", this, settings);
@@ -123,15 +116,4 @@ export class Fetching extends Construct {
       ],
     });
   }
-}
-
-/** @throws where tasks would be given up before the longest outage is over */
-function checkLongestOutage({ fetch }: Settings, limits: GiveUpLimits): void {
-  const longest = longestOutageInHours(fetch.retry.maxSeconds, limits);
-  if (fetch.longestOutageHours <= longest) return;
-  throw new Error(
-    `fetch.longestOutageHours: ${fetch.longestOutageHours} is too long. A task that waits at most ` +
-      `${fetch.retry.maxSeconds} seconds at a time (fetch.retry.maxSeconds) is given up after ${longest} hours: ` +
-      "set it to at most that, or let tasks wait longer, up to 900 seconds.",
-  );
 }

@@ -1,6 +1,7 @@
 import { webhookKinds } from "../../domain/event/events.ts";
 import { headersOf } from "../../domain/event/mapping.ts";
 import { longestCallInSeconds, longestRunInSeconds } from "../../domain/fetch/provider-settings.ts";
+import { giveUpLimits, longestOutageInHours } from "../../domain/fetch/waiting.ts";
 import { isPlaceholder, isPrivate } from "./provider-schema.ts";
 import type { Stage } from "./stage-schema.ts";
 
@@ -22,6 +23,14 @@ export const secretStaysBehind = {
   path: ["webhooks", "secretHeader"],
   error: "carries the secret, which goes to no queue, but the mapping reads it; name another header there",
 };
+
+/** SQS keeps a message for so long at most. */
+const longestRetentionInSeconds = 14 * 86_400;
+
+/** How long the provider may fail, in hours, before tasks that wait for it are given up. */
+function longestOutageOf({ retry }: Pick<Stage["fetch"], "retry">): number {
+  return longestOutageInHours(retry.maxSeconds, giveUpLimits(longestRetentionInSeconds));
+}
 
 /** What must hold between settings of different parts. */
 export const crossChecks: readonly CrossCheck[] = [
@@ -55,6 +64,14 @@ export const crossChecks: readonly CrossCheck[] = [
     }),
   ),
   { reads: ["mapping", "webhooks"], ...secretStaysBehind },
+  {
+    reads: ["production", "fetch"],
+    holds: ({ production, fetch }) => !production || fetch.longestOutageHours <= longestOutageOf(fetch),
+    path: ["fetch", "longestOutageHours"],
+    error:
+      "is longer than tasks can wait for fetch.retry.maxSeconds at a time before SQS gives them up; " +
+      "lower it, or raise fetch.retry.maxSeconds to up to 900",
+  },
   {
     reads: ["webhooks", "retention"],
     holds: ({ webhooks, retention }) => retention.eventsDays * 24 > webhooks.retryHours,

@@ -2,6 +2,7 @@ import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { deadLetterQueuesOf, outputOf } from "../outputs.ts";
 import { queueDepth } from "../sources/queue-depth.ts";
 import type { LocalStack } from "../stack.ts";
+import { fifoOrder } from "./fifo-order.ts";
 
 const ofSomebodyElse = "of somebody else";
 
@@ -13,7 +14,9 @@ export async function putDeadLetters(sqs: SQSClient, stack: LocalStack, userId: 
   const own = outputOf(stack, "EraseQueueUrl");
   for (const { url, source } of deadLetterQueuesOf(stack)) {
     const bodies = source === own ? [ofSomebodyElse] : [ofSomebodyElse, JSON.stringify({ user: userId })];
-    for (const MessageBody of bodies) await sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody }));
+    for (const MessageBody of bodies) {
+      await sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody, ...fifoOrder(url) }));
+    }
   }
 }
 

@@ -10,6 +10,7 @@ import { type Account, poster, sendBadInput } from "./bad-input.ts";
 import { type Found, findLosses } from "./compare.ts";
 import { createErasable, type Erased, eraseUser, findRemainsOf, sendLargeBodiesOf } from "./erasure.ts";
 import { type Expectation, identityOf } from "./expectation.ts";
+import { fifoOrder } from "./fifo-order.ts";
 import { type Kills, killEachOnce } from "./kills.ts";
 import { refuseEachOnce } from "./parking.ts";
 import { type Access, readObjects, readSubscriber, readTable } from "./snapshot.ts";
@@ -178,7 +179,7 @@ async function invokeUntilHealed(stack: LocalStack, kills: Kills, outputs: reado
 async function sendTask(access: System["access"], QueueUrl: string, MessageBody: string): Promise<void> {
   const client = new SQSClient(access);
   try {
-    await client.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+    await client.send(new SendMessageCommand({ QueueUrl, MessageBody, ...fifoOrder(QueueUrl) }));
   } finally {
     client.destroy();
   }

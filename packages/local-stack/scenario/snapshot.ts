@@ -12,6 +12,7 @@ import {
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { z } from "zod";
 import { queueDepth } from "../sources/queue-depth.ts";
+import { Freshness } from "./freshness.ts";
 
 /** How the engines are reached from outside of the pipeline. */
 export type Access = {
@@ -26,12 +27,28 @@ const knownConnection = z.object({
   unconfirmed: z.boolean(),
 });
 const eventItem = z.object({
-  event: z.object({ id: z.string(), type: z.string(), reconciled: z.boolean().default(false) }),
-  receipts: z.object({ count: z.number() }),
+  event: z.object({
+    id: z.string(),
+    type: z.string(),
+    reconciled: z.boolean().default(false),
+    accountId: z.string().optional(),
+    companyAccountId: z.string().optional(),
+    endpoint: z.string().optional(),
+    dataAvailable: z.boolean().default(true),
+    dateStart: z.string().optional(),
+    dateEnd: z.string().optional(),
+  }),
+  receipts: z.object({ count: z.number(), since: z.number() }),
 });
 const stateItem = z.object({ state: knownConnection });
-const contentItem = z.object({ content: z.string().optional(), object: z.string().optional() });
-const dataItem = z.object({ data: z.object({ wanted: z.number(), done: z.number() }) });
+const documentItem = z.object({
+  document: z.object({
+    asOf: z.number(),
+    codec: z.enum(["gzip", "identity"]).default("identity"),
+    content: z.instanceof(Uint8Array).optional(),
+    object: z.string().optional(),
+  }),
+});
 const keyed = z.object({ pk: z.string(), sk: z.string() });
 const message = z.object({ id: z.string(), type: z.string() });
 
@@ -65,11 +82,9 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
   const users = new Set<string>();
   const accounts = new Map<string, KnownConnection>();
   const companyAccounts = new Map<string, KnownConnection>();
-  const stored = new Set<string>();
   const contents = new Map<string, string>();
   const objects = new Map<string, string>();
-  const fetched = new Set<string>();
-  const behind = new Set<string>();
+  const freshness = new Freshness();
   try {
     for await (const { Items = [] } of paginateScan(
       { client },
@@ -85,30 +100,30 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
         const dataName = `${id}/${endpoint}`;
         if (sort === "EVENT") {
           const { event, receipts } = eventItem.parse(item);
+          freshness.addEvent(event, receipts.since);
           events.set(event.id, { type: event.type, reconciled: event.reconciled, receipts: receipts.count });
         } else if (sort === "STATE") {
           const { state } = stateItem.parse(item);
           if (partition === "USER") users.add(id);
           if (partition === "ACCOUNT") accounts.set(id, state);
           if (partition === "COMPANY") companyAccounts.set(id, state);
-        } else if (sort === "CONTENT") {
-          stored.add(dataName);
-          const { content, object } = contentItem.parse(item);
-          if (content !== undefined) contents.set(dataName, content);
+        } else if (sort === "DOCUMENT") {
+          const { asOf, codec, content, object } = documentItem.parse(item).document;
+          freshness.addDocument(id, sk, asOf);
+          if (content !== undefined) contents.set(dataName, textOf(content, codec));
           if (object !== undefined) objects.set(dataName, object);
-        } else if (sort === "DATA") {
-          const { wanted, done } = dataItem.parse(item).data;
-          if (done > 0) fetched.add(dataName);
-          if (done < wanted) behind.add(dataName);
         }
       }
     }
   } finally {
     client.destroy();
   }
-  const upToDate = fetched.difference(behind);
-  const data = stored.intersection(upToDate);
-  return { events, users, accounts, companyAccounts, data, contents, objects, fetches: upToDate.size };
+  const data = freshness.upToDate();
+  return { events, users, accounts, companyAccounts, data, contents, objects, fetches: data.size };
+}
+
+function textOf(content: Uint8Array, codec: "gzip" | "identity"): string {
+  return Buffer.from(codec === "gzip" ? gunzipSync(content) : content).toString();
 }
 
 /** The texts of what lies in the bucket, compressed. */

@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { askForErasure } from "@income-events/local-stack/scenario/erasure.ts";
+import { fifoOrder } from "@income-events/local-stack/scenario/fifo-order.ts";
 import { queueDepth } from "@income-events/local-stack/sources/queue-depth.ts";
 import type { ChaosSystem } from "../system.ts";
 import { sendRound } from "./send-round.ts";
@@ -42,7 +43,8 @@ export function keepLoading(system: ChaosSystem, progress: (step: string) => voi
       brought += 1;
       const users = await sendRound(provider, brought);
       const MessageBody = unreadableTask;
-      await sqs.send(new SendMessageCommand({ QueueUrl: outputOf(stack, "FetchQueueUrl"), MessageBody }));
+      const QueueUrl = outputOf(stack, "FetchQueueUrl");
+      await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, ...fifoOrder(QueueUrl) }));
       // What comes late of who was erased leads to more erasures: they must not pile up.
       const waiting = await queueDepth(sqs, outputOf(stack, "EraseQueueUrl"));
       for (const userId of erasable.splice(0, maxErasures - waiting)) await erase(userId);
