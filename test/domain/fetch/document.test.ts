@@ -8,7 +8,11 @@ const range = { start: "2026-01-01", end: "2026-01-31" };
 
 describe("a document after a call", () => {
   it("says what was read, as of when, for which messages and of whose data", () => {
-    const task = documentTask(account, { endpoint: "income" }, 5, { cause: "e.1", correlationId: "e", userId });
+    const task = documentTask(account, { endpoint: "income" }, 5, {
+      cause: "e.1",
+      correlationId: "e",
+      userId,
+    });
     const found = { digest: "d", size: 7 };
     expect(documentAfter(undefined, { asOf: 10, by: ["m"], task }, found)).toEqual({
       subject: account,
@@ -86,7 +90,9 @@ describe("a stored document", () => {
   it("is refused by the name of the field that is wrong", () => {
     const stored = documentRead(undefined, "d", { asOf: 1 });
     for (const field of ["subject", "endpoint", "asOf", "by", "announced"]) {
-      expect(() => parseDocument({ ...stored, [field]: null }), field).toThrow(new RegExp(`^${field}: expected`));
+      expect(() => parseDocument({ ...stored, [field]: null }), field).toThrow(
+        new RegExp(`^${field}: expected`),
+      );
     }
     expect(() => parseDocument([])).toThrow("document: expected an object");
   });

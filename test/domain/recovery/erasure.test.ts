@@ -15,7 +15,7 @@ import {
   writeEraseTask,
 } from "../../../domain/recovery/erasure.ts";
 import type { State } from "../../../domain/state/state.ts";
-import { account, applied, eventOf, userId } from "../samples.ts";
+import { account, applied, documentRead, eventChange, eventOf, userId } from "../samples.ts";
 
 const subject: fc.Arbitrary<Subject> = fc.record({
   kind: fc.constantFrom("user", "account", "company-account"),
@@ -79,7 +79,7 @@ describe("a change", () => {
     companyAccountId: "c",
     receivedAt: "2026-11-21T12:00:00.000Z",
   };
-  const change = { of: "event", event, receipts: 1 } as const;
+  const change = eventChange(event);
   const [user, company]: readonly Subject[] = [
     { kind: "user", id: "u" },
     { kind: "company-account", id: "c" },
@@ -115,17 +115,13 @@ describe("a change", () => {
     ]);
   });
 
-  it("of data speaks of its account, and of the user whom its latest event names", () => {
-    const announced = { of: "data", before: undefined } as const;
-    const document = { subject: account, endpoint: "income", version: 1, wanted: 1, done: 0, judged: [] };
-    const latest = { cause: "event", event: { ...event, userId }, outcome: "applied" } as const;
-    expect(subjectsIn({ ...announced, after: { ...document, latest } })).toEqual([
-      account,
-      { kind: "user", id: userId },
-    ]);
-    expect(subjectsIn({ ...announced, after: { ...document, latest: { cause: "again" } } })).toEqual([
-      account,
-    ]);
+  it("of a document speaks of its account, and of the user whose data it is", () => {
+    const speaksOf = (ids: { userId?: string }) => {
+      const after = documentRead(undefined, "digest", { asOf: 1, ...ids });
+      return subjectsIn({ of: "document", before: undefined, after });
+    };
+    expect(speaksOf({ userId })).toEqual([account, { kind: "user", id: userId }]);
+    expect(speaksOf({})).toEqual([account]);
   });
 
   it("that arrives late is a task of the user, whomever else of it is erased, from its beginning", () => {
@@ -165,6 +161,6 @@ describe("a deletion at the provider", () => {
   it("of an account erases nobody, nor does a change of anything else", () => {
     expect(erasureOnDeletion(change(undefined, { ...ofUser(true), subject: account }))).toBeUndefined();
     const event = eventOf("account.deleted", { eventId: "e" });
-    expect(erasureOnDeletion({ of: "event", event, receipts: 1 })).toBeUndefined();
+    expect(erasureOnDeletion(eventChange(event))).toBeUndefined();
   });
 });
