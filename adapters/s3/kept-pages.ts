@@ -34,7 +34,7 @@ export function keptPages(bucket: OverflowBucket): KeptPages {
       await bucket.put(keyOf(of), await compress([head, lineEnd, ...items]));
     },
     // Who writes pages may not delete them.
-    forget: (of) => bucket.put(keyOf(of), ""),
+    forget: (of) => bucket.put(keyOf(of), new Uint8Array()),
     find: async (of) => {
       const compressed = await bucket.find(keyOf(of));
       if (compressed === undefined || compressed.byteLength === 0) return undefined;

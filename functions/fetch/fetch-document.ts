@@ -114,7 +114,9 @@ function resultOf(
   now: number,
 ): TaskResult {
   if (!isCovered) {
-    return isVoid(task, document, now) ? "void" : failureOf(waiting("came while its document was read", 1));
+    return isVoid(task, document, now)
+      ? "void"
+      : failureOf(waiting("came while its document was read", 1, 0));
   }
   const outcome = outcomeOfWrite(answer, task, document, now);
   if (outcome === "done") return "done";

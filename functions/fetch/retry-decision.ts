@@ -45,9 +45,9 @@ function secondsOf(
   { baseSeconds, maxSeconds }: RetrySettings,
   random: number,
 ): number {
-  const atLeastSeconds = delayInSeconds;
-  // What says how far to spread is no attempt of its own: it waits for what comes without it.
-  if (spreadInSeconds === undefined)
-    return waitFor(receives, { baseSeconds, maxSeconds, atLeastSeconds }, random);
-  return Math.max(1, Math.min(maxSeconds, Math.ceil(delayInSeconds + spreadInSeconds * random)));
+  const backOff = waitFor(receives, { baseSeconds, maxSeconds, atLeastSeconds: delayInSeconds }, random);
+  if (spreadInSeconds === undefined) return backOff;
+  const asked = Math.max(1, Math.min(maxSeconds, Math.ceil(delayInSeconds + spreadInSeconds * random)));
+  // What may be long in coming, a token for example, must not use up the receives.
+  return spreadInSeconds === 0 ? asked : Math.max(asked, backOff);
 }

@@ -2,6 +2,9 @@ import { createHash } from "node:crypto";
 import type { EventType, IncomeEvent } from "../../domain/event/events.ts";
 import type { Receipts } from "../../domain/event/receipts.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
+import { type Document, documentAfter } from "../../domain/fetch/document.ts";
+import type { DataName } from "../../domain/fetch/document-name.ts";
+import { documentTask } from "../../domain/fetch/task.ts";
 import { applyEvent, type State } from "../../domain/state/state.ts";
 
 /** Shapes that the tests of the domain share. */
@@ -31,6 +34,23 @@ export function receiptsOf(count = 1): Receipts {
 /** The change by which the table announces an event's receipt. */
 export function eventChange(event: IncomeEvent, count = 1, countBefore = count - 1) {
   return { of: "event", event, receipts: receiptsOf(count), countBefore } as const;
+}
+
+/** A call for a document, and what led to it. */
+type Call = {
+  readonly asOf: number;
+  readonly by?: readonly string[];
+  readonly subject?: Subject;
+  readonly name?: DataName;
+  readonly correlationId?: string;
+  readonly userId?: string;
+};
+
+/** The account's document after a call for it. @param digest of what the provider had; undefined where it had none */
+export function documentRead(known: Document | undefined, digest: string | undefined, call: Call): Document {
+  const { asOf, by = [], subject = account, name = { endpoint: "income" }, correlationId, userId } = call;
+  const task = documentTask(subject, name, 0, { cause: "test", correlationId, userId });
+  return documentAfter(known, { asOf, by, task }, digest === undefined ? undefined : { digest, size: 2 });
 }
 
 export const minute = (value: number) => new Date(Date.UTC(2026, 0, 1, 0, value)).toISOString();

@@ -1,13 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
+import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { type DocumentRecord, requestFetchFor } from "../../../domain/fetch/document.ts";
-import type { DataName } from "../../../domain/fetch/document-name.ts";
 import type { State } from "../../../domain/state/state.ts";
 import {
   describeOnEachTable,
@@ -28,7 +26,7 @@ function stateOf(subject: Subject, version: number, facts: Partial<State> = {}):
   };
 }
 
-await describeOnEachTable("revisions", (tables) => {
+await describeOnEachTable("versioned records", (tables) => {
   let system: TestSystem;
   let table: TestTable;
   let known: VersionedRecords;
@@ -58,60 +56,14 @@ await describeOnEachTable("revisions", (tables) => {
       pk: `ACCOUNT#${subject.id}`,
       sk: "STATE",
       schemaVersion: 1,
-      version: 1,
       state: first,
     });
   });
 
-  test("a document's version is kept beside those of other endpoints", async () => {
-    const documentOf = (endpoint: string): DocumentRecord => ({
-      subject,
-      endpoint,
-      version: 1,
-      wanted: 2,
-      done: 1,
-      content: "digest",
-      judged: ["mark.1"],
-      latest: { cause: "answer", at: "2026-11-21T10:00:00.000Z" },
-    });
-    for (const endpoint of ["income", "profile"])
-      await known.document(subject, { endpoint }, () => documentOf(endpoint));
-    expect(await known.loadDocument(subject, { endpoint: "income" })).toEqual(documentOf("income"));
-    expect(await known.loadDocument(subject, { endpoint: "profile" })).toEqual(documentOf("profile"));
-    expect(await known.loadDocument(subject, { endpoint: "trips" })).toBeUndefined();
-  });
-
-  test("all documents of a subject are found, ranges and further pages too, and no one else's", async () => {
-    // Three of these are more than a page of a query holds.
-    const judged = ["x".repeat(380_000)];
-    const range = { start: "2026-01-01", end: "2026-01-31" };
-    const names: DataName[] = [
-      { endpoint: "income" },
-      { endpoint: "income", range },
-      { endpoint: "profile" },
-    ];
-    for (const name of names) {
-      await known.document(subject, name, (before) => {
-        const requested = requestFetchFor(before, subject, name, { key: "test" });
-        return requested && { ...requested, judged };
-      });
-    }
-    await known.state(subject, next);
-    const stranger: Subject = { kind: "account", id: `${subject.id}#` };
-    await known.document(stranger, { endpoint: "income" }, (before) =>
-      requestFetchFor(before, stranger, { endpoint: "income" }, { key: "test" }),
-    );
-    const found = await known.loadDocuments(subject);
-    expect(
-      found.map(({ endpoint, range: of }) => (of === undefined ? { endpoint } : { endpoint, range: of })),
-    ).toEqual(names);
-    expect(await known.loadDocuments({ kind: "account", id: "nobody" })).toEqual([]);
-  });
-
   test("a change to nothing writes nothing", async () => {
-    const before = system.calls().get("test dynamodb:PutItem") ?? 0;
+    const before = system.calls().get("test dynamodb:BatchExecuteStatement") ?? 0;
     await known.state(subject, () => undefined);
-    expect(system.calls().get("test dynamodb:PutItem") ?? 0).toBe(before);
+    expect(system.calls().get("test dynamodb:BatchExecuteStatement") ?? 0).toBe(before);
     expect(await known.loadState(subject)).toBeUndefined();
   });
 
@@ -140,12 +92,13 @@ await describeOnEachTable("revisions", (tables) => {
   test("a writer who loses each time is asked to retry after a while", async () => {
     let tries = 0;
     const losing = system.intercept(async ({ action }, phase) => {
-      if (action !== "dynamodb:PutItem" || phase !== "before") return undefined;
+      if (action !== "dynamodb:BatchExecuteStatement" || phase !== "before") return undefined;
       tries += 1;
-      return { status: 400, errorType: "ConditionalCheckFailedException", message: "another was faster" };
+      const answer = { Responses: [{ Error: { Code: "ConditionalCheckFailed" } }] };
+      return { times: 0, answer: () => JSON.stringify(answer) };
     });
     await expect(known.state(subject, next)).rejects.toMatchObject({
-      failure: { kind: "retryable", reason: "record contended", delayInSeconds: 1 },
+      failure: { kind: "retryable", reason: "state contended", delayInSeconds: 1 },
     });
     losing();
     expect(tries).toBe(8);
@@ -156,7 +109,7 @@ await describeOnEachTable("revisions", (tables) => {
     const seen: (number | undefined)[] = [];
     let gone = false;
     const working = system.intercept(async ({ action }, phase) => {
-      if (action !== "dynamodb:PutItem" || phase !== "before" || gone) return undefined;
+      if (action !== "dynamodb:BatchExecuteStatement" || phase !== "before" || gone) return undefined;
       gone = true;
       const Key = marshall({ pk: `ACCOUNT#${subject.id}`, sk: "STATE" });
       await system.dynamodb.send(new DeleteItemCommand({ TableName: table.name, Key }));
@@ -175,7 +128,7 @@ await describeOnEachTable("revisions", (tables) => {
     const seen: (number | undefined)[] = [];
     let hasCome = false;
     const working = system.intercept(async ({ action }, phase) => {
-      if (action !== "dynamodb:PutItem" || phase !== "before" || hasCome) return undefined;
+      if (action !== "dynamodb:BatchExecuteStatement" || phase !== "before" || hasCome) return undefined;
       hasCome = true;
       await known.state(subject, () => stateOf(subject, 1, { connected: true }));
       return undefined;
@@ -190,26 +143,24 @@ await describeOnEachTable("revisions", (tables) => {
   });
 
   describe("records that are read ahead", () => {
-    const name = { endpoint: "income" };
     const reads = () => system.calls().get("test dynamodb:BatchGetItem") ?? 0;
-    const raised = (before: DocumentRecord | undefined) =>
-      requestFetchFor(before, subject, name, { key: `${before?.version ?? 0}` });
 
     test("cost one request, however many they are and however often each is updated", async () => {
-      await known.document(subject, name, raised);
+      const other: Subject = { kind: "account", id: randomUUID() };
+      await known.state(other, () => stateOf(other, 1));
       const before = reads();
-      const revise = await known.readAhead([{ subject }, { subject }, { subject, name }]);
+      const revise = await known.readAhead([subject, subject, other]);
       for (let time = 1; time <= 3; time += 1) {
         await revise.state(subject, next);
-        await revise.document(subject, name, raised);
+        await revise.state(other, (state) => stateOf(other, (state?.version ?? 0) + 1));
       }
       expect(reads() - before).toBe(1);
       expect(await known.loadState(subject)).toMatchObject({ version: 3 });
-      expect(await known.loadDocument(subject, name)).toMatchObject({ version: 4, wanted: 4 });
+      expect(await known.loadState(other)).toMatchObject({ version: 4 });
     });
 
     test("are read again where another was faster, and no update is lost", async () => {
-      const revise = await known.readAhead([{ subject }]);
+      const revise = await known.readAhead([subject]);
       await known.state(subject, () => stateOf(subject, 1, { userId: "u" }));
       const seen: (number | undefined)[] = [];
       await revise.state(subject, (state) => {
@@ -223,7 +174,7 @@ await describeOnEachTable("revisions", (tables) => {
     test("are read in their turn where they could not be", async () => {
       await known.state(subject, next);
       const end = system.fail("dynamodb:BatchGetItem");
-      const revise = await known.readAhead([{ subject }]);
+      const revise = await known.readAhead([subject]);
       await expect(revise.state(subject, next)).rejects.toThrow("injected by the test");
       end();
       await revise.state(subject, next);
@@ -254,14 +205,16 @@ await describeOnEachTable("revisions", (tables) => {
   });
 
   test("an item that no release of ours wrote is a failure that names the field, not a state", async () => {
-    await known.state(subject, () => ({ ...stateOf(subject, 1), subject: { ...subject, id: "" } }));
+    const key = { pk: `ACCOUNT#${subject.id}`, sk: "STATE" };
+    const Item = marshall({ ...key, schemaVersion: 1, state: { subject: { ...subject, id: "" } } });
+    await system.dynamodb.send(new PutItemCommand({ TableName: table.name, Item }));
     await expect(known.loadState(subject)).rejects.toMatchObject({
       failure: { kind: "permanent", reason: "id: expected a text" },
     });
   });
 
   test("another failure of the table is thrown as it is, and not tried again", async () => {
-    const working = system.fail("dynamodb:PutItem");
+    const working = system.fail("dynamodb:BatchExecuteStatement");
     await expect(known.state(subject, next)).rejects.toThrow("injected by the test");
     working();
   });

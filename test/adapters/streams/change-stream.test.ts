@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readChange, writeChange } from "../../../adapters/streams/change-stream.ts";
-import { fetched, requestFetch } from "../../../domain/fetch/document.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
-import { account, at, eventChange, eventOf, minute } from "../../domain/samples.ts";
+import { documentRead, eventChange, eventOf, minute } from "../../domain/samples.ts";
 
 const event = fc
   .record({
@@ -25,16 +24,16 @@ const event = fc
 const change = fc.tuple(event, event, fc.integer({ min: 1, max: 9 })).chain(([one, other, receipts]) => {
   const state = applyEvent(undefined, one, 1);
   const name = { endpoint: "income", range: { start: "2026-01-01", end: "2026-01-31" } };
-  const document = requestFetch(undefined, account, name, { event: one, receipts: 1 });
-  const changes: Change[] = [eventChange(one, receipts), eventChange(one, receipts, 0)];
+  const first = documentRead(undefined, "digest", { asOf: 5, name, by: ["m1"], correlationId: one.id });
+  const changes: Change[] = [
+    eventChange(one, receipts),
+    eventChange(one, receipts, 0),
+    { of: "document", before: undefined, after: first },
+    { of: "document", before: first, after: documentRead(first, undefined, { asOf: 9, name }) },
+  ];
   for (const before of [undefined, state]) {
     const after = before === undefined ? state : applyEvent(before, other, 1);
     if (after !== undefined) changes.push({ of: "state", before, after });
-  }
-  if (document !== undefined) {
-    changes.push({ of: "data", before: undefined, after: document });
-    const after = fetched(document, 1, "content", { at });
-    if (after !== undefined) changes.push({ of: "data", before: document, after });
   }
   return fc.constantFrom(...changes);
 });

@@ -25,7 +25,6 @@ import {
   subjectKindOf,
   webhookKinds,
 } from "../../../domain/event/events.ts";
-import { readTaskText, resetAttempts, verifyStartTask, writeTask } from "../../../domain/fetch/tasks.ts";
 import { eventOf, userId } from "../samples.ts";
 
 describe("a failure", () => {
@@ -155,48 +154,6 @@ describe("an event", () => {
   });
 });
 
-describe("a task", () => {
-  const task = { schemaVersion: 1, attempts: 0, task: "read", subject: { kind: "account", id: "a" } };
-
-  const due = "2026-03-01T13:00:00.000Z";
-
-  it("that checks a start is read as it was written", () => {
-    const check = verifyStartTask(
-      { kind: "account", id: "a" },
-      3,
-      { income: 0, profile: 2 },
-      { due: new Date(due) },
-    );
-    expect(check).toMatchObject({ task: "check", version: 3, wanted: { income: 0, profile: 2 }, due });
-    expect(readTaskText(writeTask(check))).toEqual(check);
-  });
-
-  it("is refused by the name of the field that is wrong", () => {
-    const read = { ...task, endpoint: "income", wanted: 1 };
-    const broken: [unknown, string][] = [
-      [{ ...task, schemaVersion: "1" }, "schemaVersion: expected a whole number from 1 on"],
-      [{ ...task, task: "dance" }, "task: expected start, read, ask or check"],
-      [{ ...task, task: "check", version: 1, wanted: { income: "1" }, due }, "income: expected a number"],
-      [{ ...task, task: "check", version: 1, wanted: {}, due: "soon" }, "due: expected a date-time"],
-      [{ ...task, endpoint: "income" }, "wanted: expected a number"],
-      [{ ...task, wanted: 1 }, "endpoint: expected a text"],
-      [{ ...task, task: "ask" }, "version: expected a number"],
-      [{ ...task, task: "start", version: "1" }, "version: expected a number"],
-      [{ ...task, attempts: null }, "attempts: expected a number"],
-      [
-        { ...task, subject: { kind: "cat", id: "a" } },
-        "subject.kind: expected user, account or company-account",
-      ],
-      [{ ...read, progress: { from: {}, kept: "k" } }, "noted: expected a number"],
-      [{ ...read, progress: { noted: 1, kept: "k" } }, "from: expected an object"],
-      [{ ...read, progress: { noted: 1, from: { next: "c", pages: 1 } } }, "mark: expected a text"],
-      [[], "the task: expected an object"],
-    ];
-    for (const [value, reason] of broken) expect(() => readTaskText(JSON.stringify(value))).toThrow(reason);
-    expect(() => readTaskText("{")).toThrow("the task is not JSON");
-  });
-});
-
 describe("a failure that is waited for", () => {
   it("says whether a permit or the provider is waited for, and how much later it may come back", () => {
     const common = { kind: "retryable", reason: "later", delayInSeconds: 30 };
@@ -216,18 +173,6 @@ describe("a failure that is waited for", () => {
       status: 409,
     });
     expect(failureOf(permanent("refused"))).not.toHaveProperty("status");
-  });
-});
-
-describe("a task with its attempts reset", () => {
-  it("has no attempts behind it, and no outage", () => {
-    const task = verifyStartTask(
-      { kind: "account", id: "a" },
-      3,
-      { income: 2 },
-      { due: new Date("2026-03-01T12:00:00.000Z") },
-    );
-    expect(resetAttempts({ ...task, attempts: 7, since: "2026-03-01T00:00:00.000Z" })).toEqual(task);
   });
 });
 

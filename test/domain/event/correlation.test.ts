@@ -1,36 +1,28 @@
 import { describe, expect, it } from "vitest";
 import { correlationIdIn } from "../../../domain/event/correlation.ts";
 import { envelopeVersion, writeEnvelope } from "../../../domain/event/envelope.ts";
-import {
-  type DocumentRecord,
-  fetched,
-  requestFetch,
-  requestFetchFor,
-} from "../../../domain/fetch/document.ts";
-import { startTask, type Task, writeTask } from "../../../domain/fetch/tasks.ts";
+import { type FetchTask, stateTask, writeTask } from "../../../domain/fetch/task.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
-import { repairsOfDocument, repairsOfState } from "../../../domain/recovery/repair.ts";
-import type { Change } from "../../../domain/state/change.ts";
-import { correlationOf } from "../../../domain/state/last-change.ts";
-import { replayRecord } from "../../../domain/state/replay.ts";
+import { repairsOfDocument, repairsOfEvent, repairsOfState } from "../../../domain/recovery/repair.ts";
+import { type Change, correlationOfChange } from "../../../domain/state/change.ts";
+import { replayEvent, replayRecord } from "../../../domain/state/replay.ts";
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
-import { account, at, eventOf } from "../samples.ts";
+import { account, at, documentRead, eventChange, eventOf, receiptsOf } from "../samples.ts";
 
-const source = "/income-events/test";
-const income = { endpoint: "income" };
+const settings = { source: "/income-events/test", readByRange: [] };
 
 /** The correlation ids of all that leaves the table with a change. */
 function idsOf(change: Change): readonly (string | undefined)[] {
-  return consequencesOf(change, source).flatMap((each) => {
+  return consequencesOf(change, settings).flatMap((each) => {
     if (each.do === "publish") return [each.message.correlationid];
     return each.do === "call" ? [each.task.correlationId] : [];
   });
 }
 
 /** The task of a change, as another function reads it. */
-function taskOf(change: Change): Task {
-  const [task] = consequencesOf(change, source).flatMap((each) => (each.do === "call" ? [each.task] : []));
+function taskOf(change: Change): FetchTask {
+  const [task] = consequencesOf(change, settings).flatMap((each) => (each.do === "call" ? [each.task] : []));
   if (task === undefined) throw new Error("no task");
   return task;
 }
@@ -41,15 +33,11 @@ function known<T>(value: T | undefined): T {
 }
 
 const ofState = (before: State | undefined, after: State): Change => ({ of: "state", before, after });
-const ofData = (before: DocumentRecord | undefined, after: DocumentRecord): Change => ({
-  of: "data",
-  before,
-  after,
-});
 
 describe("what follows from an event has its id", () => {
   const connected = eventOf("account.connected");
   const disconnected = eventOf("account.disconnected");
+  const updated = eventOf("endpoint.updated", { endpoint: "income" });
   const first = known(applyEvent(undefined, connected, 1));
 
   it("in the message and the task that it leads to itself", () => {
@@ -70,38 +58,37 @@ describe("what follows from an event has its id", () => {
     expect(idsOf(ofState(first, waiting))).toEqual([connected.id]);
   });
 
-  it("in the data that is read because of it, and in its replayed message", () => {
-    const updated = eventOf("endpoint.updated", income);
-    const requested = known(requestFetch(undefined, account, income, { event: updated, receipts: 1 }));
-    expect(idsOf(ofData(undefined, requested))).toEqual([updated.id, updated.id]);
-    const { correlationId } = taskOf(ofData(undefined, requested));
-    const read = known(fetched(requested, 1, "digest", { at, correlationId }));
-    expect(idsOf(ofData(requested, read))).toEqual([updated.id]);
+  it("in the data that is read because of it, and in its replayed message, whatever was read since", () => {
+    expect(idsOf(eventChange(updated))).toEqual([updated.id, updated.id]);
+    const { correlationId = "" } = taskOf(eventChange(updated));
+    const read = documentRead(undefined, "digest", { asOf: 1, correlationId });
+    expect(idsOf({ of: "document", before: undefined, after: read })).toEqual([updated.id]);
 
-    const later = known(
-      requestFetch(read, account, income, {
-        event: eventOf("endpoint.updated", { ...income, eventId: "2" }),
-        receipts: 1,
-      }),
-    );
-    const replayed = replayRecord({ of: "data", before: undefined, after: later }, source);
-    expect(replayed.map(({ message }) => message.correlationid)).toEqual([updated.id]);
+    const later = documentRead(read, "digest", { asOf: 2, correlationId: "another" });
+    const [event, document] = [
+      replayEvent({ event: updated, receipts: receiptsOf(2) }, undefined, settings.source),
+      ...replayRecord({ of: "document", before: undefined, after: later }, settings.source),
+    ];
+    expect([event, document].map((replayed) => replayed?.message.correlationid)).toEqual([
+      updated.id,
+      updated.id,
+    ]);
   });
 
-  it("in data that is read because its start was not answered, and where it brought nothing new", () => {
-    const { correlationId } = taskOf(ofState(undefined, first));
-    const requested = known(requestFetchFor(undefined, account, income, { key: "start.1", correlationId }));
-    expect(idsOf(ofData(undefined, requested))).toEqual([connected.id]);
-    const none = known(fetched(requested, 1, undefined, { at, correlationId }));
-    expect(correlationOf(none.latest)).toBe(connected.id);
+  it("in the change of a document, which is what the relay's log names", () => {
+    const after = documentRead(undefined, "digest", { asOf: 1, correlationId: connected.id });
+    expect(correlationOfChange({ of: "document", before: undefined, after })).toBe(connected.id);
   });
 
   it("in what a repair does again", () => {
     const waiting = known(applyEvent(first, disconnected, 1));
     expect(repairsOfState(waiting, false).flatMap(idsOf)).toContain(disconnected.id);
-    const updated = eventOf("endpoint.updated", income);
-    const requested = known(requestFetch(undefined, account, income, { event: updated, receipts: 1 }));
-    expect(repairsOfDocument(requested).flatMap(idsOf)).toEqual([updated.id]);
+    expect(repairsOfEvent(eventChange(updated), undefined, {}).flatMap(idsOf)).toEqual([
+      updated.id,
+      updated.id,
+    ]);
+    const read = documentRead(undefined, "digest", { asOf: 1, correlationId: updated.id });
+    expect(repairsOfDocument(read).flatMap(idsOf)).toEqual([updated.id]);
   });
 });
 
@@ -113,13 +100,13 @@ describe("a message of a queue", () => {
     const receivedAt = at.toISOString();
     const envelope = { schemaVersion: envelopeVersion, kind: "users", id, receivedAt, body } as const;
     expect(correlationIdIn(writeEnvelope(envelope))).toBe(id);
-    expect(correlationIdIn(writeTask(startTask(account, 1, id)))).toBe(id);
+    expect(correlationIdIn(writeTask(stateTask("startFetch", account, 1, { correlationId: id })))).toBe(id);
     expect(correlationIdIn(writeEraseTask(eraseTask(account, "operator", [], id)))).toBe(id);
     const late = { ...eraseTask(account, "arrived late"), correlationId: id };
     expect(correlationIdIn(writeEraseTask(late))).toBe(id);
   });
 
-  it.each(["", "no JSON", "[]", "null", '{"id":7}', writeTask(startTask(account, 1))])(
+  it.each(["", "no JSON", "[]", "null", '{"id":7}', writeTask(stateTask("startFetch", account, 1, {}))])(
     "may have none: %s",
     (text) => {
       expect(correlationIdIn(text)).toBeUndefined();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { progressOf } from "../../../domain/event/event-progress.ts";
 import type { EventAttributes, IncomeEvent } from "../../../domain/event/events.ts";
-import { requestFetch } from "../../../domain/fetch/document.ts";
+import type { Document } from "../../../domain/fetch/document.ts";
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
+import { documentRead, receiptsOf } from "../samples.ts";
 
-const account = { kind: "account", id: "a" } as const;
 const event = (name: string, facts: Partial<EventAttributes> = {}): IncomeEvent => ({
   id: name.padEnd(43, "-"),
   kind: "accounts",
@@ -15,7 +15,8 @@ const event = (name: string, facts: Partial<EventAttributes> = {}): IncomeEvent 
 });
 const applyAll = (events: readonly IncomeEvent[]) =>
   events.reduce<State | undefined>((state, each) => applyEvent(state, each, 1) ?? state, undefined);
-const progress = (each: IncomeEvent, state: State | undefined) => progressOf(each, { state, documents: [] });
+const progress = (each: IncomeEvent, state: State | undefined) =>
+  progressOf({ event: each, receipts: receiptsOf() }, { state, documents: [] });
 
 describe("an event", () => {
   const connected = event("connected");
@@ -58,39 +59,33 @@ describe("an event", () => {
 
 describe("an endpoint's event", () => {
   const announced = event("told", { type: "endpoint.updated", endpoint: "income", eventId: "e" });
-  const data = requestFetch(undefined, account, { endpoint: "income" }, { event: announced, receipts: 1 });
-  if (data === undefined) throw new Error("the event wants nothing");
-  const progressWith = (document: object) =>
-    progressOf(announced, { state: undefined, documents: [{ ...data, ...document }] }).state;
+  const receipts = { ...receiptsOf(2), firstAt: 500, since: 1_000 };
+  const progressWith = (documents: readonly Document[], facts: Partial<IncomeEvent> = {}) =>
+    progressOf({ event: { ...announced, ...facts }, receipts }, { state: undefined, documents });
+  const readAt = (asOf: number, name = { endpoint: "income" }) =>
+    documentRead(undefined, undefined, { asOf, name });
 
-  it("is stored until its data is requested", () => {
-    expect(progressOf(announced, { state: applyAll([event("connected")]), documents: [] })).toEqual({
-      state: "stored",
-    });
-    expect(progressWith({ endpoint: "profile" })).toBe("stored");
+  it("is fetching until its document was read since its last receipt, and then done", () => {
+    expect(progressWith([])).toEqual({ state: "fetching", outcome: "applied", version: 500 });
+    expect(progressWith([readAt(999)]).state).toBe("fetching");
+    expect(progressWith([readAt(1_000)])).toEqual({ state: "done", outcome: "applied", version: 500 });
   });
 
-  it("is fetching while more was requested of its data than was read, and then done", () => {
-    expect(progressWith({})).toBe("fetching");
-    expect(progressWith({ done: 1 })).toBe("done");
+  it("waits for the document of its own endpoint", () => {
+    expect(progressWith([readAt(2_000, { endpoint: "profile" })]).state).toBe("fetching");
   });
 
-  it("is found by the document that processed it, whatever dates that is of", () => {
+  it("waits for the document of its range of dates, or for the whole where ranges are not read", () => {
     const range = { start: "2026-01-01", end: "2026-01-31" };
-    const other = { ...data, judged: ["other.1"], wanted: 5 };
-    const documents = [other, { ...data, range, done: 1 }];
-    expect(progressOf(announced, { state: undefined, documents }).state).toBe("done");
+    const dates = { dateStart: range.start, dateEnd: range.end };
+    const ranged = { endpoint: "income", range };
+    expect(progressWith([readAt(2_000), readAt(1, ranged)], dates).state).toBe("fetching");
+    expect(progressWith([readAt(1), readAt(2_000, ranged)], dates).state).toBe("done");
+    expect(progressWith([readAt(2_000)], dates).state).toBe("done");
+    expect(progressWith([readAt(2_000, ranged)]).state).toBe("fetching");
   });
 
   it("waits for nothing where it says that there is no data yet", () => {
-    const none = { ...announced, dataAvailable: false };
-    const requested = requestFetch(
-      data,
-      account,
-      { endpoint: "income" },
-      { event: { ...none, id: "none".padEnd(43, "-") }, receipts: 1 },
-    );
-    if (requested === undefined) throw new Error("the event is not judged");
-    expect(progressOf(none, { state: undefined, documents: [requested] }).state).toBe("done");
+    expect(progressWith([], { dataAvailable: false }).state).toBe("done");
   });
 });

@@ -1,167 +1,99 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { IncomeEvent } from "../../../domain/event/events.ts";
-import {
-  type DocumentRecord,
-  fetched,
-  isFetchedBefore,
-  parseDocumentRecord,
-  requestedOf,
-  requestFetch,
-  requestFetchFor,
-} from "../../../domain/fetch/document.ts";
-import { account, at, eventOf } from "../samples.ts";
+import { type Document, documentAfter, parseDocument } from "../../../domain/fetch/document.ts";
+import { documentTask } from "../../../domain/fetch/task.ts";
+import { account, documentRead, userId } from "../samples.ts";
 
-const endpoint = "income";
-const updated = eventOf("endpoint.updated", { endpoint, dataAvailable: true });
-const other = eventOf("endpoint.updated", { endpoint, dataAvailable: true, dateEnd: "2026-02-01" });
-const empty = eventOf("endpoint.updated", { endpoint, dataAvailable: false });
-const take = (known: DocumentRecord | undefined, event: IncomeEvent, receipts = 1) =>
-  requestFetch(known, account, { endpoint }, { event, receipts });
+const range = { start: "2026-01-01", end: "2026-01-31" };
 
-function taken(...events: IncomeEvent[]): DocumentRecord {
-  const known = events.reduce<DocumentRecord | undefined>(
-    (before, event) => take(before, event) ?? before,
-    undefined,
-  );
-  if (known === undefined) throw new Error("nothing was wanted");
-  return known;
-}
-
-describe("an endpoint event", () => {
-  it("wants the data once more", () => {
-    expect(taken(updated)).toMatchObject({
+describe("a document after a call", () => {
+  it("says what was read, as of when, for which messages and of whose data", () => {
+    const task = documentTask(account, { endpoint: "income" }, 5, {
+      cause: "e.1",
+      correlationId: "e",
+      userId,
+    });
+    const found = { digest: "d", size: 7 };
+    expect(documentAfter(undefined, { asOf: 10, by: ["m"], task }, found)).toEqual({
       subject: account,
-      endpoint,
-      version: 1,
-      wanted: 1,
-      done: 0,
-      latest: { cause: "event", outcome: "applied" },
-    });
-    expect(taken(updated, other)).toMatchObject({ version: 2, wanted: 2, done: 0 });
-  });
-
-  it("wants the data where it does not say whether there is any", () => {
-    expect(taken(eventOf("endpoint.updated", { endpoint })).wanted).toBe(1);
-  });
-
-  it("wants nothing where no data is available yet, but is known", () => {
-    expect(taken(empty)).toMatchObject({ version: 1, wanted: 0, latest: { cause: "event" } });
-    expect(take(taken(empty), empty, 2)).toBeUndefined();
-  });
-
-  it("changes nothing where the same receipt comes again", () => {
-    const known = taken(updated, other);
-    expect(take(known, updated, 1)).toBeUndefined();
-    expect(take(known, other, 1)).toBeUndefined();
-  });
-
-  it("that is unordered requests the data again when its bytes come again: it may be a true repeat", () => {
-    const again = take(taken(updated), updated, 2);
-    expect(again).toMatchObject({ version: 2, wanted: 2, latest: { cause: "again" } });
-    expect(take(again, updated, 2)).toBeUndefined();
-  });
-
-  it("with its own time or id says nothing when its bytes come again", () => {
-    for (const own of [{ time: at.toISOString() }, { eventId: "e-1" }]) {
-      const event = eventOf("endpoint.updated", { endpoint, ...own });
-      expect(take(taken(event), event, 2)).toBeUndefined();
-    }
-  });
-});
-
-describe("a reason other than an event", () => {
-  it("wants the data once, with no message of its own", () => {
-    const known = requestFetchFor(undefined, account, { endpoint }, { key: "start.1" });
-    expect(known).toMatchObject({ version: 1, wanted: 1, latest: { cause: "again" } });
-    expect(requestFetchFor(known, account, { endpoint }, { key: "start.1" })).toBeUndefined();
-    expect(requestFetchFor(known, account, { endpoint }, { key: "start.2" })).toMatchObject({
-      version: 2,
-      wanted: 2,
-    });
-  });
-});
-
-describe("how often an endpoint was requested", () => {
-  it("is counted over the whole and all ranges of it, and of no other endpoint", () => {
-    const range = { start: "2026-01-01", end: "2026-01-31" };
-    const whole = taken(updated, other);
-    const part = { ...taken(updated), range };
-    expect(requestedOf([whole, part, { ...whole, endpoint: "income-tax" }], endpoint)).toBe(3);
-    expect(requestedOf([], endpoint)).toBe(0);
-  });
-});
-
-describe("a fetch", () => {
-  it("notes what it has fetched, and announces data that is new", () => {
-    expect(fetched(taken(updated, other), 1, "digest", { at })).toMatchObject({
-      version: 3,
-      wanted: 2,
-      done: 1,
-      content: "digest",
-      latest: { cause: "answer", at: at.toISOString() },
+      endpoint: "income",
+      asOf: 10,
+      by: ["m"],
+      digest: "d",
+      size: 7,
+      announced: 10,
+      news: true,
+      correlationId: "e",
+      userId,
     });
   });
 
-  it("announces nothing where the data is the same, but counts as fetched", () => {
-    const known = fetched(taken(updated, other), 1, "digest", { at });
-    expect(known && fetched(known, 2, "digest", { at })).toMatchObject({
-      done: 2,
-      latest: { cause: "again" },
-    });
+  it("keeps the range of dates that it is of", () => {
+    const document = documentRead(undefined, "d", { asOf: 1, name: { endpoint: "income", range } });
+    expect(document).toMatchObject({ endpoint: "income", range });
   });
 
-  it("forgets the data where the provider has none any more, and announces that", () => {
-    const known = fetched(taken(updated, other), 1, "digest", { at });
-    const gone = known && fetched(known, 2, undefined, { at });
-    expect(gone).toMatchObject({ done: 2, latest: { cause: "answer" } });
-    expect(gone).not.toHaveProperty("content");
-    expect(fetched(taken(updated), 1, undefined, { at })?.latest).toEqual({ cause: "again" });
+  it("names what led to the call that changed the data, not to those that found it unchanged", () => {
+    const first = documentRead(undefined, "d", { asOf: 10, correlationId: "one" });
+    const same = documentRead(first, "d", { asOf: 20, correlationId: "two", by: ["m2"] });
+    expect(same).toMatchObject({ correlationId: "one", announced: 10, asOf: 20, by: ["m2"], news: false });
+    const other = documentRead(same, "e", { asOf: 30, correlationId: "three" });
+    expect(other).toMatchObject({ correlationId: "three", announced: 30, news: true });
   });
 
-  it("is void where a later one, or its double, was faster", () => {
-    const known = fetched(taken(updated, other), 2, "new", { at });
-    expect(known && fetched(known, 1, "old", { at })).toBeUndefined();
-    expect(known && fetched(known, 2, "double", { at })).toBeUndefined();
+  it("keeps whose data it is where a later task does not know", () => {
+    const first = documentRead(undefined, "d", { asOf: 10, userId });
+    expect(documentRead(first, "e", { asOf: 20 })).toMatchObject({ userId });
+  });
+
+  it("has no digest and no size where the provider has none, and is news where it had some before", () => {
+    const none = documentRead(undefined, undefined, { asOf: 10, by: ["m"] });
+    expect(none).toEqual({ subject: account, endpoint: "income", asOf: 10, by: ["m"], news: false });
+    const gone = documentRead(documentRead(none, "d", { asOf: 20 }), undefined, { asOf: 30 });
+    expect(gone).toMatchObject({ announced: 30, news: true });
+    expect(gone).not.toHaveProperty("digest");
+    expect(gone).not.toHaveProperty("size");
   });
 });
 
 describe("a stored document", () => {
+  const calls = fc.array(
+    fc.record({
+      digest: fc.option(fc.constantFrom("one", "two"), { nil: undefined }),
+      by: fc.array(fc.string(), { maxLength: 3 }),
+      userId: fc.option(fc.string({ minLength: 1 }), { nil: undefined }),
+      correlationId: fc.option(fc.string({ minLength: 1 }), { nil: undefined }),
+      isRanged: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 5 },
+  );
+
   it("is read as it was written", () => {
-    for (const known of [
-      taken(updated),
-      fetched(taken(updated, other), 2, "d", { at }),
-      take(taken(updated), updated, 2),
-    ]) {
-      expect(parseDocumentRecord(JSON.parse(JSON.stringify(known)))).toEqual(known);
-    }
+    fc.assert(
+      fc.property(calls, (list) => {
+        let known: Document | undefined;
+        for (const [index, { digest, isRanged, userId: user, ...call }] of list.entries()) {
+          const name = { endpoint: "income", ...(isRanged ? { range } : {}) };
+          known = documentRead(known, digest, {
+            asOf: index,
+            by: call.by,
+            name,
+            ...(user === undefined ? {} : { userId: user }),
+            ...(call.correlationId === undefined ? {} : { correlationId: call.correlationId }),
+          });
+          expect(parseDocument(JSON.parse(JSON.stringify(known)))).toEqual(known);
+        }
+      }),
+    );
   });
 
   it("is refused by the name of the field that is wrong", () => {
-    const stored = taken(updated);
-    for (const field of ["subject", "endpoint", "version", "wanted", "done", "judged", "latest"]) {
-      expect(() => parseDocumentRecord({ ...stored, [field]: null }), field).toThrow(
+    const stored = documentRead(undefined, "d", { asOf: 1 });
+    for (const field of ["subject", "endpoint", "asOf", "by", "announced"]) {
+      expect(() => parseDocument({ ...stored, [field]: null }), field).toThrow(
         new RegExp(`^${field}: expected`),
       );
     }
-  });
-});
-
-describe("data that is to be read again because it is old", () => {
-  const at = (fetchedAt: string | undefined, done: number): DocumentRecord => ({
-    ...taken(updated),
-    done,
-    ...(fetchedAt === undefined ? {} : { fetchedAt }),
-  });
-  const timestamp = "2026-03-01T12:00:00.000Z";
-
-  it("was fetched before a moment, or before it was noted when", () => {
-    expect(isFetchedBefore(at("2026-03-01T11:59:59.999Z", 1), timestamp)).toBe(true);
-    expect(isFetchedBefore(at(undefined, 1), timestamp)).toBe(true);
-    expect(isFetchedBefore(at(timestamp, 1), timestamp)).toBe(false);
-  });
-
-  it("is none that was never fetched: its own task is still to come", () => {
-    expect(isFetchedBefore(at(undefined, 0), timestamp)).toBe(false);
-    expect(isFetchedBefore(at("2026-03-01T11:59:59.999Z", 0), timestamp)).toBe(false);
+    expect(() => parseDocument([])).toThrow("document: expected an object");
   });
 });

@@ -1,8 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { isGivenUp, maxOutageInHours, maxReceiveCount, waitFor } from "../../../domain/fetch/waiting.ts";
+import {
+  giveUpLimits,
+  isGivenUp,
+  longestOutageInHours,
+  maxReceiveCount,
+  waitFor,
+} from "../../../domain/fetch/waiting.ts";
 
 const pace = { baseSeconds: 2, maxSeconds: 900 };
-const day = 86_400_000;
+const day = 86_400;
+const limits = giveUpLimits(14 * day);
 
 describe("the wait of a task", () => {
   it("doubles with each receive, and is its upper half at random", () => {
@@ -28,16 +35,31 @@ describe("the wait of a task", () => {
 
 describe("a task that keeps failing", () => {
   it("is given up at receive 990 or after 13 days, before SQS moves or drops it", () => {
-    expect(isGivenUp(989, 0, 13 * day - 1)).toBe(false);
-    expect(isGivenUp(990, 0, 0)).toBe(true);
-    expect(isGivenUp(1, 0, 13 * day)).toBe(true);
-    expect(maxReceiveCount).toBeGreaterThan(990);
+    expect(limits).toEqual({ maxReceives: 990, maxAgeSeconds: 13 * day });
+    expect(isGivenUp(989, 13 * day - 1, limits)).toBe(false);
+    expect(isGivenUp(990, 0, limits)).toBe(true);
+    expect(isGivenUp(1, 13 * day, limits)).toBe(true);
+    expect(maxReceiveCount).toBeGreaterThan(limits.maxReceives);
   });
 
-  it.each([0, 0.5, 1])("survives the longest outage that can be set (random: %d)", (random) => {
+  it("is given up before its queue drops it, however long that keeps it", () => {
+    for (const retention of [60, day, 4 * day]) {
+      const { maxAgeSeconds } = giveUpLimits(retention);
+      expect(maxAgeSeconds).toBeLessThan(retention);
+      expect(maxAgeSeconds).toBeGreaterThan(0.9 * retention);
+    }
+  });
+
+  it("can be borne for 240 hours, and for less where its longest wait is shorter", () => {
+    expect(longestOutageInHours(900, limits)).toBeGreaterThanOrEqual(240);
+    expect(longestOutageInHours(90, limits)).toBe(24);
+    expect(longestOutageInHours(90_000, limits)).toBe(13 * 24);
+  });
+
+  it.each([0, 0.5, 1])("survives an outage of 240 hours (random: %d)", (random) => {
     let seconds = 0;
     let receives = 1;
-    for (; seconds < maxOutageInHours * 3_600; receives += 1) seconds += waitFor(receives, pace, random);
-    expect(isGivenUp(receives, 0, seconds * 1_000)).toBe(false);
+    for (; seconds < 240 * 3_600; receives += 1) seconds += waitFor(receives, pace, random);
+    expect(isGivenUp(receives, seconds, limits)).toBe(false);
   });
 });

@@ -1,21 +1,32 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
-import { fetched, requestFetch } from "../../../domain/fetch/document.ts";
-import { fetchStateTask, readTask, readTaskText, writeTask } from "../../../domain/fetch/tasks.ts";
+import type { Document } from "../../../domain/fetch/document.ts";
+import { documentTask, type FetchTask, readTask, stateTask, writeTask } from "../../../domain/fetch/task.ts";
 import { type Consequence, consequencesOf } from "../../../domain/message/consequences.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
-import { account, accountId, applied, at, eventChange, eventOf, minute, userId } from "../samples.ts";
+import {
+  account,
+  accountId,
+  applied,
+  at,
+  documentRead,
+  eventChange,
+  eventOf,
+  minute,
+  receiptsOf,
+  userId,
+} from "../samples.ts";
 
-const source = "urn:test";
+const settings = { source: "urn:test", readByRange: [] };
 const connected = eventOf("account.connected", { userId });
 const disconnected = eventOf("account.disconnected");
 const updated = eventOf("endpoint.updated", { endpoint: "income", userId, dataAvailable: true });
 
-const ofEvent = (event: IncomeEvent, receipts = 1) => consequencesOf(eventChange(event, receipts), source);
+const ofEvent = (event: IncomeEvent, receipts = 1) => consequencesOf(eventChange(event, receipts), settings);
 const ofState = (before: State | undefined, after: State) =>
-  consequencesOf({ of: "state", before, after }, source);
+  consequencesOf({ of: "state", before, after }, settings);
 
 function next(state: State | undefined, event: IncomeEvent, receipts = 1): State {
   const after = applyEvent(state, event, receipts);
@@ -42,19 +53,69 @@ describe("a receipt of an event", () => {
   });
 
   it("is processed as the first and as the last where several came at once", () => {
-    expect(consequencesOf(eventChange(connected, 3, 0), source)).toMatchObject([
+    expect(consequencesOf(eventChange(connected, 3, 0), settings)).toMatchObject([
       { do: "applyEvent", receipts: 1 },
       { do: "applyEvent", receipts: 3 },
     ]);
   });
 
-  it("of an endpoint wants its data", () => {
-    expect(ofEvent(updated, 2)).toEqual([
-      { do: "requestFetch", subject: account, endpoint: "income", event: updated, receipts: 2 },
+  it("leads to nothing where the write counted none", () => {
+    expect(consequencesOf(eventChange(connected, 2, 2), settings)).toEqual([]);
+  });
+});
+
+describe("a receipt of an endpoint's event", () => {
+  const income = { endpoint: "income" };
+  const taskAfter = (receipt: number, name = income) =>
+    documentTask(account, name, receipt, {
+      cause: `${updated.id}.${receipt}`,
+      correlationId: updated.id,
+      userId,
+    });
+
+  it("is announced, and has its document read since it was received, with no write of the table", () => {
+    const message = expect.objectContaining({ id: updated.id, type: "endpoint.updated" });
+    expect(ofEvent(updated)).toEqual([
+      { do: "call", task: taskAfter(1) },
+      { do: "publish", message },
     ]);
   });
 
-  it("of an endpoint without a name is refused", () => {
+  it("that came again has its document read since then, and announces nothing", () => {
+    expect(ofEvent(updated, 2)).toEqual([{ do: "call", task: taskAfter(2) }]);
+  });
+
+  it("that came several times at once is announced once, and read since the last", () => {
+    expect(consequencesOf(eventChange(updated, 3, 0), settings)).toMatchObject([
+      { do: "call", task: { since: receiptsOf(3).since, cause: `${updated.id}.3` } },
+      { do: "publish", message: { id: updated.id } },
+    ]);
+  });
+
+  it("has the sequence of its first receipt, however often it came since", () => {
+    const sequences = [1, 4].map((count) =>
+      messagesOf(consequencesOf(eventChange(updated, count, 0), settings)).map(({ sequence }) => sequence),
+    );
+    expect(sequences).toEqual([["00000000000000000001"], ["00000000000000000001"]]);
+  });
+
+  it("reads nothing where it says that no data is available yet", () => {
+    const empty = eventOf("endpoint.updated", { endpoint: "income", dataAvailable: false });
+    expect(ofEvent(empty).map((consequence) => consequence.do)).toEqual(["publish"]);
+    expect(ofEvent(empty, 2)).toEqual([]);
+  });
+
+  it("reads by dates only where the settings say so for its kind of subject", () => {
+    const dated = { ...updated, dateStart: "2026-01-01", dateEnd: "2026-01-31" };
+    const rangesReadBy = (readByRange: readonly string[]) =>
+      consequencesOf(eventChange(dated), { ...settings, readByRange }).flatMap((each) =>
+        each.do === "call" && each.task.task === "fetchDocument" ? [each.task.range] : [],
+      );
+    expect(rangesReadBy(["account"])).toEqual([{ start: "2026-01-01", end: "2026-01-31" }]);
+    expect(rangesReadBy(["company-account"])).toEqual([undefined]);
+  });
+
+  it("without a name is refused", () => {
     expect(() => ofEvent(eventOf("endpoint.updated"))).toThrow("event.endpoint: missing");
   });
 });
@@ -68,15 +129,15 @@ describe("a change of a state", () => {
   it("starts a fetch when an account becomes connected, and only then", () => {
     const created = applied([eventOf("account.created")]);
     const on = next(created, connected);
-    expect(tasksOf(ofState(undefined, applied([connected])))).toEqual(["start"]);
-    expect(tasksOf(ofState(created, on))).toEqual(["start"]);
+    expect(tasksOf(ofState(undefined, applied([connected])))).toEqual(["startFetch"]);
+    expect(tasksOf(ofState(created, on))).toEqual(["startFetch"]);
     expect(tasksOf(ofState(undefined, created))).toEqual([]);
     expect(tasksOf(ofState(on, next(on, eventOf("account.updated", { connected: true }))))).toEqual([]);
     expect(tasksOf(ofState(undefined, applied([disconnected])))).toEqual([]);
     const timed = (type: "connected" | "disconnected" | "deleted", time: number) =>
       eventOf(`account.${type}`, { time: minute(time) });
     const off = applied([timed("connected", 1), timed("disconnected", 2)]);
-    expect(tasksOf(ofState(off, next(off, timed("connected", 3))))).toEqual(["start"]);
+    expect(tasksOf(ofState(off, next(off, timed("connected", 3))))).toEqual(["startFetch"]);
     const gone = applied([timed("connected", 1)]);
     expect(tasksOf(ofState(gone, next(gone, timed("deleted", 3))))).toEqual([]);
   });
@@ -95,7 +156,7 @@ describe("a change of a state", () => {
   it("starts a fetch when the provider's answer says that it is connected", () => {
     const waiting = applied([disconnected, connected]);
     const answered = applyProviderAnswer(waiting, 2, { found: true, connected: true }, { at });
-    expect(answered && tasksOf(ofState(waiting, answered))).toEqual(["start"]);
+    expect(answered && tasksOf(ofState(waiting, answered))).toEqual(["startFetch"]);
   });
 
   it("asks the provider whenever it is unconfirmed, for the version that is, and never else", () => {
@@ -103,10 +164,10 @@ describe("a change of a state", () => {
     const waiting = next(known, disconnected);
     expect(ofState(known, waiting)).toContainEqual({
       do: "call",
-      task: fetchStateTask(account, 2, disconnected.id),
+      task: stateTask("fetchState", account, 2, { userId, correlationId: disconnected.id }),
     });
     const again = next(waiting, disconnected, 2);
-    expect(ofState(waiting, again)).toMatchObject([{ do: "call", task: { task: "ask", version: 3 } }]);
+    expect(ofState(waiting, again)).toMatchObject([{ do: "call", task: { task: "fetchState", version: 3 } }]);
     const answered = applyProviderAnswer(again, 3, { found: true, connected: false }, { at });
     expect(answered && tasksOf(ofState(again, answered))).toEqual([]);
   });
@@ -138,33 +199,26 @@ describe("a change of a state", () => {
 });
 
 describe("a change of a document", () => {
-  const ofData = (before: ReturnType<typeof requestFetch>, after: ReturnType<typeof requestFetch>) => {
-    if (after === undefined) throw new Error("nothing changed");
-    return consequencesOf({ of: "data", before, after }, source);
-  };
-  const take = (before: ReturnType<typeof requestFetch>, event: IncomeEvent, receipts = 1) =>
-    requestFetch(before, account, { endpoint: "income" }, { event, receipts });
-  const requested = take(undefined, updated);
+  const ofDocument = (before: Document | undefined, after: Document) =>
+    consequencesOf({ of: "document", before, after }, settings);
+  const first = documentRead(undefined, "one", { asOf: 10 });
 
-  it("is read when more is requested, and only then", () => {
-    expect(ofData(undefined, requested)).toContainEqual({
-      do: "call",
-      task: readTask(account, { endpoint: "income" }, 1, updated.id),
-    });
-    expect(tasksOf(ofData(requested, take(requested, updated, 2)))).toEqual(["read"]);
-    expect(tasksOf(ofData(requested, requested && fetched(requested, 1, "digest", { at })))).toEqual([]);
-    const empty = eventOf("endpoint.updated", { endpoint: "income", dataAvailable: false });
-    expect(tasksOf(ofData(undefined, take(undefined, empty)))).toEqual([]);
-    expect(tasksOf(ofData(requested, take(requested, empty)))).toEqual([]);
-    expect(ofData(requested, requested)).toEqual([]);
+  it("is published where its content is new, once, with the time of the call as its sequence", () => {
+    expect(ofDocument(undefined, first)).toMatchObject([
+      { do: "publish", message: { type: "data.updated", sequence: "00000000000000000010" } },
+    ]);
+    const same = documentRead(first, "one", { asOf: 20 });
+    expect(ofDocument(first, same)).toEqual([]);
+    expect(messagesOf(ofDocument(same, documentRead(same, "two", { asOf: 30 })))).toHaveLength(1);
   });
 
-  it("is published where data is new, and not where it is the same", () => {
-    const first = requested && fetched(requested, 1, "digest", { at });
-    const second = take(first, updated, 2);
-    expect(messagesOf(ofData(requested, first))).toMatchObject([{ type: "data.updated" }]);
-    expect(messagesOf(ofData(second, second && fetched(second, 2, "digest", { at })))).toEqual([]);
-    expect(messagesOf(ofData(second, second && fetched(second, 2, "other", { at })))).toHaveLength(1);
+  it("is published where the content is gone, and not where there never was any", () => {
+    expect(messagesOf(ofDocument(first, documentRead(first, undefined, { asOf: 20 })))).toHaveLength(1);
+    expect(ofDocument(undefined, documentRead(undefined, undefined, { asOf: 10 }))).toEqual([]);
+  });
+
+  it("that leaves it as it was has no consequences", () => {
+    expect(ofDocument(first, first)).toEqual([]);
   });
 });
 
@@ -203,7 +257,7 @@ describe("consequences", () => {
       fc.property(changes, (list) => {
         for (const change of list) {
           const copy = structuredClone(change);
-          expect(consequencesOf(copy, source)).toEqual(consequencesOf(change, source));
+          expect(consequencesOf(copy, settings)).toEqual(consequencesOf(change, settings));
           expect(copy).toEqual(change);
         }
       }),
@@ -213,11 +267,11 @@ describe("consequences", () => {
   it("link an account to one user at most, ask exactly while unconfirmed, and have ids that are one each", () => {
     fc.assert(
       fc.property(changes, (list) => {
-        const all = list.map((change) => ({ change, consequences: consequencesOf(change, source) }));
+        const all = list.map((change) => ({ change, consequences: consequencesOf(change, settings) }));
         const flat = all.flatMap(({ consequences }) => consequences);
         expect(flat.filter((one) => one.do === "link").length).toBeLessThanOrEqual(1);
         for (const { change, consequences } of all) {
-          const isAsking = tasksOf(consequences).includes("ask");
+          const isAsking = tasksOf(consequences).includes("fetchState");
           expect(isAsking).toBe(change.of === "state" && change.after.unconfirmed);
         }
         const messages = messagesOf(flat);
@@ -229,13 +283,15 @@ describe("consequences", () => {
   });
 
   it("that are tasks are read from their queue as they were written", () => {
+    const receipt = fc
+      .record({ count: fc.integer({ min: 1, max: 3 }), endpoint: fc.string({ minLength: 1 }) })
+      .map(({ count, endpoint }) => eventChange({ ...updated, endpoint }, count));
     fc.assert(
-      fc.property(changes, fc.nat(), (list, attempts) => {
-        for (const consequence of list.flatMap((change) => consequencesOf(change, source))) {
-          if (consequence.do !== "call") continue;
-          const task = { ...consequence.task, attempts };
-          expect(readTaskText(writeTask(task))).toEqual(task);
-        }
+      fc.property(changes, fc.array(receipt, { maxLength: 3 }), (list, receipts) => {
+        const tasks = [...list, ...receipts]
+          .flatMap((change) => consequencesOf(change, settings))
+          .flatMap((consequence): FetchTask[] => (consequence.do === "call" ? [consequence.task] : []));
+        expect(tasks.map((task) => readTask(writeTask(task)))).toEqual(tasks);
       }),
     );
   });

@@ -8,31 +8,27 @@ import {
   subjectKindOf,
 } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
-import { nameOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
-import {
-  type DocumentRecord,
-  fetched,
-  requestFetch,
-  requestFetchFor,
-} from "../../../domain/fetch/document.ts";
-import { type DataName, nameOfData, rangeOf } from "../../../domain/fetch/document-name.ts";
+import { nameOf, subjectOf } from "../../../domain/event/subjects.ts";
+import type { Document } from "../../../domain/fetch/document.ts";
+import { type DocumentTask, groupOf } from "../../../domain/fetch/task.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import { messageOfErasure } from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import { testMessage } from "../../../domain/message/test-message.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
-import { minute } from "../samples.ts";
+import { documentRead, eventChange, minute } from "../samples.ts";
 
-const source = "/income-events/test";
+const settings = { source: "/income-events/test", readByRange: ["account"] };
+const { source } = settings;
 
 type Receipt = { readonly facts: EventAttributes; readonly receipts: number; readonly isReconciled: boolean };
 
-/** An event is received, the provider answers what it was asked, all that is requested is fetched, or one is tried. */
+/** An event is received, the provider answers what it was asked, all documents that events announced are read, or one is tried. */
 type Step =
   | ({ readonly do: "receive" } & Receipt)
   | ({ readonly do: "answer" } & Answer)
-  | { readonly do: "fetch"; readonly content: string | undefined }
+  | { readonly do: "fetch"; readonly digest: string | undefined }
   | { readonly do: "test"; readonly id: string };
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
@@ -63,7 +59,7 @@ function factsOf(type: EventType): fc.Arbitrary<EventAttributes> {
 
 const receipt: fc.Arbitrary<Step> = fc.record({
   do: fc.constant("receive" as const),
-  // News of data is as frequent as all else: only what is requested again can be found gone.
+  // News of data is as frequent as all else: only what is read again can be found gone.
   facts: fc.oneof(fc.constantFrom(...eventTypes), fc.constant("endpoint.updated" as const)).chain(factsOf),
   receipts: fc.constantFrom(1, 1, 1, 2),
   isReconciled: fc.boolean(),
@@ -74,7 +70,7 @@ const answer: fc.Arbitrary<Step> = fc.oneof(
 );
 const fetch: fc.Arbitrary<Step> = fc.record({
   do: fc.constant("fetch" as const),
-  content: maybe(fc.constantFrom("one", "two")),
+  digest: maybe(fc.constantFrom("one", "two")),
 });
 const step = fc.oneof(
   { weight: 4, arbitrary: receipt },
@@ -96,7 +92,9 @@ export const messageHistories: fc.Arbitrary<readonly Message[]> = fc
 class MessageHistory {
   readonly messages: Message[] = [];
   readonly #states = new Map<string, State>();
-  readonly #dataSets = new Map<string, DocumentRecord>();
+  readonly #documents = new Map<string, Document>();
+  readonly #tasks = new Map<string, DocumentTask>();
+  #reads = 0;
 
   take(step: Step): void {
     switch (step.do) {
@@ -109,11 +107,7 @@ class MessageHistory {
         }
         return;
       case "fetch":
-        for (const before of this.#dataSets.values())
-          this.#writeDataSet(
-            before,
-            fetched(before, before.wanted, step.content, { at: new Date(minute(9)) }),
-          );
+        for (const [key, task] of this.#tasks) this.#read(key, task, step.digest);
         return;
       case "test":
         this.messages.push(testMessage(step.id, "some", source, new Date(this.messages.length)));
@@ -130,44 +124,36 @@ class MessageHistory {
     const id = identify("users", Buffer.from(JSON.stringify([facts, isReconciled])));
     const more = isReconciled ? { reconciled: true as const } : {};
     const event: IncomeEvent = { ...facts, id, kind: "users", receivedAt: minute(7), ...more };
-    const subject = subjectOf(event);
-    const { endpoint } = event;
-    if (endpoint === undefined) {
-      const before = this.#states.get(nameOf(subject));
-      this.#writeState(before, applyEvent(before, event, receipts));
+    if (event.endpoint !== undefined) {
+      this.#relay(eventChange(event, receipts));
       return;
     }
-    const name = present<DataName>({
-      endpoint,
-      range: subject.kind === "account" ? rangeOf(event) : undefined,
-    });
-    const before = this.#dataSets.get(keyOf(subject, name));
-    const after = isReconciled
-      ? requestFetchFor(before, subject, name, { key: id })
-      : requestFetch(before, subject, name, { event, receipts });
-    this.#writeDataSet(before, after);
+    const before = this.#states.get(nameOf(subjectOf(event)));
+    this.#writeState(before, applyEvent(before, event, receipts));
   }
 
   #writeState(before: State | undefined, after: State | undefined): void {
     if (after === undefined) return;
     this.#states.set(nameOf(after.subject), after);
-    this.#publish({ of: "state", before, after });
+    this.#relay({ of: "state", before, after });
   }
 
-  #writeDataSet(before: DocumentRecord | undefined, after: DocumentRecord | undefined): void {
-    if (after === undefined) return;
-    this.#dataSets.set(keyOf(after.subject, after), after);
-    this.#publish({ of: "data", before, after });
+  #read(key: string, { subject, correlationId, ...name }: DocumentTask, digest: string | undefined): void {
+    const before = this.#documents.get(key);
+    this.#reads += 1;
+    const call = { asOf: this.#reads, subject, name, ...present({ correlationId }) };
+    const after = documentRead(before, digest, call);
+    this.#documents.set(key, after);
+    this.#relay({ of: "document", before, after });
   }
 
-  #publish(change: Change): void {
-    for (const consequence of consequencesOf(change, source))
+  #relay(change: Change): void {
+    for (const consequence of consequencesOf(change, settings)) {
       if (consequence.do === "publish") this.messages.push(consequence.message);
+      else if (consequence.do === "call" && consequence.task.task === "fetchDocument")
+        this.#tasks.set(groupOf(consequence.task), consequence.task);
+    }
   }
-}
-
-function keyOf(subject: Subject, name: DataName): string {
-  return `${nameOf(subject)} ${nameOfData(name, "/")}`;
 }
 
 /** What the provider's answer leads to; nothing while it knows nobody and no event announced a deletion. */

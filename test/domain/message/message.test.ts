@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { fetched, requestFetch } from "../../../domain/fetch/document.ts";
-import { messageOfDocument, messageOfState } from "../../../domain/message/message.ts";
+import {
+  messageOfDocument,
+  messageOfEndpointEvent,
+  messageOfState,
+} from "../../../domain/message/message.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
 import { applyEvent, applyProviderAnswer } from "../../../domain/state/state.ts";
-import { account, accountId, applied, at, eventOf, minute, userId } from "../samples.ts";
+import { accountId, applied, at, documentRead, eventOf, minute, receiptsOf, userId } from "../samples.ts";
 
 const source = "https://example.com/income";
 const connected = eventOf("account.connected", { userId, datasourceId: "uber" });
@@ -16,10 +19,8 @@ function present<T>(value: T | undefined): T {
   return value;
 }
 
-const requested = present(
-  requestFetch(undefined, account, { endpoint: "income" }, { event: updated, receipts: 1 }),
-);
-const read = present(fetched(requested, 1, "digest", { at }));
+const asOf = at.getTime();
+const read = documentRead(undefined, "digest", { asOf });
 const waiting = applied([connected, disconnected]);
 const answered = present(applyProviderAnswer(waiting, 2, { found: true, connected: false }, { at }));
 const gone = present(
@@ -31,8 +32,8 @@ const messages: Message[] = [
   present(messageOfState(waiting, source)),
   present(messageOfState(answered, source)),
   present(messageOfState(gone, source)),
-  present(messageOfDocument(requested, source)),
-  present(messageOfDocument(read, source)),
+  messageOfEndpointEvent(updated, receiptsOf(), source),
+  messageOfDocument(read, source),
 ];
 
 const dates = { dateStart: "2026-01-01", dateEnd: "2026-01-31" };
@@ -102,27 +103,39 @@ describe("a message", () => {
       data: { accountId, userId, endpoint: "income", dataAvailable: true, outcome: "applied" },
     });
     expect(messages[5]).toMatchObject({
-      id: `${subject}.2`,
+      id: `${subject}.${asOf}`,
       type: "data.updated",
       subject,
       time: at.toISOString(),
       data: { accountId, endpoint: "income", content: "digest" },
     });
-    expect(
-      present(messageOfDocument(present(fetched({ ...read, wanted: 2 }, 2, undefined, { at })), source)).data,
-    ).toEqual({
-      accountId,
-      endpoint: "income",
-    });
+    const none = documentRead(read, undefined, { asOf: asOf + 1 });
+    expect(messageOfDocument(none, source).data).toEqual({ accountId, endpoint: "income" });
   });
 
-  it("of an event with dates has them too; they are no part of its subject", () => {
-    const event = { ...updated, ...dates };
-    const document = present(
-      requestFetch(undefined, account, { endpoint: "income" }, { event, receipts: 1 }),
-    );
-    expect(messageOfDocument(document, source)).toMatchObject({
-      subject: `account/${accountId}/income`,
+  it("of an endpoint's event has the sequence of its first receipt, the same however often it came", () => {
+    const sequenceOf = (count: number) => messageOfEndpointEvent(updated, receiptsOf(count), source).sequence;
+    expect(sequenceOf(1)).toBe("00000000000000000001");
+    expect(sequenceOf(5)).toBe(sequenceOf(1));
+  });
+
+  it("of data has the id and the sequence of the call that changed it, until it is other data", () => {
+    const same = documentRead(read, "digest", { asOf: asOf + 5 });
+    expect(messageOfDocument(same, source)).toEqual(messageOfDocument(read, source));
+    const other = messageOfDocument(documentRead(same, "other", { asOf: asOf + 9 }), source);
+    expect(other.id).not.toBe(messageOfDocument(read, source).id);
+    expect(other.sequence > messageOfDocument(read, source).sequence).toBe(true);
+  });
+
+  it("of data is refused where no call ever found any", () => {
+    const none = documentRead(undefined, undefined, { asOf });
+    expect(() => messageOfDocument(none, source)).toThrow("announced: missing");
+  });
+
+  it("of an event with dates has them too, and a subject of its own for each range", () => {
+    const message = messageOfEndpointEvent({ ...updated, ...dates }, receiptsOf(), source);
+    expect(message).toMatchObject({
+      subject: `account/${accountId}/income/2026-01-01..2026-01-31`,
       data: { ...dates, endpoint: "income" },
     });
   });
@@ -130,17 +143,9 @@ describe("a message", () => {
   it("of data that is read by dates has a subject of its own for each range, so that sequences compare", () => {
     const range = { start: dates.dateStart, end: dates.dateEnd };
     const subject = `account/${accountId}/income/2026-01-01..2026-01-31`;
-    const document = present(
-      requestFetch(
-        undefined,
-        account,
-        { endpoint: "income", range },
-        { event: { ...updated, ...dates }, receipts: 1 },
-      ),
-    );
-    expect(messageOfDocument(document, source)).toMatchObject({ subject, data: dates });
-    expect(messageOfDocument(present(fetched(document, 1, "digest", { at })), source)).toMatchObject({
-      id: `${subject}.2`,
+    const ranged = documentRead(undefined, "digest", { asOf, name: { endpoint: "income", range } });
+    expect(messageOfDocument(ranged, source)).toMatchObject({
+      id: `${subject}.${asOf}`,
       subject,
       data: { accountId, endpoint: "income", ...dates, content: "digest" },
     });
@@ -161,26 +166,13 @@ describe("a message", () => {
   it("is none for bytes that came again", () => {
     const again = present(applyEvent(waiting, eventOf("account.deleted"), 2));
     expect(messageOfState(again, source)).toBeUndefined();
-    expect(
-      messageOfDocument(
-        present(requestFetch(requested, account, { endpoint: "income" }, { event: updated, receipts: 2 })),
-        source,
-      ),
-    ).toBeUndefined();
   });
 
   it("holds ids and states only: no body, no link, nothing that an event carries besides", () => {
     const canary = { link: "canary", session: "canary", body: "canary", name: "canary", dateStart: "canary" };
     const states = [applied([{ ...connected, ...canary }]), applied([{ ...disconnected, ...canary }])];
-    const data = present(
-      requestFetch(
-        undefined,
-        account,
-        { endpoint: "income" },
-        { event: { ...updated, ...canary }, receipts: 1 },
-      ),
-    );
-    const texts = [...states.map((state) => messageOfState(state, source)), messageOfDocument(data, source)];
+    const event = messageOfEndpointEvent({ ...updated, ...canary }, receiptsOf(), source);
+    const texts = [...states.map((state) => messageOfState(state, source)), event];
     expect(JSON.stringify(texts)).not.toContain("canary");
     const names = new Set(messages.flatMap((message) => Object.keys(message.data)));
     expect([...names].sort()).toEqual(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { writeEnvelope } from "../../../domain/event/envelope.ts";
-import { fetchStateTask, writeTask } from "../../../domain/fetch/tasks.ts";
+import { stateTask, writeTask } from "../../../domain/fetch/task.ts";
 import { contentOfDeadLetter } from "../../../domain/recovery/dead-letter-content.ts";
 import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 
@@ -26,9 +26,9 @@ describe("what a dead letter is about", () => {
     expect(contentOfDeadLetter(later)).toEqual({ what: "users event", id: "digest" });
   });
 
-  it("is reported for a task, with how often it was tried", () => {
-    const task = { ...fetchStateTask({ kind: "account", id: "a" }, 3), attempts: 7 };
-    expect(contentOfDeadLetter(writeTask(task))).toEqual({ what: "ask task", id: "account/a", attempts: 7 });
+  it("is reported for a task: its kind, and whom it is about", () => {
+    const task = stateTask("fetchState", { kind: "account", id: "a" }, 3, {});
+    expect(contentOfDeadLetter(writeTask(task))).toEqual({ what: "fetchState task", id: "account/a" });
   });
 
   it("is reported of an erasure: whose it is", () => {

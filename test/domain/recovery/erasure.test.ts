@@ -15,7 +15,7 @@ import {
   writeEraseTask,
 } from "../../../domain/recovery/erasure.ts";
 import type { State } from "../../../domain/state/state.ts";
-import { account, applied, eventChange, eventOf, userId } from "../samples.ts";
+import { account, applied, documentRead, eventChange, eventOf, userId } from "../samples.ts";
 
 const subject: fc.Arbitrary<Subject> = fc.record({
   kind: fc.constantFrom("user", "account", "company-account"),
@@ -26,7 +26,6 @@ const task: fc.Arbitrary<EraseTask> = fc
     schemaVersion: fc.constant(1 as const),
     subject,
     namedWith: fc.array(subject),
-    claimed: fc.array(subject),
     cause: fc.constantFrom(...eraseCauses),
     pass: fc.constantFrom(1 as const, 2 as const),
     next: fc.constantFrom(...eraseSteps),
@@ -34,7 +33,6 @@ const task: fc.Arbitrary<EraseTask> = fc
     isThorough: fc.boolean(),
     removed: fc.dictionary(fc.constantFrom("events", "data"), fc.nat()),
     incomplete: fc.array(fc.constantFrom("users", "fetch")),
-    looks: fc.nat(),
   })
   .chain((fields) => fc.constantFrom(fields, { ...fields, id: "one" }));
 
@@ -108,16 +106,6 @@ describe("a change", () => {
     });
   });
 
-  it("that announces data does not say whose the account is, and what is known of data does not either", () => {
-    const data = { ...event, type: "endpoint.updated", endpoint: "income" } as const;
-    expect(eraseTaskForLateData({ ...change, event: data }, new Set(["user/u"]))).toMatchObject({
-      subject: user,
-      namedWith: [company],
-      claimed: [],
-    });
-    expect(eraseTaskForLateData(change, new Set(["user/u"]))).toMatchObject({ claimed: [company] });
-  });
-
   it("of a state speaks of its subject, and of the user whom it belongs to", () => {
     const state = (facts: object) => applied([eventOf("account.connected", facts)]);
     expect(subjectsIn({ of: "state", before: undefined, after: state({}) })).toEqual([account]);
@@ -127,17 +115,13 @@ describe("a change", () => {
     ]);
   });
 
-  it("of data speaks of its account, and of the user whom its latest event names", () => {
-    const announced = { of: "data", before: undefined } as const;
-    const document = { subject: account, endpoint: "income", version: 1, wanted: 1, done: 0, judged: [] };
-    const latest = { cause: "event", event: { ...event, userId }, outcome: "applied" } as const;
-    expect(subjectsIn({ ...announced, after: { ...document, latest } })).toEqual([
-      account,
-      { kind: "user", id: userId },
-    ]);
-    expect(subjectsIn({ ...announced, after: { ...document, latest: { cause: "again" } } })).toEqual([
-      account,
-    ]);
+  it("of a document speaks of its account, and of the user whose data it is", () => {
+    const speaksOf = (ids: { userId?: string }) => {
+      const after = documentRead(undefined, "digest", { asOf: 1, ...ids });
+      return subjectsIn({ of: "document", before: undefined, after });
+    };
+    expect(speaksOf({ userId })).toEqual([account, { kind: "user", id: userId }]);
+    expect(speaksOf({})).toEqual([account]);
   });
 
   it("that arrives late is a task of the user, whomever else of it is erased, from its beginning", () => {
@@ -147,15 +131,13 @@ describe("a change", () => {
       schemaVersion: 1,
       subject: { kind: "user", id: userId },
       namedWith: [account],
-      claimed: [account],
       cause: "arrived late",
       pass: 1,
       next: "subjects",
-      erased: [account, { kind: "user", id: userId }],
+      erased: [],
       isThorough: false,
       removed: {},
       incomplete: [],
-      looks: 0,
     });
   });
 });

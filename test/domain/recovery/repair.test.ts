@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { fetched, requestFetch } from "../../../domain/fetch/document.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import {
   needsRepair,
@@ -9,7 +8,7 @@ import {
 } from "../../../domain/recovery/repair.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { applyProviderAnswer } from "../../../domain/state/state.ts";
-import { account, applied, at, eventChange, eventOf, minute, userId } from "../samples.ts";
+import { applied, at, documentRead, eventChange, eventOf, minute, userId } from "../samples.ts";
 
 const period = { since: minute(10), until: minute(20) };
 const eventAt = (time: number) => ({ ...eventOf("account.connected"), receivedAt: minute(time) });
@@ -34,30 +33,35 @@ describe("what a repair of a period is about", () => {
     expect(needsRepair(stored, period)).toBe(true);
     expect(needsRepair(eventChange(event), period)).toBe(false);
     expect(repairsOfEvent(stored, undefined, period)).toEqual([repeat]);
-    expect(repairsOfEvent(stored, undefined, {})).toEqual([eventChange(event), repeat]);
   });
 
-  it("a state of any time that waits for an answer, and a document of which more is requested than fetched", () => {
+  it("a state of any time that waits for an answer", () => {
     const state = applied([{ ...eventAt(1), time: minute(1) }]);
-    expect(
-      needsRepair({ of: "state", before: undefined, after: { ...state, unconfirmed: true } }, period),
-    ).toBe(true);
-    const event = { ...eventOf("endpoint.updated", { endpoint: "income" }), receivedAt: minute(1) };
-    const requested = requestFetch(undefined, account, { endpoint: "income" }, { event, receipts: 1 });
-    if (requested === undefined) throw new Error("nothing was wanted");
-    expect(needsRepair({ of: "data", before: undefined, after: requested }, period)).toBe(true);
-    const done = fetched(requested, 1, "content", { at });
-    if (done === undefined) throw new Error("nothing was fetched");
-    expect(needsRepair({ of: "data", before: undefined, after: done }, period)).toBe(false);
-    const fetchedAt = minute(15);
-    expect(needsRepair({ of: "data", before: undefined, after: { ...done, fetchedAt } }, period)).toBe(true);
+    const waiting = { ...state, unconfirmed: true };
+    expect(needsRepair({ of: "state", before: undefined, after: waiting }, period)).toBe(true);
+  });
+
+  it.each([
+    [9, false],
+    [10, true],
+    [19, true],
+    [20, false],
+  ])("a document that changed in minute %i, whenever it was read since: %s", (time, isWanted) => {
+    const changed = documentRead(undefined, "digest", { asOf: Date.parse(minute(time)) });
+    const after = documentRead(changed, "digest", { asOf: Date.parse(minute(30)) });
+    expect(needsRepair({ of: "document", before: undefined, after }, period)).toBe(isWanted);
+  });
+
+  it("no document that the provider never had", () => {
+    const after = documentRead(undefined, undefined, { asOf: Date.parse(minute(15)) });
+    expect(needsRepair({ of: "document", before: undefined, after }, period)).toBe(false);
   });
 });
 
-/** What follows where changes are relayed, in words: `call start`, `publish account.connected`. */
+/** What follows where changes are relayed, in words: `call startFetch`, `publish account.connected`. */
 function followsOf(changes: readonly Change[]): readonly string[] {
   return changes
-    .flatMap((change) => consequencesOf(change, "urn:test"))
+    .flatMap((change) => consequencesOf(change, { source: "urn:test", readByRange: [] }))
     .map((consequence) => {
       switch (consequence.do) {
         case "call":
@@ -74,7 +78,7 @@ describe("a repair of a state", () => {
   const connected = applied([eventOf("account.connected", { userId })]);
 
   it("links its account, and starts the fetch of one that is connected, but announces no event", () => {
-    expect(followsOf(repairsOfState(connected, false))).toEqual(["link", "call start"]);
+    expect(followsOf(repairsOfState(connected, false))).toEqual(["link", "call startFetch"]);
   });
 
   it("starts nothing where data was fetched since", () => {
@@ -83,7 +87,7 @@ describe("a repair of a state", () => {
 
   it("asks where an answer is awaited, and announces the answer where that came last", () => {
     const contradicted = applied([eventOf("account.connected"), eventOf("account.disconnected")]);
-    expect(followsOf(repairsOfState(contradicted, true))).toEqual(["call ask"]);
+    expect(followsOf(repairsOfState(contradicted, true))).toEqual(["call fetchState"]);
     const answered = applyProviderAnswer(
       contradicted,
       contradicted.version,
@@ -95,30 +99,15 @@ describe("a repair of a state", () => {
   });
 });
 
-describe("a repair of data", () => {
-  const event = eventOf("endpoint.updated", { endpoint: "income", eventId: "e" });
-  const requested = requestFetch(undefined, account, { endpoint: "income" }, { event, receipts: 1 });
-  if (requested === undefined) throw new Error("nothing was wanted");
-  const done = fetched(requested, 1, "digest", { at });
-  if (done === undefined) throw new Error("nothing was fetched");
-
-  it("reads what is requested and not fetched, and announces no event", () => {
-    expect(followsOf(repairsOfDocument(requested))).toEqual(["call read"]);
+describe("a repair of a document", () => {
+  it("announces the data that is there, as it was announced first, and reads nothing", () => {
+    const changed = documentRead(undefined, "digest", { asOf: 2 });
+    const later = documentRead(changed, "digest", { asOf: 7 });
+    expect(followsOf(repairsOfDocument(later))).toEqual(["publish data.updated 2"]);
   });
 
-  it("announces data that is there, and reads nothing that is fetched", () => {
-    expect(followsOf(repairsOfDocument(done))).toEqual(["publish data.updated 2"]);
-  });
-
-  it("does both where more is requested since", () => {
-    const more = requestFetch(
-      done,
-      account,
-      { endpoint: "income" },
-      { event: { ...event, id: "another", eventId: "f" }, receipts: 1 },
-    );
-    if (more === undefined) throw new Error("nothing more was wanted");
-    expect(followsOf(repairsOfDocument(more))).toEqual(["call read", "publish data.updated 3"]);
+  it("announces nothing where the provider never had any", () => {
+    expect(followsOf(repairsOfDocument(documentRead(undefined, undefined, { asOf: 2 })))).toEqual([]);
   });
 });
 
@@ -127,30 +116,37 @@ describe("a repair of an event", () => {
     const [first, last] = [eventOf("account.connected"), eventOf("account.updated", { connected: true })];
     const state = applied([first, last]);
     for (const event of [first, last]) {
-      const changes = repairsOfEvent(eventChange(event), { of: "state", state }, {});
+      const changes = repairsOfEvent(eventChange(event), state, {});
       expect(followsOf(changes)).toEqual([`publish ${event.type} 2`]);
     }
   });
 
-  it("that its document has counted is announced again, and requests nothing more", () => {
+  it("of an endpoint has its document read and is announced again, as when it came", () => {
     const event = eventOf("endpoint.updated", { endpoint: "income", eventId: "e" });
-    const document = requestFetch(undefined, account, { endpoint: "income" }, { event, receipts: 1 });
-    if (document === undefined) throw new Error("nothing was wanted");
-    const changes = repairsOfEvent(eventChange(event), { of: "data", document }, {});
-    expect(followsOf(changes)).toEqual(["publish endpoint.updated 1"]);
+    const changes = repairsOfEvent(eventChange(event), undefined, {});
+    expect(followsOf(changes)).toEqual(["call fetchDocument", "publish endpoint.updated 1"]);
   });
 
-  it("that nobody has processed is processed, as its last repeat is, where that can be a true one", () => {
+  it("of an endpoint that came before the period, and again, has its document read only", () => {
+    const event = { ...eventOf("endpoint.updated", { endpoint: "income" }), receivedAt: minute(1) };
+    const changes = repairsOfEvent(eventChange(event, 2, 0), undefined, period);
+    expect(followsOf(changes)).toEqual(["call fetchDocument"]);
+  });
+
+  it("that nobody has processed is processed, with its last repeat where that can be a true one", () => {
     const event = eventOf("account.connected");
     const state = applied([eventOf("account.created")]);
-    expect(repairsOfEvent(eventChange(event), { of: "state", state }, {})).toEqual([eventChange(event)]);
+    expect(repairsOfEvent(eventChange(event), state, {})).toEqual([eventChange(event)]);
     const repeated = eventChange(event, 3);
-    expect(
-      repairsOfEvent(repeated, { of: "state", state: applied([event]) }, { since: minute(0) }),
-    ).toContainEqual(repeated);
+    expect(repairsOfEvent(repeated, state, {})).toEqual([eventChange(event, 3, 0)]);
+    expect(followsOf([eventChange(event, 3, 0)])).toEqual(["applyEvent", "applyEvent"]);
     const own = { ...event, eventId: "e" };
-    expect(repairsOfEvent({ ...repeated, event: own }, { of: "state", state }, {})).toEqual([
-      eventChange(own),
-    ]);
+    expect(repairsOfEvent(eventChange(own), state, {})).toEqual([eventChange(own)]);
+  });
+
+  it("whose first receipt alone was processed has its last repeat processed", () => {
+    const event = eventOf("account.connected");
+    const repeated = eventChange(event, 3);
+    expect(repairsOfEvent(repeated, applied([event]), { since: minute(0) })).toContainEqual(repeated);
   });
 });

@@ -6,7 +6,7 @@ import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../
 import { at, eventOf, minute } from "../samples.ts";
 import type { Receipt } from "./random-events.ts";
 
-const source = "urn:test";
+const settings = { source: "urn:test", readByRange: [] };
 
 /** An interleaving: what is delivered next is drawn from what is under way. */
 const choices = fc.infiniteStream(fc.nat());
@@ -136,8 +136,8 @@ class Simulation {
     if (next === undefined) return;
     const before = this.states.at(-1);
     this.states.push(next);
-    for (const consequence of consequencesOf({ of: "state", before, after: next }, source)) {
-      if (consequence.do === "call" && consequence.task.task === "ask") {
+    for (const consequence of consequencesOf({ of: "state", before, after: next }, settings)) {
+      if (consequence.do === "call" && consequence.task.task === "fetchState") {
         this.#asks.push({ version: consequence.task.version });
       }
     }

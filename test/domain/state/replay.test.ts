@@ -1,55 +1,46 @@
 import { describe, expect, it } from "vitest";
-import { fetched, requestFetch } from "../../../domain/fetch/document.ts";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { isSelected, latestEventOf, replayEvent, replayRecord } from "../../../domain/state/replay.ts";
 import { applyProviderAnswer } from "../../../domain/state/state.ts";
-import { account, accountId, applied, at, eventOf, minute } from "../samples.ts";
+import { accountId, applied, at, documentRead, eventOf, minute, receiptsOf } from "../samples.ts";
 
 const source = "urn:test";
 const events = (count: number) =>
   Array.from({ length: count }, (_, index) => eventOf("account.updated", { time: minute(index) }));
 
 const dataEvent = eventOf("endpoint.updated", { endpoint: "income", eventId: "e" });
-const name = { endpoint: "income" };
-
-function wantedData() {
-  const document = requestFetch(undefined, account, name, { event: dataEvent, receipts: 1 });
-  if (document === undefined) throw new Error("nothing was wanted");
-  return document;
-}
-
-function fetchedData(content: string | undefined) {
-  const document = fetched(wantedData(), 1, content, { at });
-  if (document === undefined) throw new Error("nothing was fetched");
-  return document;
-}
+const stored = (event: IncomeEvent, count = 1) => ({ event, receipts: receiptsOf(count) });
 
 describe("an event's message in a replay", () => {
   it("is still to come where its subject is known and has not processed it", () => {
     const state = applied(events(3));
     const late = eventOf("account.connected", { time: minute(9) });
-    expect(replayEvent(late, { state, documents: [] }, source)).toBeUndefined();
-    expect(replayEvent(late, { state: undefined, documents: [] }, source)).toBeUndefined();
+    expect(replayEvent(stored(late), state, source)).toBeUndefined();
+    expect(replayEvent(stored(late), undefined, source)).toBeUndefined();
   });
 
   it("is sent where its subject has processed so many since that it was forgotten", () => {
     const [first, ...others] = events(30);
     if (first === undefined) throw new Error("there is no event");
     const state = applied([first, ...others]);
-    expect(replayEvent(first, { state, documents: [] }, source)).toMatchObject({
+    expect(replayEvent(stored(first), state, source)).toMatchObject({
       message: { id: first.id },
       timestamp: first.receivedAt,
     });
   });
 
-  it("of data is sent by its document, and is still to come where that has not counted it", () => {
-    const records = { state: undefined, documents: [wantedData()] };
-    expect(replayEvent(dataEvent, records, source)).toMatchObject({
-      message: { id: dataEvent.id, type: "endpoint.updated", subject: `account/${accountId}/income` },
-      timestamp: dataEvent.receivedAt,
-    });
-    const another = eventOf("endpoint.updated", { endpoint: "income", eventId: "another" });
-    expect(replayEvent(another, records, source)).toBeUndefined();
-    expect(replayEvent(dataEvent, { state: undefined, documents: [] }, source)).toBeUndefined();
+  it("of an endpoint is sent as it was, with the sequence of its first receipt", () => {
+    for (const count of [1, 4]) {
+      expect(replayEvent(stored(dataEvent, count), undefined, source)).toMatchObject({
+        message: {
+          id: dataEvent.id,
+          type: "endpoint.updated",
+          subject: `account/${accountId}/income`,
+          sequence: "00000000000000000001",
+        },
+        timestamp: dataEvent.receivedAt,
+      });
+    }
   });
 });
 
@@ -70,20 +61,35 @@ describe("what a record announces beside the events that are stored", () => {
     expect(replayRecord({ of: "state", before: undefined, after: announced }, source)).toEqual([]);
   });
 
-  it("is what its data is, where there is any", () => {
-    const data = (content: string | undefined) =>
-      replayRecord({ of: "data", before: undefined, after: fetchedData(content) }, source);
-    expect(data("digest")).toMatchObject([
-      { message: { type: "data.updated", data: { content: "digest" } }, timestamp: at.toISOString() },
+  it("is what its data is, since it last changed, and nothing where there never was any", () => {
+    const replayed = (digest: string | undefined) => {
+      const first = documentRead(undefined, digest, { asOf: at.getTime() });
+      const after = documentRead(first, digest, { asOf: at.getTime() + 60_000 });
+      return replayRecord({ of: "document", before: undefined, after }, source);
+    };
+    expect(replayed("digest")).toMatchObject([
+      {
+        message: {
+          type: "data.updated",
+          id: `account/${accountId}/income.${at.getTime()}`,
+          data: { content: "digest" },
+        },
+        timestamp: at.toISOString(),
+      },
     ]);
-    expect(data(undefined)).toEqual([]);
-    expect(replayRecord({ of: "data", before: undefined, after: wantedData() }, source)).toEqual([]);
+    expect(replayed(undefined)).toEqual([]);
   });
 
-  it("names the event that it announces, if it announces one", () => {
+  it("is that its data is gone, where it was there before", () => {
+    const after = documentRead(documentRead(undefined, "digest", { asOf: 1 }), undefined, { asOf: 2 });
+    const [replayed] = replayRecord({ of: "document", before: undefined, after }, source);
+    expect(replayed?.message.data).not.toHaveProperty("content");
+  });
+
+  it("names the event that a state announces, if it announces one", () => {
     const event = eventOf("account.disconnected");
-    expect(latestEventOf({ of: "state", before: undefined, after: announced })).toEqual(event);
-    expect(latestEventOf({ of: "data", before: undefined, after: fetchedData("digest") })).toBeUndefined();
+    expect(latestEventOf(announced)).toEqual(event);
+    expect(latestEventOf({ latest: { cause: "again" } })).toBeUndefined();
   });
 });
 

@@ -1,0 +1,260 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  type Content,
+  contentOf,
+  contentOfDocument,
+  type DocumentStore,
+  documentReader,
+  documentStore,
+  type StoredDocument,
+} from "../../../adapters/dynamodb/documents.ts";
+import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
+import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import type { Document } from "../../../domain/fetch/document.ts";
+import type { DataName } from "../../../domain/fetch/document-name.ts";
+import { documentRead } from "../../domain/samples.ts";
+import {
+  describeOnEachTable,
+  startTestSystem,
+  type TestBucket,
+  type TestSystem,
+  type TestTable,
+} from "../../support/engines.ts";
+
+const income = { endpoint: "income" };
+const range = { start: "2026-01-01", end: "2026-01-31" };
+/** Hardly compresses: about three quarters of its length. */
+const noise = (bytes: number) => JSON.stringify(randomBytes(Math.ceil((bytes * 3) / 4)).toString("base64"));
+
+await describeOnEachTable("stored documents", (tables) => {
+  let system: TestSystem;
+  let table: TestTable;
+  let bucket: TestBucket;
+  let store: DocumentStore;
+  let subject: Subject;
+
+  beforeAll(async () => {
+    system = await startTestSystem(tables);
+    table = await system.createTable();
+  });
+  afterAll(() => system.close());
+  beforeEach(async () => {
+    bucket = await system.createBucket();
+    subject = { kind: "account", id: randomUUID() };
+    store = storeOf();
+  });
+
+  const storeOf = () =>
+    documentStore(
+      sharedReads(system.dynamodb, table.name),
+      sharedWrites(system.dynamodb, table.name, async () => undefined),
+      overflowBucket(bucket.name),
+    );
+  const item = () => table.item(`ACCOUNT#${subject.id}`, "DOCUMENT#income");
+  const stored = async () => (await item())?.document;
+  const textOf = ({ parts }: Content) => Buffer.concat(parts).toString();
+
+  /** The document after a call, over the one that is known. */
+  function next(
+    known: StoredDocument | undefined,
+    content: Content | undefined,
+    asOf: number,
+    name: DataName,
+  ) {
+    return documentRead(known?.document, content?.digest, { asOf, subject, name, by: [`m${asOf}`] });
+  }
+  async function save(text: string | undefined, asOf = 1, name: DataName = income): Promise<Document> {
+    const known = await store.load(subject, name);
+    const content = text === undefined ? undefined : contentOf(text);
+    const document = next(known, content, asOf, name);
+    expect(await store.save(known, document, content)).toBe("written");
+    return document;
+  }
+  async function textBack(name: DataName = income): Promise<string | undefined> {
+    const known = await store.load(subject, name);
+    const content = known && (await contentOfDocument(known, overflowBucket(bucket.name)));
+    return content && textOf(content);
+  }
+
+  describe("that are written", () => {
+    test("are one item each, compressed, and read back as they were", async () => {
+      const text = `{"amount": 12345678901234567890.10, "s": "ü\\u0000${"x".repeat(500)}"}`;
+      const document = await save(text, 3);
+      const whole = await item();
+      expect(whole).toEqual({
+        pk: `ACCOUNT#${subject.id}`,
+        sk: "DOCUMENT#income",
+        schemaVersion: 1,
+        document: { ...document, codec: "gzip", content: expect.any(Uint8Array) },
+      });
+      expect(await store.load(subject, income)).toMatchObject({ document });
+      expect(await textBack()).toBe(text);
+      expect(await table.items(`ACCOUNT#${subject.id}`)).toHaveLength(1);
+    });
+
+    test("have the SHA-256 of the provider's own bytes for a digest, in lower-case hex", async () => {
+      for (const text of ["[]", "x".repeat(1_000), noise(20_000)]) {
+        const { digest } = await save(text, text.length);
+        expect(digest).toBe(createHash("sha256").update(text).digest("hex"));
+        expect(await stored()).toMatchObject({ digest });
+      }
+    });
+
+    test("are left as they are where compression would make them longer", async () => {
+      await save("[1]");
+      expect(await stored()).toMatchObject({
+        codec: "identity",
+        content: new Uint8Array(Buffer.from("[1]")),
+      });
+      expect(await textBack()).toBe("[1]");
+    });
+
+    test("lie in the item up to 6,144 bytes compressed, beyond that in the bucket", async () => {
+      for (const [letters, isInline] of [
+        [7_900, true],
+        [8_300, false],
+      ] as const) {
+        const text = noise(letters);
+        expect(gzipSync(text).byteLength <= 6_144).toBe(isInline);
+        const { digest } = await save(text, letters);
+        const document = await stored();
+        const key = `data/account/${subject.id}/income/${letters}.${digest}.json.gz`;
+        expect(document).toMatchObject(isInline ? { content: expect.any(Uint8Array) } : { object: key });
+        expect(document).not.toHaveProperty(isInline ? "object" : "content");
+        expect(await textBack()).toBe(text);
+        if (!isInline) expect(gunzipSync(await bucket.bytes(key)).toString()).toBe(text);
+      }
+    });
+
+    test("take content in parts, which may split a character, as if it were one", async () => {
+      for (const [asOf, repeat] of [1, 400_000].entries()) {
+        const text = JSON.stringify("aü".repeat(repeat));
+        const bytes = Buffer.from(text);
+        const content = contentOf([bytes.subarray(0, 3), bytes.subarray(3)]);
+        expect(content.digest).toBe(contentOf(text).digest);
+        const known = await store.load(subject, income);
+        await store.save(known, next(known, content, asOf + 1, income), content);
+        expect(await textBack()).toBe(text);
+      }
+    });
+
+    test("keep what lies in the bucket where the content is unchanged: nothing is put again", async () => {
+      const text = noise(20_000);
+      await save(text, 1);
+      const [key] = await bucket.keys();
+      await save(text, 2);
+      expect(await bucket.keys()).toEqual([key]);
+      expect(await stored()).toMatchObject({ asOf: 2, by: ["m2"], news: false, announced: 1, object: key });
+      expect(await textBack()).toBe(text);
+    });
+
+    test("put content that comes back into an object of its own: what was there may be removed", async () => {
+      const [one, other] = [noise(20_000), noise(20_000)];
+      for (const [index, text] of [one, other, one].entries()) await save(text, index + 1);
+      expect(await bucket.keys()).toHaveLength(3);
+      expect(await textBack()).toBe(one);
+    });
+
+    test("say that the provider has none, and keep nothing of what it had", async () => {
+      await save("[1]", 1);
+      await save(undefined, 2);
+      const document = await stored();
+      expect(document).toMatchObject({ asOf: 2, news: true, announced: 2 });
+      for (const gone of ["content", "codec", "object", "digest", "size"])
+        expect(document).not.toHaveProperty(gone);
+      expect(await textBack()).toBeUndefined();
+    });
+  });
+
+  describe("that others write too", () => {
+    test("are written over what was read, and over nothing else", async () => {
+      const content = contentOf("[1]");
+      const first = next(undefined, content, 1, income);
+      expect(await store.save(undefined, first, content)).toBe("written");
+      expect(await store.save(undefined, { ...first, asOf: 9 }, content)).toBe("conflict");
+      const known = await store.load(subject, income);
+      await save("[2]", 2);
+      expect(await store.save(known, next(known, content, 3, income), content)).toBe("conflict");
+      expect(await textBack()).toBe("[2]");
+    });
+
+    test("are written by one of many who read the same", async () => {
+      const known = await store.load(subject, income);
+      const outcomes = await Promise.all(
+        Array.from({ length: 5 }, async (_, index) => {
+          const content = contentOf(`[${index}]`);
+          return storeOf().save(known, next(known, content, index + 1, income), content);
+        }),
+      );
+      expect(outcomes.toSorted()).toEqual(["conflict", "conflict", "conflict", "conflict", "written"]);
+      expect(await textBack()).toBe(`[${outcomes.indexOf("written")}]`);
+    });
+
+    test("are not brought back after an erasure by who had read them", async () => {
+      await save("[1]", 1);
+      const known = await store.load(subject, income);
+      const Key = marshall({ pk: `ACCOUNT#${subject.id}`, sk: "DOCUMENT#income" });
+      await system.dynamodb.send(new DeleteItemCommand({ TableName: table.name, Key }));
+      expect(await store.save(known, next(known, undefined, 2, income), undefined)).toBe("conflict");
+      expect(await item()).toBeUndefined();
+    });
+  });
+
+  describe("that are read", () => {
+    test("are none where nothing is stored", async () => {
+      expect(await store.load(subject, income)).toBeUndefined();
+    });
+
+    test("are those of their own range of dates", async () => {
+      await save("[1]", 1, { ...income, range });
+      expect(await store.load(subject, income)).toBeUndefined();
+      expect(await textBack({ ...income, range })).toBe("[1]");
+    });
+
+    test("are refused where their content is another than was stored", async () => {
+      const { digest } = await save(noise(20_000), 1);
+      const key = `data/account/${subject.id}/income/1.${digest}.json.gz`;
+      await overflowBucket(bucket.name).put(key, gzipSync("[]"));
+      await expect(textBack()).rejects.toThrow("is another than was stored");
+    });
+
+    test("are all of a subject, ranges and further pages too, and nobody else's", async () => {
+      const names: DataName[] = [income, { ...income, range }, { endpoint: "profile" }];
+      for (const name of names) await save("[1]", 1, name);
+      const own = subject;
+      subject = { kind: "account", id: `${own.id}#` };
+      await save("[1]");
+      const found = await documentReader(system.dynamodb, table.name)(own);
+      expect(
+        found.map(({ document: { endpoint, range: of } }) => ({ endpoint, ...(of && { range: of }) })),
+      ).toEqual(names);
+      expect(await documentReader(system.dynamodb, table.name)({ kind: "account", id: "nobody" })).toEqual(
+        [],
+      );
+    });
+  });
+
+  describe("whose writing fails", () => {
+    test("point to nothing that the bucket could not take", async () => {
+      const working = system.fail("s3:PutObject");
+      const content = contentOf(noise(20_000));
+      await expect(store.save(undefined, next(undefined, content, 1, income), content)).rejects.toThrow(
+        "injected by the test",
+      );
+      working();
+      expect(await item()).toBeUndefined();
+    });
+
+    test("throw the table's failure, which is no conflict", async () => {
+      const working = system.fail("dynamodb:BatchExecuteStatement");
+      await expect(store.save(undefined, next(undefined, undefined, 1, income), undefined)).rejects.toThrow();
+      working();
+    });
+  });
+});
