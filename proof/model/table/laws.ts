@@ -9,6 +9,7 @@ export function expectAlways(world: World): void {
     world.tasks.deadLetters.every(({ reason }) => reason !== undefined),
     "a dead letter says its reason",
   );
+  world.require(world.tasks.dropped === 0, "no task is dropped by SQS");
   const [first] = world.violations;
   if (first !== undefined) throw new Error(first);
 }
@@ -48,13 +49,20 @@ function requireStored(world: World): void {
 }
 
 function requireMessages(world: World): void {
+  const versions = new Set(
+    world.table.stream.flatMap((change) =>
+      change.of === "document" ? [`${keyOf(change.after.name)}.${change.after.announced}`] : [],
+    ),
+  );
   const texts = new Map<string, string>();
   const names = new Map<string, string>();
   for (const message of world.announcements) {
     const text = JSON.stringify(message);
     world.require((texts.get(message.id) ?? text) === text, "a message is the same whenever it is sent");
     texts.set(message.id, text);
-    if (!message.id.startsWith(`${message.subject}.`)) continue;
+    const isOfDocument = documents.some((name) => message.id.startsWith(`${keyOf(name)}.`));
+    if (!isOfDocument) continue;
+    world.require(versions.has(message.id), "a document's message is named by what announced it");
     const place = `${message.subject} ${message.sequence}`;
     world.require((names.get(place) ?? message.id) === message.id, "a sequence is of one document");
     names.set(place, message.id);
@@ -105,12 +113,12 @@ function placeOf({ table }: World, key: string): number {
 }
 
 function requireErased(world: World): void {
-  const { table, objects } = world;
+  const { table, objects, pages } = world;
   for (const name of table.tombstones) {
     const [, id] = name.split("/");
     const rest = [...table.events.values()].some(({ event }) => event.accountId === id);
     const documentsLeft = endpoints.some((endpoint) => table.documents.has(`${id}/${endpoint}`));
-    const objectsLeft = [...objects.keys()].some((key) => key.startsWith(`${id}/`));
+    const objectsLeft = [...objects.keys(), ...pages.keys()].some((key) => key.startsWith(`${id}/`));
     world.require(!rest && !documentsLeft && !objectsLeft && !table.states.has(name), "erased stays erased");
   }
 }

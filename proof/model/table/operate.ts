@@ -15,7 +15,9 @@ export function* erase(world: World, { id, body: { subject, pass } }: Received<E
   yield* step("writes a tombstone", () => world.table.tombstones.add(nameOf(subject)));
   yield* step("deletes what is stored", () => {
     world.table.erase(subject);
-    for (const key of world.objects.keys()) if (key.startsWith(`${subject.id}/`)) world.objects.delete(key);
+    for (const kept of [world.objects, world.pages]) {
+      for (const key of kept.keys()) if (key.startsWith(`${subject.id}/`)) kept.delete(key);
+    }
   });
   if (pass === 1) {
     yield* step("sends the second pass", () =>

@@ -53,6 +53,7 @@ export type DeadLetter<T> = {
 };
 
 const deduplicationInMillis = 300_000;
+const retentionInMillis = 14 * 86_400_000;
 
 /** A FIFO queue: hands out one batch of a group at a time, and takes what it took lately without delivering it. */
 export class FifoQueue<T> {
@@ -60,6 +61,8 @@ export class FifoQueue<T> {
   deadLetters: readonly DeadLetter<T>[] = [];
   /** All that were ever sent, and not swallowed. */
   sent = 0;
+  /** All that were kept for too long. */
+  dropped = 0;
   readonly #taken = new Map<string, number>();
   readonly #maxReceives: number;
 
@@ -80,6 +83,11 @@ export class FifoQueue<T> {
 
   /** What can be received: the messages of groups of which none is hidden, in their order. */
   visible(now: number): readonly Grouped<T>[] {
+    for (const { id, sentAt } of this.messages) {
+      if (now - sentAt < retentionInMillis) continue;
+      this.#drop(id);
+      this.dropped += 1;
+    }
     const hidden = new Set(
       this.messages.filter(({ visibleAt }) => visibleAt > now).map(({ group }) => group),
     );

@@ -13,4 +13,8 @@ export type Reading = {
   readonly stored: StoredDocument | undefined;
   readonly content: Content;
   readonly calledAt: number;
+  /** When what was known before the call was read: it is nothing that the pipeline knows. */
+  readonly began: number;
+  /** By the clock of the Lambda that called. */
+  readonly fetchedAt: number;
 };

@@ -100,8 +100,8 @@ function ofState(before: State | undefined, after: State): Partial<Consequences>
   const { subject, version } = after;
   const isStarted = after.connected === true && !after.deleted && before?.connected !== true;
   const tasks = [
-    ...(isStarted ? [stateTask("startFetch", subject, version)] : []),
-    ...(after.unconfirmed ? [stateTask("fetchState", subject, version)] : []),
+    ...(isStarted ? [stateTask("startFetch", subject, version, {})] : []),
+    ...(after.unconfirmed ? [stateTask("fetchState", subject, version, {})] : []),
   ];
   const message = messageOfState(after, "urn:model");
   return {
@@ -130,6 +130,7 @@ function* writeStates(world: World, relayed: readonly Relayed[]): Work {
       const next = applyEvent(states.get(write.key), write.event, write.receipt);
       return next === undefined || stopped.has(write.key) ? [] : [{ ...write, next }];
     });
+    world.requireDistinct(open.map(({ key }) => key));
     const answers = yield* batchStep(
       "writes states",
       open.map(
@@ -187,8 +188,8 @@ export function* sendTasks(world: World, tasks: readonly Task[]): Work<ReadonlyS
     const same = tasks.filter((other) => groupOf(other.task) === groupOf(task));
     return { task, version: Math.max(...same.map(({ version }) => version)) };
   });
-  const groups = merged.filter(({ task }) => task.task === "fetchDocument").map(({ task }) => groupOf(task));
-  world.require(new Set(groups).size === groups.length, "a batch sends one task for a document");
+  const names = merged.flatMap(({ task }) => (task.task === "fetchDocument" ? [keyOf(task)] : []));
+  world.require(new Set(names).size === names.length, "a batch sends one task for a document");
   const answers = yield* batchStep(
     "sends tasks",
     merged.map((task) => () => sendTask(world, task)),

@@ -70,6 +70,7 @@ function* write(
     ...statementOf(world, one, known.get(one.receipt.body.event.id)),
   }));
   const written = statements.filter(({ run }) => run !== undefined);
+  world.requireDistinct(written.map(({ one }) => one.receipt.body.event.id));
   const answers = yield* batchStep(
     "writes events",
     written.map(

@@ -17,10 +17,10 @@ export type StoredDocument = DocumentVersion & {
   readonly object?: string;
   /** By the clock of who wrote it: for people, nothing is decided by it. */
   readonly fetchedAt: number;
-  /** Nothing that the pipeline knows: the provider's version that was read, when, and for which messages. */
+  /** Nothing that the pipeline knows: the provider's version that was read, when its read began, and for which messages. */
   readonly truth: {
     readonly version: number;
-    readonly calledAt: number;
+    readonly began: number;
     readonly messages: readonly string[];
   };
 };

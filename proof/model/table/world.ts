@@ -25,7 +25,11 @@ export type Announcement = {
   readonly object?: string | undefined;
 };
 /** What was read so far of a list. */
-export type Pages = ReadInPages & { readonly content: Content; readonly calledAt: number };
+export type Pages = ReadInPages & {
+  readonly content: Content;
+  readonly calledAt: number;
+  readonly began: number;
+};
 
 /** How many messages or changes a function gets at once. */
 export const batch = 5;
@@ -78,6 +82,11 @@ export class World {
 
   get isoTime(): string {
     return new Date(this.now).toISOString();
+  }
+
+  /** A batch of statements that holds a key twice fails as a whole. */
+  requireDistinct(keys: readonly string[]): void {
+    this.require(new Set(keys).size === keys.length, "a batch holds each key once");
   }
 
   require(isKept: boolean, law: string): void {

@@ -7,11 +7,12 @@ import { end, hide } from "./retry.ts";
 import type { World } from "./world.ts";
 
 /** Writes the documents of a batch in one request, under the condition that each still is as it was before its call. */
-export function* writeReadings(world: World, readings: readonly Reading[], clock: () => number): Work {
+export function* writeReadings(world: World, readings: readonly Reading[]): Work {
   for (const reading of readings) yield* putObject(world, reading);
+  world.requireDistinct(readings.map(({ name }) => keyOf(name)));
   const answers = yield* batchStep(
     "writes documents",
-    readings.map((reading) => () => writeReading(world, reading, clock())),
+    readings.map((reading) => () => writeReading(world, reading)),
   );
   for (const [index, reading] of readings.entries())
     yield* conclude(world, reading, answerOf(answers[index]));
@@ -26,7 +27,7 @@ function answerOf(answer: Answer<boolean> | undefined): WriteAnswer {
 function objectOf({ name, content, plan, stored }: Reading): string | undefined {
   if (!isPaged(name) || content.digest === undefined) return undefined;
   const { announced } = versionAfter(stored, plan, content.digest);
-  return `${keyOf(name)}/${announced}/${content.digest}`;
+  return [keyOf(name), announced, content.digest].join("/");
 }
 
 function* putObject(world: World, reading: Reading): Work {
@@ -35,12 +36,12 @@ function* putObject(world: World, reading: Reading): Work {
     yield* step("puts an object", () => world.objects.set(object, reading.content));
 }
 
-function writeReading(world: World, reading: Reading, fetchedAt: number): boolean {
-  const { name, plan, stored, content, calledAt } = reading;
+function writeReading(world: World, reading: Reading): boolean {
+  const { name, plan, stored, content, calledAt, began, fetchedAt } = reading;
   const { news, ...version } = versionAfter(stored, plan, content.digest);
   const object = objectOf(reading);
   const messages = plan.covered.map(({ messageId }) => messageId);
-  const truth = { version: content.version, calledAt, messages };
+  const truth = { version: content.version, began, messages };
   const item = { ...version, ...(object === undefined ? {} : { object }), name, fetchedAt, truth };
   const before = world.table.documents.get(keyOf(name));
   if (!world.table.writeDocument(plan.known, item, news)) return false;

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { expectAlways, expectAtRest } from "../../../proof/model/table/laws.ts";
+import { noFault, type Running } from "../../../proof/model/table/process.ts";
 import { documents, type Name } from "../../../proof/model/table/provider.ts";
 import {
   deliver,
+  go,
   pass,
   pollTasks,
   pollWebhooks,
@@ -83,6 +85,36 @@ describe("an event", () => {
   });
 });
 
+describe("a message that SQS delivers again", () => {
+  it.each([0, 1])("is no repeat of its event, whether it was the first or the last: %d", (index) => {
+    const world = new World();
+    announce(world, income, false);
+    drive(world, isReceiving);
+    for (const webhook of world.provider.webhooks) deliver(world, webhook);
+    drive(world, isReceiving);
+    const messages = [...world.webhooks.messages];
+    comeToRest(world);
+    world.webhooks.messages = messages.slice(index, index + 1);
+    comeToRest(world);
+    const counts = [...world.table.events.values()].map(({ receipts }) => receipts.count);
+    expect(counts).toEqual([2]);
+  });
+});
+
+describe("a document that is read again", () => {
+  it("is announced once, while it stays the same", () => {
+    const world = new World();
+    announce(world, income, true);
+    comeToRest(world);
+    pass(world, 60 * second);
+    announce(world, income, true);
+    comeToRest(world);
+    const told = world.announcements.filter(({ digest }) => digest !== undefined);
+    expect(told).toHaveLength(1);
+    expect(world.provider.reads).toBe(2);
+  });
+});
+
 describe("events of one document", () => {
   it("that are relayed together are read with one call", () => {
     const world = new World();
@@ -125,11 +157,55 @@ describe("a document whose asOf is in the future, since a service's clock was wr
     comeToRest(world);
     const [[key, stored] = []] = world.table.documents;
     if (key === undefined || stored === undefined) throw new Error("nothing is stored");
-    world.table.documents.set(key, { ...stored, asOf: world.now + hour });
+    const ahead = world.now + hour;
+    const after = { ...stored, asOf: ahead, announced: ahead };
+    world.table.documents.set(key, after);
+    world.table.stream.push({ of: "document", after });
     pass(world, 60 * second);
-    announce(world, income, true);
+    world.provider.change(income, 1);
+    world.provider.announce(income, true, world.isoTime);
     comeToRest(world);
     expect(world.table.documents.get(key)?.asOf).toBeLessThanOrEqual(world.now);
+  });
+});
+
+describe("a start whose event is lost", () => {
+  /** Lets the pipeline call for a start, which waits before it has an effect. */
+  function untilStart(): World {
+    const world = new World();
+    // At an odd time the provider does not announce what a start brings.
+    world.now += 1;
+    world.provider.connect(income.subject, true, undefined);
+    drive(world, isBeforeFetch);
+    pollTasks(world);
+    drive(world, (what) => what === "fetch reads a state");
+    return world;
+  }
+
+  it("is checked, and its documents are read", () => {
+    const world = untilStart();
+    comeToRest(world);
+    expect(world.table.documents.size).toBe(2);
+  });
+
+  it("is checked also where a document was read for another event while its call was under way", () => {
+    const world = untilStart();
+    const [start] = world.processes.running;
+    pass(world, 5 * second);
+    announce(world, income, true);
+    drive(world, (what) => isBeforeFetch(what));
+    const isOther = ({ work }: Running) => work !== start?.work;
+    pollTasks(world);
+    for (
+      let other = world.processes.running.find(isOther);
+      other;
+      other = world.processes.running.find(isOther)
+    ) {
+      go(world, other, noFault);
+    }
+    expect(world.table.documents.size).toBe(1);
+    comeToRest(world);
+    expect(world.table.documents.size).toBe(2);
   });
 });
 
