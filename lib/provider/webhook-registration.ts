@@ -3,7 +3,7 @@ import * as events from "aws-cdk-lib/aws-events";
 import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import { overlapSecondsOf, settleSecondsOf } from "../../domain/core/webhook-secret.ts";
+import { overlapSecondsOf, propagationSecondsOf } from "../../domain/core/webhook-secret.ts";
 import { allow } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
@@ -28,7 +28,7 @@ export type WebhookRegistrationProps = {
 export class WebhookRegistration extends Construct {
   readonly lambda: lambda.Function;
   /** For the command that rotates the secret, in seconds. */
-  readonly rotation: { readonly settleSeconds: number; readonly overlapSeconds: number };
+  readonly rotation: { readonly propagationSeconds: number; readonly overlapSeconds: number };
 
   constructor(scope: Construct, id: string, props: WebhookRegistrationProps) {
     super(scope, id);
@@ -36,7 +36,7 @@ export class WebhookRegistration extends Construct {
     const { secretHeader, secretCacheSeconds, retryHours } = settings.webhooks;
     const { everyHours } = settings.register;
     this.rotation = {
-      settleSeconds: settleSecondsOf(secretCacheSeconds),
+      propagationSeconds: propagationSecondsOf(secretCacheSeconds),
       overlapSeconds: overlapSecondsOf(retryHours, everyHours),
     };
     const register = new PipelineFunction(this, "Webhooks", {
@@ -55,7 +55,7 @@ export class WebhookRegistration extends Construct {
         provider: settings.provider,
         secretHeader,
         readsFirst: settings.register.readsFirst,
-        secretSettleSeconds: this.rotation.settleSeconds,
+        secretPropagationSeconds: this.rotation.propagationSeconds,
       },
       permissions: [
         allow(["secretsmanager:GetSecretValue"], [secret.secret.secretArn, token.secret.secretArn]),

@@ -59,7 +59,7 @@ function registrarOf({
     secretHeader: "x-webhook-secret",
     // The engine's clock is the real one: its moment of the last change is moved onto this test's clock.
     readSecret: async () => ({ ...(await store.read()), since: changedAt }),
-    settleSeconds: 120,
+    propagationSeconds: 120,
     readsFirst,
     now,
     log: kept.log,

@@ -96,10 +96,10 @@ describe("how long a rotation takes", () => {
     JSON.parse(String(synthesized(stage({}, more)).outputs.WebhookSecretRotation?.Value));
 
   it("follows from the receivers' cache, the provider's retries and the schedule", () => {
-    expect(rotationOf({})).toEqual({ settleSeconds: 120, overlapSeconds: 120 * 3600 });
+    expect(rotationOf({})).toEqual({ propagationSeconds: 120, overlapSeconds: 120 * 3600 });
     expect(
       rotationOf({ webhooks: { secretCacheSeconds: 5, retryHours: 10 }, register: { everyHours: 1 } }),
-    ).toEqual({ settleSeconds: 10, overlapSeconds: 12 * 3600 });
+    ).toEqual({ propagationSeconds: 10, overlapSeconds: 12 * 3600 });
   });
 
   it("lets the registration read first where the provider lists webhooks", () => {
@@ -112,6 +112,6 @@ describe("how long a rotation takes", () => {
   it("reaches receivers and registration", () => {
     const { bundles } = synthesized(stage({}, { webhooks: { secretCacheSeconds: 5 } }));
     expect(bundles.get("functions/receive/users.ts")).toMatchObject({ secretCacheSeconds: 5 });
-    expect(bundles.get("functions/register/webhooks.ts")).toMatchObject({ secretSettleSeconds: 10 });
+    expect(bundles.get("functions/register/webhooks.ts")).toMatchObject({ secretPropagationSeconds: 10 });
   });
 });
