@@ -45,7 +45,7 @@ const long = [
   "test/proof/fuzz/**/*.test.ts",
   "test/proof/bench/comparison.test.ts",
   "test/proof/{records,soak}.test.ts",
-  "test/tools/check.test.ts",
+  "test/tools/{check,failed-test}.test.ts",
 ];
 
 /**
