@@ -1,6 +1,7 @@
 import { permanent } from "../core/failures.ts";
 import { fieldsOf, present } from "../core/parse.ts";
 import { parseTimestamp, parseUnixTime } from "../core/timestamps.ts";
+import { canonicalId, isUuid } from "./canonical-id.ts";
 import {
   type EventAttributes,
   type EventType,
@@ -131,7 +132,6 @@ export function typeOf(mapping: KindMapping, name: unknown): EventType {
   return type;
 }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 // Ids and endpoint names become parts of keys: 200 characters of UTF-8 fit a sort key (1,024 bytes) with its prefix.
 const longestText = 200;
 // SQS refuses the two non-characters in the messages that carry a text on. Control characters and line separators name
@@ -156,9 +156,10 @@ function isClean(text: string): boolean {
 /** An id as events carry it: UUIDs in lower case. @throws permanent failure */
 export function idAt(field: string, value: unknown, ids: KindMapping["ids"]): string | undefined {
   const text = textAt(field, value);
-  if (text === undefined || ids === "any") return text;
-  if (!uuid.test(text)) throw permanent(`${field}: not a UUID; mapping.ids "any" would accept it`);
-  return text.toLowerCase();
+  if (text === undefined) return text;
+  if (ids === "uuid" && !isUuid(text))
+    throw permanent(`${field}: not a UUID; mapping.ids "any" would accept it`);
+  return canonicalId(text);
 }
 
 function endpointAt(field: string, value: unknown): string | undefined {
