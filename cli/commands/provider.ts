@@ -13,7 +13,10 @@ export function addProvider(program: Command): void {
     },
     async ({ deployment, clients, terminal }) => {
       const status = await providerStatus(deployment, clients, new Date());
-      terminal.result({ stage: deployment.stage, ...status }, providerText(deployment.stage, status, new Date()));
+      terminal.result(
+        { stage: deployment.stage, ...status },
+        providerText(deployment.stage, status, new Date()),
+      );
     },
   );
 }

@@ -8,6 +8,7 @@ import { allow } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { every } from "../settings/durations.ts";
+import { exportNameReplacements, registrationExportPrefix } from "../settings/registration-export.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";
 import type { TokenSecret, WebhookSecret } from "../storage/secrets.ts";
@@ -94,7 +95,7 @@ export class WebhookRegistration extends Construct {
       value: providerBaseUrl,
       description:
         "Where this stage registers its webhooks; no other stage here can do so. See register.enabled",
-      exportName: `income-events:registers:${exportNameOf(providerBaseUrl)}`,
+      exportName: `${registrationExportPrefix}${exportNameOf(providerBaseUrl)}`,
     });
   }
 }
@@ -104,9 +105,9 @@ export class WebhookRegistration extends Construct {
  * by CloudFormation, since the address can be a parameter; two addresses of the accepted form never give one name.
  */
 function exportNameOf(address: string): string {
-  const replaced = (text: string, from: string, to: string) => Fn.join(to, Fn.split(from, text));
   const withoutScheme = Fn.select(1, Fn.split("://", address));
-  // Each ":" but a port's begins one of these.
-  const written = replaced(replaced(replaced(withoutScheme, "/", "::"), ".", ":-"), "_", ":u");
-  return replaced(replaced(written, "[", ""), "]", "");
+  return exportNameReplacements.reduce(
+    (text, [from, to]) => Fn.join(to, Fn.split(from, text)),
+    withoutScheme,
+  );
 }

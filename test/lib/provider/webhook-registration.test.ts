@@ -2,6 +2,7 @@ import { planExport } from "@income-events/local-stack/assembly/plan-export.ts";
 import { stackScope } from "@income-events/local-stack/assembly/stack-scope.ts";
 import { parseTemplate } from "@income-events/local-stack/assembly/template.ts";
 import { describe, expect, it } from "vitest";
+import { registrationExportName } from "../../../lib/settings/settings.ts";
 import { synthesized } from "../synthesized.ts";
 
 const stage = (provider: object, more: object = {}) => ({ production: false, provider, ...more });
@@ -47,6 +48,8 @@ describe("the claim on a provider environment", () => {
     ];
     const names = addresses.flatMap((ProviderBaseUrl) => exportsOf(stage({}), { ProviderBaseUrl }));
     expect(new Set(names).size).toBe(addresses.length);
+    // As a person's machine makes it, to see before a deployment whether it is taken.
+    expect(addresses.map(registrationExportName)).toEqual(names);
   });
 });
 
