@@ -117,7 +117,7 @@ describe("dead letters, from the command line", () => {
       /users +3 +\d+\w+ ago +in 13d 23h +0 +type: mapping.types translates/,
     );
 
-    const shown = await run("show", "users", "--reason", "translates no such");
+    const shown = await run("show", "users", "--reason", "translates no");
     expect(shown.stdout).toMatch(new RegExp(`users event {2}${id}\\n {2}type: mapping.types translates`));
     expect(shown.stdout).toContain('"name":"(text)"');
     expect(shown.stdout).toContain('"event":"no_such_event"');
@@ -133,13 +133,13 @@ describe("dead letters, from the command line", () => {
 
   it("purges those that are chosen, after asking with their number, and no others", async () => {
     const before = await deadLettersIn("Users");
-    const asked = await run("purge", "users", "--reason", "no such event name");
+    const asked = await run("purge", "users", "--reason", "no event name");
     expect(asked).toMatchObject({ code: 2, stdout: "" });
     expect(asked.stderr).toContain("This deletes 2 dead letters of users for good");
     expect(asked.stderr).toContain("the provider does not send them again");
     expect(await deadLettersIn("Users")).toHaveLength(3);
 
-    expect(await json("purge", "users", "--reason", "no such event name", "--yes")).toMatchObject({
+    expect(await json("purge", "users", "--reason", "no event name", "--yes")).toMatchObject({
       purged: 2,
     });
     const left = before.filter(({ reason }) => !reason?.includes("translates no event name"));
