@@ -250,17 +250,41 @@ describe("settings of the mapping", () => {
   const slow = "() => new Promise((resolve) => setTimeout(resolve, 60))";
   test.each([
     ["the maximum concurrency", { mapping: { BatchSize: 1, ScalingConfig: { MaximumConcurrency: 2 } } }, 2],
-    [
-      "the function's reserved concurrency",
-      { mapping: { BatchSize: 1 }, function: { ReservedConcurrentExecutions: 1 } },
-      1,
-    ],
     ["the cap of this machine", { mapping: { BatchSize: 1 }, maximumProcesses: 3 }, 3],
   ])("not more batches run at once than %s", async (_, settings, expected) => {
     await using work = await startWork({ handler: slow, ...settings });
     await work.send("a", "b", "c", "d", "e", "f", "g", "h");
     await drained(work.stack);
     expect(work.stack.functions[0]?.counts()).toMatchObject({ peak: expected, throttles: 0 });
+  });
+
+  test("more is received than a function may run at once, and tried again while it is throttled", async () => {
+    await using work = await startWork({
+      handler: slow,
+      mapping: { BatchSize: 1 },
+      function: { ReservedConcurrentExecutions: 1 },
+    });
+    await work.send("a", "b", "c", "d", "e", "f", "g", "h");
+    await drained(work.stack);
+    const counts = work.stack.functions[0]?.counts();
+    expect(counts).toMatchObject({ peak: 1, invocations: 8, errors: 0 });
+    expect(counts?.throttles).toBeGreaterThan(0);
+    expect(Object.values(receipts(work.log()))).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
+  });
+
+  test("what is throttled until it is visible again was received in vain, and becomes a dead letter", async () => {
+    await using work = await startWork({
+      handler: "() => null",
+      function: { ReservedConcurrentExecutions: 0, Timeout: 1 },
+      queue: {
+        VisibilityTimeout: 1,
+        RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 2 },
+      },
+    });
+    await work.send("a");
+    await drained(work.stack);
+    expect(work.log()).toEqual([]);
+    expect(await work.dead()).toEqual(["a"]);
   });
 
   test("a disabled mapping leaves the queue alone", async () => {
