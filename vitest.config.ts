@@ -4,7 +4,7 @@ import { testsByTier } from "./test/support/run/tiers.ts";
 const { unit, integration, proof } = testsByTier();
 
 /** What tests on engines start with: hosts that the whole run shares, and what each file needs of its own. */
-const onEngines = {
+export const onEngines = {
   globalSetup: ["temporary-directory", "table-engine-host", "assembly-host"].map(
     (name) => `test/support/run/${name}.ts`,
   ),

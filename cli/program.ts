@@ -16,6 +16,7 @@ const groups = {
   token: "the provider's token",
   webhooks: "the webhooks at the provider",
   reconcile: "the comparison with the provider's list of users",
+  sandbox: "how the provider of a local system fails, and goes on",
   secret: "the secret that webhooks carry",
   records: "what is known of users and accounts",
   events: "the events that are stored",
@@ -36,6 +37,8 @@ type CommandFile = {
 /** In the order of the help. Loaded when they are needed: most of a command's time would go into loading the others. */
 const commandFiles: readonly CommandFile[] = [
   { names: ["status"], load: async () => (await import("./commands/status.ts")).addStatus },
+  { names: ["preflight"], load: async () => (await import("./commands/preflight.ts")).addPreflight },
+  { names: ["key-policy"], load: async () => (await import("./commands/key-policy.ts")).addKeyPolicy },
   { names: ["doctor"], load: async () => (await import("./commands/doctor.ts")).addDoctor },
   { names: ["provider"], load: async () => (await import("./commands/provider.ts")).addProvider },
   {
@@ -116,6 +119,12 @@ const commandFiles: readonly CommandFile[] = [
   },
   { names: ["replay"], load: async () => (await import("./commands/replay.ts")).addReplay },
   { names: ["repair"], load: async () => (await import("./commands/repair.ts")).addRepair },
+  { names: ["trigger"], load: async () => (await import("./commands/trigger.ts")).addTrigger },
+  {
+    group: "sandbox",
+    names: ["fail", "heal", "advance", "token"],
+    load: async () => (await import("./commands/sandbox.ts")).addSandbox,
+  },
   { names: ["completion"], load: async () => (await import("./commands/completion.ts")).addCompletion },
   {
     group: "local",

@@ -16,7 +16,6 @@ import type { Subscribers } from "./relay/subscribers.ts";
 import { type Settings, settingsDigest } from "./settings/settings.ts";
 import type { DeadLetterArchive } from "./storage/dead-letter-archive.ts";
 import type { EventTable } from "./storage/event-table.ts";
-import { keyPolicyStatements } from "./storage/key-policy.ts";
 import type { OverflowStorage } from "./storage/overflow-storage.ts";
 import type { TokenSecret, WebhookSecret } from "./storage/secrets.ts";
 
@@ -57,10 +56,6 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
   add("WebhooksUrl", parts.webhooksUrl, "Webhooks are sent below this address, one path for each kind");
   if (parts.domain !== undefined) {
     add("WebhooksDomainTarget", parts.domain.target, "Where the DNS record of the webhooks' name must lead");
-  }
-  if (parts.settings.encryption.keyArn !== undefined) {
-    const statements = stack.toJsonString(keyPolicyStatements(stack, parts.settings));
-    add("KeyPolicyStatements", statements, "What the key's policy must allow beside the account itself");
   }
   for (const [kind, { work }] of parts.receiving) addQueues(pascalCase(kind), work, `events of ${kind}`);
   addQueues("Fetch", parts.fetching.work, "calls to the provider's API");

@@ -98,3 +98,19 @@ export async function setToken(client: SecretsManagerClient, secretId: string, t
     new PutSecretValueCommand({ SecretId: secretId, SecretString: JSON.stringify({ token }) }),
   );
 }
+
+/** Stores a token that an operator gave as pending: the refresher tries it. @returns its version */
+export async function proposeByHand(
+  client: SecretsManagerClient,
+  secretId: string,
+  token: string,
+): Promise<string> {
+  const { VersionId = "" } = await client.send(
+    new PutSecretValueCommand({
+      SecretId: secretId,
+      SecretString: JSON.stringify({ token }),
+      VersionStages: ["AWSPENDING"],
+    }),
+  );
+  return VersionId;
+}

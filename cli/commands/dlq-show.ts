@@ -85,7 +85,7 @@ function describe(deadLetter: DeadLetter, text: string, reveal: boolean) {
     sentAt: sentAt.toISOString(),
     receives,
     returns: readRedriveCount(returns).count,
-    payload: shownJson(text, { reveal, ids: [id] }),
+    payload: shownJson(text, { reveal, ids: [id], isMessage: true }),
   };
 }
 

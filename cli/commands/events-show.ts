@@ -92,7 +92,7 @@ async function shownBody(
   // Only ids and states, of our own making.
   if (body.as === "facts") return body.facts;
   const ids = [userId, accountId, companyAccountId, datasourceId, endpoint, eventId];
-  return shownJson(await bodyText(body, overflow), { reveal, ids });
+  return shownJson(await bodyText(body, overflow), { reveal, ids, isMessage: true });
 }
 
 function textOf(event: IncomeEvent, timeline: readonly Step[], body: unknown, reveal: boolean): string {

@@ -34,15 +34,17 @@ export function addLocalForward(group: Command): void {
     .requiredOption("--to <url>", "the address that gets a POST for each message")
     .option(
       "--subscriber <name>",
-      "whose messages: one named local or local-…, else it is asked for",
+      "whose messages: one named local or local-…, else it is asked for; on this machine the first one",
       ownSubscriber,
     );
 }
 
 async function run({ deployment, clients, terminal }: Operation, flags: Flags): Promise<void> {
   const target = parseTarget(flags.to);
-  const { name, queueUrl } = chooseSubscriber(deployment, flags.subscriber);
-  if (!isForDevelopers(name)) await terminal.confirm(consequence(name));
+  const wanted = chosenName(deployment, flags.subscriber);
+  const { name, queueUrl } = chooseSubscriber(deployment, wanted);
+  // On this machine nobody reads the queue of the first one, unless it is named.
+  if (!isForDevelopers(name) && wanted === flags.subscriber) await terminal.confirm(consequence(name));
   using interruption = awaitInterruption();
   const { signal } = interruption;
   const { waiting, retentionSeconds } = await queueDepth(clients.sqs, queueUrl);
@@ -68,6 +70,14 @@ async function run({ deployment, clients, terminal }: Operation, flags: Flags): 
 
 function isForDevelopers(name: string): boolean {
   return name === ownSubscriber || name.startsWith(`${ownSubscriber}-`);
+}
+
+/** A system on this machine that has no subscriber for developers lends its first one. */
+function chosenName(deployment: Operation["deployment"], name: string): string {
+  const all = subscriberQueues(deployment);
+  const isThere = all.some((subscriber) => subscriber.name === name);
+  if (isThere || name !== ownSubscriber || deployment.local === undefined) return name;
+  return all[0]?.name ?? name;
 }
 
 function chooseSubscriber(deployment: Operation["deployment"], name: string): SubscriberQueue {

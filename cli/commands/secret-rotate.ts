@@ -57,7 +57,7 @@ async function rotate(
 function parseTimes(output: string): RotationPorts["times"] {
   const fields = fieldsOf(parseJson(output, "WebhookSecretRotation"), "WebhookSecretRotation");
   return {
-    settleSeconds: numberOf(fields, "settleSeconds"),
+    propagationSeconds: numberOf(fields, "propagationSeconds"),
     overlapSeconds: numberOf(fields, "overlapSeconds"),
   };
 }

@@ -1,10 +1,13 @@
 import type { Command } from "commander";
+import { invokeFunction } from "../../adapters/aws/function-invoker.ts";
 import { isJwt, readTokenLifetime } from "../../adapters/secrets/token-claims.ts";
-import { setToken } from "../../adapters/secrets/token-secret.ts";
+import { proposeByHand, setToken, tokenSecret } from "../../adapters/secrets/token-secret.ts";
+import { FailureError } from "../../domain/core/failures.ts";
+import { parseRefreshOutcome, type RefreshOutcome } from "../../domain/fetch/refresh-outcomes.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 
-type Flags = { readonly any?: boolean };
+type Flags = { readonly any?: boolean; readonly force?: boolean };
 
 /** Over any token: what is longer is another file. */
 const maxBytes = 16_384;
@@ -14,25 +17,66 @@ export function addTokenSet(group: Command): void {
     group,
     {
       name: "set",
-      summary: "Sets the provider's token, from the standard input: arguments can be read by others.",
+      summary:
+        "Sets the provider's token, from the standard input: arguments can be read by others. One call tries it first; where the provider refuses it, the present one stays.",
       examples: [
         "npx income-events token set < token.txt",
         "pass show provider/token | npx income-events token set --stage prod --outputs outputs.json",
+        "npx income-events token set --force < token.txt    untried, where the provider is down",
       ],
     },
     set,
-  ).option("--any", "also what is no JWT, or a JWT whose time is over");
+  )
+    .option("--any", "also what is no JWT, or a JWT whose time is over")
+    .option("--force", "without trying it: the provider is down, or its answer is known");
 }
 
-async function set({ deployment, clients, terminal }: Operation, { any = false }: Flags): Promise<void> {
+async function set(
+  { deployment, clients, terminal }: Operation,
+  { any = false, force = false }: Flags,
+): Promise<void> {
   const token = (await terminal.readInput(maxBytes)).trim();
   const expiresAt = check(token, any, new Date());
-  await setToken(clients.secretsManager, deployment.output("TokenSecretArn"), token);
+  const secret = deployment.output("TokenSecretArn");
+  if (force) await setToken(clients.secretsManager, secret, token);
+  else await setProven(token, deployment, clients);
   const { stage } = deployment;
   terminal.result(
-    { stage, ...(expiresAt && { expiresAt }) },
-    `The token of the stage ${stage} is set. ` +
+    { stage, tried: !force, ...(expiresAt && { expiresAt }) },
+    `${force ? "" : "The provider takes this token. "}The token of the stage ${stage} is set. ` +
       (expiresAt === undefined ? "It has no end." : `It ends at ${expiresAt} unless it is refreshed.`),
+  );
+}
+
+/**
+ * Lets the refresher try the token with one call, which only it may make, and make it current where it is taken.
+ * @throws CommandError with what the provider answered; the present token stays
+ */
+async function setProven(
+  token: string,
+  { output }: Pick<Operation["deployment"], "output">,
+  { lambda, secretsManager }: Pick<Operation["clients"], "lambda" | "secretsManager">,
+): Promise<void> {
+  const secret = output("TokenSecretArn");
+  const versionId = await proposeByHand(secretsManager, secret, token);
+  let outcome: RefreshOutcome;
+  try {
+    const name = output("RefreshFunctionName");
+    outcome = parseRefreshOutcome(await invokeFunction(lambda, name, { prove: versionId }));
+  } catch (error) {
+    await tokenSecret(secretsManager, secret).discard(versionId);
+    if (!(error instanceof FailureError)) throw error;
+    throw new CommandError(
+      "failed",
+      `The token could not be tried: ${error.message}. The present one stays; --force sets this one untried.`,
+    );
+  }
+  if (outcome === "refreshed") return;
+  throw new CommandError(
+    "failed",
+    outcome === "discarded"
+      ? "The provider refuses this token: it answered 401. The present one stays."
+      : "Another run changed the token meanwhile. Look at it (token show), then run the command again.",
   );
 }
 

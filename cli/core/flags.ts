@@ -45,6 +45,17 @@ export function timestampFlag(flag: string, text: string | undefined, now: Date)
   );
 }
 
+/** A length of time as a person writes it (`90s`, `2m`, `6h`, `1d`), in seconds. @throws CommandError naming the flag */
+export function durationFlag(flag: string, text: string): number {
+  const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const seconds = Number(count) * (secondsOf[unit] ?? Number.NaN);
+  if (seconds > 0) return seconds;
+  throw new CommandError(
+    "usage",
+    `${flag} ${JSON.stringify(text)} is no length of time. Write 30s, 2m, 6h or 1d.`,
+  );
+}
+
 /** A whole number above zero. @throws CommandError naming the flag */
 export function countFlag(flag: string, text: string): number {
   const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;

@@ -6,12 +6,22 @@ export type Showing = {
   readonly reveal: boolean;
   /** Ids, which are always shown. */
   readonly ids: readonly (string | undefined)[];
+  /** Whether it is the body of a webhook or a task: what names its event, its state and its dates is shown. */
+  readonly isMessage?: boolean;
 };
 
+/** Of webhooks and tasks, in the names that providers of this kind give them: what says nothing of a person. */
+const openMembers: ReadonlySet<string> = new Set([
+  ...["action", "event", "type", "kind", "task", "endpoint", "status", "state", "outcome"],
+  ...["connected", "data_available", "dataAvailable"],
+  ...["created_at", "updated_at", "date_start", "date_end", "start", "end", "since", "time", "receivedAt"],
+]);
+
 /** A JSON text as a value that can be printed: masked, or as it is with all digits of its numbers. */
-export function shownJson(text: string, { reveal, ids }: Showing): unknown {
+export function shownJson(text: string, { reveal, ids, isMessage = false }: Showing): unknown {
   const value = tryTo(() => (reveal ? losslessValue(text) : JSON.parse(text)), text);
-  return reveal ? value : mask(value, new Set(ids.filter((id) => id !== undefined)));
+  const shown = new Set(ids.filter((id) => id !== undefined));
+  return reveal ? value : mask(value, { shown, ...(isMessage && { open: openMembers }) });
 }
 
 /** What is no JSON is one text. */

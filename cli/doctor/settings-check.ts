@@ -1,15 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { loadSettings, SettingsError, settingsDigest } from "../../lib/settings/settings.ts";
-import { CommandError } from "../core/command-error.ts";
+import { settingsDigest } from "../../lib/settings/settings.ts";
 import type { Deployment } from "../core/deployment.ts";
+import { readStageSettings, stagesDirectory } from "../core/stage-settings.ts";
 import { deployAgain, type Finding } from "./finding.ts";
-
-const stages = join(import.meta.dirname, "../../stages");
 
 /** The file of a stage's settings here; undefined where there is none to compare with. @param given another file */
 export function settingsFile(stage: string, given: string | undefined): string | undefined {
-  const own = join(stages, `${stage}.json`);
+  const own = join(stagesDirectory, `${stage}.json`);
   return given ?? (existsSync(own) ? own : undefined);
 }
 
@@ -21,7 +19,7 @@ export function examineSettings(
   { stage, output }: Pick<Deployment, "stage" | "output">,
   file: string,
 ): readonly Finding[] {
-  if (digestOf(stage, file) === output("SettingsDigest")) return [];
+  if (settingsDigest(readStageSettings(stage, file)) === output("SettingsDigest")) return [];
   return [
     {
       code: "settings-differ",
@@ -31,13 +29,4 @@ export function examineSettings(
       fix: deployAgain(stage),
     },
   ];
-}
-
-function digestOf(stage: string, file: string): string {
-  try {
-    return settingsDigest(loadSettings(stage, stages, file));
-  } catch (error) {
-    if (error instanceof SettingsError) throw new CommandError("usage", error.message);
-    throw error;
-  }
 }

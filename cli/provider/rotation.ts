@@ -9,7 +9,7 @@ export type RotationPorts = {
   readonly store: WebhookSecretStore;
   readonly register: () => Promise<Registered>;
   /** How long receivers take to know a new value, and how long the old one is accepted. */
-  readonly times: { readonly settleSeconds: number; readonly overlapSeconds: number };
+  readonly times: { readonly propagationSeconds: number; readonly overlapSeconds: number };
   readonly now: () => Date;
   readonly terminal: Pick<Terminal, "progress" | "wait">;
 };
@@ -43,7 +43,7 @@ export async function rotateSecret(ports: RotationPorts): Promise<Rotation> {
     versionId,
   );
   terminal.progress("A new value is stored; the receivers accept it beside the old one.");
-  await terminal.wait(times.settleSeconds, "Until every receiver knows it");
+  await terminal.wait(times.propagationSeconds, "Until every receiver knows it");
   await registerNewValue(
     ports,
     "the rotation goes on when the command is run again, or with the daily registration",

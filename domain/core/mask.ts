@@ -1,27 +1,51 @@
-const none: ReadonlySet<string> = new Set();
+export type MaskOptions = {
+  /** Texts that stay as they are, ids for example. */
+  readonly shown?: ReadonlySet<string>;
+  /** Members whose values stay as they are, where these look like names or dates: of events and states, not of people. */
+  readonly open?: ReadonlySet<string>;
+};
 
 /**
  * What a JSON value looks like, without what it says: structure, names and types stay, every text, number and boolean
  * is replaced by the name of its type. Not even the length of a text can be reported; null says that there is nothing.
- * @param shown texts that stay as they are, ids for example
  */
-export function mask(value: unknown, shown: ReadonlySet<string> = none): unknown {
-  if (Array.isArray(value)) return value.map((element) => mask(element, shown));
+export function mask(value: unknown, options: MaskOptions = {}): unknown {
+  if (Array.isArray(value)) return value.map((element) => mask(element, options));
   switch (typeof value) {
     case "string":
-      return shown.has(value) ? value : "(text)";
+      return options.shown?.has(value) ? value : "(text)";
     case "number":
     case "bigint":
       return "(number)";
     case "boolean":
       return "(boolean)";
     case "object":
-      return value === null ? null : maskMembers(value, shown);
+      return value === null ? null : maskMembers(value, options);
     default:
       return null;
   }
 }
 
-function maskMembers(value: object, shown: ReadonlySet<string>): object {
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mask(member, shown)]));
+function maskMembers(value: object, options: MaskOptions): object {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      options.open?.has(name) && isNameOrDate(member) ? member : mask(member, options),
+    ]),
+  );
+}
+
+/** A word as programs name things, a date, or a state: never an address, a sentence or a number of somebody. */
+export function isNameOrDate(value: unknown): boolean {
+  if (typeof value === "boolean") return true;
+  return typeof value === "string" && (isName(value) || isDate(value));
+}
+
+/** An id has digits among its letters, and more of them than a name. */
+function isName(text: string): boolean {
+  return /^[a-z][\w.-]{0,63}$/i.test(text) && (text.match(/\d/g) ?? []).length <= 3;
+}
+
+function isDate(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text);
 }

@@ -46,16 +46,16 @@ export type ValueToRegister =
  * The value that every receiver accepts at `now`. A receiver that read the secret before `since`, when it was
  * last changed, knows only the previous value until it reads again: until then that one stays registered. Without
  * a previous value (revoked, or the first) there is nothing to wait with.
- * @param settleSeconds how long after a change every receiver has read it
+ * @param propagationSeconds how long after a change every receiver has read it
  */
 export function valueToRegister(
   secret: WebhookSecret,
   since: Date,
   now: Date,
-  settleSeconds: number,
+  propagationSeconds: number,
 ): ValueToRegister {
   const { current, previous } = secret;
-  const left = since.getTime() / 1000 + settleSeconds - now.getTime() / 1000;
+  const left = since.getTime() / 1000 + propagationSeconds - now.getTime() / 1000;
   if (left <= 0 || previous === undefined || !hasValidPrevious(secret, now)) {
     return { of: "current", value: current };
   }
@@ -66,7 +66,7 @@ export function valueToRegister(
  * How long after a change of the secret every receiver has read it: twice the time for which they keep it, for
  * reads under way and clocks that differ.
  */
-export function settleSecondsOf(cacheSeconds: number): number {
+export function propagationSecondsOf(cacheSeconds: number): number {
   return 2 * cacheSeconds;
 }
 

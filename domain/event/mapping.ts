@@ -1,6 +1,8 @@
 import { permanent } from "../core/failures.ts";
+import { isNameOrDate } from "../core/mask.ts";
 import { fieldsOf, present } from "../core/parse.ts";
 import { parseTimestamp, parseUnixTime } from "../core/timestamps.ts";
+import { canonicalId, isUuid } from "./canonical-id.ts";
 import {
   type EventAttributes,
   type EventType,
@@ -68,7 +70,8 @@ export function headersOf(mapping: KindMapping): readonly string[] {
  * Maps a payload to an event's facts.
  * @param headers those of its webhook that the mapping names, see `headersOf`
  * @throws permanent failure with the reason: an unknown event name, a missing subject, an id or time that is
- * none. Reasons name fields and never quote values, for values may be personal data.
+ * none. Reasons name fields and the types of their values. They quote the name of an event alone: other values may be
+ * personal data.
  */
 export function mapPayload(
   mapping: KindMapping,
@@ -125,13 +128,15 @@ function booleanOf(value: unknown): unknown {
 
 /** @throws permanent failure: no event name, or one that `types` does not translate */
 export function typeOf(mapping: KindMapping, name: unknown): EventType {
-  if (typeof name !== "string") throw permanent("type: the payload names no event; see mapping.type");
+  if (typeof name !== "string") {
+    const instead = name === undefined || name === null ? "" : `, but ${typeNamed(name)}`;
+    throw permanent(`type: the payload names no event${instead}; see mapping.type`);
+  }
   const type = Object.hasOwn(mapping.types, name) ? mapping.types[name] : undefined;
-  if (!isEventType(type)) throw permanent("type: mapping.types translates no such event name");
+  if (!isEventType(type)) throw permanent(`type: mapping.types translates no event name ${shownName(name)}`);
   return type;
 }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 // Ids and endpoint names become parts of keys: 200 characters of UTF-8 fit a sort key (1,024 bytes) with its prefix.
 const longestText = 200;
 // SQS refuses the two non-characters in the messages that carry a text on. Control characters and line separators name
@@ -144,7 +149,7 @@ export function textAt(field: string, value: unknown): string | undefined {
   // A number beyond 2^53 has been rounded: two ids could have become one.
   const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
   if (typeof text !== "string" || text.length > longestText || !isClean(text)) {
-    throw permanent(`${field}: expected a short text or a whole number below 2^53`);
+    throw permanent(`${field}: expected a short text or a whole number below 2^53, not ${typeNamed(value)}`);
   }
   return text;
 }
@@ -156,9 +161,10 @@ function isClean(text: string): boolean {
 /** An id as events carry it: UUIDs in lower case. @throws permanent failure */
 export function idAt(field: string, value: unknown, ids: KindMapping["ids"]): string | undefined {
   const text = textAt(field, value);
-  if (text === undefined || ids === "any") return text;
-  if (!uuid.test(text)) throw permanent(`${field}: not a UUID; mapping.ids "any" would accept it`);
-  return text.toLowerCase();
+  if (text === undefined) return text;
+  if (ids === "uuid" && !isUuid(text))
+    throw permanent(`${field}: not a UUID; mapping.ids "any" would accept it`);
+  return canonicalId(text);
 }
 
 function endpointAt(field: string, value: unknown): string | undefined {
@@ -172,15 +178,37 @@ function endpointAt(field: string, value: unknown): string | undefined {
 function timestampAt(field: string, value: unknown): string | undefined {
   if (value === undefined || value === "") return undefined;
   const timestamp = parseUnixTime(value) ?? (typeof value === "string" ? parseTimestamp(value) : undefined);
-  if (timestamp === undefined) throw permanent(`${field}: not a date-time`);
+  if (timestamp === undefined) throw permanent(`${field}: expected a date-time, not ${typeNamed(value)}`);
   return timestamp;
 }
 
 /** @throws permanent failure */
 export function booleanAt(field: string, value: unknown): boolean | undefined {
   if (value === undefined) return undefined;
-  if (typeof value !== "boolean") throw permanent(`${field}: expected true or false`);
+  if (typeof value !== "boolean")
+    throw permanent(`${field}: expected true or false, not ${typeNamed(value)}`);
   return value;
+}
+
+/** The name of an event, as far as it is one: free text is not quoted, for it may be about a person. */
+function shownName(name: string): string {
+  return isNameOrDate(name) ? JSON.stringify(name) : "of such a form (free text, not shown)";
+}
+
+/** What a value is, without what it says. */
+function typeNamed(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  switch (typeof value) {
+    case "string":
+      return "this text";
+    case "number":
+      return "this number";
+    case "boolean":
+      return "true or false";
+    default:
+      return "an object";
+  }
 }
 
 /** An event must say whom it speaks of, or nothing could be done with it. */

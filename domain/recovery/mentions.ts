@@ -1,21 +1,129 @@
-/** Shorter ids may be part of anything, so that they count only where JSON or a name sets them off. */
-const unmistakableLength = 8;
+import { canonicalId } from "../event/canonical-id.ts";
+import type { WebhookKind } from "../event/events.ts";
+import { nameOf, type Subject } from "../event/subjects.ts";
+import { textMentions } from "./text-mentions.ts";
 
 /**
- * Whether a text names one of some ids, as JSON writes them: as a text, within text in JSON, as a number, or as a
- * part of a name such as `account/<id>/income`. An id within a longer one is not named.
- * @returns a test that can be asked again and again
+ * Whether a text names one of some subjects.
+ * @param about the kind of the webhook whose body it is: it says whom a bare `id` identifies
  */
-export function mentions(ids: readonly string[]): (text: string) => boolean {
-  if (ids.length === 0) return () => false;
-  const pattern = new RegExp(ids.map(patternOf).join("|"));
-  return (text) => pattern.test(text);
+export type Mentions = (text: string, about?: WebhookKind) => boolean;
+
+/** A value on its way through JSON: under which name it stands, and of whom that and the names above it speak. */
+type Visited = {
+  readonly value: unknown;
+  readonly name: string;
+  readonly kinds: Kinds;
+  readonly inTexts: number;
+};
+/** Undefined: of anybody. */
+type Kinds = readonly Subject["kind"][] | undefined;
+
+/** What stands under these names is a word of a protocol, never an id. */
+const namesOfWords =
+  /^(kind|type|as|of|task|cause|outcome|action|event|endpoint|codec|pk|sk|next|source|specversion|event(Name|Source|Version|ID)|awsRegion|datacontenttype)$/;
+const namesOfIds = /id$|uuid|user|account|compan|person|customer|client|subject|owner/i;
+/** Few digits may be any number: they count only where an id is expected. */
+const fewDigits = /^\d{1,7}$/;
+const attributeTypes: ReadonlySet<string> = new Set(["S", "N", "M", "L", "SS", "NS"]);
+/** JSON within a text within JSON: a body in an envelope in a stream's record in what Lambda gave up on. */
+const deepestText = 8;
+
+/**
+ * Asks whether texts name one of some subjects. Of JSON the decoded values are compared, so that it does not matter how
+ * an id is written: `"7"`, 7, `"\u0037"`, a UUID in upper case, a part of a name such as `account/<id>/income`, or JSON
+ * within a text. A name that says of whom it speaks (`user_id`) names nobody else. Other texts are searched.
+ * @param namesFor further names of a subject, such as the key of its partition
+ */
+export function mentions(
+  subjects: readonly Subject[],
+  namesFor: (subject: Subject) => readonly string[] = () => [],
+): Mentions {
+  if (subjects.length === 0) return () => false;
+  const sought = subjects.map((subject) => ({
+    subject,
+    id: canonicalId(subject.id),
+    names: [nameOf(subject), ...namesFor(subject)],
+    isInText: textMentions(subject),
+  }));
+  const isNamedBy = ({ value, name, kinds }: Visited) =>
+    sought.some(({ subject, id, names, isInText }) => {
+      const text = String(value);
+      if (names.some((each) => isName(text, each))) return true;
+      if (kinds !== undefined && !kinds.includes(subject.kind)) return false;
+      return canonicalId(text) === id ? mayBeId(text, name) : typeof value === "string" && isInText(text);
+    });
+  const isInAny = (text: string) => sought.some(({ isInText }) => isInText(text));
+  return (text, about) => {
+    const whole = parsed(text);
+    if (whole === undefined) return isInAny(text);
+    // A number that JSON.parse would round is compared as it is written.
+    if (sought.some(({ id, isInText }) => /^\d{16,}$/.test(id) && isInText(text))) return true;
+    const root = { value: whole.value, name: "", kinds: undefined, inTexts: 0 };
+    return someValue(root, about, { isWanted: isNamedBy, isInText: isInAny });
+  };
 }
 
-function patternOf(id: string): string {
-  // As it is, and as JSON escapes it.
-  const forms = [...new Set([id, JSON.stringify(id).slice(1, -1)])].map(RegExp.escape).join("|");
-  return id.length < unmistakableLength
-    ? `(?<=["/])(?:${forms})(?=["/\\\\])`
-    : `(?<![\\w-])(?:${forms})(?![\\w-])`;
+/** Looks at values with a list of its own: nesting has no limit, and ends no process. */
+function someValue(
+  first: Visited,
+  about: WebhookKind | undefined,
+  { isWanted, isInText }: { isWanted: (visited: Visited) => boolean; isInText: (text: string) => boolean },
+): boolean {
+  const waiting: Visited[] = [first];
+  for (let visited = waiting.pop(); visited !== undefined; visited = waiting.pop()) {
+    const { value, name, kinds, inTexts } = visited;
+    if (typeof value === "number" || typeof value === "string") {
+      if (isWanted({ ...visited, kinds: kinds ?? kindsOfBareId(name, about) })) return true;
+      const inner = typeof value === "string" && inTexts < deepestText ? parsed(value) : undefined;
+      if (typeof inner?.value === "object")
+        waiting.push({ value: inner.value, name, kinds, inTexts: inTexts + 1 });
+    } else if (Array.isArray(value)) {
+      for (const element of value) waiting.push({ ...visited, value: element });
+    } else if (typeof value === "object" && value !== null) {
+      const members = Object.entries(value);
+      // A name may be an id, too, where it can be nothing else.
+      if (members.some(([key]) => isInText(key))) return true;
+      for (const [key, member] of members) {
+        const isAttribute = members.length === 1 && attributeTypes.has(key);
+        if (isAttribute) waiting.push({ ...visited, value: member });
+        else {
+          waiting.push({ value: member, name: key, kinds: kindsOfName(key) ?? kinds, inTexts });
+        }
+      }
+    }
+  }
+  return false;
+}
+
+function mayBeId(text: string, name: string): boolean {
+  return fewDigits.test(text) ? namesOfIds.test(name) : !namesOfWords.test(name);
+}
+
+/** A name, or one that goes on from it: `account/<id>`, `account/<id>/income`, `account/<id>.7`. */
+function isName(text: string, name: string): boolean {
+  return text.startsWith(name) && (text.length === name.length || /[/.]/.test(text.charAt(name.length)));
+}
+
+function kindsOfName(name: string): Kinds {
+  if (/compan/i.test(name)) return ["company-account"];
+  // Company accounts are called accounts, too.
+  if (/account/i.test(name)) return ["account", "company-account"];
+  return /user/i.test(name) ? ["user"] : undefined;
+}
+
+function kindsOfBareId(name: string, about: WebhookKind | undefined): Kinds {
+  if (!/^(id|uuid)$/i.test(name) || about === undefined || about === "endpoints") return undefined;
+  return kindsOfName(about);
+}
+
+/** @returns undefined where the text is no JSON */
+function parsed(text: string): { readonly value: unknown } | undefined {
+  if (!/^\s*[[{"\d-]/.test(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return { value };
+  } catch {
+    return undefined;
+  }
 }

@@ -1,13 +1,14 @@
 import { bodyText, type WebhookBody } from "../../adapters/aws/body-text.ts";
 import { retryable } from "../../domain/core/failures.ts";
-import { type Body, readEnvelope } from "../../domain/event/envelope.ts";
+import { type Body, type Envelope, readEnvelope } from "../../domain/event/envelope.ts";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
 import { addRemoved, type EraseTask } from "../../domain/recovery/erasure.ts";
-import { mentions } from "../../domain/recovery/mentions.ts";
+import { type Mentions, mentions } from "../../domain/recovery/mentions.ts";
 import type { NextStep, StepDependencies } from "./dependencies.ts";
 
 type Sweep = StepDependencies & {
-  readonly isNamed: (text: string) => boolean;
+  readonly isNamed: Mentions;
   /**
    * By the object that a body lies in: whether it names somebody. Several dead letters may point to one, which goes
    * once.
@@ -30,7 +31,7 @@ const mostLooks = 16;
  * look that saw every dead letter found none: else it is done again, later where another reader holds some.
  */
 export async function removeDeadLetters(task: EraseTask, dependencies: StepDependencies): Promise<NextStep> {
-  const sweep = { ...dependencies, isNamed: mentions(task.erased.map(({ id }) => id)), decided: new Map() };
+  const sweep = { ...dependencies, isNamed: mentions(task.erased), decided: new Map() };
   const swept = await Promise.all(
     dependencies
       .deadLetters(dependencies.secondsLeft)
@@ -81,32 +82,47 @@ async function sweepPlace(queue: string, place: DeadLetterPlace, sweep: Sweep): 
   return { queue, deleted, isTooLong, mayHide: mayHide && !isTooLong };
 }
 
-/** Where the body lies in an object, that one goes before the dead letter that points to it. */
+/**
+ * An event's envelope names whom its body and its headers name: its own fields say nothing of anybody. Where the body
+ * lies in an object, that one goes before the dead letter that points to it.
+ */
 async function isNamedIn({ body: text }: DeadLetter, sweep: Sweep): Promise<boolean> {
-  if (sweep.isNamed(text)) return true;
-  const body = bodyIn(text);
-  if (body === undefined || body.as === "facts" || body.as === "withheld") return false;
-  if (body.as !== "object") return isNamedBody(body, sweep);
-  const decided = sweep.decided.get(body.key) ?? removeIfNamed(body, sweep);
+  const envelope = envelopeIn(text);
+  if (envelope === undefined) return sweep.isNamed(text);
+  const { kind, headers = {}, body } = envelope;
+  if (Object.values(headers).some((value) => sweep.isNamed(JSON.stringify({ header: value }), kind)))
+    return true;
+  if (body.as === "withheld") return false;
+  if (body.as === "facts") return sweep.isNamed(JSON.stringify(body.facts), kind);
+  if (body.as !== "object") return isNamedBody(body, kind, sweep);
+  const decided = sweep.decided.get(body.key) ?? removeIfNamed(body, kind, sweep);
   sweep.decided.set(body.key, decided);
   return decided;
 }
 
-async function removeIfNamed(body: Extract<Body, { as: "object" }>, sweep: Sweep): Promise<boolean> {
-  const isNamed = await isNamedBody(body, sweep);
+async function removeIfNamed(
+  body: Extract<Body, { as: "object" }>,
+  kind: WebhookKind,
+  sweep: Sweep,
+): Promise<boolean> {
+  const isNamed = await isNamedBody(body, kind, sweep);
   if (isNamed) await sweep.objects.remove(body.key);
   return isNamed;
 }
 
-async function isNamedBody(body: WebhookBody, { bodies, isNamed }: Sweep): Promise<boolean> {
+async function isNamedBody(
+  body: WebhookBody,
+  kind: WebhookKind,
+  { bodies, isNamed }: Sweep,
+): Promise<boolean> {
   const get = async (key: string) => (await bodies.find(key)) ?? new Uint8Array();
-  return isNamed(await bodyText(body, { get }));
+  return isNamed(await bodyText(body, { get }), kind);
 }
 
 /** What is no envelope says all in its own text. */
-function bodyIn(text: string): Body | undefined {
+function envelopeIn(text: string): Envelope | undefined {
   try {
-    return readEnvelope(text).body;
+    return readEnvelope(text);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { partitionOf } from "../../adapters/dynamodb/keys.ts";
 import type { ErasableRecord } from "../../adapters/erasure/erasable-records.ts";
 import { batchesOf } from "../../domain/core/batches.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
@@ -15,7 +16,7 @@ export async function removeRecords(task: EraseTask, dependencies: StepDependenc
 
 /** A replay of somebody who is erased has nothing to report; of others it is started over. */
 async function removeReplays({ erased }: EraseTask, { records }: StepDependencies): Promise<number> {
-  const isNamed = mentions(erased.map(({ id }) => id));
+  const isNamed = mentions(erased, (subject) => [partitionOf(subject)]);
   const named = (await records.replays()).filter(({ text }) => isNamed(text));
   let count = 0;
   for (const replay of named) if (await records.remove(replay)) count += 1;

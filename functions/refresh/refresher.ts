@@ -1,7 +1,7 @@
 import type { CallWithToken } from "../../adapters/provider/provider-api.ts";
 import type { RefusalNote } from "../../adapters/provider/refusal-note.ts";
 import type { StoredToken, TokenSecret } from "../../adapters/secrets/token-secret.ts";
-import { isFields } from "../../domain/core/parse.ts";
+import { isFields, optionalText } from "../../domain/core/parse.ts";
 import type { RefreshOutcome } from "../../domain/fetch/refresh-outcomes.ts";
 import {
   isNearEnd,
@@ -43,12 +43,15 @@ const codes: Readonly<Record<RefreshOutcome, LogCode>> = {
 
 /**
  * Refreshes the token before its end, when calls with it were refused, or when an event `{"now": true}` asks for it. At
- * most one refresh is asked for in a run; a run that fails changes nothing that the next one does not put right.
+ * most one refresh is asked for in a run; a run that fails changes nothing that the next one does not put right. An
+ * event `{"prove": version}` only tries an operator's token that is pending, and makes it current where it is taken.
  */
 export function refresher(
   dependencies: RefresherDependencies,
 ): (event?: unknown) => Promise<{ readonly outcome: RefreshOutcome }> {
   return async (event) => {
+    const versionId = isFields(event) ? optionalText(event, "prove") : undefined;
+    if (versionId !== undefined) return { outcome: await proveByHand(versionId, dependencies) };
     const isAskedFor = isFields(event) && event.now === true;
     const outcome = await run(isAskedFor, dependencies);
     dependencies.log(codes[outcome]);
@@ -70,6 +73,16 @@ async function run(isAskedFor: boolean, dependencies: RefresherDependencies): Pr
   if (!isRefused && !isAskedFor && !isRefreshDue(lifetime, now(), refresh)) return "kept";
   const replaced = replace(current, current.token, isRefused, dependencies);
   return warnUnlessReplaced(replaced, isNearEnd(lifetime, now(), refresh), log);
+}
+
+/** A refused one raises no alarm: the operator is there, and the present token stays. */
+async function proveByHand(versionId: string, dependencies: RefresherDependencies): Promise<RefreshOutcome> {
+  const { secret, log } = dependencies;
+  const [current, left] = await Promise.all([secret.current(), secret.pending()]);
+  if (left?.versionId !== versionId) return current.versionId === versionId ? "refreshed" : "overtaken";
+  const outcome = await prove(left, current, dependencies);
+  if (outcome === "refreshed") log(codes[outcome]);
+  return outcome;
 }
 
 /** A token near its end whose run changes nothing, or fails, is what an operator should know. */

@@ -17,7 +17,7 @@ export type RegistrarDependencies = {
   readonly secretHeader: string;
   readonly readSecret: () => Promise<StoredWebhookSecret>;
   /** How long after a change of the secret every receiver has read it. */
-  readonly settleSeconds: number;
+  readonly propagationSeconds: number;
   /** Whether the provider says what is registered: then no webhook of another stage is taken unasked. */
   readonly readsFirst: boolean;
   readonly now: () => Date;
@@ -39,12 +39,12 @@ export type Registration = {
  */
 export function registrar(dependencies: RegistrarDependencies): (event?: unknown) => Promise<Registration> {
   return async (event) => {
-    const { call, paths, webhooksUrl, secretHeader, readSecret, settleSeconds, now, log } = dependencies;
+    const { call, paths, webhooksUrl, secretHeader, readSecret, propagationSeconds, now, log } = dependencies;
     const { secret, since } = await readSecret();
     if (secret === undefined) throw permanent("the webhook secret is empty: set one before registering");
     const takesOver = isFields(event) && event.takeOver === true;
     if (dependencies.readsFirst && !takesOver) await refuseOthers(call, paths, webhooksUrl);
-    const chosen = valueToRegister(secret, since, now(), settleSeconds);
+    const chosen = valueToRegister(secret, since, now(), propagationSeconds);
     for (const kind of webhookKinds) {
       const url = webhookUrlOf(webhooksUrl, kind);
       const body = { url, method: "POST", headers: { [secretHeader]: chosen.value } };

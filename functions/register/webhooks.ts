@@ -30,7 +30,7 @@ const register = registrar({
   secretHeader: textOf(settings, "secretHeader"),
   // Read at each run: a registration kept from an earlier one would undo a rotation.
   readSecret: webhookSecretStore(secrets, variable("WEBHOOK_SECRET_ARN")).read,
-  settleSeconds: numberOf(settings, "secretSettleSeconds"),
+  propagationSeconds: numberOf(settings, "secretPropagationSeconds"),
   now,
   log,
 });

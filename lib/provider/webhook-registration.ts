@@ -3,11 +3,12 @@ import * as events from "aws-cdk-lib/aws-events";
 import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import { overlapSecondsOf, settleSecondsOf } from "../../domain/core/webhook-secret.ts";
+import { overlapSecondsOf, propagationSecondsOf } from "../../domain/core/webhook-secret.ts";
 import { allow } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { every } from "../settings/durations.ts";
+import { exportNameReplacements, registrationExportPrefix } from "../settings/registration-export.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";
 import type { TokenSecret, WebhookSecret } from "../storage/secrets.ts";
@@ -28,7 +29,7 @@ export type WebhookRegistrationProps = {
 export class WebhookRegistration extends Construct {
   readonly lambda: lambda.Function;
   /** For the command that rotates the secret, in seconds. */
-  readonly rotation: { readonly settleSeconds: number; readonly overlapSeconds: number };
+  readonly rotation: { readonly propagationSeconds: number; readonly overlapSeconds: number };
 
   constructor(scope: Construct, id: string, props: WebhookRegistrationProps) {
     super(scope, id);
@@ -36,7 +37,7 @@ export class WebhookRegistration extends Construct {
     const { secretHeader, secretCacheSeconds, retryHours } = settings.webhooks;
     const { everyHours } = settings.register;
     this.rotation = {
-      settleSeconds: settleSecondsOf(secretCacheSeconds),
+      propagationSeconds: propagationSecondsOf(secretCacheSeconds),
       overlapSeconds: overlapSecondsOf(retryHours, everyHours),
     };
     const register = new PipelineFunction(this, "Webhooks", {
@@ -55,7 +56,7 @@ export class WebhookRegistration extends Construct {
         provider: settings.provider,
         secretHeader,
         readsFirst: settings.register.readsFirst,
-        secretSettleSeconds: this.rotation.settleSeconds,
+        secretPropagationSeconds: this.rotation.propagationSeconds,
       },
       permissions: [
         allow(["secretsmanager:GetSecretValue"], [secret.secret.secretArn, token.secret.secretArn]),
@@ -94,7 +95,7 @@ export class WebhookRegistration extends Construct {
       value: providerBaseUrl,
       description:
         "Where this stage registers its webhooks; no other stage here can do so. See register.enabled",
-      exportName: `income-events:registers:${exportNameOf(providerBaseUrl)}`,
+      exportName: `${registrationExportPrefix}${exportNameOf(providerBaseUrl)}`,
     });
   }
 }
@@ -104,9 +105,9 @@ export class WebhookRegistration extends Construct {
  * by CloudFormation, since the address can be a parameter; two addresses of the accepted form never give one name.
  */
 function exportNameOf(address: string): string {
-  const replaced = (text: string, from: string, to: string) => Fn.join(to, Fn.split(from, text));
   const withoutScheme = Fn.select(1, Fn.split("://", address));
-  // Each ":" but a port's begins one of these.
-  const written = replaced(replaced(replaced(withoutScheme, "/", "::"), ".", ":-"), "_", ":u");
-  return replaced(replaced(written, "[", ""), "]", "");
+  return exportNameReplacements.reduce(
+    (text, [from, to]) => Fn.join(to, Fn.split(from, text)),
+    withoutScheme,
+  );
 }

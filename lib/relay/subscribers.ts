@@ -63,8 +63,3 @@ export class Subscribers extends Construct {
 function principalOf(principal: string): iam.IPrincipal {
   return principal.startsWith("arn:") ? new iam.ArnPrincipal(principal) : new iam.AccountPrincipal(principal);
 }
-
-/** A subscriber's principal as a policy names it: an account by its root. */
-export function principalArnOf(principal: string, partition: string): string {
-  return principal.startsWith("arn:") ? principal : `arn:${partition}:iam::${principal}:root`;
-}

@@ -5,7 +5,9 @@ import type { z } from "zod";
 import { scaleDurations } from "./scale-durations.ts";
 import { mappingPartSchema, type Settings, settingsSchema } from "./settings-schema.ts";
 
-export type { Settings } from "./settings-schema.ts";
+export { keyPolicyStatements } from "./key-policy.ts";
+export { registrationExportName } from "./registration-export.ts";
+export { type Settings, selectedBaseUrl } from "./settings-schema.ts";
 
 /** What is wrong with a stage's settings: all of it, one line for each setting. */
 export class SettingsError extends Error {

@@ -1,4 +1,4 @@
-import { outputOf, queuesOf } from "./outputs.ts";
+import { outputOf, queuesOf, subscribersOf } from "./outputs.ts";
 import type { System } from "./system.ts";
 
 /** Where everything is, and what is needed to use it; for a file as well as for the screen. */
@@ -53,6 +53,10 @@ export function printableAddresses(
     ...headers.map((header) => `              with the header ${header}`),
     `Sandbox       ${endpoints.sandbox}`,
     `              with the token ${sandbox.token}`,
+    `Connect flow  ${endpoints.sandbox}/connect    (test-user, test-password)`,
+    ...(sandbox.control === undefined
+      ? []
+      : [`Control       ${sandbox.control}    npx income-events sandbox fail --help`]),
     `AWS endpoint  ${stack.gatewayUrl} (${stack.region}, tables in ${stack.engine})`,
     `              AWS_ACCESS_KEY_ID=${credentials.accessKeyId} AWS_SECRET_ACCESS_KEY=${credentials.secretAccessKey}`,
     `Table         ${table}`,
@@ -65,9 +69,23 @@ export function printableAddresses(
     "",
     "Commands      npx income-events --help",
     "",
+    "For a subscriber, such as the README's reader:",
+    ...subscriberEnvironment(stack).map((line) => `  export ${line}`),
+    "",
     "Try:",
     `  curl -i ${endpoints.api}/webhooks/users -H 'content-type: application/json' \\`,
     ...headers.map((header) => `    -H '${header}' \\`),
     `    -d '{"action":"create_user","data":{"id":"6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60"}}'`,
   ].join("\n");
+}
+
+/** The environment in which AWS's own tools and a subscriber's reader work on this system. */
+function subscriberEnvironment(stack: System["stack"]): readonly string[] {
+  const { accessKeyId, secretAccessKey } = stack.operator;
+  const [first] = subscribersOf(stack);
+  return [
+    `AWS_REGION=${stack.region} AWS_ENDPOINT_URL=${stack.gatewayUrl}`,
+    `AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=${secretAccessKey}`,
+    ...(first === undefined ? [] : [`SUBSCRIBER_QUEUE_URL=${first.queueUrl}`]),
+  ];
 }

@@ -13,6 +13,7 @@ import { createSecretsEngine } from "./engines/secrets.ts";
 import { startGateway } from "./gateway/gateway.ts";
 import type { EventSourceMapping } from "./gateway/lambda-mappings.ts";
 import type { Gateway } from "./gateway/types.ts";
+import { createAccountConcurrency } from "./lambda/account-concurrency.ts";
 import { createAsynchronousInvoker } from "./lambda/asynchronous.ts";
 import { realDelay } from "./lambda/delay.ts";
 import type { Credentials } from "./lambda/environment.ts";
@@ -105,7 +106,11 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   const alarms = watch(plan, hosts, { gateway, options, delay });
   cleanup.adopt(alarms, ({ close }) => close());
   alarmsOf = alarms;
-  const parts: StackParts = { gateway, alarms, options, delay, onProblem, cleanup };
+  const account = createAccountConcurrency(
+    plan.functions.flatMap(({ reservedConcurrency }) => reservedConcurrency ?? []),
+    options.accountConcurrency,
+  );
+  const parts: StackParts = { gateway, alarms, account, options, delay, onProblem, cleanup };
   const functions = plan.functions.map((planned) => startFunction(planned, parts));
   for (const { host } of functions) hosts.set(host.plan.logicalId, host);
   if (api !== undefined && plan.api !== undefined) api.serve(plan.api, hosts);

@@ -1,6 +1,8 @@
 /** The test files that hold the protocol, by the part that they test. */
 
 export const model = "test/proof/model/protocol.test.ts";
+/** The model of the table's protocol. */
+export const tableTests = ["test/proof/model/table-rules.test.ts", "test/proof/model/table-protocol.test.ts"];
 export const stateTests = [
   "test/domain/state/state.test.ts",
   "test/domain/state/stored-state.test.ts",

@@ -23,8 +23,8 @@ describe("the guides of deployment and smoke tests", () => {
     const named = all(/npm run ([a-z:-]+)/g);
     expect(named).toContain("smoke");
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named));
-    const commands = all(/npx income-events ([a-z]+ [a-z-]+)/g);
-    expect(commands).toEqual(["token set", "webhooks register", "erase apply-log"]);
+    const commands = all(/npx income-events ([a-z]+(?: [a-z-]+)?)(?= --| <)/g);
+    expect(commands).toEqual(["preflight", "token set", "webhooks register", "erase apply-log"]);
     for (const command of commands)
       expect(existsSync(join(repository, "cli", "commands", `${command.replace(" ", "-")}.ts`))).toBe(true);
   });

@@ -26,6 +26,8 @@ const runByTests: readonly RunBy[] = [
   ["npx income-events dlq purge", deadLetters, '"dlq"', '"purge"'],
   ["npx income-events doctor", [`${commandsTests}/doctor.test.ts`], '"doctor"'],
   ["npx income-events status", [status], '"status"'],
+  ["npx income-events preflight", ["test/cli/preflight/preflight.test.ts"], '"preflight"'],
+  ["npx income-events key-policy", ["test/cli/preflight/key-policy.test.ts"], '"key-policy"'],
   ["npx income-events subscribers list", [status], '"subscribers", "list"'],
   ["npx income-events subscribers tail", [status], '"subscribers", "tail"'],
   ["npx income-events token show", [status], '"token", "show"'],

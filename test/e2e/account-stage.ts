@@ -7,7 +7,7 @@ import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 /** The synthesized stack beside a provider, looked at by account. */
 export type AccountStage = RunningProduct & {
-  settled(): Promise<void>;
+  waitUntilIdle(): Promise<void>;
   /** A new account, all of whose data is fetched. @returns its id */
   connectedAccount(): Promise<string>;
   stateOf(accountId: string): Promise<unknown>;
@@ -24,7 +24,7 @@ export async function startAccountStage(): Promise<AccountStage> {
   const idle = () => waitUntilIdle(system);
   return {
     ...product,
-    settled: idle,
+    waitUntilIdle: idle,
     connectedAccount: async () => {
       const { accounts } = await system.sandbox.createUsers(1);
       await idle();

@@ -28,13 +28,13 @@ describe("the synthesized stack and the provider", () => {
       const accountId = await stage.connectedAccount();
       const from = stage.callsSoFar();
       sandbox.disconnectAccount(accountId);
-      await stage.settled();
+      await stage.waitUntilIdle();
       expect(await stage.stateOf(accountId)).toMatchObject({ connected: false, unconfirmed: false });
       expect(asksSince(accountId, from)).toBe(1);
 
       // Its payload is the first one's to the byte.
       sandbox.reconnectAccount(accountId);
-      await stage.settled();
+      await stage.waitUntilIdle();
 
       expect(await stage.stateOf(accountId)).toMatchObject({
         connected: true,
@@ -49,13 +49,13 @@ describe("the synthesized stack and the provider", () => {
       const accountId = await stage.connectedAccount();
       const from = stage.callsSoFar();
       sandbox.fireEvent("accounts", bodyOf(accountId));
-      await stage.settled();
+      await stage.waitUntilIdle();
       expect(asksSince(accountId, from)).toBe(0);
       sandbox.disconnectAccount(accountId);
-      await stage.settled();
+      await stage.waitUntilIdle();
 
       sandbox.fireEvent("accounts", bodyOf(accountId), { times: 3 });
-      await stage.settled();
+      await stage.waitUntilIdle();
 
       expect(await stage.stateOf(accountId)).toMatchObject({
         connected: false,
@@ -71,11 +71,11 @@ describe("the synthesized stack and the provider", () => {
       const { sandbox } = system;
       const accountId = await stage.connectedAccount();
       sandbox.disconnectAccount(accountId);
-      await stage.settled();
+      await stage.waitUntilIdle();
       const from = stage.callsSoFar();
 
       sandbox.fireEvent("accounts", bodyOf(accountId));
-      await stage.settled();
+      await stage.waitUntilIdle();
 
       expect(await stage.stateOf(accountId)).toMatchObject({
         connected: false,
@@ -108,7 +108,7 @@ describe("the synthesized stack and the provider", () => {
       await answerIsHeld.promise;
       isReconnected = true;
       sandbox.reconnectAccount(accountId);
-      await stage.settled();
+      await stage.waitUntilIdle();
       working();
 
       expect(await stage.stateOf(accountId)).toMatchObject({ connected: true, unconfirmed: false });
@@ -122,11 +122,11 @@ describe("the synthesized stack and the provider", () => {
       const accountId = await stage.connectedAccount();
       const late = bodyOf(accountId);
       sandbox.deleteAccount(accountId);
-      await stage.settled();
+      await stage.waitUntilIdle();
       expect(await stage.stateOf(accountId)).toMatchObject({ deleted: true, unconfirmed: false });
 
       sandbox.fireEvent("accounts", late, { times: 2 });
-      await stage.settled();
+      await stage.waitUntilIdle();
 
       expect(await stage.stateOf(accountId)).toMatchObject({ deleted: true, unconfirmed: false });
     });
@@ -136,7 +136,7 @@ describe("the synthesized stack and the provider", () => {
     it("is found by its correlation id in the log of all that it passes, and in what subscribers get of it", async () => {
       const accountId = await stage.connectedAccount();
       const id = await sendFollowed(system, "endpoints", endpointEvent(accountId));
-      await stage.settled();
+      await stage.waitUntilIdle();
 
       const way = [
         "receive/endpoints WEBHOOK_ACCEPTED",
@@ -160,9 +160,9 @@ describe("the synthesized stack and the provider", () => {
       const accountId = await stage.connectedAccount();
       const event = { event: "disconnect_account", account_id: accountId, user_id: crypto.randomUUID() };
       const id = await sendFollowed(system, "accounts", event);
-      await stage.settled();
+      await stage.waitUntilIdle();
       expect(await sendFollowed(system, "accounts", event)).toBe(id);
-      await stage.settled();
+      await stage.waitUntilIdle();
 
       const codes = [
         "receive/accounts WEBHOOK_ACCEPTED",

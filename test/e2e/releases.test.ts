@@ -23,7 +23,7 @@ import { waitUntilIdle } from "../support/wait-until-idle.ts";
 /** An update of all functions, and its rollback. */
 const phases = ["before", "both", "after", "both", "before"] as const;
 
-it("says what to do where the history lacks a release", async () => {
+it("synthesis of a release that the history lacks says how to have it", async () => {
   const synthesis = synthesizeCommit("0".repeat(40), "local", {});
   await expect(synthesis).rejects.toThrow("git fetch --unshallow");
 });

@@ -36,12 +36,12 @@ describe("the synthesized stack and the provider", () => {
     it("reads its endpoints anyway where no event answers the start", async () => {
       const accountId = await stage.connectedAccount();
       system.sandbox.disconnectAccount(accountId);
-      await stage.settled();
+      await stage.waitUntilIdle();
       const from = stage.callsSoFar();
       await using _ = await losingEvents("endpoints");
 
       system.sandbox.reconnectAccount(accountId);
-      await stage.settled();
+      await stage.waitUntilIdle();
 
       const reads = stage.callsOf(accountId, from).filter((call) => !["GET", "POST fetches"].includes(call));
       expect(reads.toSorted()).toEqual(["GET employment", "GET income", "GET profile"]);
@@ -58,7 +58,7 @@ describe("the synthesized stack and the provider", () => {
       const from = stage.callsSoFar();
 
       system.sandbox.fetchData(accountId, ["income"]);
-      await stage.settled();
+      await stage.waitUntilIdle();
 
       expect(stage.callsOf(accountId, from)).toEqual(["GET income"]);
       const events = await stage.itemsOf(accountId, "DATA#income#");
@@ -76,7 +76,7 @@ describe("the synthesized stack and the provider", () => {
       const range = { date_start: first?.date_start, date_end: second?.date_end };
 
       system.sandbox.fireEvent("endpoints", { ...endpointEvent(accountId), ...range });
-      await stage.settled();
+      await stage.waitUntilIdle();
 
       const key = `CONTENT#income#${range.date_start}..${range.date_end}`;
       const [content] = await stage.itemsOf(accountId, key);
@@ -88,7 +88,7 @@ describe("the synthesized stack and the provider", () => {
       const from = stage.callsSoFar();
 
       system.sandbox.fireEvent("endpoints", endpointEvent(accountId), { times: 3 });
-      await stage.settled();
+      await stage.waitUntilIdle();
 
       expect(stage.callsOf(accountId, from)).toEqual(["GET income"]);
     });
@@ -114,7 +114,7 @@ describe("the synthesized stack and the provider", () => {
       };
 
       await Promise.all(Array.from({ length: 100 }, deliver));
-      await stage.settled();
+      await stage.waitUntilIdle();
 
       const id = identify("endpoints", Buffer.from(body));
       const events = await stage.itemsOf(accountId, `EVENT#${id}`);
@@ -143,7 +143,7 @@ describe("the synthesized stack and the provider", () => {
       });
 
       for (let fetch = 0; fetch < 10; fetch += 1) sandbox.fireEvent("endpoints", endpointEvent(accountId));
-      await stage.settled();
+      await stage.waitUntilIdle();
       working();
 
       expect(stage.callsOf(accountId, from)).toEqual(["GET income"]);

@@ -97,6 +97,23 @@ describe("npm start", () => {
     expect(result.json()).toEqual({ stage: "local", count: 4, secret: "current" });
   });
 
+  it("prints an environment in which the README's reader reads unchanged, and what local forward needs", async () => {
+    await using program = start(...freePorts);
+    await program.printed("Ctrl-C ends it.");
+    const exported = [...program.output().matchAll(/^ {2}export (.*)$/gm)].flatMap(([, line = ""]) =>
+      line.split(" "),
+    );
+    const environment = Object.fromEntries(exported.map((pair) => pair.split(/=(.*)/s)));
+    expect(program.output()).toMatch(/^Connect flow {2}http:\/\/127\.0\.0\.1:\d+\/connect /m);
+    expect(program.output()).toMatch(/^Control {7}http:\/\/127\.0\.0\.1:\d+ /m);
+    const [, code = ""] = /```js\n([\s\S]*?)```/.exec(await readFile("README.md", "utf8")) ?? [];
+
+    await using reader = runProgram("--input-type=module", ["-e", code], environment);
+    await reader.printed("new data: account/");
+    await using forward = runProgram("cli/main.ts", ["local", "forward", "--to", "http://127.0.0.1:1/"]);
+    await forward.printed("Forwarding the messages of the subscriber everything of the stage local");
+  });
+
   it.each(["SIGINT", "SIGTERM"] as const)(
     "ends every process that it started on %s, and is found no more",
     async (signal) => {

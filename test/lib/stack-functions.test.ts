@@ -155,7 +155,7 @@ describe("functions", () => {
     });
     expect(bundles.get("functions/register/webhooks.ts")).toMatchObject({
       secretHeader: "x-webhook-secret",
-      secretSettleSeconds: 120,
+      secretPropagationSeconds: 120,
     });
     expect(bundles.get("functions/reconcile/users.ts")).toMatchObject({
       provider: { paths: { userAccounts: "/api/v0.4/users/{user_id}/accounts" } },

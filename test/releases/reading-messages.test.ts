@@ -13,7 +13,7 @@ import { takenAway } from "./samples.ts";
 /** What this release asks of every production stage, and no earlier one: docs/operate/upgrading.md says so. */
 const askedSince = { alarms: { emails: ["on-call@example.com"] } };
 
-it("has samples of the release before this one", async () => {
+it("the folder of samples has those of the release before this one", async () => {
   const { version } = await previousRelease();
   expect(releases.map((release) => release.version)).toContain(version);
 });

@@ -16,9 +16,15 @@ export type Program = AsyncDisposable & {
   signal(name: NodeJS.Signals): void;
 };
 
-export function runProgram(file: string, args: readonly string[]): Program {
+/** @param env in addition to this process's own */
+export function runProgram(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Program {
   const child = spawn(process.execPath, [file, ...args], {
     cwd: repository,
+    env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let heard = "";

@@ -1,5 +1,6 @@
+import type { Policy } from "../iam/policy.ts";
 import type { QueuePlan } from "./plan.ts";
-import type { Problem } from "./problems.ts";
+import { PlanError, type Problem } from "./problems.ts";
 
 const mostReceives = 1000;
 
@@ -13,6 +14,25 @@ export function checkQueues(queues: readonly QueuePlan[]): Problem[] {
 
 export function isFifo({ attributes }: Pick<QueuePlan, "attributes">): boolean {
   return attributes.FifoQueue === "true";
+}
+
+/**
+ * @throws PlanError for a policy that SQS would not take
+ * Source: SQS developer guide, "Amazon SQS policy quotas".
+ */
+export function checkQueuePolicy(document: unknown, { statements }: Policy): void {
+  const principals = statements.reduce((sum, { principals: named = [] }) => sum + named.length, 0);
+  const found = [
+    { count: Buffer.byteLength(JSON.stringify(document)), most: 8_192, what: "bytes" },
+    { count: statements.length, most: 20, what: "statements" },
+    { count: principals, most: 50, what: "principals" },
+  ].find(({ count, most }) => count > most);
+  if (found === undefined) return;
+  const { count, most, what } = found;
+  throw new PlanError(
+    `the policy of a queue has ${count} ${what}, and SQS takes ${most}`,
+    "Name fewer principals, or a whole account in their place.",
+  );
 }
 
 function checkFifo(queue: QueuePlan): Problem[] {

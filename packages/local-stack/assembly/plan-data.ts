@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { parsePolicy } from "../iam/policy.ts";
+import { checkQueuePolicy } from "./check-queues.ts";
 import { noValue, resolveValue } from "./intrinsics.ts";
 import type { BucketPlan, IndexPlan, QueuePlan, ResourcePolicyPlan, SecretPlan, TablePlan } from "./plan.ts";
 import { PlanError } from "./problems.ts";
@@ -189,7 +190,9 @@ export function planQueuePolicy(
   return parsed.Queues.map((url) => {
     const queue = queues.find((candidate) => scope.identity(candidate.logicalId).ref === url);
     if (queue === undefined) throw foreign(url);
-    return { arn: queue.arn, policy: parsePolicy(parsed.PolicyDocument, logicalId) };
+    const policy = parsePolicy(parsed.PolicyDocument, logicalId);
+    checkQueuePolicy(parsed.PolicyDocument, policy);
+    return { arn: queue.arn, policy };
   });
 }
 

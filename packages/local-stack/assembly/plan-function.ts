@@ -48,6 +48,8 @@ const ignoredOfFunctions = [
   "TracingConfig",
 ];
 
+const environmentBytes = 4096;
+
 /** Runtimes whose functions run on the Node that runs this. */
 const runtimes: readonly string[] = ["nodejs22.x", "nodejs24.x"];
 
@@ -73,6 +75,8 @@ export function planFunction(
   }
   const name = scope.name(logicalId);
   const { LoggingConfig } = parsed;
+  const environment = parsed.Environment?.Variables ?? {};
+  checkEnvironment(environment);
   return {
     logicalId,
     name,
@@ -81,7 +85,7 @@ export function planFunction(
     policies: rolePolicies(parsed.Role, scope),
     directory: assetDirectory(parsed.Code.S3Key, assets),
     handler: parsed.Handler,
-    environment: parsed.Environment?.Variables ?? {},
+    environment,
     timeoutSeconds: parsed.Timeout,
     memoryMb: parsed.MemorySize,
     ...(parsed.ReservedConcurrentExecutions !== undefined && {
@@ -92,6 +96,16 @@ export function planFunction(
     ...(LoggingConfig.LogFormat === "JSON" && { jsonLog: { level: LoggingConfig.ApplicationLogLevel } }),
     ...(invokeConfig ?? { maximumRetryAttempts: 2, maximumEventAgeSeconds: 21_600 }),
   };
+}
+
+/** Source: Lambda developer guide, "Lambda quotas"; names that CloudFormation makes are longer than those here. */
+function checkEnvironment(environment: FunctionPlan["environment"]): void {
+  const bytes = Buffer.byteLength(JSON.stringify(environment));
+  if (bytes <= environmentBytes) return;
+  throw new PlanError(
+    `its environment has ${bytes} bytes, and Lambda takes ${environmentBytes} in all`,
+    "Set fewer or shorter variables.",
+  );
 }
 
 function assetDirectory(key: string, assets: ReadonlyMap<string, string>): string {

@@ -7,9 +7,11 @@ import { cloudWatchAnswer, type Monitoring } from "./cloudwatch.ts";
 import type { Deduplication } from "./deduplication.ts";
 import { type EngineClient, type EngineRequest, withoutConnectionHeaders } from "./engine-client.ts";
 import type { IdentifyContext } from "./identify.ts";
+import type { InFlightLimit } from "./in-flight.ts";
 import { type LambdaEngine, lambdaAnswer } from "./lambda.ts";
 import type { MessageTraces } from "./message-traces.ts";
 import { asObject, asString, type JsonObject, type Operation, parseJsonObject } from "./operation.ts";
+import { messageFault } from "./queue-limits.ts";
 import type { CapacityBook } from "./tables/capacity.ts";
 import type { RunStatements } from "./tables/run-statements.ts";
 import { batchAction } from "./tables/statements.ts";
@@ -33,6 +35,7 @@ export type ForwardContext = Pick<IdentifyContext, "scope" | "secrets"> & {
   /** Absent: the engine's own window. */
   readonly deduplication: Deduplication | undefined;
   readonly traces: MessageTraces;
+  readonly inFlight: InFlightLimit;
 };
 
 /** Engines with several databases choose one by these; one system has one database. */
@@ -69,15 +72,40 @@ export async function forward(call: AuthorizedRequest, context: ForwardContext):
 
 async function forwardToQueue(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
   const { operation, body, message } = call;
-  const { engines, deduplication, traces } = context;
+  const { engines, deduplication, traces, inFlight } = context;
+  const fault = messageFault(operation, body);
+  if (fault !== undefined) return errorAnswer("sqs", fault);
+  const isReceive = operation.action === "sqs:ReceiveMessage";
+  const refused = isReceive ? await inFlight.refusal(body, () => countInFlight(call, context)) : undefined;
+  if (refused !== undefined) return refused;
   const outgoing = deduplication?.forEngine(operation, body) ?? body;
   const answer = await engines.sqs.send(engineRequest({ ...call, body: outgoing }, context));
   traces.onSent(operation, message, answer);
-  if (operation.action !== "sqs:ReceiveMessage") return rewrite(operation, answer);
+  if (!isReceive || answer.status !== 200) return rewrite(operation, answer);
+  inFlight.onReceived(body, answer);
   return rewrite(
     { rewriteAnswer: (text) => traces.withTraces(deduplication?.forCaller(text) ?? text) },
     answer,
   );
+}
+
+async function countInFlight(call: AuthorizedRequest, context: ForwardContext): Promise<number> {
+  const name = "ApproximateNumberOfMessagesNotVisible";
+  const { QueueUrl } = parseJsonObject(call.body.toString());
+  const answer = await callQueue("GetQueueAttributes", { QueueUrl, AttributeNames: [name] }, call, context);
+  return Number(asObject(parseJsonObject(answer.body.toString()).Attributes)[name] ?? 0);
+}
+
+/** Calls the engine of queues for the gateway itself, beside a caller's own call. */
+function callQueue(
+  operation: string,
+  input: JsonObject,
+  call: AuthorizedRequest,
+  context: ForwardContext,
+): Promise<Answer> {
+  const outgoing = engineRequest({ ...call, body: Buffer.from(JSON.stringify(input)) }, context);
+  const headers = { ...outgoing.headers, "x-amz-target": `AmazonSQS.${operation}` };
+  return context.engines.sqs.send({ ...outgoing, headers });
 }
 
 async function forwardToTable(call: AuthorizedRequest, context: ForwardContext): Promise<Answer> {
@@ -190,8 +218,5 @@ export async function giveBack(
   }));
   if (entries.length === 0) return;
   const { QueueUrl } = parseJsonObject(call.body.toString());
-  const changes = Buffer.from(JSON.stringify({ QueueUrl, Entries: entries }));
-  const outgoing = engineRequest({ ...call, body: changes }, context);
-  const headers = { ...outgoing.headers, "x-amz-target": "AmazonSQS.ChangeMessageVisibilityBatch" };
-  await context.engines.sqs.send({ ...outgoing, headers });
+  await callQueue("ChangeMessageVisibilityBatch", { QueueUrl, Entries: entries }, call, context);
 }

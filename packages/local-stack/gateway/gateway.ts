@@ -15,6 +15,7 @@ import {
   giveBack,
 } from "./forward.ts";
 import { serviceOf } from "./identify.ts";
+import { createInFlightLimit, mostInFlight } from "./in-flight.ts";
 import { firstOutcome, forwardBy, isRefusal, type Refusal } from "./interception.ts";
 import type { LambdaEngine } from "./lambda.ts";
 import { createMessageTraces } from "./message-traces.ts";
@@ -42,6 +43,8 @@ export type GatewayOptions = {
   readonly countsCapacity?: boolean;
   /** How long a FIFO queue knows a deduplication id, five minutes by default and at most. */
   readonly deduplicationSeconds?: number | undefined;
+  /** Messages of one queue in flight at once, SQS's own limit by default. */
+  readonly mostInFlight?: number;
   /** Is called for each throttled call to a table. */
   readonly onThrottled?: (event: ThrottleEvent) => void;
   /** Absent: there is no alarm. */
@@ -91,6 +94,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         ? undefined
         : createDeduplication(options.deduplicationSeconds, Date.now),
     traces: createMessageTraces(),
+    inFlight: createInFlightLimit(options.mostInFlight ?? mostInFlight),
     onThrottled: options.onThrottled ?? (() => undefined),
   };
   server.on("request", (request, response) => {

@@ -44,7 +44,7 @@ const handler = await load().catch((error: unknown) => {
 if (handler !== undefined) {
   process.on("message", (message: RunnerMessage) => {
     if (message.kind === "invoke") void answer(handler, message);
-    else send({ kind: "weighed", held: measureMemory() });
+    else send({ kind: "memory", held: measureMemory() });
   });
   send({ kind: "ready" });
 }

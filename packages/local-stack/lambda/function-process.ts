@@ -160,12 +160,12 @@ function runInvocation(
 function measured(child: ChildProcess): Promise<Held> {
   return new Promise((resolve) => {
     const take = (message: ProcessMessage): void => {
-      if (message.kind !== "weighed") return;
+      if (message.kind !== "memory") return;
       child.off("message", take);
       resolve(message.held);
     };
     child.on("message", take);
-    send(child, { kind: "weigh" });
+    send(child, { kind: "measure-memory" });
   });
 }
 

@@ -1,4 +1,5 @@
 import type { FunctionPlan } from "../assembly/plan.ts";
+import type { AccountConcurrency } from "./account-concurrency.ts";
 import {
   type FunctionProcess,
   type InvocationOutcome,
@@ -58,14 +59,16 @@ export type HostOptions = {
   readonly onLine: (line: string) => void;
   /** Cap of processes for a function without reserved concurrency; further invocations wait their turn. */
   readonly maximumProcesses: number;
+  /** What it shares with the other functions that have none reserved; absent: there is no limit. */
+  readonly account?: AccountConcurrency;
   /** Seconds that a process has to import the handler, whatever its time-out is; else Lambda's. */
   readonly shortestImport?: number;
 };
 
 /**
  * Hosts one function: warm processes are reused (the latest used first), new ones start while the concurrency
- * allows. Over its reserved concurrency an invocation is throttled; over the cap of this machine it waits, where
- * Lambda would grow.
+ * allows. Over its reserved concurrency, or over the account's, an invocation is throttled; over the cap of this machine
+ * it waits, where Lambda would grow.
  */
 export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFunction {
   let served: readonly [Served, ...Served[]] = [serving(plan)];
@@ -133,8 +136,9 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
       if (plan.recursiveLoop !== "Allow" && isLoop(plan.arn, traces)) {
         return { kind: "failed", error: recursionError(plan.name) };
       }
+      const account = plan.reservedConcurrency === undefined ? options.account : undefined;
       const isOverReserve = plan.reservedConcurrency !== undefined && counts.running >= concurrency;
-      if (isOverReserve) {
+      if (isOverReserve || account?.take() === false) {
         counts.throttles += 1;
         return { kind: "throttled" };
       }
@@ -143,6 +147,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
       counts.peak = Math.max(counts.peak, counts.running - waiting.length);
       const outcome = isClosed ? closed : await run(event, nextTrace(plan.arn, traces));
       counts.running -= 1;
+      account?.release();
       waiting.shift()?.();
       if (outcome.kind === "failed") counts.errors += 1;
       return outcome;

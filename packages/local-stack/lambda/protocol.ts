@@ -41,7 +41,7 @@ export type Held = {
 };
 
 /** What the runner asks of a process; what it holds only while nothing runs in it. */
-export type RunnerMessage = Invocation | { readonly kind: "weigh" };
+export type RunnerMessage = Invocation | { readonly kind: "measure-memory" };
 
 export type ProcessMessage =
   | { readonly kind: "ready" }
@@ -53,4 +53,4 @@ export type ProcessMessage =
       readonly usage: Usage;
     }
   | { readonly kind: "failed"; readonly requestId: string; readonly error: FunctionError }
-  | { readonly kind: "weighed"; readonly held: Held };
+  | { readonly kind: "memory"; readonly held: Held };

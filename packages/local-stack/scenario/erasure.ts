@@ -63,6 +63,7 @@ export async function askForErasure(sqs: SQSClient, QueueUrl: string, userId: st
     schemaVersion: 1,
     subject: { kind: "user", id: userId },
     namedWith: [],
+    claimed: [],
     cause: "operator",
     id: "scenario",
     pass: 1,

@@ -6,7 +6,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { QueueSourcePlan } from "../assembly/plan.ts";
 import type { Delay } from "../lambda/delay.ts";
-import { type HostedFunction, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
+import { type HostedFunction, type Outcome, synchronousPayloadBytes } from "../lambda/hosted-function.ts";
 import { isRecursionError } from "../lambda/lineage.ts";
 import { batchResult } from "./batch-response.ts";
 import { isTaken, type QueueRecord, queueRecord } from "./queue-record.ts";
@@ -33,9 +33,13 @@ export type QueueSourceOptions = {
 const receivedAtOnce = 10;
 const longestPollSeconds = 20;
 const longestBackOff = 5_000;
+/** Lambda begins with so many batches at once. */
+const firstPollers = 5;
+const shortestThrottleWait = 50;
+const longestThrottleWait = 5_000;
 
 /**
- * Polls a queue for a function: long polling, as many batches at once as the mapping and the function allow.
+ * Polls a queue for a function: long polling, as many batches at once as the mapping allows.
  * Source: Lambda developer guide, "Using Lambda with Amazon SQS".
  */
 export function startQueueSource(options: QueueSourceOptions): QueueSource {
@@ -43,7 +47,7 @@ export function startQueueSource(options: QueueSourceOptions): QueueSource {
   const closing = new AbortController();
   const { signal } = closing;
   const batches = new Set<Promise<void>>();
-  const concurrency = Math.min(plan.maximumConcurrency ?? target.concurrency, target.concurrency);
+  const concurrency = batchesAtOnce(plan, target);
 
   const receive = async (wanted: number, waitSeconds: number): Promise<QueueRecord[]> => {
     const command = new ReceiveMessageCommand({
@@ -83,10 +87,24 @@ export function startQueueSource(options: QueueSourceOptions): QueueSource {
     }
   };
 
+  /** Lambda tries again while a function is throttled, until the messages are about to be visible again. */
+  const invoke = async (records: readonly QueueRecord[]): Promise<Outcome> => {
+    const event = JSON.stringify({ Records: records });
+    const traces = records.flatMap(({ attributes }) => attributes.AWSTraceHeader ?? []);
+    const begun = Date.now();
+    let waited = 0;
+    for (let wait = shortestThrottleWait; ; wait = Math.min(longestThrottleWait, wait * 2)) {
+      const outcome = await target.invoke(event, traces);
+      waited = Math.max(waited + wait, Date.now() - begun + wait);
+      const isOver = signal.aborted || waited >= plan.queue.visibilitySeconds * 1000;
+      if (outcome.kind !== "throttled" || isOver) return outcome;
+      await options.delay(wait, signal);
+    }
+  };
+
   const runBatch = async (records: readonly QueueRecord[]): Promise<void> => {
     const ids = records.map(({ messageId }) => messageId);
-    const traces = records.flatMap(({ attributes }) => attributes.AWSTraceHeader ?? []);
-    const outcome = await target.invoke(JSON.stringify({ Records: records }), traces);
+    const outcome = await invoke(records);
     if (outcome.kind === "failed" && isRecursionError(outcome.error)) report(outcome.error.errorMessage);
     const result = batchResult(outcome, plan.reportsItemFailures, ids);
     if (result.kind === "failed") return;
@@ -129,6 +147,18 @@ export function startQueueSource(options: QueueSourceOptions): QueueSource {
       await Promise.all(batches);
     },
   };
+}
+
+/**
+ * A trap of Lambda: it receives before it knows whether the function may run, so that messages of a function that is
+ * throttled are received in vain. What waits for a process of this machine would not wait there, and is not received.
+ */
+function batchesAtOnce(
+  { maximumConcurrency }: QueueSourcePlan,
+  { plan, concurrency }: HostedFunction,
+): number {
+  if (plan.reservedConcurrency === undefined) return Math.min(maximumConcurrency ?? concurrency, concurrency);
+  return maximumConcurrency ?? Math.max(firstPollers, concurrency);
 }
 
 /** Batches end before they are over what a function takes. */

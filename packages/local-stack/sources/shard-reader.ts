@@ -54,7 +54,7 @@ export function readShard(options: ShardReaderOptions): ShardReader {
   let emptyPass = 0;
   let waiters: { readonly pass: number; readonly resolve: () => void }[] = [];
 
-  const settle = (): void => {
+  const resolveWaiters = (): void => {
     const done = waiters.filter(({ pass }) => pass <= emptyPass);
     waiters = waiters.filter(({ pass }) => pass > emptyPass);
     for (const { resolve } of done) resolve();
@@ -78,7 +78,7 @@ export function readShard(options: ShardReaderOptions): ShardReader {
     const isEmpty = records.length === 0 && pending.length === 0;
     if (isEmpty) {
       emptyPass = started;
-      settle();
+      resolveWaiters();
     }
     return { next, isBusy: records.length > 0 };
   };
@@ -128,7 +128,7 @@ export function readShard(options: ShardReaderOptions): ShardReader {
       }
     }
     emptyPass = Number.POSITIVE_INFINITY;
-    settle();
+    resolveWaiters();
   };
 
   return {
@@ -137,7 +137,7 @@ export function readShard(options: ShardReaderOptions): ShardReader {
     caughtUp: () =>
       new Promise((resolve) => {
         waiters.push({ pass: passesStarted + 1, resolve });
-        settle();
+        resolveWaiters();
         wakeUp.wake();
         hurry.wake();
       }),

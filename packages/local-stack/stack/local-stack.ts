@@ -5,6 +5,7 @@ import type { AccessLogEntry, Exchange } from "../api/http-api.ts";
 import type { FunctionPlan, StackPlan } from "../assembly/plan.ts";
 import type { DynamoDbEngine } from "../engines/dynamodb.ts";
 import type { Denial, Gateway } from "../gateway/types.ts";
+import type { AccountConcurrency } from "../lambda/account-concurrency.ts";
 import type { Delay } from "../lambda/delay.ts";
 import type { Credentials } from "../lambda/environment.ts";
 import type { Codes, FunctionCounts, Outcome } from "../lambda/hosted-function.ts";
@@ -35,6 +36,8 @@ export type StackOptions = {
    * Lambda would start more.
    */
   readonly maximumProcesses?: number;
+  /** Executions that all functions together may have at once, 1000 by default; more are throttled. */
+  readonly accountConcurrency?: number;
   /** How long tables' streams keep a record, 24 hours by default: a stage that divides its waits divides this too. */
   readonly streamRetentionSeconds?: number;
   /** How long FIFO queues know a deduplication id, five minutes by default; a stage divides this alike. */
@@ -104,6 +107,8 @@ export type LocalStack = {
   readonly notRun: readonly string[];
   readonly gateway: Gateway;
   readonly schedules: Schedules;
+  /** Lets other functions of the account hold so many executions, for the saturation of an account. The result ends that. */
+  occupyConcurrency: AccountConcurrency["occupy"];
   /** The template's alarms as they are at this moment. */
   alarms(): readonly AlarmState[];
   readonly alarmPlans: StackPlan["alarms"];

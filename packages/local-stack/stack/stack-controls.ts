@@ -51,6 +51,7 @@ export function stackControls(started: StartedStack): LocalStack {
     notRun: plan.notRun,
     gateway,
     schedules,
+    occupyConcurrency: started.account.occupy,
     alarms: alarms.states,
     alarmPlans: plan.alarms,
     lookAtAlarms: alarms.look,

@@ -1,5 +1,6 @@
 import type { Alarms } from "../alarms/alarms.ts";
 import type { Gateway } from "../gateway/types.ts";
+import type { AccountConcurrency } from "../lambda/account-concurrency.ts";
 import type { Delay } from "../lambda/delay.ts";
 import type { StackOptions } from "./local-stack.ts";
 
@@ -7,6 +8,7 @@ import type { StackOptions } from "./local-stack.ts";
 export type StackParts = {
   readonly gateway: Gateway;
   readonly alarms: Alarms;
+  readonly account: AccountConcurrency;
   readonly options: StackOptions;
   /** Between retries. */
   readonly delay: Delay;

@@ -16,7 +16,7 @@ export type StartedFunction = {
 /** Starts a function as a caller of its own at the gateway. */
 export function startFunction(
   plan: FunctionPlan,
-  { gateway, alarms, options, onProblem, cleanup }: StackParts,
+  { gateway, alarms, account, options, onProblem, cleanup }: StackParts,
 ): StartedFunction {
   const credentials = newCredentials(plan.name);
   gateway.register({ name: plan.name, arn: plan.roleArn, ...credentials, policies: plan.policies });
@@ -29,7 +29,7 @@ export function startFunction(
   const endpoint = { gatewayUrl: gateway.url, region: gateway.region };
   const environmentOf = (code: FunctionPlan) => functionEnvironment(code, credentials, endpoint);
   const maximumProcesses = options.maximumProcesses ?? 4;
-  const host = hostFunction(plan, { environmentOf, onLine: log.write, maximumProcesses });
+  const host = hostFunction(plan, { environmentOf, onLine: log.write, maximumProcesses, account });
   cleanup.adopt(host, ({ close }) => close());
   return { host, log, clients: clientsFor(gateway, credentials, cleanup) };
 }

@@ -20,11 +20,13 @@ export type Fault = {
   readonly effect?: FaultEffect;
   /** Where a redirect leads: an address or a path; unset: another path of the service. */
   readonly location?: string;
-  /** After this many calls the fault is over; default 1, or no end where a share is given. */
+  /** After this many calls the fault is over; default 1, or no end where a share or seconds are given. */
   readonly times?: number;
   /** The part of the matching calls that meets the fault, over 0 up to 1 (default). */
   readonly share?: number;
   readonly retryAfterSeconds?: number;
+  /** After so many seconds the fault is over, however often it happened; unset: only `times` ends it. */
+  readonly forSeconds?: number;
 };
 
 export type Faults = {
@@ -35,9 +37,17 @@ export type Faults = {
   clear(): void;
 };
 
-type Planned = { readonly fault: Fault; readonly pattern: RegExp; left: number; due: number };
+type Planned = {
+  readonly fault: Fault;
+  readonly pattern: RegExp;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  left: number;
+  due: number;
+};
 
-export function createFaults(): Faults {
+/** @param now of the system's time: a fault's seconds are those that an operator waits */
+export function createFaults(now: () => number = Date.now): Faults {
   let planned: Planned[] = [];
   const meets = (plan: Planned) => {
     // Shares are dealt out evenly, not by chance: a half is every other call.
@@ -50,10 +60,13 @@ export function createFaults(): Faults {
   return {
     add: (fault) => {
       check(fault);
-      const left = fault.times ?? (fault.share === undefined ? 1 : Number.POSITIVE_INFINITY);
-      planned.push({ fault, pattern: new RegExp(fault.path ?? ""), left, due: 0 });
+      const isLasting = fault.share !== undefined || fault.forSeconds !== undefined;
+      const left = fault.times ?? (isLasting ? Number.POSITIVE_INFINITY : 1);
+      const until = now() + (fault.forSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+      planned.push({ fault, pattern: new RegExp(fault.path ?? ""), until, left, due: 0 });
     },
     take: (method, path) => {
+      planned = planned.filter(({ until }) => until > now());
       const found = planned.find((plan) => matches(plan, method, path) && meets(plan));
       if (found === undefined) return undefined;
       found.left -= 1;
@@ -70,7 +83,7 @@ function matches({ fault, pattern }: Planned, method: string, path: string): boo
   return (fault.method === undefined || fault.method.toUpperCase() === method) && pattern.test(path);
 }
 
-function check({ status, effect, location, times, share }: Fault): void {
+function check({ status, effect, location, times, share, forSeconds }: Fault): void {
   if ((status === undefined) === (effect === undefined)) {
     throw new RangeError("a fault has either a status or an effect");
   }
@@ -82,6 +95,9 @@ function check({ status, effect, location, times, share }: Fault): void {
   }
   if (times !== undefined && (!Number.isInteger(times) || times < 1)) {
     throw new RangeError(`a fault happens 1 time or more, not ${times}`);
+  }
+  if (forSeconds !== undefined && !(forSeconds > 0)) {
+    throw new RangeError(`a fault lasts more than 0 seconds, not ${forSeconds}`);
   }
   if (share !== undefined && !(share > 0 && share <= 1)) {
     throw new RangeError(`a fault's share is over 0 and at most 1, not ${share}`);

@@ -96,6 +96,7 @@ export const faultBody = body([], {
   times: { type: "integer", minimum: 1 },
   share: { type: "number", exclusiveMinimum: 0, maximum: 1 },
   retryAfterSeconds: { type: "integer", minimum: 0, maximum: tenYearsInSeconds },
+  forSeconds: { type: "number", exclusiveMinimum: 0, maximum: tenYearsInSeconds },
 });
 
 export const clockBody = body(["advanceSeconds"], {

@@ -8,7 +8,7 @@ import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 
 const trace = "Root=1-5e6722a7-cc2ae14db7ae98d0da47aeab;Parent=53995c3f42cd8ad8;Sampled=1";
 
-it("in Lambda the trace of the invocation goes along with each call to AWS, for SQS to carry it on", async () => {
+it("the trace of an invocation goes along with each call to AWS, for SQS to carry it on", async () => {
   vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "test");
   vi.stubEnv("_X_AMZN_TRACE_ID", trace);
   const seen: unknown[] = [];

@@ -6,7 +6,7 @@ import { isAuthentic, type WebhookSecret } from "../../../domain/core/webhook-se
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
 const noon = Date.parse("2026-11-21T12:00:00Z");
-const times = { settleSeconds: 120, overlapSeconds: 432_000 };
+const times = { propagationSeconds: 120, overlapSeconds: 432_000 };
 const until = "2026-11-26T12:00:00.000Z";
 const current: Registered = { count: 4, secret: "current" };
 

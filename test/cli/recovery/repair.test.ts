@@ -66,7 +66,7 @@ describe("repair", () => {
         fc.infiniteStream(fc.boolean()),
         fc.record({ losses: fc.infiniteStream(fc.boolean()), lossless: fc.nat(40) }),
         fc.nat(4),
-        async (steps, settles, { losses, lossless }, late) => {
+        async (steps, waits, { losses, lossless }, late) => {
           const complete = new PipelineSimulation(() => false);
           play(complete, steps, () => true);
           let records = 0;
@@ -75,7 +75,7 @@ describe("repair", () => {
             () => records++ >= lossless && losses.next().value === true,
           );
           const early = steps.slice(0, Math.max(1, steps.length - late));
-          play(simulation, early, () => settles.next().value === true);
+          play(simulation, early, () => waits.next().value === true);
           lost += simulation.lost;
           // The others happen while it is repaired.
           for (const [index, step] of steps.slice(early.length).entries()) {

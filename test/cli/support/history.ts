@@ -46,7 +46,7 @@ const types: Readonly<Record<Step["what"], EventType>> = {
 export function play(
   simulation: PipelineSimulation,
   steps: readonly Step[],
-  settles: () => boolean,
+  waits: () => boolean,
   begin = 0,
 ): void {
   for (const [place, { account, what, isTimed, hasUser, copies }] of steps.entries()) {
@@ -70,7 +70,7 @@ export function play(
         }),
         receivedAt: minute(index),
       });
-      if (settles()) simulation.waitUntilIdle();
+      if (waits()) simulation.waitUntilIdle();
     }
   }
   simulation.waitUntilIdle();

@@ -63,6 +63,25 @@ describe("a masked value", () => {
 
   it("shows texts that are to be shown, and these only as a whole", () => {
     const shown = new Set(["u1"]);
-    expect(mask({ user_id: "u1", note: "of u1" }, shown)).toEqual({ user_id: "u1", note: "(text)" });
+    expect(mask({ user_id: "u1", note: "of u1" }, { shown })).toEqual({ user_id: "u1", note: "(text)" });
+  });
+
+  it("shows names, states and dates of members that are open, and never ids, numbers or free text in them", () => {
+    const open = new Set(["event", "connected", "created_at"]);
+    const dates = ["2026-11-21", "2026-11-21 12:00:00", "2026-11-21T12:00:00.000Z"];
+    for (const created_at of dates) {
+      const value = { event: "connect_account", connected: true, created_at, birth_date: "1815-12-10" };
+      expect(mask({ data: value }, { open })).toEqual({ data: { ...value, birth_date: "(text)" } });
+    }
+    for (const event of [
+      "Ada Lovelace",
+      "ada@example.com",
+      "+49 170 1234567",
+      "6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60",
+      "",
+    ]) {
+      expect(mask({ event }, { open })).toEqual({ event: "(text)" });
+    }
+    expect(mask({ event: 170_123 }, { open })).toEqual({ event: "(number)" });
   });
 });

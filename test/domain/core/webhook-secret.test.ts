@@ -6,7 +6,7 @@ import {
   isSigned,
   overlapSecondsOf,
   parseWebhookSecret,
-  settleSecondsOf,
+  propagationSecondsOf,
   valueToRegister,
   type WebhookSecret,
   writeWebhookSecret,
@@ -136,8 +136,8 @@ describe("the stored secret", () => {
 describe("the value to register", () => {
   const changed = new Date("2026-03-01T10:00:00Z");
   const secondsLater = (seconds: number) => new Date(changed.getTime() + seconds * 1000);
-  const settleSeconds = settleSecondsOf(60);
-  const register = (of: WebhookSecret, now: Date) => valueToRegister(of, changed, now, settleSeconds);
+  const propagationSeconds = propagationSecondsOf(60);
+  const register = (of: WebhookSecret, now: Date) => valueToRegister(of, changed, now, propagationSeconds);
 
   it("is the previous one until every receiver has read the current one", () => {
     const previous = { of: "previous", value: "previous-value" };
@@ -166,7 +166,7 @@ describe("the value to register", () => {
           secret,
           changed,
           secondsLater(seconds),
-          settleSecondsOf(cacheSeconds),
+          propagationSecondsOf(cacheSeconds),
         );
         const known: WebhookSecret = seconds - readAgo < 0 ? { current: "previous-value" } : secret;
         expect(isAuthentic(value, known, secondsLater(seconds))).toBe(true);

@@ -68,7 +68,9 @@ describe("a payload", () => {
       expect(reasonOf({ action, account_id: accountId })).toMatch(/^type: /);
     }
     for (const payload of [{ account_id: accountId }, { action: 5 }, {}, [], null, 5, "text", true]) {
-      expect(reasonOf(payload)).toBe("type: the payload names no event; see mapping.type");
+      expect(reasonOf(payload)).toMatch(
+        /^type: the payload names no event(, but [a-z ]+)?; see mapping\.type$/,
+      );
     }
   });
 
@@ -90,12 +92,18 @@ describe("a payload", () => {
 
   it("with a field of the wrong sort is refused by its name", () => {
     const account = { action: "update_account", account_id: accountId };
-    expect(reasonOf({ ...account, connected: "yes" })).toBe("connected: expected true or false");
+    expect(reasonOf({ ...account, connected: "yes" })).toBe(
+      "connected: expected true or false, not this text",
+    );
     expect(reasonOf({ ...account, user_id: { id: userId } })).toMatch(/^userId: /);
     expect(reasonOf({ ...account, datasource_id: true })).toMatch(/^datasourceId: /);
     const timed = { ...defaultMapping.accounts, time: "sent_at" };
-    expect(reasonOf({ ...account, sent_at: "yesterday" }, timed)).toBe("time: not a date-time");
-    expect(reasonOf({ ...account, sent_at: 20260301 }, timed)).toBe("time: not a date-time");
+    expect(reasonOf({ ...account, sent_at: "yesterday" }, timed)).toBe(
+      "time: expected a date-time, not this text",
+    );
+    expect(reasonOf({ ...account, sent_at: 20260301 }, timed)).toBe(
+      "time: expected a date-time, not this number",
+    );
     expect(map({ ...account, sent_at: 1_772_368_496 }, timed).time).toBe("2026-03-01T12:34:56.000Z");
     expect(map({ ...account, sent_at: "2026-03-01 12:00:00 UTC" }, timed).time).toBe(
       "2026-03-01T12:00:00.000Z",

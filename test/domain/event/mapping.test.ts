@@ -104,11 +104,26 @@ describe("a mapping from the settings", () => {
     expect(() => parseMapping([])).toThrow("mapping: expected an object");
   });
 
+  it("names an unknown event, but no free text: that may be about a person", () => {
+    const mapping = parseMapping({ ...anyIds, types: {} });
+    expect(reasonOf({ action: "merge_account" }, mapping)).toBe(
+      'type: mapping.types translates no event name "merge_account"',
+    );
+    for (const action of ["Ada Lovelace", "ada@example.com", "+49 170 1234567"]) {
+      expect(reasonOf({ action }, mapping)).toBe(
+        "type: mapping.types translates no event name of such a form (free text, not shown)",
+      );
+    }
+    expect(reasonOf({ action: 5 }, mapping)).toBe(
+      "type: the payload names no event, but this number; see mapping.type",
+    );
+  });
+
   it("that translates into no event of ours refuses the payload", () => {
     const mapping = parseMapping({ ...anyIds, types: { go: "account.gone", no: 5 } });
     for (const action of ["go", "no"]) {
       expect(reasonOf({ action, account_id: "a" }, mapping)).toBe(
-        "type: mapping.types translates no such event name",
+        `type: mapping.types translates no event name "${action}"`,
       );
     }
   });

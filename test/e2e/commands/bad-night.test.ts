@@ -90,7 +90,7 @@ describe("on a bad night doctor", () => {
     system.sandbox.fireEvent("accounts", "no JSON at all");
     const found = await untilFound("events-dead-letters");
     await expect.poll(async () => (await examine())[0]?.what).toContain("accounts has 2 dead letters");
-    expect((await paste(found.fix)).stdout).toContain("no such event name");
+    expect((await paste(found.fix)).stdout).toContain('translates no event name "merge_account"');
     await operated.run(["dlq", "purge", "accounts", "--yes", "--reason", "JSON"]);
     expect(await untilFound("events-dead-letters")).toMatchObject({
       what: expect.stringContaining("accounts has 1 dead letter"),

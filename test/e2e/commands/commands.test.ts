@@ -99,12 +99,36 @@ describe("commands, against the running stack", () => {
     });
 
     it("takes what is no JWT where that is said", async () => {
-      expect(await set("opaque-token", "--any")).toMatchObject({
+      expect(await set("opaque-token", "--any", "--force")).toMatchObject({
         code: 0,
         stdout: expect.stringContaining("no end"),
       });
       expect(await storedToken()).toBe('{"token":"opaque-token"}');
       await set(system.sandbox.token);
+    });
+
+    it("is tried first: one that the provider refuses does not replace the present one", async () => {
+      const before = await storedToken();
+      expect(await set("opaque-token", "--any")).toMatchObject({
+        code: 1,
+        stdout: "",
+        stderr: "The provider refuses this token: it answered 401. The present one stays.\n",
+      });
+      expect(await storedToken()).toBe(before);
+    });
+
+    it("says what a provider that fails answered, and sets the token untried where it is told to", async () => {
+      const before = await storedToken();
+      const token = await system.sandbox.issueToken(7_200);
+      system.sandbox.fault({ path: "/users", status: 503, share: 1 });
+      expect(await set(token)).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/could not be tried: the provider answered 503\..* --force /),
+      });
+      expect(await storedToken()).toBe(before);
+      expect(await set(token, "--force")).toMatchObject({ code: 0 });
+      expect(await storedToken()).toBe(JSON.stringify({ token }));
+      system.sandbox.clearFaults();
     });
   });
 
@@ -172,7 +196,9 @@ describe("commands, against the running stack", () => {
   it("refuse a stage that does not run, naming those that do", async () => {
     expect(await runInProcess(["webhooks", "register", "--stage", "none"])).toMatchObject({
       code: 3,
-      stderr: expect.stringMatching(/There is no stage none on this machine; there is: .*commands/),
+      stderr: expect.stringMatching(
+        /No system of the stage none runs on this machine. There is:\n.*stage commands/,
+      ),
     });
   });
 });

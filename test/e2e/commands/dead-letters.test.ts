@@ -106,7 +106,10 @@ describe("dead letters, from the command line", () => {
     expect(users).toMatchObject({
       letters: 3,
       archived: 0,
-      reasons: [{ reason: "type: mapping.types translates no such event name", count: 2 }, { count: 1 }],
+      reasons: [
+        { reason: 'type: mapping.types translates no event name "no_such_event"', count: 2 },
+        { count: 1 },
+      ],
     });
     expect(Date.parse(users.endsAt) - Date.parse(users.oldest)).toBe(14 * 86_400_000);
     expect(accounts).toMatchObject({ letters: 0, reasons: [] });
@@ -114,9 +117,10 @@ describe("dead letters, from the command line", () => {
       /users +3 +\d+\w+ ago +in 13d 23h +0 +type: mapping.types translates/,
     );
 
-    const shown = await run("show", "users", "--reason", "translates no such");
+    const shown = await run("show", "users", "--reason", "translates no");
     expect(shown.stdout).toMatch(new RegExp(`users event {2}${id}\\n {2}type: mapping.types translates`));
     expect(shown.stdout).toContain('"name":"(text)"');
+    expect(shown.stdout).toContain('"event":"no_such_event"');
     expect(shown.stdout).not.toMatch(/Lovelace|Hopper|not JSON/);
     const { letters } = await json("show", "users", "--id", id, "--reveal");
     expect(letters).toMatchObject([
@@ -129,18 +133,16 @@ describe("dead letters, from the command line", () => {
 
   it("purges those that are chosen, after asking with their number, and no others", async () => {
     const before = await deadLettersIn("Users");
-    const asked = await run("purge", "users", "--reason", "no such event name");
+    const asked = await run("purge", "users", "--reason", "no event name");
     expect(asked).toMatchObject({ code: 2, stdout: "" });
     expect(asked.stderr).toContain("This deletes 2 dead letters of users for good");
     expect(asked.stderr).toContain("the provider does not send them again");
     expect(await deadLettersIn("Users")).toHaveLength(3);
 
-    expect(await json("purge", "users", "--reason", "no such event name", "--yes")).toMatchObject({
+    expect(await json("purge", "users", "--reason", "no event name", "--yes")).toMatchObject({
       purged: 2,
     });
-    const left = before.filter(
-      ({ reason }) => reason !== "type: mapping.types translates no such event name",
-    );
+    const left = before.filter(({ reason }) => !reason?.includes("translates no event name"));
     expect((await deadLettersIn("Users")).map(({ messageId }) => messageId)).toEqual([left[0]?.messageId]);
   });
 
@@ -175,7 +177,7 @@ describe("dead letters, from the command line", () => {
     for (const returns of [1, 2]) {
       expect(await json("redrive", "accounts", "--id", id)).toMatchObject({ redriven: 1, failed: [] });
       await untilThereAre(1, "Accounts");
-      const reason = "type: mapping.types translates no such event name";
+      const reason = 'type: mapping.types translates no event name "verbunden"';
       expect((await json("show", "accounts")).letters).toMatchObject([{ id, returns, reason }]);
     }
     expect((await run("show", "accounts")).stdout).toContain("redriven 2 times");
@@ -233,7 +235,7 @@ describe("dead letters, from the command line", () => {
       archived: 1,
     });
     expect((await json("show", "endpoints", "--archive")).letters).toMatchObject([
-      { id, returns: 0, reason: "type: mapping.types translates no such event name" },
+      { id, returns: 0, reason: 'type: mapping.types translates no event name "no_such_event"' },
     ]);
 
     expect(await json("redrive", "endpoints", "--archive")).toMatchObject({ redriven: 1, left: 0 });

@@ -148,7 +148,9 @@ describe("mapping try", () => {
     expect(stdout).toMatch(/^type +action \|\| event +create_user$/m);
     expect(stdout).toContain("An event of users, with the identity");
     expect(stdout).toContain("its bytes may truly come again");
-    expect(stdout).toContain("accounts: no event, type: mapping.types translates no such event name.");
+    expect(stdout).toContain(
+      'accounts: no event, type: mapping.types translates no event name "create_user".',
+    );
   });
 
   it.each([

@@ -90,7 +90,7 @@ function runOf(secret: TokenSecret): { readonly run: () => Promise<unknown>; rea
   return { run, entries };
 }
 
-test("wherever runs die, meet or are overtaken, no token gives way to an older or a foreign one (law)", async () => {
+test("no token gives way to an older or a foreign one, wherever runs die, meet or are overtaken (law)", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 6 }),

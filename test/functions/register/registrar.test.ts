@@ -59,7 +59,7 @@ function registrarOf({
     secretHeader: "x-webhook-secret",
     // The engine's clock is the real one: its moment of the last change is moved onto this test's clock.
     readSecret: async () => ({ ...(await store.read()), since: changedAt }),
-    settleSeconds: 120,
+    propagationSeconds: 120,
     readsFirst,
     now,
     log: kept.log,
@@ -98,30 +98,30 @@ const rotated = { current: "newer", previous: "hook-secret", previousUntil: "202
 const registeredSecrets = () =>
   remote.requests.map(({ body }) => JSON.parse(body).headers["x-webhook-secret"]);
 
-test("returns what is registered", async () => {
+test("the registrar returns what is registered", async () => {
   const registered = ["users", "accounts", "endpoints", "company-accounts"];
   expect(await registrarOf().run()).toEqual({ registered, secret: "current" });
 });
 
-test("in the middle of a rotation keeps the value registered that every receiver accepts", async () => {
+test("the registrar keeps the value that every receiver accepts in the middle of a rotation", async () => {
   const { run } = registrarOf({ secret: rotated, secondsSinceChange: 119 });
   expect(await run()).toMatchObject({ secret: "previous", settlesInSeconds: 1 });
   expect(registeredSecrets()).toEqual(Array(4).fill("hook-secret"));
   expect(entries).toEqual([{ code: "WEBHOOKS_REGISTERED_PREVIOUS", count: 4, delayInSeconds: 1 }]);
 });
 
-test("registers the rotated value once every receiver has read it", async () => {
+test("the registrar registers the rotated value once every receiver has read it", async () => {
   const { run } = registrarOf({ secret: rotated, secondsSinceChange: 120 });
   expect(await run()).toMatchObject({ secret: "current" });
   expect(registeredSecrets()).toEqual(Array(4).fill("newer"));
 });
 
-test("registers a value at once that replaced a revoked one", async () => {
+test("the registrar registers at once a value that replaced a revoked one", async () => {
   await registrarOf({ secret: { current: "newest" }, secondsSinceChange: 0 }).run();
   expect(registeredSecrets()).toEqual(Array(4).fill("newest"));
 });
 
-test("reads the secret again at each run, whatever an earlier run read", async () => {
+test("the registrar reads the secret again at each run, whatever an earlier run read", async () => {
   const { run, secretId } = registrarOf();
   await run();
   const SecretString = JSON.stringify(rotated);

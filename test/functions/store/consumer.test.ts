@@ -92,7 +92,7 @@ await describeOnTables("the consumer", (tables) => {
     expect(await fixture.table.all()).toHaveLength(9);
     expect(await isEmpty()).toBe(true);
     expect(await deadLetters()).toEqual([
-      { body: writeEnvelope(poison), reason: "type: mapping.types translates no such event name" },
+      { body: writeEnvelope(poison), reason: 'type: mapping.types translates no event name "no_such_event"' },
     ]);
     expect(fixture.entries.filter(({ code }) => code === "MESSAGE_REJECTED")).toHaveLength(1);
   });

@@ -86,7 +86,7 @@ export const badInputs: readonly BadInput[] = [
     name: "__proto__ as the event's name",
     kind: "accounts",
     body: `{"event":"__proto__","account_id":"${accountId}"}`,
-    unmappable: /^type: mapping.types translates no such event name/,
+    unmappable: /^type: mapping.types translates no event name/,
   },
   {
     name: "facts that only __proto__ holds",

@@ -2,6 +2,7 @@ import { planExport } from "@income-events/local-stack/assembly/plan-export.ts";
 import { stackScope } from "@income-events/local-stack/assembly/stack-scope.ts";
 import { parseTemplate } from "@income-events/local-stack/assembly/template.ts";
 import { describe, expect, it } from "vitest";
+import { registrationExportName } from "../../../lib/settings/settings.ts";
 import { synthesized } from "../synthesized.ts";
 
 const stage = (provider: object, more: object = {}) => ({ production: false, provider, ...more });
@@ -47,6 +48,8 @@ describe("the claim on a provider environment", () => {
     ];
     const names = addresses.flatMap((ProviderBaseUrl) => exportsOf(stage({}), { ProviderBaseUrl }));
     expect(new Set(names).size).toBe(addresses.length);
+    // As a person's machine makes it, to see before a deployment whether it is taken.
+    expect(addresses.map(registrationExportName)).toEqual(names);
   });
 });
 
@@ -96,10 +99,10 @@ describe("how long a rotation takes", () => {
     JSON.parse(String(synthesized(stage({}, more)).outputs.WebhookSecretRotation?.Value));
 
   it("follows from the receivers' cache, the provider's retries and the schedule", () => {
-    expect(rotationOf({})).toEqual({ settleSeconds: 120, overlapSeconds: 120 * 3600 });
+    expect(rotationOf({})).toEqual({ propagationSeconds: 120, overlapSeconds: 120 * 3600 });
     expect(
       rotationOf({ webhooks: { secretCacheSeconds: 5, retryHours: 10 }, register: { everyHours: 1 } }),
-    ).toEqual({ settleSeconds: 10, overlapSeconds: 12 * 3600 });
+    ).toEqual({ propagationSeconds: 10, overlapSeconds: 12 * 3600 });
   });
 
   it("lets the registration read first where the provider lists webhooks", () => {
@@ -112,6 +115,6 @@ describe("how long a rotation takes", () => {
   it("reaches receivers and registration", () => {
     const { bundles } = synthesized(stage({}, { webhooks: { secretCacheSeconds: 5 } }));
     expect(bundles.get("functions/receive/users.ts")).toMatchObject({ secretCacheSeconds: 5 });
-    expect(bundles.get("functions/register/webhooks.ts")).toMatchObject({ secretSettleSeconds: 10 });
+    expect(bundles.get("functions/register/webhooks.ts")).toMatchObject({ secretPropagationSeconds: 10 });
   });
 });

@@ -2,6 +2,7 @@ import { App, Stack } from "aws-cdk-lib";
 import * as kms from "aws-cdk-lib/aws-kms";
 import { describe, expect, it } from "vitest";
 import { allow } from "../../../lib/function/permissions.ts";
+import { keyPolicyStatements, parseSettings } from "../../../lib/settings/settings.ts";
 import { keyPermissions } from "../../../lib/storage/encryption.ts";
 import { productionSettings, type Resource, type Synthesized, synthesized } from "../synthesized.ts";
 
@@ -54,7 +55,6 @@ describe("data at rest", () => {
     // DynamoDB, Secrets Manager and CloudWatch Logs encrypt by themselves.
     expect(stack.withId("EventsTable").Properties).not.toHaveProperty("SSESpecification");
     expect(stack.text).not.toContain("KmsKeyId");
-    expect(stack.outputs).not.toHaveProperty("KeyPolicyStatements");
   });
 
   it("lies in resources whose encryption is looked at here, and in no others", () => {
@@ -95,19 +95,50 @@ describe("data at rest", () => {
 });
 
 describe("the key's policy", () => {
-  const statementsFor = (subscribers: readonly unknown[]) => {
-    const { outputs } = synthesized({ ...productionSettings, subscribers, encryption: { keyArn } });
-    return JSON.stringify(outputs.KeyPolicyStatements?.Value).replaceAll("\\", "");
-  };
+  const statementsFor = (settings: object) =>
+    keyPolicyStatements(
+      "income-events-prod",
+      parseSettings({ ...productionSettings, encryption: { keyArn }, ...settings }, "test settings"),
+    );
+  const [logs, alarms, readers] = statementsFor({ subscribers: [everything, riskTeam] });
 
-  it("admits CloudWatch Logs, and each principal that reads a queue, through SQS alone", () => {
-    const text = statementsFor([everything, riskTeam]);
-    expect(text).toMatch(/"Service":"logs\..*kms:EncryptionContext:aws:logs:arn/);
-    expect(text).toMatch(/iam::210987654321:root"\]},"Action":"kms:Decrypt".*"kms:ViaService":"sqs\./);
+  it("admits CloudWatch Logs for log groups of the key's account and region", () => {
+    expect(logs).toMatchObject({
+      Effect: "Allow",
+      Principal: { Service: "logs.eu-central-1.amazonaws.com" },
+      Condition: {
+        ArnLike: {
+          "kms:EncryptionContext:aws:logs:arn": "arn:aws:logs:eu-central-1:123456789012:log-group:*",
+        },
+      },
+    });
   });
 
-  it("admits no reader where none is of another account", () => {
-    expect(statementsFor([everything])).not.toContain("kms:ViaService");
+  it("admits CloudWatch for this stack's alarms, by both conditions that SNS documents", () => {
+    expect(alarms).toEqual({
+      Sid: "AlarmsOfIncomeEvents",
+      Effect: "Allow",
+      Principal: { Service: "cloudwatch.amazonaws.com" },
+      Action: ["kms:Decrypt", "kms:GenerateDataKey*"],
+      Resource: "*",
+      Condition: {
+        StringEquals: { "aws:SourceAccount": "123456789012" },
+        ArnLike: {
+          "aws:SourceArn": "arn:aws:cloudwatch:eu-central-1:123456789012:alarm:income-events-prod-*",
+        },
+      },
+    });
+    const topicArn = "arn:aws:sns:eu-central-1:123456789012:on-call";
+    expect(JSON.stringify(statementsFor({ alarms: { topicArn } }))).not.toContain("cloudwatch.amazonaws.com");
+  });
+
+  it("admits each principal that reads a queue, through SQS alone", () => {
+    expect(readers).toMatchObject({
+      Principal: { AWS: ["arn:aws:iam::210987654321:root"] },
+      Action: ["kms:Decrypt"],
+      Condition: { StringEquals: { "kms:ViaService": "sqs.eu-central-1.amazonaws.com" } },
+    });
+    expect(statementsFor({ subscribers: [everything] })).toHaveLength(2);
   });
 });
 

@@ -36,7 +36,7 @@ test.each(["SIGINT", "SIGTERM"] as const)("prints one line when ready and ends o
   expect(await end).toMatchObject({ code: 0, error: "" });
 });
 
-test("ends without a word where Ctrl-C comes twice, as under npm: from the terminal and from npm", async () => {
+test("the sandbox ends in silence where Ctrl-C comes twice, as under npm", async () => {
   const child = run("--port", "0");
   await once(createInterface({ input: child.stdout }), "line");
   const end = ended(child);
@@ -122,7 +122,7 @@ test("the rate and how a call over it is asked to wait are chosen by flags", asy
   for (const { headers } of limited) expect(headers.get("retry-after")).toMatch(/ GMT$/);
 });
 
-test("with a directory what was made is there after a restart", async () => {
+test("the sandbox with a directory has what was made before a restart", async () => {
   const directory = await mkdtemp(join(tmpdir(), "sandbox-"));
   onTestFinished(() => rm(directory, { recursive: true }));
   const usersOf = async (...options: readonly string[]) => {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { accountsNeeded, dealTasks } from "../../../proof/outage/make-tasks.ts";
 
-it("deals out exactly as many tasks as are asked for, each of a different account or endpoint (law)", () => {
+it("the outage has as many tasks as are asked for, each of a different account or endpoint (law)", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2_000 }), (tasks) => {
       const accounts = Array.from({ length: accountsNeeded(tasks) }, (_, index) => `a${index}`);
@@ -16,7 +16,7 @@ it("deals out exactly as many tasks as are asked for, each of a different accoun
   );
 });
 
-it("refuses to deal out fewer tasks than are asked for", () => {
+it("the outage does not start with fewer tasks than are asked for", () => {
   const deal = () => dealTasks(["a0", "a1"], 2 * endpointNames.length + 1);
   expect(deal).toThrow(/^\d+ tasks need 3 accounts: there are 2\.$/);
 });

@@ -26,7 +26,7 @@ const pure = [
   "test/proof/chaos/{audit-events,crash-points,fault-schedule,judge-run}.test.ts",
   "test/proof/{model,outage}/**/*.test.ts",
   "test/security/prototype-pollution.test.ts",
-  "test/tools/lockfile.test.ts",
+  "test/tools/{lockfile,slow-tests}.test.ts",
 ];
 
 /** In the folders above, and yet with an engine, a server, a process or a module in the place of another. */
@@ -45,7 +45,7 @@ const long = [
   "test/proof/fuzz/**/*.test.ts",
   "test/proof/bench/comparison.test.ts",
   "test/proof/{records,soak}.test.ts",
-  "test/tools/check.test.ts",
+  "test/tools/{check,failed-test}.test.ts",
 ];
 
 /**

@@ -121,7 +121,7 @@ test("values are summed up over a period, and compared with the threshold", () =
   expect(reported).toEqual(["Refused ALARM"]);
 });
 
-test("so many of the latest periods must breach as DatapointsToAlarm says", () => {
+test("an alarm goes off when as many of the latest periods breach as DatapointsToAlarm says", () => {
   const running = started([failing]);
   errors = 5;
   pass(15, running);

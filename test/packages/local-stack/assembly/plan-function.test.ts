@@ -25,6 +25,15 @@ describe("a function", () => {
     ]);
   });
 
+  test("whose environment is over 4 KB is refused", async () => {
+    const ofBytes = (bytes: number) =>
+      functionResources("Work", { environment: { A: "x".repeat(bytes - '{"A":""}'.length) } });
+    expect((await planned(ofBytes(4096))).functions).toHaveLength(1);
+    expect(await problemsOf(ofBytes(4097))).toEqual([
+      "Work: its environment has 4097 bytes, and Lambda takes 4096 in all",
+    ]);
+  });
+
   test("has Lambda's defaults where the template is silent", async () => {
     const { Work, ...others } = functionResources("Work");
     const { Timeout: _, ...properties } = Work?.Properties ?? {};

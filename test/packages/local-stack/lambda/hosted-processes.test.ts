@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { createAccountConcurrency } from "@income-events/local-stack/lambda/account-concurrency.ts";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../../../support/eventually.ts";
 import { answerOf, hosted } from "./hosting.ts";
@@ -58,6 +59,24 @@ describe("a handler that can't be loaded fails every invocation and is reported 
 });
 
 describe("concurrency", () => {
+  test("of the account is shared by the functions that have none reserved; over it they are throttled", async () => {
+    const account = createAccountConcurrency([2], 3);
+    await using one = await hosted(gated, {}, { account });
+    await using other = await hosted(identity, {}, { account });
+    await using reserving = await hosted(identity, { reservedConcurrency: 2 }, { account });
+    const first = one.host.invoke("{}");
+    expect(await other.host.invoke("{}")).toEqual({ kind: "throttled" });
+    expect(other.host.counts()).toMatchObject({ throttles: 1, invocations: 0 });
+    expect(await reserving.host.invoke("{}")).toMatchObject({ kind: "returned" });
+    await openGate(one.host.plan.directory);
+    expect(await first).toMatchObject({ kind: "returned" });
+    expect(await other.host.invoke("{}")).toMatchObject({ kind: "returned" });
+    const end = account.occupy(1);
+    expect(await other.host.invoke("{}")).toEqual({ kind: "throttled" });
+    end();
+    expect(await other.host.invoke("{}")).toMatchObject({ kind: "returned" });
+  });
+
   test("a warm process is used again", async () => {
     await using work = await hosted(identity);
     expect(await answerOf(work.host)).toBe(await answerOf(work.host));

@@ -15,7 +15,7 @@ export type Hosted = AsyncDisposable & { readonly host: HostedFunction; readonly
 export async function hosted(
   source: string,
   plan: Partial<FunctionPlan> = {},
-  options: Partial<Pick<HostOptions, "maximumProcesses" | "shortestImport">> = {},
+  options: Partial<Pick<HostOptions, "account" | "maximumProcesses" | "shortestImport">> = {},
 ): Promise<Hosted> {
   const directory = await mkdtemp(join(tmpdir(), "function-"));
   await writeFile(join(directory, "index.mjs"), source);

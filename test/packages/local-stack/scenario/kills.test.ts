@@ -30,7 +30,7 @@ function oneFunction() {
   return { kills, work, after };
 }
 
-it("kills a function once, when one of its own calls was applied, and withholds the answer", async () => {
+it("the scenario kills a function once, after one of its own calls, and withholds the answer", async () => {
   const { kills, after } = oneFunction();
   expect(await after("sqs:ReceiveMessage")).toBeUndefined();
   expect([kills.notKilled(), kills.count()]).toEqual([["work"], 0]);
@@ -40,7 +40,7 @@ it("kills a function once, when one of its own calls was applied, and withholds 
   expect(kills.count()).toBe(1);
 });
 
-it("goes on looking where no process was at work any more", async () => {
+it("the scenario goes on where no process of the function is at work any more", async () => {
   const { kills, work, after } = oneFunction();
   work.processes = 0;
   expect(await after("dynamodb:PutItem")).toBeUndefined();

@@ -9,7 +9,7 @@ import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues
 import { readDeadLetters } from "@income-events/local-stack/scenario/snapshot.ts";
 import { expect, it } from "vitest";
 
-it("counts a dead letter that another reader has in its hands, such as a run of the archive", async () => {
+it("the snapshot counts a dead letter that another reader holds, such as a run of the archive", async () => {
   await using cleanup = new AsyncDisposableStack();
   const region = "eu-central-1";
   const engine = cleanup.adopt(await startQueuesAndObjects({ region }), ({ close }) => close());

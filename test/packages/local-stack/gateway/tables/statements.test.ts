@@ -122,6 +122,12 @@ describe.each(["dynamodb-local", "dynoxide"] as const)("batched statements on %s
     expect(await Promise.all(["twice", "mixed", "many0"].map(stored))).toEqual([false, false, false]);
   });
 
+  test("have at most 8,192 characters each", async () => {
+    const statement = `SELECT * FROM "Facts" WHERE pk = 'a' AND sk = 'a'`;
+    expect(await run([{ Statement: statement.padEnd(8_192) }])).toEqual(["x"]);
+    await expect(run([{ Statement: statement.padEnd(8_193) }])).rejects.toThrow("does not understand");
+  });
+
   test("consume by item and statement; a failed INSERT or condition as the write that it tried", async () => {
     const caller = system.caller("counted", ["dynamodb:*", tableArn]);
     const units = () => system.gateway.capacity().get("counted dynamodb:BatchExecuteStatement");

@@ -6,6 +6,8 @@ import {
   DescribeTableCommand,
   GetItemCommand,
   PutItemCommand,
+  QueryCommand,
+  ScanCommand,
   TransactWriteItemsCommand,
 } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -158,6 +160,40 @@ describe.each(engines)("tables on %s", (engine) => {
     await expect(
       dynamodb.send(new BatchGetItemCommand({ RequestItems: { Facts: request, Others: request } })),
     ).rejects.toThrow(`dynamodb:BatchGetItem on resource: ${otherArn}`);
+  });
+
+  test("an item has at most 400 KB, and a page of a query or scan about 1 MB", async () => {
+    const { dynamodb } = clients(system, system.operator);
+    const TableName = "Pages";
+    await dynamodb.send(
+      new CreateTableCommand({
+        TableName,
+        BillingMode: "PAY_PER_REQUEST",
+        KeySchema: [
+          { AttributeName: "pk", KeyType: "HASH" },
+          { AttributeName: "sk", KeyType: "RANGE" },
+        ],
+        AttributeDefinitions: ["pk", "sk"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
+      }),
+    );
+    const put = (sk: string, bytes: number) =>
+      dynamodb.send(
+        new PutItemCommand({
+          TableName,
+          Item: { pk: { S: "p" }, sk: { S: sk }, v: { S: "x".repeat(bytes) } },
+        }),
+      );
+    await expect(put("0", 400 * 1024)).rejects.toThrow("Item size has exceeded the maximum allowed size");
+    for (const sk of ["1", "2", "3", "4"]) await put(sk, 399 * 1024);
+    const key = { KeyConditionExpression: "pk = :p", ExpressionAttributeValues: { ":p": { S: "p" } } };
+    const pages = [
+      await dynamodb.send(new QueryCommand({ TableName, ...key })),
+      await dynamodb.send(new ScanCommand({ TableName })),
+    ];
+    for (const { Items = [], LastEvaluatedKey } of pages) {
+      expect(LastEvaluatedKey).toBeDefined();
+      expect([2, 3]).toContain(Items.length);
+    }
   });
 
   test("the engine's own errors reach the client unchanged", async () => {

@@ -1,0 +1,89 @@
+import type { Command } from "commander";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { durationFlag } from "../core/flags.ts";
+import { sandboxControl } from "../sandbox/control.ts";
+import { failureNames, sandboxFailure } from "../sandbox/failures.ts";
+
+/** How the provider of a system on this machine is made to fail, and goes on. */
+export function addSandbox(group: Command): void {
+  addCommand<{ readonly for?: string }>(
+    group,
+    {
+      name: "fail <how>",
+      summary: `Lets the sandbox fail as real providers do: a status (300 to 599), or ${failureNames.join(", ")}.`,
+      examples: [
+        "npx income-events sandbox fail 503 --for 2m",
+        "npx income-events sandbox fail revoke-token",
+        "npx income-events sandbox fail drop    a user connects, and the events of it are lost",
+      ],
+    },
+    fail,
+  ).option("--for <time>", "how long: 30s, 2m, 1h; else until it is healed");
+  addCommand(
+    group,
+    {
+      name: "heal",
+      summary: "Ends every failure of the sandbox. A revoked token stays revoked.",
+      examples: ["npx income-events sandbox heal"],
+    },
+    heal,
+  );
+  addCommand(
+    group,
+    {
+      name: "advance <time>",
+      summary:
+        "Moves the sandbox's clock forward: retries, data of the next days and ends of tokens happen as they would.",
+      examples: [
+        "npx income-events sandbox advance 6h",
+        "npx income-events sandbox advance 1d    fetches new data of every account, and announces it",
+      ],
+    },
+    advance,
+  );
+  addCommand(
+    group,
+    {
+      name: "token",
+      summary: "Prints a new token of the sandbox, as its operator would send you one.",
+      examples: ["npx income-events sandbox token | npx income-events token set"],
+    },
+    token,
+  );
+}
+
+async function fail(
+  { deployment, terminal }: Operation,
+  flags: { readonly for?: string },
+  how = "",
+): Promise<void> {
+  const seconds = flags.for === undefined ? undefined : durationFlag("--for", flags.for);
+  const failure = sandboxFailure(how, seconds);
+  if (failure === undefined) {
+    throw new CommandError(
+      "usage",
+      `<how> ${JSON.stringify(how)}: write a status from 300 to 599, or one of ${failureNames.join(", ")}.`,
+    );
+  }
+  if (seconds !== undefined && failure.path !== "/faults")
+    throw new CommandError("usage", `--for does not go with ${how}, which happens at once.`);
+  const answer = await sandboxControl(deployment)("POST", failure.path, failure.body);
+  terminal.result({ stage: deployment.stage, how, ...answer }, failure.says);
+}
+
+async function heal({ deployment, terminal }: Operation): Promise<void> {
+  await sandboxControl(deployment)("DELETE", "/faults");
+  terminal.result({ stage: deployment.stage }, "The sandbox answers as it should.");
+}
+
+async function advance({ deployment, terminal }: Operation, _: object, time = ""): Promise<void> {
+  const advanceSeconds = durationFlag("<time>", time);
+  const { now } = await sandboxControl(deployment)("POST", "/clock", { advanceSeconds });
+  terminal.result({ stage: deployment.stage, now }, `It is ${String(now)} at the sandbox.`);
+}
+
+async function token({ deployment, terminal }: Operation): Promise<void> {
+  const answer = await sandboxControl(deployment)("POST", "/token", { action: "issue" });
+  terminal.result({ stage: deployment.stage, token: answer.token }, String(answer.token));
+}

@@ -1,0 +1,76 @@
+import { oneLine } from "../core/printable.ts";
+import type { Plan, PreflightCheck } from "./account.ts";
+import { alarmRecipientsCheck } from "./alarm-checks.ts";
+import { concurrencyCheck } from "./concurrency-check.ts";
+import type { Finding } from "./finding.ts";
+import { keyCheck } from "./key-check.ts";
+import { logPolicyCheck } from "./log-policy-check.ts";
+import { placeCheck, throttleCheck } from "./place-checks.ts";
+import { bootstrapCheck, registrationCheck, stackCheck } from "./stack-checks.ts";
+
+/** Something that could not be looked at. */
+export type Unseen = { readonly name: string; readonly reason: string };
+
+export type Preflight = {
+  readonly findings: readonly Finding[];
+  readonly checked: readonly string[];
+  readonly unseen: readonly Unseen[];
+};
+
+/** In the order in which a deployment meets them. */
+const checks: readonly PreflightCheck[] = [
+  bootstrapCheck,
+  placeCheck,
+  stackCheck,
+  registrationCheck,
+  keyCheck,
+  concurrencyCheck,
+  throttleCheck,
+  logPolicyCheck,
+  alarmRecipientsCheck,
+];
+
+/** AWS has no call that answers these. */
+const neverSeen: readonly Unseen[] = [
+  {
+    name: "whether the region has HTTP APIs and functions of nodejs24.x on arm64",
+    reason: "AWS lists them at https://builder.aws.com/build/capabilities only",
+  },
+  {
+    name: "whether the credentials, or CDK's roles, may make everything",
+    reason: "CloudFormation finds out; a creation that fails is rolled back",
+  },
+];
+
+/** Looks at what would fail the stage's deployment, or lose something after it, before there is one. */
+export async function examinePreflight(plan: Plan): Promise<Preflight> {
+  const outcomes = await Promise.all(checks.map((check) => outcomeOf(check, plan)));
+  return {
+    findings: outcomes.flatMap(({ findings = [] }) => findings),
+    checked: outcomes.flatMap(({ findings, name }) => (findings === undefined ? [] : [name])),
+    unseen: [...outcomes.flatMap(({ unseen }) => unseen ?? []), ...neverSeen],
+  };
+}
+
+async function outcomeOf({ name, examine }: PreflightCheck, plan: Plan) {
+  try {
+    return { name, findings: await examine(plan) };
+  } catch (error) {
+    const reason = error instanceof Error ? `${error.name}: ${oneLine(error.message)}` : String(error);
+    // The region answered the first call: a service that has no address there is not in it.
+    if (isWithoutAddress(error)) return { name, findings: [absent(name, plan.account.region)] };
+    return { name, unseen: [{ name, reason }] };
+  }
+}
+
+function isWithoutAddress(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOTFOUND";
+}
+
+function absent(name: string, region: string): Finding {
+  return {
+    what: `${region} has no service that could answer for ${name}.`,
+    why: "The stage needs that service in its own region.",
+    fix: "set AWS_REGION to a region that has it",
+  };
+}

@@ -1,0 +1,67 @@
+import type { Settings } from "./settings-schema.ts";
+
+/** Where a key of KMS is: it must be in the stage's account and region. */
+type KeyPlace = { readonly partition: string; readonly region: string; readonly account: string };
+
+/**
+ * The statements that the policy of the customer's key needs for those who are no roles of this account: the stack can't
+ * change the policy of a key that it is given. Sources: CloudWatch Logs user guide, "Encrypt log data"; SQS developer guide,
+ * "Key management"; SNS developer guide, "Enable compatibility between event sources from AWS services and encrypted
+ * topics", which has both conditions of a service that publishes.
+ */
+export function keyPolicyStatements(
+  stackName: string,
+  { encryption, subscribers, alarms }: Settings,
+): readonly object[] {
+  if (encryption.keyArn === undefined) return [];
+  const { partition, region, account } = placeOf(encryption.keyArn);
+  const readers = new Set(subscribers.flatMap(({ principals }) => principals));
+  const statements = [
+    {
+      Sid: "LogGroupsOfIncomeEvents",
+      Principal: { Service: `logs.${region}.amazonaws.com` },
+      Action: ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"],
+      Condition: {
+        ArnLike: {
+          "kms:EncryptionContext:aws:logs:arn": `arn:${partition}:logs:${region}:${account}:log-group:*`,
+        },
+      },
+    },
+    ...(alarms.emails === undefined
+      ? []
+      : [
+          {
+            Sid: "AlarmsOfIncomeEvents",
+            Principal: { Service: "cloudwatch.amazonaws.com" },
+            Action: ["kms:Decrypt", "kms:GenerateDataKey*"],
+            Condition: {
+              StringEquals: { "aws:SourceAccount": account },
+              ArnLike: {
+                "aws:SourceArn": `arn:${partition}:cloudwatch:${region}:${account}:alarm:${stackName}-*`,
+              },
+            },
+          },
+        ]),
+    ...(readers.size === 0
+      ? []
+      : [
+          {
+            Sid: "ReadersOfSubscribersQueues",
+            Principal: { AWS: [...readers].map((principal) => arnOf(principal, partition)) },
+            Action: ["kms:Decrypt"],
+            Condition: { StringEquals: { "kms:ViaService": `sqs.${region}.amazonaws.com` } },
+          },
+        ]),
+  ];
+  return statements.map(({ Sid, ...rest }) => ({ Sid, Effect: "Allow", ...rest, Resource: "*" }));
+}
+
+function placeOf(keyArn: string): KeyPlace {
+  const [, partition = "", , region = "", account = ""] = keyArn.split(":");
+  return { partition, region, account };
+}
+
+/** A subscriber's principal as a policy names it: an account by its root. */
+function arnOf(principal: string, partition: string): string {
+  return principal.startsWith("arn:") ? principal : `arn:${partition}:iam::${principal}:root`;
+}

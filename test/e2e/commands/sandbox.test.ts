@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { failureNames } from "../../../cli/sandbox/failures.ts";
+import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+
+/** One running stage whose provider is the sandbox that commands make fail. */
+describe("the sandbox of a local system", () => {
+  let operated: OperatedStage;
+  beforeAll(async () => {
+    operated = await startOperatedStage("sandboxed", {}, { delivery: { firstRetryMs: 200 } });
+  });
+  afterAll(() => operated?.[Symbol.asyncDispose]());
+
+  const users = async () => {
+    const { sandbox } = operated.system;
+    const authorization = `Bearer ${await sandbox.issueToken()}`;
+    return fetch(`${sandbox.baseUrl}/api/v0.4/users`, {
+      headers: { authorization },
+      redirect: "manual",
+      signal: AbortSignal.timeout(500),
+    });
+  };
+  const json = async (...args: readonly string[]) => {
+    const result = await operated.run([...args, "--json"]);
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+    return Object(result.json());
+  };
+
+  it.each([
+    ["503", 503],
+    ["429", 429],
+    ["redirect", 302],
+  ])("answers %s where it is told to, until it is healed", async (how, status) => {
+    await json("sandbox", "fail", how);
+    expect((await users()).status).toBe(status);
+    await json("sandbox", "heal");
+    expect((await users()).status).toBe(200);
+  });
+
+  it.each(["hang", "slow", "malformed", "large"])("fails as %s, until it is healed", async (how) => {
+    await json("sandbox", "fail", how);
+    await expect(users().then((answer) => answer.json())).rejects.toThrow();
+    await json("sandbox", "heal");
+    expect(await (await users()).json()).toBeInstanceOf(Array);
+  });
+
+  it("takes no token any more once they are revoked, until there is a new one", async () => {
+    await json("sandbox", "fail", "revoke-token");
+    expect(await operated.run(["token", "refresh", "--now"])).toMatchObject({ code: 1 });
+    const { stdout } = await operated.run(["sandbox", "token"]);
+    expect(await operated.run(["token", "set"], { input: stdout })).toMatchObject({ code: 0 });
+    expect(await json("provider")).toMatchObject({ breaker: { state: "closed" } });
+  });
+
+  it("loses events where it is told to, which a reconciliation finds", async () => {
+    await waitUntilIdle(operated.system);
+    await json("reconcile", "now");
+    await json("sandbox", "fail", "drop");
+    expect((await json("reconcile", "now")).gap).toBeGreaterThan(0);
+    await waitUntilIdle(operated.system);
+    expect((await json("reconcile", "now")).gap).toBe(0);
+  });
+
+  it("moves its clock", async () => {
+    const before = Date.now();
+    const { now } = await json("sandbox", "advance", "6h");
+    expect(Date.parse(now) - before).toBeGreaterThanOrEqual(6 * 3_600_000);
+    await json("sandbox", "fail", "revoke-token");
+    const { stdout } = await operated.run(["sandbox", "token"]);
+    await operated.run(["token", "set", "--force"], { input: stdout });
+  });
+
+  it("refuses what it has no failure for, naming those there are", async () => {
+    expect(await operated.run(["sandbox", "fail", "fire"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(failureNames.join(", ")),
+    });
+    expect(await operated.run(["sandbox", "fail", "drop", "--for", "2m"])).toMatchObject({ code: 2 });
+    expect(await operated.run(["sandbox", "advance", "soon"])).toMatchObject({ code: 2 });
+  });
+
+  it.each(["user.created", "account.connected", "company-account.connected", "endpoint.updated"])(
+    "is spared by trigger, whose %s arrives as that event",
+    async (type) => {
+      const { id, body } = await json("trigger", type);
+      await expect
+        .poll(async () => (await operated.run(["events", "show", id])).stdout)
+        .toContain(`${type} of `);
+      expect(JSON.stringify(body)).toMatch(/_user|_account|_endpoint/);
+    },
+  );
+
+  it("is spared by trigger, which names an event or an id that is none", async () => {
+    expect(await operated.run(["trigger", "account.gone"])).toMatchObject({ code: 2 });
+    expect(await operated.run(["trigger", "user.created", "--user", "9c858901"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("not a UUID"),
+    });
+  });
+});
