@@ -1,17 +1,6 @@
+import type { ProtocolMutant } from "./protocol-mutant.ts";
 import { model, refreshTests, relayTests, stateTests } from "./protocol-tests.ts";
-
-/** A step of the protocol done wrong, on purpose: a change of our own code that some test must notice. */
-export type ProtocolMutant = {
-  readonly name: string;
-  /** The promise of docs/evidence/promises.md that it breaks, by what stands in bold there. */
-  readonly breaks: string;
-  readonly file: string;
-  /** Stands in the file exactly once. */
-  readonly code: string;
-  readonly instead: string;
-  /** The test files that are to notice. */
-  readonly tests: readonly string[];
-};
+import { storingMutants } from "./storing-mutants.ts";
 
 export const protocolMutants: readonly ProtocolMutant[] = [
   {
@@ -38,14 +27,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     instead: "refusalOf(id) && undefined",
     tests: ["test/adapters/sqs/sqs-sender.test.ts"],
   },
-  {
-    name: "drop the upsert's condition",
-    breaks: "Stored once",
-    file: "adapters/dynamodb/event-table.ts",
-    code: '"SET #event = if_not_exists(#event, :event)"',
-    instead: '"SET #event = :event"',
-    tests: ["test/adapters/dynamodb/event-table.test.ts"],
-  },
+  ...storingMutants,
   {
     name: "make the identity of the time of receipt",
     breaks: "Stored once",
@@ -122,8 +104,8 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     name: "drop the condition of an update: no compare-and-swap",
     breaks: "The truth in the end",
     file: "adapters/dynamodb/versioned-records.ts",
-    code: "...(next.version === 1 ? isAbsent : isStill(next.version - 1)),",
-    instead: "",
+    code: "where: [isStill]",
+    instead: "where: [isStill].slice(1)",
     tests: ["test/adapters/dynamodb/versioned-records.test.ts"],
   },
   {

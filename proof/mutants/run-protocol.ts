@@ -1,5 +1,5 @@
 import { copyProject } from "./copy.ts";
-import type { ProtocolMutant } from "./protocol.ts";
+import type { ProtocolMutant } from "./protocol-mutant.ts";
 import { runTests } from "./run-tests.ts";
 
 export type ProtocolResult = { readonly caught: number; readonly missed: readonly string[] };

@@ -80,7 +80,7 @@ await describeOnTables("the account of a store", (tables) => {
   test("that writes each receipt under a key of its own: duplicates", async () => {
     const sound = system.intercept(async ({ action, body }, phase) =>
       action === "dynamodb:BatchExecuteStatement" && phase === "before"
-        ? { body: body.toString().replaceAll("EVENT#", () => `EVENT#${randomUUID()}`) }
+        ? { body: body.toString().replaceAll("USER#", () => `USER#${randomUUID()}`) }
         : undefined,
     );
     const id = await receive(twice);
