@@ -162,11 +162,30 @@ await describeOnEachTable("the event table", (tables) => {
     expect(await stored(event)).toMatchObject({ receipts: { count: 3, first: "m1", last: "m3" } });
   });
 
+  test("receipts between the look and the count are counted where the last message is the same again", async () => {
+    const event = eventOf();
+    for (const id of ["m1", "m2"]) await recorder()([receipt(event, id)]);
+    meanwhile("BatchGetItem", "after", async () => {
+      for (const id of ["m3", "m2"]) await recorder()([receipt(event, id)]);
+    });
+    await recorder()([receipt(event, "m5")]);
+    expect(await stored(event)).toMatchObject({ receipts: { count: 5, last: "m5" } });
+  });
+
   test("a first receipt that comes between the look and the insert is followed by a count", async () => {
     const event = eventOf();
     meanwhile("BatchGetItem", "after", () => recorder()([receipt(event, "m1")]));
+    const looks: boolean[] = [];
+    const watched = system.intercept(async ({ action, body: request }, phase) => {
+      if (action === "dynamodb:BatchGetItem" && phase === "before")
+        looks.push(request.includes('"ConsistentRead":true'));
+      return undefined;
+    });
+    onTestFinished(watched);
     expect(await recorder()([receipt(event, "m2")])).toEqual(["again"]);
     expect(await stored(event)).toMatchObject({ receipts: { count: 2, first: "m1", last: "m2" } });
+    // The first looks of both cost half, the second one must miss nothing.
+    expect(looks).toEqual([false, false, true]);
   });
 
   test.each([

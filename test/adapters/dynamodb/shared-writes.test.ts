@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { failStatements, type StatementError } from "@income-events/local-stack/gateway/tables/statement-faults.ts";
+import {
+  failStatements,
+  type StatementError,
+} from "@income-events/local-stack/gateway/tables/statement-faults.ts";
 import { batchAction, batchEntries } from "@income-events/local-stack/gateway/tables/statements.ts";
 import type { Call, Outcome } from "@income-events/local-stack/gateway/types.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";

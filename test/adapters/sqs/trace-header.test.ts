@@ -14,7 +14,7 @@ it("the trace of an invocation goes along with each call to AWS, for SQS to carr
   const seen: unknown[] = [];
   const server = createServer(({ headers }, response) => {
     seen.push(headers["x-amzn-trace-id"]);
-    response.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end("{}");
+    response.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end('{"Responses":[{}]}');
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
