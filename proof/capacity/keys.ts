@@ -44,27 +44,9 @@ export const keyAnalyses: Readonly<Record<KeyName, KeyAnalysis>> = {
   },
   documentKey: {
     partition: subject,
-    writtenBy: "relay, fetch",
-    writes: {
-      spread: "subjects",
-      what: "two for each change of one document: `wanted`, `done`; one more where events and fetch meet",
-    },
-    outcome: "as with states",
-    helps: isolated,
-  },
-  contentKey: {
-    partition: subject,
     writtenBy: "fetch",
-    writes: { spread: "subjects", what: "one for each read of one document, 1 unit for each KB: up to 380" },
-    outcome:
-      "three documents of 380 KB of one account in one second are over; unused units of the last five minutes cover an account with a dozen such endpoints once, then the task is tried again",
-    helps: "larger data lies in S3 anyway; nothing more is needed while an account has some dozen endpoints",
-  },
-  claimKey: {
-    partition: subject,
-    writtenBy: "fetch",
-    writes: { spread: "subjects", what: "one for each read of one document, two where a call fails" },
-    outcome: "the task is tried again",
+    writes: { spread: "subjects", what: "one for each read of one document, 1 unit for each KB: up to 8" },
+    outcome: "the task is hidden, and tried again",
     helps: isolated,
   },
   linkKey: {

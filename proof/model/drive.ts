@@ -3,7 +3,7 @@ import type { Simulation } from "./simulation.ts";
 export const isReceiving = (what: string) => what === "deliver" || what.startsWith("receive");
 /** All but the provider's calls: they wait. */
 export const isBeforeFetch = (what: string) =>
-  !what.includes("poll fetch") && !/^(fetch|refresh) /.test(what);
+  !/^poll (fetch|checks)/.test(what) && !/^(fetch|checks|refresh) /.test(what);
 
 /** Lets go on what is chosen by name, until none of it is left to do. */
 export async function drive(simulation: Simulation, isChosen: (what: string) => boolean): Promise<void> {

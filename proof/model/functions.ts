@@ -9,6 +9,7 @@ import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { writeChange } from "../../adapters/streams/change-stream.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
+import { giveUpLimits } from "../../domain/fetch/waiting.ts";
 import { fetcher } from "../../functions/fetch/fetcher.ts";
 import { receiver } from "../../functions/receive/receiver.ts";
 import { refresher } from "../../functions/refresh/refresher.ts";
@@ -57,11 +58,8 @@ function sender(simulation: Surroundings, step: Do): Send {
 
 function versionedRecordsOf(simulation: Surroundings, step: Do): VersionedRecords {
   const { table } = simulation;
-  const revising = (read: Ahead): Revise => ({
-    state: (subject, change, known) =>
-      table.reviseState(step, subject, change, { ahead: read.states, known }),
-    document: (subject, name, change, known) =>
-      table.reviseDocument(step, { subject, name }, change, { ahead: read.dataSets, known }),
+  const revising = (ahead: Ahead): Revise => ({
+    state: (subject, change, known) => table.reviseState(step, subject, change, { ahead, known }),
   });
   return {
     // What can't be read ahead is read in its turn.
@@ -69,8 +67,6 @@ function versionedRecordsOf(simulation: Surroundings, step: Do): VersionedRecord
       step("reads records", () => table.readAhead(names)).then(revising, () => revising(table.readAhead([]))),
     ...revising(table.readAhead([])),
     loadState: (subject) => step("reads a state", () => table.loadState(subject)),
-    loadDocument: (subject, name) => step("reads a document", () => table.loadDocument(subject, name)),
-    loadDocuments: (subject) => step("reads all documents", () => table.loadDocuments(subject)),
   };
 }
 
@@ -138,9 +134,8 @@ export async function relayBatch(
     link: (user, account) => step("links", () => void simulation.table.links.add(`${user} ${account}`)),
     findErased: () => step("reads tombstones", () => new Set<string>()),
     outbox: outbox(send, { fetch: "fetch", erase: "erase" }, publisher(send, subscribers, simulation.log)),
-    readByRange: [],
+    settings: { source: "urn:model", readByRange: [] },
     erasesOnDeletion: false,
-    eventSource: "urn:model",
     log: simulation.log,
   });
   const records = changes.map((change, index) => writeChange(change, String(from + index)));
@@ -160,10 +155,11 @@ function callOf(simulation: Surroundings, step: Do): CallWithToken {
   };
 }
 
-/** Does a batch of the fetch queue's tasks. */
+/** Does a batch of a queue of tasks. */
 export function fetchBatch(
   simulation: Surroundings,
   step: Do,
+  queue: "fetch" | "checks",
   messages: readonly Message[],
 ): Promise<SQSBatchResponse> {
   const { table } = simulation;
@@ -171,51 +167,47 @@ export function fetchBatch(
   const refusals = tokenRefusals({ note }, async () => simulation.refresh(), simulation.now);
   const handler = fetcher({
     versionedRecords: versionedRecordsOf(simulation, step),
-    claimData: async (subject, name, noted, lookedAt) => {
-      const looked = simulation.secondsOf(lookedAt);
-      const claim = await step("claims", () =>
-        table.claim(subject, name, noted, {
-          lookedAt: looked,
-          now: simulation.seconds,
-          lifetime: fetchLifetime,
-        }),
-      );
-      return () =>
-        step("gives its claim back", () => table.giveBack(subject, name, claim)).catch(() => undefined);
+    documents: {
+      load: (subject, name) => step("reads a document", () => table.loadDocument(subject, name)),
+      save: (known, next, content) =>
+        step("writes a document", () => table.saveDocument(known, next, content?.parts.join(""))),
     },
-    storeContent: (subject, name, noted, content) =>
-      step("stores data", () => table.storeContent(subject, name, noted, content?.parts.join(""))),
+    readDocuments: (subject) => step("reads all documents", () => table.loadDocuments(subject)),
+    findErased: () => step("reads tombstones", () => new Set<string>()),
     keptPages: {
       keep: () => Promise.reject(retryable("no list has pages here")),
+      forget: async () => undefined,
       find: async () => undefined,
     },
     call: withToken(callOf(simulation, step), simulation.tokenReaderOf(step), refusals),
     gate: async () => undefined,
     send: sender(simulation, step),
-    hide: async (_, hidden) => {
+    hide: async (queueUrl, hidden) => {
       if (hidden.length === 0) return [];
       const hide = () => {
-        for (const { receiptHandle, seconds } of hidden) simulation.hide("fetch", receiptHandle, seconds);
+        for (const { receiptHandle, seconds } of hidden) simulation.hide(queueUrl, receiptHandle, seconds);
       };
       await step("hides tasks", hide).catch(() => undefined);
       return hidden.map(() => undefined);
     },
-    queueUrl: "fetch",
-    deadLetterQueueUrl: "fetch dead",
+    queues: {
+      fetch: { url: "fetch", deadLetterUrl: "fetch dead" },
+      checks: { url: "queues/checks", deadLetterUrl: "queues/checks dead" },
+    },
     provider,
     startEndpoints: [endpoint],
     longestRunInMillis: 1_000,
     readAfterSeconds: 300,
-    retrying: {
-      retry: { baseSeconds: 2, maxSeconds: 900 },
-      longestOutageHours: 72,
-      maxReceiveCount: 5,
-    },
+    retrying: { retry: { baseSeconds: 2, maxSeconds: 900 }, limits: giveUpLimits(14 * 86_400) },
+    clock: () => simulation.now().getTime(),
     now: simulation.now,
     random: () => 0.5,
     log: simulation.log,
   });
-  return handler({ Records: messages.flatMap((message) => recordsOf(message, simulation.dateOf)) }, context);
+  const Records = messages
+    .flatMap((message) => recordsOf(message, simulation.dateOf))
+    .map((record) => ({ ...record, eventSourceARN: `arn:aws:sqs:::${queue}` }));
+  return handler({ Records }, context);
 }
 
 const provider = {

@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { SQSRecord } from "aws-lambda";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
+import { maxReceiveCount } from "../../domain/fetch/waiting.ts";
 import { sqsEvent } from "../support/invocations.ts";
 
-/** SQS moves a message to the dead letters when it was received so often. */
-export const maxReceiveCount = 5;
+/** SQS moves a message to the dead letters when it was received so often; a task waits by being received again. */
+export const maxReceiveCounts = { events: 5, tasks: maxReceiveCount };
 
 export type Message = Outgoing & {
   readonly id: string;
+  readonly sentAt: number;
   visibleAt: number;
   receives: number;
   firstReceivedAt?: number;
@@ -17,18 +19,24 @@ export type Message = Outgoing & {
 export class Queue {
   messages: Message[] = [];
   deadLetters: Message[] = [];
+  readonly #maxReceives: number;
+
+  constructor(of: keyof typeof maxReceiveCounts) {
+    this.#maxReceives = maxReceiveCounts[of];
+  }
 
   send(outgoing: Outgoing, now: number): void {
     this.messages.push({
       ...outgoing,
       id: randomUUID(),
+      sentAt: now,
       visibleAt: now + (outgoing.delayInSeconds ?? 0),
       receives: 0,
     });
   }
 
   reject(outgoing: Outgoing, now: number): void {
-    this.deadLetters.push({ ...outgoing, id: randomUUID(), visibleAt: now, receives: 0 });
+    this.deadLetters.push({ ...outgoing, id: randomUUID(), sentAt: now, visibleAt: now, receives: 0 });
   }
 
   visible(now: number): readonly Message[] {
@@ -41,7 +49,7 @@ export class Queue {
       message.receives += 1;
       message.visibleAt = now + visibility;
       message.firstReceivedAt ??= now;
-      if (message.receives <= maxReceiveCount) return true;
+      if (message.receives <= this.#maxReceives) return true;
       this.#remove(message.id);
       this.deadLetters.push(message);
       return false;
@@ -72,8 +80,9 @@ export class Queue {
 
 /** A message as Lambda hands it over. */
 export function recordsOf(message: Message, dateOf: (seconds: number) => Date): SQSRecord[] {
-  const { id, body, receives, firstReceivedAt = 0 } = message;
-  return sqsEvent([{ MessageId: id, ReceiptHandle: id, Body: body }], {
+  const { id, body, receives, sentAt, firstReceivedAt = 0 } = message;
+  const Attributes = { SentTimestamp: String(dateOf(sentAt).getTime()) };
+  return sqsEvent([{ MessageId: id, ReceiptHandle: id, Body: body, Attributes }], {
     receives,
     firstReceivedAt: dateOf(firstReceivedAt),
   }).Records;

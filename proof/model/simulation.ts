@@ -14,12 +14,21 @@ import { Secret } from "./secret.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { Table, type TableMutation } from "./table.ts";
 
-export const workQueues = ["accounts", "endpoints", "fetch"] as const;
+export const workQueues = ["accounts", "endpoints", "fetch", "checks"] as const;
 export type WorkQueue = (typeof workQueues)[number];
 /** In seconds, of each function but the one that fetches. */
 const processLifetime = 30;
 const batch = 3;
 const tokenKeptFor = 60;
+
+/** Whether a queue's messages are tasks, for the function that calls the provider. */
+function isOfTasks(name: WorkQueue): name is "fetch" | "checks" {
+  return isTaskQueue(name);
+}
+
+function isTaskQueue(name: string): boolean {
+  return name === "fetch" || name === "checks";
+}
 
 /** Something that can happen next. */
 export type Action = { readonly what: string; readonly run: () => void };
@@ -56,19 +65,20 @@ export class Simulation implements Surroundings {
   readonly secondsOf = (date: Date): number => (date.getTime() - Date.UTC(2026, 0, 1)) / 1000;
 
   queue(name: string): Queue {
-    const queue = this.#queues.get(name) ?? new Queue();
+    const queue = this.#queues.get(name) ?? new Queue(isTaskQueue(name) ? "tasks" : "events");
     this.#queues.set(name, queue);
     return queue;
   }
 
-  /** @param url the name of a queue, or of its dead letters */
-  send(url: string, message: Outgoing): void {
+  /** @param address ends in the name of a queue, or of its dead letters */
+  send(address: string, message: Outgoing): void {
+    const url = address.split("/").at(-1) ?? address;
     if (url.endsWith(" dead")) this.queue(url.slice(0, -" dead".length)).reject(message, this.seconds);
     else this.queue(url).send(message, this.seconds);
   }
 
-  hide(name: string, id: string, seconds: number): void {
-    this.queue(name).hide(id, this.seconds + seconds);
+  hide(address: string, id: string, seconds: number): void {
+    this.queue(address.split("/").at(-1) ?? address).hide(id, this.seconds + seconds);
   }
 
   /** The token as an environment that lives on reads it: kept for a while. */
@@ -100,7 +110,7 @@ export class Simulation implements Surroundings {
   /** A queue's function gets a batch; whatever it does not report is deleted. */
   poll(name: WorkQueue, messages: readonly Message[]): void {
     const queue = this.queue(name);
-    const lifetime = name === "fetch" ? fetchLifetime : processLifetime;
+    const lifetime = isOfTasks(name) ? fetchLifetime : processLifetime;
     const received = queue.receive(messages, this.seconds, 6 * lifetime);
     if (received.length === 0) return;
     this.processes.start(name, this.seconds + lifetime, async ({ do: step }) => {
@@ -173,8 +183,8 @@ export class Simulation implements Surroundings {
   }
 
   #handle(name: WorkQueue, step: Do, messages: readonly Message[]) {
-    return name === "fetch"
-      ? fetchBatch(this, step, messages)
+    return isOfTasks(name)
+      ? fetchBatch(this, step, name, messages)
       : store(this, step, name satisfies WebhookKind, messages);
   }
 }

@@ -1,12 +1,13 @@
+import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import { nameOf as nameOfKey, type ReadKey } from "../../adapters/dynamodb/shared-reads.ts";
 import type { WriteItem } from "../../adapters/dynamodb/shared-writes.ts";
-import type { RecordName, Change as Revision } from "../../adapters/dynamodb/versioned-records.ts";
-import { retryable, waiting } from "../../domain/core/failures.ts";
+import type { Change as Revision } from "../../adapters/dynamodb/versioned-records.ts";
+import { retryable } from "../../domain/core/failures.ts";
 import { fieldsOf } from "../../domain/core/parse.ts";
 import { type IncomeEvent, parseEvent } from "../../domain/event/events.ts";
 import { parseReceipts, type Receipts } from "../../domain/event/receipts.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
-import type { DocumentRecord } from "../../domain/fetch/document.ts";
+import type { Document } from "../../domain/fetch/document.ts";
 import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
 import type { Change } from "../../domain/state/change.ts";
 import type { State } from "../../domain/state/state.ts";
@@ -17,38 +18,22 @@ export type TableMutation =
   | "none"
   | "a receipt is inserted again"
   | "an update overwrites"
-  | "content overwrites";
+  | "a document overwrites";
 
 type Stored = { readonly event: IncomeEvent; readonly receipts: Receipts };
-type Claim = { readonly noted: number; readonly until: number };
-type Versioned = { readonly version: number };
-
-/** Records that were read before they are updated, by key; each is kept as it is written. */
-export type Ahead = {
-  readonly states: Map<string, State | undefined>;
-  readonly dataSets: Map<string, DocumentRecord | undefined>;
-};
+/** States that were read before they are updated, by name; each is kept as it is written. */
+export type Ahead = Map<string, State | undefined>;
 
 const maxAttempts = 8;
-
-/** Which record is updated, and who is announced it. */
-type RevisedRecord<T> = {
-  readonly records: Map<string, T>;
-  readonly key: string;
-  /** What was read before, by key. */
-  readonly ahead: Map<string, T | undefined>;
-  readonly emit: (before: T | undefined, after: T) => void;
-};
 
 /** The table with its conditional writes, and its stream: what the relay's filter lets through, in order. */
 export class Table {
   readonly events = new Map<string, Stored>();
   readonly states = new Map<string, State>();
-  readonly dataSets = new Map<string, DocumentRecord>();
-  readonly contents = new Map<string, { readonly noted: number; readonly text: string | undefined }>();
+  readonly documents = new Map<string, Document>();
+  readonly #texts = new Map<string, string | undefined>();
   readonly links = new Set<string>();
   readonly stream: Change[] = [];
-  readonly #claims = new Map<string, Claim>();
   readonly #mutation: TableMutation;
   refusedVersion: { readonly id: string; readonly isEnded: boolean } | undefined;
 
@@ -88,91 +73,43 @@ export class Table {
     this.stream.push({ of: "event", ...after, countBefore: before?.receipts.count ?? 0 });
   }
 
-  readAhead(names: readonly RecordName[]): Ahead {
-    const ahead: Ahead = { states: new Map(), dataSets: new Map() };
-    for (const { subject, name } of names) {
-      if (name === undefined) ahead.states.set(nameOf(subject), this.loadState(subject));
-      else ahead.dataSets.set(keyOf(subject, name), this.loadDocument(subject, name));
-    }
-    return ahead;
-  }
-
-  reviseState(
-    step: Do,
-    subject: Subject,
-    change: Revision<State>,
-    { ahead, known }: { readonly ahead: Ahead["states"]; readonly known: State | undefined },
-  ): Promise<void> {
-    const key = nameOf(subject);
-    return this.#revise(step, change, {
-      records: this.states,
-      key,
-      ahead: known ? new Map([[key, known]]) : ahead,
-      emit: (before, after) => this.stream.push({ of: "state", before, after }),
-    });
-  }
-
-  reviseDocument(
-    step: Do,
-    { subject, name }: { readonly subject: Subject; readonly name: DataName },
-    change: Revision<DocumentRecord>,
-    { ahead, known }: { readonly ahead: Ahead["dataSets"]; readonly known: DocumentRecord | undefined },
-  ): Promise<void> {
-    const key = keyOf(subject, name);
-    return this.#revise(step, change, {
-      records: this.dataSets,
-      key,
-      ahead: known ? new Map([[key, known]]) : ahead,
-      emit: (before, after) => this.stream.push({ of: "data", before, after }),
-    });
+  readAhead(subjects: readonly Subject[]): Ahead {
+    return new Map(subjects.map((subject) => [nameOf(subject), this.loadState(subject)]));
   }
 
   loadState(subject: Subject): State | undefined {
     return this.states.get(nameOf(subject));
   }
 
-  loadDocuments(subject: Subject): readonly DocumentRecord[] {
-    return [...this.dataSets.values()].filter((document) => nameOf(document.subject) === nameOf(subject));
+  loadDocuments(subject: Subject): readonly StoredDocument[] {
+    return [...this.documents.values()]
+      .filter((document) => nameOf(document.subject) === nameOf(subject))
+      .map((document) => ({ document, place: {} }));
   }
 
-  loadDocument(subject: Subject, name: DataName): DocumentRecord | undefined {
-    return this.dataSets.get(keyOf(subject, name));
+  loadDocument(subject: Subject, name: DataName): StoredDocument | undefined {
+    const document = this.documents.get(keyOf(subject, name));
+    return document && { document, place: {} };
   }
 
-  storeContent(subject: Subject, name: DataName, noted: number, text: string | undefined): void {
-    const key = keyOf(subject, name);
-    const isOlder = noted < (this.contents.get(key)?.noted ?? 0);
-    if (!isOlder || this.#mutation === "content overwrites") this.contents.set(key, { noted, text });
+  /** Writes over the document that was read, and over no other; the stream's filter lets news through. */
+  saveDocument(
+    known: StoredDocument | undefined,
+    next: Document,
+    text: string | undefined,
+  ): "written" | "conflict" {
+    const key = keyOf(next.subject, next);
+    const before = this.documents.get(key);
+    const isStill = before?.asOf === known?.document.asOf;
+    if (!isStill && this.#mutation !== "a document overwrites") return "conflict";
+    this.documents.set(key, next);
+    this.#texts.set(key, text);
+    if (next.news) this.stream.push({ of: "document", before, after: next });
+    return "written";
   }
 
   contentOf(subject: Subject, name: DataName): string | undefined {
-    return this.contents.get(keyOf(subject, name))?.text;
-  }
-
-  /** @returns what is to be given back */
-  claim(
-    subject: Subject,
-    name: DataName,
-    noted: number,
-    {
-      lookedAt,
-      now,
-      lifetime,
-    }: { readonly lookedAt: number; readonly now: number; readonly lifetime: number },
-  ): Claim {
-    const key = keyOf(subject, name);
-    const known = this.#claims.get(key);
-    const isFree =
-      known === undefined || known.noted < noted || (known.noted === noted && known.until <= lookedAt);
-    if (!isFree) throw waiting("another task reads this data", Math.max(1, known.until - now), 0);
-    const claim = { noted, until: now + lifetime };
-    this.#claims.set(key, claim);
-    return claim;
-  }
-
-  giveBack(subject: Subject, name: DataName, claim: Claim): void {
-    const key = keyOf(subject, name);
-    if (this.#claims.get(key) === claim) this.#claims.set(key, { ...claim, until: 0 });
+    return this.#texts.get(keyOf(subject, name));
   }
 
   /** Notes which version of the token is refused, as `RefusalNote` says. */
@@ -186,28 +123,33 @@ export class Table {
     if (this.refusedVersion?.id === id) this.refusedVersion = { id, isEnded };
   }
 
-  async #revise<T extends Versioned>(
+  async reviseState(
     step: Do,
-    change: Revision<T>,
-    { records, key, ahead, emit }: RevisedRecord<T>,
+    subject: Subject,
+    change: Revision,
+    { ahead, known }: { readonly ahead: Ahead; readonly known: State | undefined },
   ): Promise<void> {
+    const key = nameOf(subject);
+    const read: Ahead = known ? new Map([[key, known]]) : ahead;
     for (let tries = 0; tries < maxAttempts; tries += 1) {
-      const isAhead = ahead.has(key);
-      const next = change(isAhead ? ahead.get(key) : await step("reads a record", () => records.get(key)));
+      const isAhead = read.has(key);
+      const next = change(isAhead ? read.get(key) : await step("reads a record", () => this.states.get(key)));
       if (next === undefined) return;
-      const isWritten = await step("writes a record", () => {
-        const before = records.get(key);
-        const isStill = (before?.version ?? 0) === next.version - 1;
-        if (!isStill && this.#mutation !== "an update overwrites") return false;
-        records.set(key, next);
-        emit(before, next);
-        return true;
-      });
-      if (isWritten && isAhead) ahead.set(key, next);
+      const isWritten = await step("writes a record", () => this.#writeState(key, next));
+      if (isWritten && isAhead) read.set(key, next);
       if (isWritten) return;
-      ahead.delete(key);
+      read.delete(key);
     }
     throw retryable("record contended", 1);
+  }
+
+  #writeState(key: string, next: State): boolean {
+    const before = this.states.get(key);
+    const isStill = (before?.version ?? 0) === next.version - 1;
+    if (!isStill && this.#mutation !== "an update overwrites") return false;
+    this.states.set(key, next);
+    this.stream.push({ of: "state", before, after: next });
+    return true;
   }
 }
 

@@ -1,6 +1,6 @@
 import { parseWebhookSecret, writeWebhookSecret } from "../../../domain/core/webhook-secret.ts";
 import { readEnvelope, writeEnvelope } from "../../../domain/event/envelope.ts";
-import { readTask, readTaskText, startTask, writeTask } from "../../../domain/fetch/tasks.ts";
+import { documentTask, readTask, stateTask, writeTask } from "../../../domain/fetch/task.ts";
 import { testMessage } from "../../../domain/message/test-message.ts";
 import { eraseTask, readEraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import { inMemory } from "../../../packages/subscriber/memory.ts";
@@ -12,7 +12,7 @@ import { failsAsSaid } from "./failing.ts";
 async function check(input: Uint8Array): Promise<void> {
   const text = Buffer.from(input).toString("utf8");
   readsItsOwn(text, readEnvelope, writeEnvelope);
-  readsItsOwn(text, readTaskText, writeTask);
+  readsItsOwn(text, readTask, writeTask);
   readsItsOwn(text, readEraseTask, writeEraseTask);
   readsItsOwn(text, parseWebhookSecret, (secret) =>
     secret === undefined ? text : writeWebhookSecret(secret),
@@ -53,9 +53,11 @@ export const target: Target = {
       headers: { "ce-id": "1" },
       body: { as: "object", key: "bodies/a", of: "base64", bytes: 1 },
     }),
-    writeTask(startTask(subject, 1)),
+    writeTask(stateTask("startFetch", subject, 1, {})),
     writeTask(
-      readTask(subject, { endpoint: "income", range: { start: "2026-10-01", end: "2026-10-31" } }, 1),
+      documentTask(subject, { endpoint: "income", range: { start: "2026-10-01", end: "2026-10-31" } }, 1, {
+        cause: "a.1",
+      }),
     ),
     writeEraseTask(eraseTask(subject, "operator", [{ kind: "user", id: "c" }])),
     writeWebhookSecret({ current: "a", previous: { value: "b", until: at }, signing: "c" }),
@@ -65,7 +67,7 @@ export const target: Target = {
     "schemaVersion",
     "withheld",
     "facts",
-    "progress",
+    "cause",
     "__proto__",
     "1e999",
     "user.erased",

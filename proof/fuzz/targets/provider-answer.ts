@@ -46,15 +46,18 @@ async function check(input: Uint8Array): Promise<void> {
   });
   const reported: string[] = [];
   const content = await failsAsSaidLater(() =>
-    readPages({
-      task: { schemaVersion: 1, attempts: 0, task: "read", subject, endpoint: "income", wanted: 1 },
-      noted: 1,
-      call: provide(reported),
-      provider: settings,
-      keptPages: keptPages(bucketInMemory()),
-      inTurn: (work) => work(false),
-      timeLeft: () => 1_000_000,
-    }),
+    readPages(
+      { subject, endpoint: "income", messageId: "1" },
+      { asOf: 1, by: [], known: undefined },
+      undefined,
+      {
+        call: provide(reported),
+        provider: settings,
+        keptPages: keptPages(bucketInMemory()),
+        inTurn: (work) => work(false),
+        timeLeft: () => 1_000_000,
+      },
+    ),
   );
   if (content !== undefined) checkData(Buffer.concat(content.parts).toString("utf8"), reported);
 }

@@ -1,4 +1,4 @@
-import { isGivenUp, type Pace, waitFor } from "../../../domain/fetch/waiting.ts";
+import { giveUpLimits, isGivenUp, type Pace, waitFor } from "../../../domain/fetch/waiting.ts";
 import { attempt, batchStep, step, type Work } from "./process.ts";
 import { keyOf } from "./provider.ts";
 import type { Grouped, Received } from "./queues.ts";
@@ -7,6 +7,7 @@ import type { Task, World } from "./world.ts";
 export type TaskMessage = Received<Task> & Pick<Grouped<Task>, "group">;
 
 const pace: Pace = { baseSeconds: 2, maxSeconds: 900 };
+const limits = giveUpLimits(14 * 86_400);
 
 /** Deletes tasks that are done, or void. */
 export function* end(world: World, messages: readonly TaskMessage[]): Work {
@@ -33,7 +34,7 @@ export function* hide(world: World, message: TaskMessage, seconds: number): Work
 /** Lets a task that failed wait, or makes it a dead letter with its reason. */
 export function* retry(world: World, message: TaskMessage, reason: string, now: number): Work {
   const { body, group, receives, sentAt } = message;
-  if (!isGivenUp(receives, sentAt, now)) {
+  if (!isGivenUp(receives, (now - sentAt) / 1_000, limits)) {
     return yield* hide(world, message, waitFor(receives, pace, (world.now % 101) / 100));
   }
   yield* step("sends a dead letter", () => world.tasks.reject(body, group, reason));
