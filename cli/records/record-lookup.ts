@@ -6,6 +6,7 @@ import type { DocumentRecord } from "../../domain/fetch/document.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
 import type { State } from "../../domain/state/state.ts";
 import { CommandError } from "../core/command-error.ts";
+import { unknownSubject } from "../core/flags.ts";
 import { shownJson } from "../core/shown-json.ts";
 import { type LookupPorts, recordsOf } from "../events/event-lookup.ts";
 
@@ -37,7 +38,7 @@ export async function loadRecord(subject: Subject, ports: RecordPorts): Promise<
     subject.kind === "user" ? partitions.accountsOf(subject.id) : [],
     ports.sizesOf(subject),
   ]);
-  if (state === undefined && documents.length + ids.length === 0) throw nothingKnown(subject);
+  if (state === undefined && documents.length + ids.length === 0) throw unknownSubject(subject);
   const accounts = await Promise.all(
     ids.map(async (id) =>
       present<LinkedAccount>({ id, state: await versionedRecords.loadState({ kind: "account", id }) }),
@@ -69,13 +70,6 @@ export async function loadData(
     shown.push({ ...dataName, data: text === undefined ? null : shownJson(text, { reveal, ids }) });
   }
   return shown;
-}
-
-function nothingKnown(subject: Subject): CommandError {
-  return new CommandError(
-    "usage",
-    `<id> ${subject.id}: nothing is known of ${nameOf(subject)}. What events are there: events list --${subject.kind} ${subject.id}`,
-  );
 }
 
 function noSuchData(subject: Subject, endpoint: string, documents: readonly DocumentRecord[]): CommandError {
