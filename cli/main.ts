@@ -4,6 +4,11 @@ import { join } from "node:path";
 
 // Before anything else is loaded. Where the directory can't be written to, it is done without.
 enableCompileCache(join(import.meta.dirname, "../.local/compile-cache"));
+// Whoever read the output has gone (`| head`): nothing is left to say. What has to end in order listens for itself.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  if (process.stdout.listenerCount("error") === 1) process.exit(0);
+});
 const { runProgram } = await import("./program.ts");
 
 process.exitCode = await runProgram(process.argv.slice(2));

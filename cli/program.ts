@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Command, CommanderError } from "commander";
+import { fieldsOf, parseJson, textOf } from "../domain/core/parse.ts";
 import { completionLines } from "./completion/complete.ts";
 import { completeWord } from "./completion/scripts.ts";
 import { exitCodes } from "./core/command-error.ts";
@@ -164,6 +167,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .addHelpText("after", help);
   const named = commandFiles.filter((file) => isNamed(file, words));
   const files = named.length === 0 ? commandFiles : named;
+  if (words[0] === versionFlag) program.version(versionOf());
   const adding = await Promise.all(files.map(async ({ group, load }) => ({ group, add: await load() })));
   const parents = new Map<string, Command>();
   for (const { group, add } of adding) {
@@ -178,18 +182,47 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   return program;
 }
 
+const versionFlag = "--version";
+
+/** Of the package: what a report of a fault names. */
+function versionOf(): string {
+  const file = join(import.meta.dirname, "../package.json");
+  return textOf(fieldsOf(parseJson(readFileSync(file, "utf8"), file), file), "version");
+}
+
+/** The names of all commands, without what it takes to run them: so much a Tab needs before a command is named. */
+function createNames(): Command {
+  const program = new Command("income-events");
+  for (const { group, names } of commandFiles) {
+    const parent =
+      group === undefined
+        ? program
+        : (program.commands.find((each) => each.name() === group) ??
+          program.command(group).description(groups[group]));
+    for (const name of names) parent.command(name);
+  }
+  return program;
+}
+
+/** Loads no more than the words name. */
+async function completable(words: readonly string[]): Promise<Command> {
+  return commandFiles.some((file) => isNamed(file, words)) ? createProgram(words) : createNames();
+}
+
 function isNamed({ group, names }: CommandFile, [first = "", second = ""]: readonly string[]): boolean {
   return group === undefined ? names.includes(first) : first === group && names.includes(second);
 }
 
 /** Runs a command line. @returns the exit code; what went wrong was reported on the standard error */
 export async function runProgram(args: readonly string[], given?: Command): Promise<number> {
-  const program = given ?? (await createProgram(args));
   const [first, ...words] = args;
   if (first === completeWord) {
-    process.stdout.write(completionLines(program, words));
+    process.stdout.write(completionLines(given ?? (await completable(words)), words));
     return 0;
   }
+  // Commander's own help knows one word only.
+  if (first === "help" && words.length > 0) return runProgram([...words, "--help"], given);
+  const program = given ?? (await createProgram(args));
   try {
     await program.parseAsync(args, { from: "user" });
     return 0;

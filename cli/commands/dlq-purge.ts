@@ -13,6 +13,7 @@ export function addDlqPurge(group: Command): void {
       {
         name: "purge <queue>",
         summary: "Deletes dead letters of a queue for good, after asking.",
+        asks: true,
         examples: [
           "npx income-events dlq purge users --reason 'not JSON'",
           "npx income-events dlq purge subscriber/everything --id 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",

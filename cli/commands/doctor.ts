@@ -37,7 +37,10 @@ async function doctor({ deployment, clients, terminal }: Operation, flags: Flags
     ...typed(cause),
     follows: cause.follows.map(typed),
   }));
-  terminal.result({ stage, ...diagnosis, findings }, reportText(stage, { ...diagnosis, findings }));
+  terminal.result(
+    { stage, ...diagnosis, findings },
+    reportText(stage, { ...diagnosis, findings }, terminal.paint),
+  );
   const open = openFindings(findings).length;
   if (open === 0) return;
   const count = open === 1 ? "One thing is" : `${open} things are`;

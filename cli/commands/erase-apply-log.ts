@@ -15,6 +15,7 @@ export function addEraseApplyLog(group: Command): void {
     {
       name: "apply-log",
       summary: "Erases again whom the log of erasures names, after a restore. Reads the whole table.",
+      asks: true,
       examples: ["npx income-events erase apply-log", "npx income-events erase apply-log --yes --json"],
     },
     applyLog,

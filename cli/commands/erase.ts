@@ -23,6 +23,7 @@ export function addErase(group: Command): void {
       {
         name: `${kind} <id>`,
         summary: kinds[kind],
+        asks: true,
         examples: [
           `npx income-events erase ${kind} 0f8fad5b-d9cb-469f-a165-70867728950e`,
           `npx income-events erase ${kind} 0f8fad5b-d9cb-469f-a165-70867728950e --yes --json    for a program`,

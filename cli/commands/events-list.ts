@@ -1,7 +1,13 @@
 import type { Command } from "commander";
 import { present } from "../../domain/core/parse.ts";
 import { eventStates } from "../../domain/event/event-progress.ts";
-import { eventTypes, webhookKinds } from "../../domain/event/events.ts";
+import {
+  type EventType,
+  eventTypes,
+  subjectKindOf,
+  type WebhookKind,
+  webhookKinds,
+} from "../../domain/event/events.ts";
 import { nameOf, subjectOf } from "../../domain/event/subjects.ts";
 import { wants } from "../../domain/message/subscribers.ts";
 import { addCommand, type Operation } from "../core/command.ts";
@@ -28,8 +34,9 @@ export function addEventsList(group: Command): void {
       name: "list",
       summary:
         "Lists stored events, the newest first. Of one user or account it is a query; else the whole table is read, and what that costs is said before.",
+      asks: true,
       examples: [
-        "npx income-events events list --user 1b9d6bcd    with those of the user's accounts",
+        "npx income-events events list --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed    with those of the user's accounts",
         "npx income-events events list --type account.* --since 24h",
         "npx income-events events list --state stored --until 15m    what nothing has followed for 15 minutes",
       ],
@@ -73,6 +80,7 @@ function parseQuery(flags: Flags, now: Date): EventQuery {
     since: timestampFlag("--since", flags.since, now),
     until: timestampFlag("--until", flags.until, now),
   });
+  checkFilter(filter);
   return present<EventQuery>({
     subject: subjectFlag(flags),
     filter,
@@ -81,13 +89,29 @@ function parseQuery(flags: Flags, now: Date): EventQuery {
   });
 }
 
+/** @throws CommandError for a filter that nothing can match: its empty answer would be taken for the truth */
+function checkFilter({ kind, type, since, until }: EventQuery["filter"]): void {
+  if (since !== undefined && until !== undefined && since >= until)
+    throw new CommandError("usage", `--since ${since} is not before --until ${until}: nothing lies between.`);
+  const types = eventTypes.filter((one) => type === undefined || wants({ name: "", types: [type] }, one));
+  if (kind === undefined || types.some((one) => kindOf(one) === kind)) return;
+  throw new CommandError("usage", `--type ${type} does not come by --kind ${kind}: leave one out.`);
+}
+
+/** The webhook that brings events of a type. */
+function kindOf(type: EventType): WebhookKind {
+  return `${subjectKindOf(type)}s`;
+}
+
 const head = ["RECEIVED", "TYPE", "SUBJECT", "TIMES", "STATE", "OUTCOME", "ID"];
 
 /** Enough of an id to name the event, and to be distinguished from others. */
 const shownOfId = 12;
 
 function row({ event, receipts, progress }: ListedEvent): readonly (string | number | undefined)[] {
-  const subject = nameOf(subjectOf(event));
+  const subject = [nameOf(subjectOf(event)), ...(event.endpoint === undefined ? [] : [event.endpoint])].join(
+    "/",
+  );
   const id = event.id.slice(0, shownOfId);
   return [event.receivedAt, event.type, subject, receipts.count, progress.state, progress.outcome, id];
 }

@@ -29,9 +29,10 @@ export function addEventsShow(group: Command): void {
       name: "show <id>",
       summary:
         "Shows a stored event by its id, or by the beginning of it: its timeline through the stages, and its body, masked. With its subject, it is found by a query; else the whole table is read, and what that costs is said before.",
+      asks: true,
       examples: [
-        "npx income-events events show Yk3wq0Zt --account 1b9d6bcd",
-        "npx income-events events show Yk3wq0Zt --account 1b9d6bcd --reveal    with the body as it came",
+        "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+        "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --reveal    with the body as it came",
       ],
     },
     show,

@@ -23,6 +23,7 @@ export function addLocalForward(group: Command): void {
       name: "forward",
       summary:
         "Forwards the messages of a subscriber to an address on this machine, until Ctrl-C: each is posted as a CloudEvent in JSON, and deleted from the queue once it is answered with 2xx. What came while nobody forwarded waits in the queue, for as long as that keeps it.",
+      asks: true,
       examples: [
         "npx income-events local forward --to http://localhost:3000/events --outputs outputs.json",
         "npx income-events local forward --to http://localhost:3000/events --subscriber local-ada    one of several developers",

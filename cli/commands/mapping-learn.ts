@@ -23,6 +23,7 @@ export function addMappingLearn(group: Command): void {
       name: "learn <folder>",
       summary:
         "Proposes the mapping for another provider from samples of its webhooks, and tries it on all of them.",
+      asks: true,
       examples: [
         "npx income-events mapping learn samples    with folders users, accounts, endpoints, company-accounts",
         "npx income-events mapping learn samples --kind accounts    all of one kind",

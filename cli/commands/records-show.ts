@@ -21,9 +21,9 @@ export function addRecordsShow(group: Command): void {
       summary:
         "Shows what is known of a user, an account or a company-account: its state, its accounts, its documents, and the data itself, masked.",
       examples: [
-        "npx income-events records show user 1b9d6bcd",
-        "npx income-events records show account 9c858901 --data income    masked: names and types, no values",
-        "npx income-events records show account 9c858901 --data income --reveal --json",
+        "npx income-events records show user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+        "npx income-events records show account 9c858901-8a57-4791-81fe-4c455b099bc9 --data income    masked: names and types, no values",
+        "npx income-events records show account 9c858901-8a57-4791-81fe-4c455b099bc9 --data income --reveal --json",
       ],
     },
     show,

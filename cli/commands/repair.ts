@@ -23,10 +23,11 @@ export function addRepair(program: Command): void {
       name: "repair",
       summary:
         "Derives what follows from stored events again: states, fetches, messages. For what the relay gave up on, or an outage of it beyond the stream's 24 hours.",
+      asks: true,
       examples: [
         "npx income-events repair --failures    what the relay gave up on, then removes it",
         "npx income-events repair --since 2026-03-01T06:00:00Z --until 2026-03-03    an outage; reads the whole table",
-        "npx income-events repair --user 1b9d6bcd",
+        "npx income-events repair --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
         "npx income-events repair --all --dry-run",
       ],
     },

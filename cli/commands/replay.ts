@@ -27,10 +27,11 @@ export function addReplay(program: Command): void {
       name: "replay",
       summary:
         "Sends messages to subscribers again, from what is stored: events, and what the data is. With the same ids, and the replay's own.",
+      asks: true,
       examples: [
         "npx income-events replay --subscriber everything --since 7d --dry-run    only count",
         "npx income-events replay --subscriber everything    all there is, for a subscriber that was added today",
-        "npx income-events replay --subscriber everything --user 1b9d6bcd --type data.updated",
+        "npx income-events replay --subscriber everything --user 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --type data.updated",
         "npx income-events replay --all-subscribers --type account.* --since 2026-03-01 --rate 10",
         "npx income-events replay --resume 2026-03-01t120000-a1b2c3    goes on with one that was interrupted",
       ],

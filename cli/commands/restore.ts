@@ -14,6 +14,7 @@ export function addRestore(program: Command): void {
       name: "restore <table>",
       summary:
         "Copies what the stage's table lacks from a table that was restored from a backup, without whom was erased since.",
+      asks: true,
       examples: ["npx income-events restore income-events-restored"],
     },
     (operation, _flags, source = "") => restoreFrom(operation, source),

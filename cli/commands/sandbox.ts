@@ -12,6 +12,7 @@ export function addSandbox(group: Command): void {
     {
       name: "fail <how>",
       summary: `Lets the sandbox fail as real providers do: a status (300 to 599), or ${failureNames.join(", ")}.`,
+      isLocal: true,
       examples: [
         "npx income-events sandbox fail 503 --for 2m",
         "npx income-events sandbox fail revoke-token",
@@ -25,6 +26,7 @@ export function addSandbox(group: Command): void {
     {
       name: "heal",
       summary: "Ends every failure of the sandbox. A revoked token stays revoked.",
+      isLocal: true,
       examples: ["npx income-events sandbox heal"],
     },
     heal,
@@ -35,6 +37,7 @@ export function addSandbox(group: Command): void {
       name: "advance <time>",
       summary:
         "Moves the sandbox's clock forward: retries, data of the next days and ends of tokens happen as they would.",
+      isLocal: true,
       examples: [
         "npx income-events sandbox advance 6h",
         "npx income-events sandbox advance 1d    fetches new data of every account, and announces it",
@@ -47,6 +50,7 @@ export function addSandbox(group: Command): void {
     {
       name: "token",
       summary: "Prints a new token of the sandbox, as its operator would send you one.",
+      isLocal: true,
       examples: ["npx income-events sandbox token | npx income-events token set"],
     },
     token,

@@ -14,6 +14,7 @@ export function addSecretRotate(group: Command): void {
       name: "rotate",
       summary:
         "Gives the webhooks a new secret. The old one stays accepted while the provider may try deliveries again.",
+      asks: true,
       examples: [
         "npx income-events secret rotate",
         "npx income-events secret rotate --revoke-now    the old one has leaked: refuse it at once",

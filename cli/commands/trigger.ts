@@ -21,10 +21,11 @@ export function addTrigger(program: Command): void {
       name: "trigger <type> [endpoint]",
       summary:
         "Sends a webhook as the provider would, in the form of the default mapping. Of a stage in AWS it asks first, and wants to be told whose it is.",
+      asks: true,
       examples: [
-        "npx income-events trigger account.connected",
-        "npx income-events trigger endpoint.updated income    of an account that is known here",
         "npx income-events trigger user.created --user 6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60 --outputs outputs.json",
+        "npx income-events trigger account.connected    of an account that is known here",
+        "npx income-events trigger endpoint.updated income",
       ],
     },
     trigger,

@@ -11,6 +11,7 @@ export function addWebhooksRegister(group: Command): void {
       name: "register",
       summary:
         "Registers with the provider where the webhooks of all kinds go, and what they must carry. Done daily anyway.",
+      asks: true,
       examples: [
         "npx income-events webhooks register",
         "npx income-events webhooks register --stage prod --outputs outputs.json --json",

@@ -1,10 +1,17 @@
-import type { Command, Option } from "commander";
+import type { Argument, Command, Option } from "commander";
 
 /** What could stand at the end of a command line. */
 export type Candidate = { readonly value: string; readonly description: string };
 
-/** The values of an option that are known here, such as the stages there are; nothing where the shell knows better. */
-export type ValuesOf = (option: Option, command: Command, words: readonly string[]) => readonly string[];
+/**
+ * The values of an option or an argument that are known here, such as the stages there are; nothing where the shell
+ * knows better.
+ */
+export type ValuesOf = (
+  wanted: Option | Argument,
+  command: Command,
+  words: readonly string[],
+) => readonly string[];
 
 /**
  * What could complete a command line: subcommands, options that are not there yet, and values of options.
@@ -18,7 +25,7 @@ export function candidates(
   // Bash takes "--stage=prod" for three words.
   const plain = words.filter((word) => word !== "=");
   const written = words.at(-1) === "=" ? "" : (plain.pop() ?? "");
-  const { command, awaiting } = walk(program, plain);
+  const { command, awaiting, given } = walk(program, plain);
   return all().filter(({ value }) => value.startsWith(written));
 
   function all(): readonly Candidate[] {
@@ -26,6 +33,10 @@ export function candidates(
       return valuesOf(awaiting, command, plain).map((value) => ({ value, description: "" }));
     }
     if (written.startsWith("-")) return optionsOf(command, plain);
+    const argument = command.registeredArguments[given];
+    if (argument !== undefined) {
+      return valuesOf(argument, command, plain).map((value) => ({ value, description: "" }));
+    }
     return command
       .createHelp()
       .visibleCommands(command)
@@ -34,13 +45,11 @@ export function candidates(
   }
 }
 
-/** The command that the words lead to, and the option at their end that waits for its value. */
-function walk(
-  program: Command,
-  words: readonly string[],
-): { readonly command: Command; readonly awaiting: Option | undefined } {
+/** The command that words lead to, how many arguments it has, and the option at their end that waits for its value. */
+function walk(program: Command, words: readonly string[]) {
   let command = program;
   let awaiting: Option | undefined;
+  let given = 0;
   for (const word of words) {
     if (awaiting !== undefined) {
       awaiting = undefined;
@@ -48,10 +57,12 @@ function walk(
       const option = command.options.find(({ long, short }) => long === word || short === word);
       awaiting = option?.required ? option : undefined;
     } else {
-      command = command.commands.find((each) => each.name() === word) ?? command;
+      const below = command.commands.find((each) => each.name() === word);
+      if (below === undefined) given += 1;
+      command = below ?? command;
     }
   }
-  return { command, awaiting };
+  return { command, awaiting, given };
 }
 
 function optionsOf(command: Command, words: readonly string[]): readonly Candidate[] {

@@ -15,6 +15,10 @@ export type CommandDescription = {
   /** With its arguments, as commander takes it: `show <id>`. */
   readonly name: string;
   readonly summary: string;
+  /** Whether it works on a system of this machine alone: it then takes no `--outputs`. */
+  readonly isLocal?: true;
+  /** Whether it asks before it goes on, where something would be destroyed or costs: it then takes `--yes`. */
+  readonly asks?: true;
   /** Lines of the help, a command line each, with what it does after four spaces. */
   readonly examples: readonly string[];
 };
@@ -28,7 +32,7 @@ export function addCommand<Flags extends object = object>(
   description: CommandDescription,
   run: (operation: Operation, flags: Flags, ...args: readonly string[]) => Promise<void>,
 ): Command {
-  return addOfflineCommand<Flags & DeploymentOptions>(
+  const command = addOfflineCommand<Flags & DeploymentOptions>(
     group,
     description,
     async (terminal, flags, ...args) => {
@@ -38,24 +42,30 @@ export function addCommand<Flags extends object = object>(
     },
   )
     .option("--stage <name>", "the stage, where there are several")
-    .option("--outputs <file>", "work in AWS, on the stage of this file of cdk deploy --outputs-file")
     .option(
       "--local <port|folder>",
       "which system on this machine: by a port, or the folder it was started in",
     );
+  return description.isLocal === true
+    ? command
+    : command.option(
+        "--outputs <file>",
+        "work in AWS, on the stage of this file of cdk deploy --outputs-file",
+      );
 }
 
 /** Adds a command that works on files alone, without a deployment: it has no `--outputs`, and only its own `--stage`. */
 export function addOfflineCommand<Flags extends object = object>(
   group: Command,
-  { name, summary, examples }: CommandDescription,
+  { name, summary, asks, examples }: CommandDescription,
   run: (terminal: Terminal, flags: Flags, ...args: readonly string[]) => Promise<void>,
 ): Command {
-  return group
+  const command = group
     .command(name)
     .description(summary)
-    .option("--json", "print the result as one line of JSON")
-    .option("--yes", "don't ask before anything is destroyed")
+    .option("--json", "print the result as one line of JSON");
+  if (asks === true) command.option("--yes", "don't ask before it goes on");
+  return command
     .addHelpText("after", ["\nExamples:", ...examples.map((example) => `  ${example}`)].join("\n"))
     .action(async function (this: Command) {
       const flags = this.opts<Flags & { readonly json?: boolean; readonly yes?: boolean }>();

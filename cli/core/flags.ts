@@ -24,6 +24,20 @@ export function subjectFlag({ user, account, companyAccount }: SubjectFlags): Su
   return subject;
 }
 
+/** An end for a subject of whom nothing is known: an id that is not whole finds nobody. */
+export function unknownSubject({ kind, id }: Subject): CommandError {
+  const isWhole = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
+  const isBeginning = !isWhole && /^[0-9a-f-]{1,35}$/i.test(id);
+  const hint = isBeginning
+    ? ` It is no whole id: a ${kind} is found by all of it.`
+    : ` Is it perhaps the id of another kind: ${otherKinds(kind).join(" or ")}?`;
+  return new CommandError("usage", `<id> ${id}: nothing is known of ${kind}/${id}.${hint}`);
+}
+
+function otherKinds(kind: Subject["kind"]): readonly string[] {
+  return ["--user", "--account", "--company-account"].filter((flag) => flag !== `--${kind}`);
+}
+
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /**

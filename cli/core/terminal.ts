@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { styleText } from "node:util";
 import { CommandError } from "./command-error.ts";
 import { printableJson } from "./printable.ts";
 
@@ -9,6 +10,10 @@ export type TerminalOptions = { readonly json: boolean; readonly yes: boolean };
 export type Terminal = {
   /** What was done, for people; with `--json` the data instead, on one line. Of what has no end: each time. */
   result(data: object, text: string): void;
+  /** Shows anew what is watched: in place of what was shown before, where a person looks, cut to the screen's width. */
+  redraw(data: object, text: string): void;
+  /** Text in a colour, where there is a terminal and nobody has set NO_COLOR. */
+  paint(format: "red" | "yellow" | "green", text: string): string;
   /** A step of long work. */
   progress(text: string): void;
   /** Waits, and shows how long still. */
@@ -22,12 +27,29 @@ export type Terminal = {
 /** Where nobody watches a line change, a wait is reported only so often. */
 const secondsBetweenLines = 10;
 
+/** Moves to the first line and clears what is below. */
+const clearScreen = "\x1b[H\x1b[J";
+
+/** Lines no longer than a screen is wide: one that breaks would push the others out of it. */
+export function cutLines(text: string, columns: number): string {
+  return text
+    .split("\n")
+    .map((line) => (line.length > columns ? `${line.slice(0, columns - 1)}…` : line))
+    .join("\n");
+}
+
 export function createTerminal({ json, yes }: TerminalOptions): Terminal {
   const { stdin, stdout, stderr } = process;
   const progress = (text: string) => void stderr.write(`${text}\n`);
+  const result = (data: object, text: string) => void stdout.write(`${json ? printableJson(data) : text}\n`);
   return {
     progress,
-    result: (data, text) => void stdout.write(`${json ? printableJson(data) : text}\n`),
+    result,
+    redraw: (data, text) => {
+      if (json || !stdout.isTTY) result(data, text);
+      else stdout.write(`${clearScreen}${cutLines(text, stdout.columns)}\n`);
+    },
+    paint: (format, text) => styleText(format, text, { stream: stdout }),
     wait: async (seconds, what) => {
       for (let left = seconds; left > 0; left -= 1) {
         const line = `${what}: ${Math.ceil(left)} s`;

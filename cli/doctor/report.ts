@@ -1,3 +1,4 @@
+import type { Terminal } from "../core/terminal.ts";
 import type { Cause } from "./causes.ts";
 import type { Diagnosis } from "./examine.ts";
 
@@ -7,21 +8,29 @@ export function openFindings(findings: readonly Cause[]): readonly Cause[] {
 }
 
 /** A diagnosis for people: what is wrong, numbered, its consequences beneath, and what is fixed already. */
-export function reportText(stage: string, { findings, checked }: Diagnosis): string {
+export function reportText(
+  stage: string,
+  { findings, checked }: Diagnosis,
+  paint: Terminal["paint"] = (_, text) => text,
+): string {
   const open = openFindings(findings);
   const fixed = findings.filter(({ severity }) => severity === "info");
-  const lines = open.flatMap((cause, index) => [...causeLines(cause, `${index + 1}. `), ""]);
+  const lines = open.flatMap((cause, index) => [...causeLines(cause, `${index + 1}. `, paint), ""]);
   const over = fixed.length === 0 ? [] : ["Fixed already:", ...fixed.map(({ what }) => `   ${what}`), ""];
-  const quiet = open.length === 0 ? [`Nothing is wrong with the stage ${stage}.`] : [];
+  const quiet = open.length === 0 ? [paint("green", `Nothing is wrong with the stage ${stage}.`)] : [];
   return [...lines, ...over, ...quiet, `Checked: ${checked.join(", ")}.`].join("\n");
 }
 
-function causeLines({ what, why, fix, follows }: Cause, number: string): readonly string[] {
+function causeLines(
+  { severity, what, why, fix, follows }: Cause,
+  number: string,
+  paint: Terminal["paint"],
+): readonly string[] {
   const indent = " ".repeat(number.length);
   // Without what their own entries advise: the cause's remedy ends them too.
   const consequences = follows.map(({ what: consequence }) => `${indent}- ${consequence}`);
   return [
-    `${number}${what}`,
+    `${number}${paint(severity === "error" ? "red" : "yellow", what)}`,
     `${indent}${why}`,
     `${indent}Fix it: ${fix}`,
     ...(consequences.length === 0 ? [] : [`${indent}From it follows:`, ...consequences]),

@@ -2,8 +2,9 @@ import type { StoredEvent } from "../../adapters/dynamodb/stored-events.ts";
 import { type EventFilter, selects } from "../../domain/event/event-filter.ts";
 import type { EventProgress, EventState } from "../../domain/event/event-progress.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
+import { unknownSubject } from "../core/flags.ts";
 import type { OnScanned } from "../core/scan-consent.ts";
-import { eventsOf, type LookupPorts, progressReader } from "./event-lookup.ts";
+import { eventsOf, type LookupPorts, progressReader, recordsOf } from "./event-lookup.ts";
 
 export type EventQuery = {
   /** Whose events; absent: anybody's, which reads the whole table. */
@@ -18,13 +19,13 @@ export type ListedEvent = StoredEvent & { readonly progress: EventProgress };
 
 export type ListPorts = LookupPorts & { readonly onScanned: OnScanned };
 
-/** Lists stored events, the newest first. */
+/** Lists stored events, the newest first. @throws CommandError where nothing is known of the subject */
 export async function listEvents(query: EventQuery, ports: ListPorts): Promise<readonly ListedEvent[]> {
   const { subject, filter, limit } = query;
   const found =
     subject === undefined
       ? await scan(query, ports)
-      : newestFirst((await eventsOf(subject, ports)).filter(({ event }) => selects(filter, event)));
+      : newestFirst((await knownEventsOf(subject, ports)).filter(({ event }) => selects(filter, event)));
   const progressOf = progressReader(ports);
   const listed: ListedEvent[] = [];
   for (const stored of found) {
@@ -33,6 +34,15 @@ export async function listEvents(query: EventQuery, ports: ListPorts): Promise<r
     if (query.state === undefined || progress.state === query.state) listed.push({ ...stored, progress });
   }
   return listed;
+}
+
+/** @throws CommandError where nothing is known of the subject: nobody takes a wrong id for one without events */
+async function knownEventsOf(subject: Subject, ports: ListPorts): Promise<readonly StoredEvent[]> {
+  const events = await eventsOf(subject, ports);
+  if (events.length > 0) return events;
+  const { state, documents } = await recordsOf(subject, ports.versionedRecords);
+  if (state === undefined && documents.length === 0) throw unknownSubject(subject);
+  return events;
 }
 
 async function scan({ filter, state, limit }: EventQuery, ports: ListPorts): Promise<readonly StoredEvent[]> {

@@ -9,6 +9,7 @@ import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
 import type { State } from "../../domain/state/state.ts";
 import { CommandError } from "../core/command-error.ts";
+import { unknownSubject } from "../core/flags.ts";
 import { shownJson } from "../core/shown-json.ts";
 import type { LookupPorts } from "../events/event-lookup.ts";
 
@@ -39,7 +40,7 @@ export async function loadRecord(subject: Subject, ports: RecordPorts): Promise<
     readDocuments(subject),
     subject.kind === "user" ? partitions.accountsOf(subject.id) : [],
   ]);
-  if (state === undefined && documents.length + ids.length === 0) throw nothingKnown(subject);
+  if (state === undefined && documents.length + ids.length === 0) throw unknownSubject(subject);
   const accounts = await Promise.all(
     ids.map(async (id) =>
       present<LinkedAccount>({ id, state: await records.loadState({ kind: "account", id }) }),
@@ -71,13 +72,6 @@ export async function loadData(
     shown.push({ ...dataName, data: text === undefined ? null : shownJson(text, { reveal, ids }) });
   }
   return shown;
-}
-
-function nothingKnown(subject: Subject): CommandError {
-  return new CommandError(
-    "usage",
-    `<id> ${subject.id}: nothing is known of ${nameOf(subject)}. What events are there: events list --${subject.kind} ${subject.id}`,
-  );
 }
 
 function noSuchData(subject: Subject, endpoint: string, documents: readonly StoredDocument[]): CommandError {

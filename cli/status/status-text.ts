@@ -4,19 +4,32 @@ import type { Registration } from "../../domain/reconcile/registrations.ts";
 import { oneLine } from "../core/printable.ts";
 import { fromNow, spanText } from "../core/spans.ts";
 import { tableText } from "../core/table.ts";
+import type { Terminal } from "../core/terminal.ts";
 import type { QueueStatus } from "./queue-status.ts";
 import type { RegistrationStatus } from "./registration-status.ts";
 import type { StageStatus } from "./stage-status.ts";
 import type { TokenStatus } from "./token-status.ts";
 
 /** A stage on one screen. */
-export function statusText({ stage, region, at, queues, token, registrations, alarms }: StageStatus): string {
+export function statusText(
+  { stage, region, at, queues, token, registrations, alarms }: StageStatus,
+  paint: Terminal["paint"] = (_, text) => text,
+): string {
   const now = new Date(at);
+  const isTokenWell = token.isSet && token.refusal === "none";
+  const isRegistered = "webhooks" in registrations && registrations.webhooks.every(({ is }) => is === "here");
+  const areAlarmsOff = alarms.every(({ isOn }) => !isOn);
   const rest = [
-    ["token", tokenText(token, now)],
-    ["webhooks", registrationText(registrations)],
-    ["alarms", alarmText(alarms)],
+    ["token", painted(tokenText(token, now), isTokenWell, "red")],
+    [
+      "webhooks",
+      painted(registrationText(registrations), isRegistered || "isLeftToAnother" in registrations, "yellow"),
+    ],
+    ["alarms", painted(alarmText(alarms), areAlarmsOff, "red")],
   ];
+  function painted(text: string, isWell: boolean, format: "red" | "yellow"): string {
+    return isWell ? text : paint(format, text);
+  }
   return [
     `${stage} (${region}) at ${at}`,
     "",
@@ -74,8 +87,18 @@ export function registrationText(registrations: RegistrationStatus): string {
   if ("unknown" in registrations) return `unknown: ${oneLine(registrations.unknown)}`;
   const { webhooks } = registrations;
   const here = webhooks.filter(({ is }) => is === "here");
-  const others = webhooks.filter(({ is }) => is !== "here").map(whereText);
-  return [`${here.length} of ${webhooks.length} kinds are registered here`, ...others].join("; ");
+  const untold = webhooks.filter((webhook) => webhook.is === "untold");
+  const others = webhooks.filter(({ is }) => is === "elsewhere" || is === "none").map(whereText);
+  const [first] = untold;
+  // What the provider does not say is not known: it is no 0.
+  const unknown =
+    first?.is === "untold"
+      ? [
+          `unknown of ${untold.length === webhooks.length ? "all" : untold.map(({ kind }) => kind).join(", ")}: ${oneLine(first.reason)}`,
+        ]
+      : [];
+  if (untold.length === webhooks.length) return unknown.join();
+  return [`${here.length} of ${webhooks.length} kinds are registered here`, ...others, ...unknown].join("; ");
 }
 
 /** Where a kind's webhooks go. */

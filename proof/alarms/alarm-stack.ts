@@ -49,6 +49,7 @@ export async function startAlarmStack(
       assembly: product.directory,
       parameters: { ProviderBaseUrl: provider.url },
       maximumProcesses: 2,
+      deduplicationSeconds: 300 / alarmSettings.divideDurationsBy,
       onProgress,
       ...(engine && { engine }),
     }),

@@ -32,6 +32,8 @@ const runByTests: readonly RunBy[] = [
   ["npx income-events subscribers tail", [status], '"subscribers", "tail"'],
   ["npx income-events token show", [status], '"token", "show"'],
   ["npx income-events token refresh", [status], '"token", "refresh"'],
+  ["npx income-events sandbox fail", [`${commandsTests}/sandbox.test.ts`], '"sandbox", "fail"'],
+  ["npx income-events trigger", [`${commandsTests}/sandbox.test.ts`], '"trigger"'],
   ["npx income-events token set", [`${commandsTests}/commands.test.ts`], '"token", "set"'],
   ["npx income-events webhooks list", [status], '"webhooks", "list"'],
   ["npx income-events webhooks register", [`${commandsTests}/commands.test.ts`], '"webhooks", "register"'],

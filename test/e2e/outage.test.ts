@@ -16,7 +16,9 @@ describe("a bad day of the provider", () => {
   const settings = loadSettings("compressed", join(import.meta.dirname, "../../stages"));
   let product: RunningProduct;
   beforeAll(async () => {
-    product = await startProduct("compressed", { divideDurationsBy }, { delivery: { firstRetryMs: 200 } });
+    const deduplicationSeconds = 300 / divideDurationsBy;
+    const delivery = { firstRetryMs: 200 };
+    product = await startProduct("compressed", { divideDurationsBy }, { delivery }, { deduplicationSeconds });
   });
   afterAll(() => product?.[Symbol.asyncDispose]());
 

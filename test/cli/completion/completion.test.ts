@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { candidates } from "../../../cli/completion/candidates.ts";
-import { stageNames } from "../../../cli/completion/stage-names.ts";
+import { knownValues } from "../../../cli/completion/known-values.ts";
 import { createProgram } from "../../../cli/program.ts";
 import { runInProcess } from "../../support/in-process.ts";
 
@@ -121,9 +121,41 @@ describe("candidates", () => {
     const credentials = { accessKeyId: "a", secretAccessKey: "s" };
     writeFileSync(join(running, "here.json"), JSON.stringify({ ...system, credentials, outputs: {} }));
     const stages = (...words: readonly string[]) =>
-      candidates(program, [...words, "--stage", ""], stageNames(running)).map(({ value }) => value);
+      candidates(program, [...words, "--stage", ""], knownValues(running)).map(({ value }) => value);
     expect(stages("status")).toEqual(["here"]);
     expect(stages("mapping", "try", "file")).toEqual(expect.arrayContaining(["dev", "prod"]));
+    rmSync(running, { recursive: true });
+  });
+
+  it("are queues and subscribers of what runs here, and names of events, kinds, states and failures", async () => {
+    const program = await createProgram();
+    const running = mkdtempSync(join(tmpdir(), "running-"));
+    const system = { pid: process.pid, stack: "income-events-here", region: "r", endpoint: "e" };
+    const credentials = { accessKeyId: "a", secretAccessKey: "s" };
+    const subscriber = { name: "risk", queueUrl: "q", deadLetterQueueUrl: "d" };
+    const outputs = Object.fromEntries(
+      ["Users", "Accounts", "Endpoints", "CompanyAccounts", "Fetch", "Erase"].flatMap((name) => [
+        [`${name}QueueUrl`, "q"],
+        [`${name}DeadLetterQueueUrl`, "d"],
+      ]),
+    );
+    writeFileSync(
+      join(running, "here.json"),
+      JSON.stringify({
+        ...system,
+        credentials,
+        outputs: { ...outputs, Subscribers: JSON.stringify([subscriber]) },
+      }),
+    );
+    const values = (...words: readonly string[]) =>
+      candidates(program, words, knownValues(running)).map(({ value }) => value);
+    expect(values("dlq", "show", "")).toEqual(expect.arrayContaining(["users", "fetch", "subscriber/risk"]));
+    expect(values("subscribers", "tail", "")).toEqual(["risk"]);
+    expect(values("replay", "--subscriber", "r")).toEqual(["risk"]);
+    expect(values("events", "list", "--type", "account.c")).toEqual(["account.created", "account.connected"]);
+    expect(values("events", "list", "--kind", "u")).toEqual(["users"]);
+    expect(values("records", "show", "c")).toEqual(["company-account"]);
+    expect(values("sandbox", "fail", "rev")).toEqual(["revoke-token"]);
     rmSync(running, { recursive: true });
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { cutLines } from "../../../cli/core/terminal.ts";
 import type { QueueStatus } from "../../../cli/status/queue-status.ts";
 import type { StageStatus } from "../../../cli/status/stage-status.ts";
 import { statusText } from "../../../cli/status/status-text.ts";
@@ -91,10 +92,30 @@ describe("a line says", () => {
     [
       "that the provider is silent",
       { webhooks: [{ kind: "users", deployed: "a", is: "untold", reason: "405" }] },
-      "of users the provider does not say",
+      "unknown of all: 405",
     ],
   ])("of the webhooks %s", (_, registrations, text) => {
     expect(lineOf("webhooks", { registrations })).toContain(text);
+  });
+
+  test("of webhooks that some are unknown, and never counts these as 0", () => {
+    const users = { kind: "users", deployed: "a", is: "here" } as const;
+    const accounts = { kind: "accounts", deployed: "b", is: "untold", reason: "it is not JSON" } as const;
+    expect(lineOf("webhooks", { registrations: { webhooks: [users, accounts] } })).toBe(
+      "webhooks  1 of 2 kinds are registered here; unknown of accounts: it is not JSON",
+    );
+  });
+
+  test("in a colour what is wrong, and nothing else", () => {
+    const paint = (format: string, text: string) => `<${format}>${text}</>`;
+    expect(statusText(well, paint)).toBe(statusText(well));
+    expect(statusText({ ...well, token: { isSet: false } }, paint)).toContain(
+      "token     <red>none is set</>",
+    );
+  });
+
+  test("no more than a screen is wide, where it is watched", () => {
+    expect(cutLines("status of a stage\nlocal", 10)).toBe("status of…\nlocal");
   });
 
   test("of alarms what those mean that are on", () => {

@@ -68,7 +68,12 @@ describe("a masked value", () => {
 
   it("shows names, states and dates of members that are open, and never ids, numbers or free text in them", () => {
     const open = new Set(["event", "connected", "created_at"]);
-    const dates = ["2026-11-21", "2026-11-21 12:00:00", "2026-11-21T12:00:00.000Z"];
+    const dates = [
+      "2026-11-21",
+      "2026-11-21 12:00:00",
+      "2026-11-21 12:00:00.000 UTC",
+      "2026-11-21T12:00:00.000Z",
+    ];
     for (const created_at of dates) {
       const value = { event: "connect_account", connected: true, created_at, birth_date: "1815-12-10" };
       expect(mask({ data: value }, { open })).toEqual({ data: { ...value, birth_date: "(text)" } });

@@ -220,6 +220,22 @@ describe("the command line", () => {
     },
   );
 
+  it.each([
+    ["--version", /^\d+\.\d+\.\d+\n$/],
+    ["help events list", /^Usage: income-events events list /],
+    ["help", /^Usage: income-events \[/],
+  ])("answers %s", async (words, answer) => {
+    const result = await runInProcess(words.split(" "));
+    expect(result).toMatchObject({ code: 0, stdout: expect.stringMatching(answer), stderr: "" });
+  });
+
+  it("ends without a word where its reader has gone", () => {
+    const main = join(import.meta.dirname, "../../../cli/main.ts");
+    const line = `"${process.execPath}" "${main}" help events list | head -n 1`;
+    const { stdout, stderr } = spawnSync("sh", ["-c", line], { encoding: "utf8" });
+    expect({ stdout, stderr }).toMatchObject({ stdout: expect.stringMatching(/^Usage: /), stderr: "" });
+  });
+
   it("runs as a program on the Node of the repository, whatever the system has, without a warning", () => {
     const root = join(import.meta.dirname, "../../..");
     const PATH = `${join(root, "node_modules", ".bin")}:/usr/bin:/bin`;

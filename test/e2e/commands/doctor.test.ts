@@ -111,7 +111,8 @@ describe("doctor", () => {
 
     const type = (line: string, input = "") => {
       const [, words = ""] = /^npx income-events (.*?) --stage status/.exec(line) ?? [];
-      return operated.run([...words.split(" "), "--yes"], { input });
+      const yes = /take-over|rotate/.test(words) ? ["--yes"] : [];
+      return operated.run([...words.split(" "), ...yes], { input });
     };
     expect(await type(fixes.get("token-missing") ?? "", system.sandbox.token)).toMatchObject({
       code: 0,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { failureNames } from "../../../cli/sandbox/failures.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
+import { runProgram } from "../../support/program.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
 /** One running stage whose provider is the sandbox that commands make fail. */
@@ -59,6 +60,20 @@ describe("the sandbox of a local system", () => {
     expect((await json("reconcile", "now")).gap).toBeGreaterThan(0);
     await waitUntilIdle(operated.system);
     expect((await json("reconcile", "now")).gap).toBe(0);
+  });
+
+  it("is seen in the status again and again where that is watched, until Ctrl-C", async () => {
+    await using watch = runProgram("cli/main.ts", [
+      "status",
+      "--watch",
+      "1s",
+      "--json",
+      "--stage",
+      "sandboxed",
+    ]);
+    await expect.poll(() => watch.output().match(/^\{"stage":"sandboxed"/gm)?.length ?? 0).toBeGreaterThan(1);
+    watch.signal("SIGINT");
+    expect(await watch.ended).toBe(0);
   });
 
   it("moves its clock", async () => {

@@ -58,6 +58,7 @@ async function startWork(handler: string) {
       }));
       return clients.sqs.send(new SendMessageBatchCommand({ QueueUrl: url("Work"), Entries }));
     },
+    gauge: (metric: string) => stack.gateway.queueGauge("Dead.fifo", metric),
     dead: async () => {
       const { Messages = [] } = await clients.sqs.send(
         new ReceiveMessageCommand({
@@ -109,6 +110,8 @@ describe.concurrent("a FIFO queue as event source", () => {
     const begun = work.log().flatMap((line) => line.match(/(?<=^begin .*)[ab]\d/g) ?? []);
     expect(begun.filter((body) => body !== "b1")).toEqual(["a1", "a1", "a2"]);
     expect(begun.filter((body) => body === "b1")).toEqual(["b1"]);
+    expect(await work.gauge("ApproximateNumberOfMessagesVisible")).toBe(1);
+    expect(await work.gauge("ApproximateAgeOfOldestMessage")).toBeGreaterThan(0);
     expect(await work.dead()).toEqual([{ body: "a1", group: "a", id: "first" }]);
   });
 

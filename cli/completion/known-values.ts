@@ -1,0 +1,66 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Command, Option } from "commander";
+import { eventStates } from "../../domain/event/event-progress.ts";
+import { eventTypes, webhookKinds } from "../../domain/event/events.ts";
+import { type Deployment, outputsStages } from "../core/deployment.ts";
+import { findRunningSystems } from "../core/running-systems.ts";
+import { failureNames } from "../sandbox/failures.ts";
+import { subscriberQueues, workQueues } from "../status/work-queues.ts";
+import type { ValuesOf } from "./candidates.ts";
+import { shells } from "./scripts.ts";
+
+const settingsDirectory = join(import.meta.dirname, "../../stages");
+const outputsFlag = "--outputs";
+
+/** What is known here of options and arguments by their names. */
+const known: Readonly<Record<string, readonly string[]>> = {
+  "--type": eventTypes,
+  type: eventTypes,
+  "--kind": webhookKinds,
+  kind: ["user", "account", "company-account"],
+  "--state": eventStates,
+  how: failureNames,
+  shell: shells,
+};
+
+/** Names of events, kinds and states; stages, queues and subscribers of what runs here. */
+export function knownValues(runningDirectory: string): ValuesOf {
+  return (wanted, command, words) => {
+    const name = "long" in wanted ? (wanted.long ?? "") : wanted.name();
+    if (name === "--stage") return stageNames(command, words, runningDirectory);
+    if (name === "queue") return namesOf(runningDirectory, workQueues);
+    const isSubscriber =
+      name === "--subscriber" || (name === "name" && command.parent?.name() === "subscribers");
+    if (isSubscriber) return namesOf(runningDirectory, subscriberQueues);
+    return known[name] ?? [];
+  };
+}
+
+/** Stages of the outputs' file, those that run on this machine, or those that have settings. */
+function stageNames(command: Command, words: readonly string[], runningDirectory: string): readonly string[] {
+  if (!command.options.some(isOutputs)) return settingsStages();
+  const at = words.indexOf(outputsFlag);
+  const file = at === -1 ? undefined : words[at + 1];
+  if (file !== undefined) return outputsStages(file);
+  return findRunningSystems(runningDirectory).map(({ stack }) => stack.replace(/^income-events-/, ""));
+}
+
+/** Of all systems that run here, each name once. */
+function namesOf(
+  runningDirectory: string,
+  queuesOf: (outputs: Pick<Deployment, "output">) => readonly { readonly name: string }[],
+): readonly string[] {
+  const names = findRunningSystems(runningDirectory).flatMap(({ outputs }) =>
+    queuesOf({ output: (name) => outputs[name] ?? "" }).map(({ name }) => name),
+  );
+  return [...new Set(names)];
+}
+
+function isOutputs({ long }: Option): boolean {
+  return long === outputsFlag;
+}
+
+function settingsStages(): readonly string[] {
+  return readdirSync(settingsDirectory).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []);
+}

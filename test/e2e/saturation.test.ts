@@ -1,0 +1,58 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { deadLetterQueuesOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { readDeadLetters, readSubscriber } from "@income-events/local-stack/scenario/snapshot.ts";
+import { recordTraffic } from "@income-events/local-stack/scenario/traffic.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { type RunningProduct, startProduct } from "../support/running-product.ts";
+import { waitUntilIdle } from "../support/wait-until-idle.ts";
+
+/**
+ * In production a message of a store is hidden for two minutes, so that ten minutes without concurrency are five
+ * receives in vain. Here it is hidden for seconds, and as many of these pass.
+ */
+const hiddenSeconds = 4;
+const receivesInVain = 6;
+/** What Lambda gives to an account. */
+const accountConcurrency = 1000;
+
+describe("an account without free concurrency for ten minutes", () => {
+  const traffic = recordTraffic();
+  let product: RunningProduct;
+  beforeAll(async () => {
+    const changes = {
+      functions: { store: { timeoutSeconds: hiddenSeconds / 2 } },
+      queues: { visibilityMultiple: 2 },
+    };
+    const delivery = { firstRetryMs: 500, maxRetryMs: 2_000 };
+    product = await startProduct("compressed", changes, { delivery }, { onAnswered: traffic.observe });
+  });
+  afterAll(() => product?.[Symbol.asyncDispose]());
+
+  it("loses no event and leaves no dead letter", async () => {
+    const { stack, sandbox, access } = product.system;
+    const stores = stack.functions.filter(({ logicalId }) => logicalId.includes("Store"));
+    const throttles = () => stores.reduce((sum, { counts }) => sum + counts().throttles, 0);
+
+    const releaseAllButOne = stack.occupyConcurrency(accountConcurrency - 1);
+    await sandbox.createUsers(10);
+    await eventually(() => expect(throttles()).toBeGreaterThan(0));
+    const before = throttles();
+    const releaseLast = stack.occupyConcurrency(1);
+    await wait(receivesInVain * hiddenSeconds * 1_000);
+    expect(throttles() - before).toBeGreaterThan(receivesInVain);
+    releaseAllButOne();
+    releaseLast();
+    await waitUntilIdle(product.system);
+
+    const [{ queueUrl = "" } = {}] = subscribersOf(stack);
+    const messages = await readSubscriber(access, queueUrl);
+    const accepted = traffic.accepted();
+    expect(accepted.size).toBeGreaterThan(20);
+    expect([...accepted].filter((id) => !messages.has(id))).toEqual([]);
+    const deadLetters = deadLetterQueuesOf(stack).map(({ url, source }) =>
+      readDeadLetters(access, url, source),
+    );
+    expect((await Promise.all(deadLetters)).flat()).toEqual([]);
+  });
+});
