@@ -5,8 +5,6 @@ import { z } from "zod";
 import {
   breakerKey,
   callWindowKey,
-  claimKey,
-  contentKey,
   documentKey,
   erasureReportKey,
   eventKey,
@@ -77,8 +75,6 @@ describe("the page on data protection", () => {
     eventKey(account, "e").sk,
     stateKey(account).sk,
     documentKey(account, name).sk,
-    contentKey(account, name).sk,
-    claimKey(account, name).sk,
     linkKey("u", "a").sk,
     tombstoneKey("d").sk,
     erasureReportKey("r").sk,

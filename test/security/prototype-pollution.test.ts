@@ -9,7 +9,7 @@ import { readEnvelope } from "../../domain/event/envelope.ts";
 import { mapPayload, parseMapping } from "../../domain/event/mapping.ts";
 import { pickHeaders } from "../../domain/event/mapping-source.ts";
 import { inspectPayload } from "../../domain/event/payload.ts";
-import { readTaskText } from "../../domain/fetch/tasks.ts";
+import { readTask } from "../../domain/fetch/task.ts";
 import { readEraseTask } from "../../domain/recovery/erasure.ts";
 import { readListed, readSlice } from "../../domain/state/listing.ts";
 import { defaultMapping } from "../../lib/settings/default-mapping.ts";
@@ -134,7 +134,7 @@ describe("names that every object has, from outside, change nothing that they ar
   });
 
   it("in messages, tasks and secrets", async () => {
-    for (const read of [readEnvelope, readTaskText, readEraseTask]) {
+    for (const read of [readEnvelope, readTask, readEraseTask]) {
       expect(() => read(`{"__proto__":{"schemaVersion":1,"kind":"users","task":"start"}}`)).toThrow(
         FailureError,
       );

@@ -32,7 +32,7 @@ describe("a redrive", () => {
       isWanted: () => true,
       send,
       queueUrl,
-      prepare: (body) => body,
+      orderOf: () => ({}),
       run: "run-1",
       limit: Number.POSITIVE_INFINITY,
       onProgress: () => undefined,

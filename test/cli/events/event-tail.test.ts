@@ -2,9 +2,8 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { describe, expect, it } from "vitest";
 import { happeningLine, happeningOf } from "../../../cli/events/event-tail.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
-import { fetched, requestFetch } from "../../../domain/fetch/document.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
-import { receiptsOf } from "../../domain/samples.ts";
+import { documentRead, receiptsOf } from "../../domain/samples.ts";
 
 const now = new Date("2026-01-01T00:00:01.000Z");
 const event: IncomeEvent = {
@@ -36,29 +35,19 @@ describe("a change of the table", () => {
     expect(happening({ sk: "STATE", state }, { sk: "STATE", state })).toBeUndefined();
   });
 
-  it("shows that data was requested, and that the provider answered", () => {
-    const reported = { ...event, type: "endpoint.updated", endpoint: "income" } as const;
-    const requested = requestFetch(
-      undefined,
-      { kind: "account", id: "a" },
-      { endpoint: "income" },
-      { event: reported, receipts: 1 },
-    );
-    if (requested === undefined) throw new Error("the event wants nothing");
-    const sk = "DATA#income";
-    expect(happening({ sk, data: requested })).toMatchObject({
-      what: "applied",
+  it("shows that data was read, and whether it changed", () => {
+    const first = documentRead(undefined, "digest", { asOf: 1, subject: { kind: "account", id: "a" } });
+    const sk = "DOCUMENT#income";
+    expect(happening({ sk, document: first })).toMatchObject({
+      what: "data changed",
       subject: "account/a/income",
     });
-    const answered = fetched(requested, 1, "digest", { at: now });
-    expect(happening({ sk, data: answered }, { sk, data: requested })).toMatchObject({
-      what: "answered",
-      version: 2,
-    });
+    const again = documentRead(first, "digest", { asOf: 2, subject: { kind: "account", id: "a" } });
+    expect(happening({ sk, document: again }, { sk, document: first })).toMatchObject({ what: "data read" });
   });
 
   it("shows nothing of other items, and of what expires", () => {
-    for (const sk of ["CONTENT#income", "CLAIM#income", "ACCOUNT#a", "WINDOW#1"])
+    for (const sk of ["ACCOUNT#a", "WINDOW#1", "TOMBSTONE"])
       expect(happening({ sk })).toBeUndefined();
     expect(happening(undefined, { sk: "STATE" })).toBeUndefined();
   });

@@ -3,6 +3,7 @@ import { eventTimeline } from "../../../cli/events/event-timeline.ts";
 import type { SubjectRecords } from "../../../domain/event/event-progress.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { applyEvent, type State } from "../../../domain/state/state.ts";
+import { receiptsOf } from "../../domain/samples.ts";
 
 const event = (name: string, type: IncomeEvent["type"]): IncomeEvent => ({
   id: name.padEnd(43, "-"),
@@ -22,7 +23,7 @@ const subscribers = [{ name: "all" }, { name: "users", types: ["user.*"] }];
 const keptUntil = new Date("2026-01-31T00:00:00.000Z");
 const body = { as: "text", text: "{}" } as const;
 const timeline = (each: IncomeEvent, records: SubjectRecords, receipts = 1) =>
-  eventTimeline({ event: each, receipts }, { body, keptUntil }, records, { subscribers, letters: [] });
+  eventTimeline({ event: each, receipts: receiptsOf(receipts) }, { body, keptUntil }, records, { subscribers, letters: [] });
 const step = (name: string, steps: ReturnType<typeof timeline>) =>
   steps.find(({ step: one }) => one === name);
 
@@ -36,13 +37,13 @@ describe("the timeline of an event", () => {
   });
 
   it("shows outcome and version of the latest event of its subject", () => {
-    expect(step("judged", timeline(connected, processedBy(connected)))).toEqual({
-      step: "judged",
+    expect(step("processed", timeline(connected, processedBy(connected)))).toEqual({
+      step: "processed",
       done: true,
       detail: "applied, which made version 1 of account/a",
     });
     const overtaken = step(
-      "judged",
+      "processed",
       timeline(connected, processedBy(connected, event("other", "account.updated"))),
     );
     expect(overtaken).toMatchObject({
@@ -60,7 +61,7 @@ describe("the timeline of an event", () => {
   it("is unknown once its subject has processed twenty others", () => {
     const others = Array.from({ length: 20 }, (_, index) => event(`other-${index}`, "account.updated"));
     const steps = timeline(connected, processedBy(connected, ...others));
-    expect(step("judged", steps)).not.toHaveProperty("done");
+    expect(step("processed", steps)).not.toHaveProperty("done");
     expect(step("published", steps)).not.toHaveProperty("done");
   });
 
@@ -73,7 +74,7 @@ describe("the timeline of an event", () => {
       done: false,
       detail: "to all",
     });
-    const unwanted = eventTimeline({ event: connected, receipts: 1 }, undefined, processedBy(connected), {
+    const unwanted = eventTimeline({ event: connected, receipts: receiptsOf() }, undefined, processedBy(connected), {
       subscribers: [{ name: "users", types: ["user.*"] }],
       letters: [],
     });

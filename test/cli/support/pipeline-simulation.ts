@@ -4,21 +4,18 @@ import type { KnownRecords } from "../../../cli/records/known-records.ts";
 import { repair } from "../../../cli/recovery/repair.ts";
 import { failureOf } from "../../../domain/core/failures.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
+import type { Receipts } from "../../../domain/event/receipts.ts";
 import { nameOf, ownerOf, type Subject } from "../../../domain/event/subjects.ts";
-import {
-  type DocumentRecord,
-  fetched,
-  requestFetch,
-  requestFetchFor,
-} from "../../../domain/fetch/document.ts";
-import { type DataName, nameOfData } from "../../../domain/fetch/document-name.ts";
-import type { Task } from "../../../domain/fetch/tasks.ts";
+import { asOfOf, isVoid, messageDigest } from "../../../domain/fetch/coverage.ts";
+import { type Document, documentAfter } from "../../../domain/fetch/document.ts";
+import { nameOfData } from "../../../domain/fetch/document-name.ts";
+import { type DocumentTask, documentTask, type FetchTask } from "../../../domain/fetch/task.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
 import type { Period } from "../../../domain/recovery/repair.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
-import { eventChange } from "../../domain/samples.ts";
+import { receiptsOf } from "../../domain/samples.ts";
 
 /** What the provider would say of an account. */
 export type Truth = { connected: boolean; deleted: boolean };
@@ -28,9 +25,9 @@ export type Truth = { connected: boolean; deleted: boolean };
  * the stream get lost as `isLost` says.
  */
 export class PipelineSimulation {
-  readonly events = new Map<string, { event: IncomeEvent; receipts: number }>();
+  readonly events = new Map<string, { event: IncomeEvent; receipts: Receipts }>();
   readonly states = new Map<string, State>();
-  readonly documents = new Map<string, DocumentRecord>();
+  readonly documents = new Map<string, Document>();
   readonly links = new Set<string>();
   readonly messages: Message[] = [];
   readonly started = new Set<string>();
@@ -41,7 +38,7 @@ export class PipelineSimulation {
   readonly meanwhile: (() => void)[] = [];
   lost = 0;
   readonly #stream: Change[] = [];
-  readonly #tasks: Task[] = [];
+  readonly #tasks: FetchTask[] = [];
   #isLost: () => boolean;
   #seconds = 0;
 
@@ -50,10 +47,12 @@ export class PipelineSimulation {
   }
 
   receive(received: IncomeEvent): void {
-    const { event, receipts: before } = this.events.get(received.id) ?? { event: received, receipts: 0 };
-    const receipts = before + 1;
+    const { event, receipts: before } = this.events.get(received.id) ?? { event: received, receipts: undefined };
+    const since = this.#tick();
+    const count = (before?.count ?? 0) + 1;
+    const receipts = { ...receiptsOf(count), firstAt: before?.firstAt ?? since, since };
     this.events.set(event.id, { event, receipts });
-    this.#write(eventChange(event, receipts));
+    this.#write({ of: "event", event, receipts, countBefore: count - 1 });
   }
 
   /** Until nothing is left to do. */
@@ -72,19 +71,11 @@ export class PipelineSimulation {
 
   /** As the relay does: `functions/relay/relay.ts`. */
   relay(change: Change): void {
-    for (const consequence of consequencesOf(change, "urn:test")) {
+    for (const consequence of consequencesOf(change, { source: "urn:test", readByRange: [] })) {
       switch (consequence.do) {
         case "applyEvent": {
           const { subject, event, receipts } = consequence;
           this.#reviseState(subject, (known) => applyEvent(known, event, receipts));
-          break;
-        }
-        case "requestFetch": {
-          const { subject, endpoint, event, receipts } = consequence;
-          const name = { endpoint };
-          this.#reviseDataSet(subject, name, (known) =>
-            requestFetch(known, subject, name, { event, receipts }),
-          );
           break;
         }
         case "link":
@@ -105,7 +96,7 @@ export class PipelineSimulation {
     await repair(
       {
         pages: this.#pages(),
-        versionedRecords: this.records(),
+        records: this.records(),
         relay: async (changes) => {
           for (const change of changes) this.relay(structuredClone(change));
           return [];
@@ -140,11 +131,11 @@ export class PipelineSimulation {
       })),
       ...[...this.events.values()].map((stored) => ({
         key: eventKey(ownerOf(stored.event), stored.event.id),
-        change: eventChange(stored.event, stored.receipts, 0),
+        change: { of: "event", ...stored, countBefore: 0 } as const,
       })),
       ...[...this.documents.values()].map((after) => ({
         key: documentKey(after.subject, after),
-        change: { of: "data", before: undefined, after } as const,
+        change: { of: "document", before: undefined, after } as const,
       })),
     ];
     return items.toSorted(({ key: one }, { key: other }) => (isBehind(one, other) ? 1 : -1));
@@ -176,31 +167,23 @@ export class PipelineSimulation {
     this.#write({ of: "state", before, after });
   }
 
-  #reviseDataSet(
-    subject: Subject,
-    name: DataName,
-    change: (known: DocumentRecord | undefined) => DocumentRecord | undefined,
-  ): void {
-    const key = `${nameOf(subject)}/${nameOfData(name, "/")}`;
-    const before = this.documents.get(key);
-    const after = change(before);
-    if (after === undefined) return;
-    this.documents.set(key, after);
-    this.#write({ of: "data", before, after });
+  /** More than clocks may be apart passes between any two things that happen. In milliseconds since 1970. */
+  #tick(): number {
+    this.#seconds += 10;
+    return Date.UTC(2026, 2, 1, 13, 0, this.#seconds);
   }
 
-  #perform(task: Task): void {
-    this.#seconds += 1;
-    const at = new Date(Date.UTC(2026, 2, 1, 13, 0, this.#seconds));
+  #perform(task: FetchTask): void {
+    const at = new Date(this.#tick());
     const { subject } = task;
     switch (task.task) {
-      case "start":
+      case "startFetch": {
         this.started.add(nameOf(subject));
-        this.#reviseDataSet(subject, { endpoint: "income" }, (known) =>
-          requestFetchFor(known, subject, { endpoint: "income" }, { key: `start.${task.version}` }),
-        );
+        const cause = { cause: `start.${task.version}` };
+        this.#tasks.push(documentTask(subject, { endpoint: "income" }, at.getTime(), cause));
         return;
-      case "ask": {
+      }
+      case "fetchState": {
         if (this.states.get(nameOf(subject))?.version !== task.version) return;
         const { connected, deleted } = this.truths.get(subject.id) ?? { connected: false, deleted: false };
         const answer = deleted ? ({ found: false } as const) : ({ found: true, connected } as const);
@@ -212,17 +195,24 @@ export class PipelineSimulation {
         }
         return;
       }
-      case "read": {
-        const key = `${nameOf(subject)}/${nameOfData(task, "/")}`;
-        const known = this.documents.get(key);
-        if (known === undefined || task.wanted <= known.done) return;
-        this.#reviseDataSet(subject, task, (current) =>
-          current === undefined ? undefined : fetched(current, known.wanted, this.contents.get(key), { at }),
-        );
-        return;
-      }
-      case "check":
+      case "fetchDocument":
+        return this.#read(task, at.getTime());
+      case "verifyStart":
     }
+  }
+
+  /** As the fetcher does: `functions/fetch/fetch-document.ts`. */
+  #read(task: DocumentTask, now: number): void {
+    const key = `${nameOf(task.subject)}/${nameOfData(task, "/")}`;
+    const before = this.documents.get(key);
+    const messageId = task.cause;
+    if (isVoid({ messageId, since: task.since }, before, now)) return;
+    const content = this.contents.get(key);
+    const call = { asOf: asOfOf(before?.asOf, now), by: [messageDigest(messageId)], task };
+    const found = content === undefined ? undefined : { digest: content, size: content.length };
+    const after = documentAfter(before, call, found);
+    this.documents.set(key, after);
+    if (after.news) this.#write({ of: "document", before, after });
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { fetchStateTask, writeTask } from "../../../domain/fetch/tasks.ts";
+import { stateTask, writeTask } from "../../../domain/fetch/task.ts";
 import type { CanaryDriver, Provocations } from "./canary-driver.ts";
 
 /** How the codes of receivers, stores, the relay and fetch come to be logged, in order. */
@@ -91,7 +91,7 @@ export function webhookProvocations({
     RELAYED: () => send("accounts", account("update_account")),
     TASK_DONE: () => send("endpoints", endpoint()),
     TASK_VOID: () =>
-      enqueue("FetchQueueUrl", writeTask(fetchStateTask({ kind: "account", id: randomUUID() }, 7))),
+      enqueue("FetchQueueUrl", writeTask(stateTask("fetchState", { kind: "account", id: randomUUID() }, 7, {}))),
     START_UNANSWERED: () => send("accounts", account("connect_account", { connected: true })),
     TASK_POSTPONED: async () => {
       for (const answer of [
