@@ -1,10 +1,10 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { linkTable } from "../../adapters/dynamodb/links.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { findErased } from "../../adapters/erasure/tombstones.ts";
-import { linkTable } from "../../adapters/s3/links.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { parseJson, textOf } from "../../domain/core/parse.ts";
 import { parseReadByRange } from "../../domain/fetch/provider-settings.ts";

@@ -1,7 +1,7 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
 import { partitionOf } from "../../adapters/dynamodb/keys.ts";
+import type { Link } from "../../adapters/dynamodb/links.ts";
 import type { RecordName, Revise, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
-import type { Link } from "../../adapters/s3/links.ts";
 import type { StreamRecord } from "../../adapters/streams/change-stream.ts";
 import { type Failure, FailureError, failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";

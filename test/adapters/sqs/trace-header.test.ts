@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { expect, it, vi } from "vitest";
-import { linkTable } from "../../../adapters/s3/links.ts";
+import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 
 const trace = "Root=1-5e6722a7-cc2ae14db7ae98d0da47aeab;Parent=53995c3f42cd8ad8;Sampled=1";

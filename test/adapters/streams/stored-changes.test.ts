@@ -3,8 +3,8 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
+import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
-import { linkTable } from "../../../adapters/s3/links.ts";
 import {
   type StoredChanges,
   type StoredPage,

@@ -1,13 +1,13 @@
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { contentStore } from "../../../adapters/dynamodb/document-store.ts";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
+import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { erasableRecords } from "../../../adapters/erasure/erasable-records.ts";
 import { erasureLogWriter } from "../../../adapters/erasure/erasure-log.ts";
 import { keepReport } from "../../../adapters/erasure/erasure-report.ts";
 import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
 import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
-import { linkTable } from "../../../adapters/s3/links.ts";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts";

@@ -1,7 +1,7 @@
 import { type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { itemVersion } from "../dynamodb/items.ts";
-import { linkKey } from "../dynamodb/keys.ts";
+import { itemVersion } from "./items.ts";
+import { linkKey } from "./keys.ts";
 
 /** Joins an account to its user; the same link may be written again. */
 export type Link = (userId: string, accountId: string) => Promise<void>;
