@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   BatchExecuteStatementCommand,
   type BatchStatementErrorCodeEnum,
@@ -6,7 +7,7 @@ import {
   type DynamoDBClient,
 } from "@aws-sdk/client-dynamodb";
 import { convertToAttr } from "@aws-sdk/util-dynamodb";
-import { batchesOf } from "../../domain/core/batches.ts";
+import { batchesOf, roundsOf } from "../../domain/core/batches.ts";
 import { permanent, retryable } from "../../domain/core/failures.ts";
 import type { Fields } from "../../domain/core/parse.ts";
 import type { Key } from "./keys.ts";
@@ -38,12 +39,18 @@ export type Write =
 export type WriteItem = (write: Write) => Promise<"written" | "conflict">;
 
 /** Waits before an attempt that follows so many others. */
-export type BackOff = (attempts: number) => Promise<void>;
+type BackOff = (attempts: number) => Promise<void>;
 
 /** DynamoDB: statements of a request. So many items of 400 KB, base64 included, stay below the 16 MB of a batch of writes. */
 const maxStatements = 25;
 /** So often a statement is sent that DynamoDB asks to repeat; the SDK repeats requests by itself. */
 const maxAttempts = 4;
+const firstPauseInMs = 100;
+
+/** At random up to a ceiling that doubles with each attempt: short beside the time that an invocation has. */
+const backOffAtRandom: BackOff = async (attempts) => {
+  await sleep(Math.random() * firstPauseInMs * 2 ** (attempts - 1));
+};
 
 type ErrorCode = BatchStatementErrorCodeEnum | undefined;
 const conflicts: readonly ErrorCode[] = ["DuplicateItem", "ConditionalCheckFailed"];
@@ -63,7 +70,11 @@ type Pending = {
 };
 
 /** Those who write at the same time share one request, and its failure; what becomes of a statement is its writer's own. */
-export function sharedWrites(client: DynamoDBClient, tableName: string, backOff: BackOff): WriteItem {
+export function sharedWrites(
+  client: DynamoDBClient,
+  tableName: string,
+  backOff: BackOff = backOffAtRandom,
+): WriteItem {
   const requests = new StatementRequests(client, backOff);
   let open: Pending[] | undefined;
   const openBatch = (): Pending[] => {
@@ -94,7 +105,7 @@ class StatementRequests {
 
   /** DynamoDB refuses a request that names a key twice: what is written to one key follows in order. */
   async sendAll(writes: readonly Pending[]): Promise<void> {
-    for (const round of roundsOf(writes)) {
+    for (const round of roundsOf(writes, ({ key }) => key)) {
       const batches = batchesOf(round, { maxItems: maxStatements });
       await Promise.all(batches.map((batch) => this.#send(batch)));
     }
@@ -138,18 +149,6 @@ function settle({ resolve, reject }: Pending, response: BatchStatementResponse |
   else if (code === "ValidationError") reject(permanent(`DynamoDB: ${code}`));
   else reject(retryable(`DynamoDB: ${code ?? "unknown"}`));
   return true;
-}
-
-function roundsOf(writes: readonly Pending[]): readonly (readonly Pending[])[] {
-  const rounds: Pending[][] = [];
-  const before = new Map<string, number>();
-  for (const pending of writes) {
-    const round = before.get(pending.key) ?? 0;
-    before.set(pending.key, round + 1);
-    rounds[round] ??= [];
-    rounds[round].push(pending);
-  }
-  return rounds;
 }
 
 function statementOf(tableName: string, write: Write): BatchStatementRequest {

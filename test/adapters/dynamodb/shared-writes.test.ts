@@ -1,7 +1,11 @@
 import { randomUUID } from "node:crypto";
+import {
+  failStatements,
+  type StatementError,
+} from "@income-events/local-stack/gateway/tables/statement-faults.ts";
+import { batchAction, batchEntries } from "@income-events/local-stack/gateway/tables/statements.ts";
 import type { Call, Outcome } from "@income-events/local-stack/gateway/types.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { z } from "zod";
 import { sharedWrites, type Write, type WriteItem } from "../../../adapters/dynamodb/shared-writes.ts";
 import {
   describeOnEachTable,
@@ -9,10 +13,6 @@ import {
   type TestSystem,
   type TestTable,
 } from "../../support/engines.ts";
-
-const batchSchema = z.object({ Statements: z.array(z.looseObject({ Parameters: z.array(z.unknown()) })) });
-const answerSchema = z.object({ Responses: z.array(z.unknown()) });
-const action = "dynamodb:BatchExecuteStatement";
 
 await describeOnEachTable("shared writes", (tables) => {
   let system: TestSystem;
@@ -48,8 +48,8 @@ await describeOnEachTable("shared writes", (tables) => {
     const sizes: number[] = [];
     onTestFinished(
       system.intercept(async (call, phase) => {
-        if (call.action !== action || phase !== "before") return undefined;
-        sizes.push(batchSchema.parse(JSON.parse(call.body.toString())).Statements.length);
+        if (call.action !== batchAction || phase !== "before") return undefined;
+        sizes.push(batchEntries(call.body).length);
         return decide(call, sizes.length);
       }),
     );
@@ -57,19 +57,9 @@ await describeOnEachTable("shared writes", (tables) => {
   };
 
   /** Answers an error for the statement on a key, and lets the others through. */
-  const failing = (pk: string, Code: string, { body }: Call): Outcome => {
-    const { Statements } = batchSchema.parse(JSON.parse(body.toString()));
-    const place = Statements.findIndex(({ Parameters }) => JSON.stringify(Parameters).includes(pk));
-    if (place < 0) return undefined;
-    const others = Statements.filter((_, index) => index !== place);
-    return {
-      times: others.length === 0 ? 0 : 1,
-      body: JSON.stringify({ Statements: others }),
-      answer: (text) => {
-        const { Responses } = answerSchema.catch({ Responses: [] }).parse(JSON.parse(text));
-        return JSON.stringify({ Responses: Responses.toSpliced(place, 0, { Error: { Code } }) });
-      },
-    };
+  const failing = (pk: string, code: StatementError["code"], { body }: Call): Outcome => {
+    const place = batchEntries(body).findIndex((entry) => JSON.stringify(entry).includes(pk));
+    return place < 0 ? undefined : failStatements(body, new Map([[place, { code, message: "injected" }]]));
   };
 
   test("those who write at the same time share requests of at most 25 statements", async () => {
@@ -128,7 +118,7 @@ await describeOnEachTable("shared writes", (tables) => {
     expect(await table.item(pk, "S")).toMatchObject({ map: { value: 3 } });
   });
 
-  test.each([
+  test.each<StatementError["code"]>([
     "InternalServerError",
     "ProvisionedThroughputExceeded",
     "RequestLimitExceeded",
@@ -155,7 +145,7 @@ await describeOnEachTable("shared writes", (tables) => {
     expect(await table.item(pk, "S")).toBeUndefined();
   });
 
-  test.each([
+  test.each<[StatementError["code"], string]>([
     ["AccessDenied", "retryable"],
     ["ResourceNotFound", "retryable"],
     ["ItemCollectionSizeLimitExceeded", "retryable"],
@@ -191,7 +181,7 @@ await describeOnEachTable("shared writes", (tables) => {
   });
 
   test("a request that fails is the failure of each of its writers", async () => {
-    const working = system.fail(action);
+    const working = system.fail(batchAction);
     const write = writer();
     const outcomes = await Promise.allSettled([write(insert(randomUUID())), write(insert(randomUUID()))]);
     working();

@@ -1,15 +1,11 @@
+import type { BatchStatementErrorCodeEnum } from "@aws-sdk/client-dynamodb";
 import { asObject, parseJsonObject } from "../operation.ts";
 import type { Detour } from "../types.ts";
 import { batchEntries } from "./statements.ts";
 
 /** Why one statement of a batch failed. Source: DynamoDB API reference, "BatchStatementError". */
 export type StatementError = {
-  readonly code:
-    | "ThrottlingError"
-    | "ProvisionedThroughputExceeded"
-    | "RequestLimitExceeded"
-    | "TransactionConflict"
-    | "InternalServerError";
+  readonly code: BatchStatementErrorCodeEnum;
   readonly message: string;
 };
 
