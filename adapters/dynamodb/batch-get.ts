@@ -11,21 +11,27 @@ const maxKeys = 100;
 /** What DynamoDB left out of an answer is asked for again so often. */
 const maxAttempts = 4;
 
+export type GetOptions = {
+  /** Those that are wanted; absent: all. */
+  readonly attributes?: readonly string[];
+  /** Half as dear, and what was written within the last second may be missing. */
+  readonly isEventual?: boolean;
+};
+
 /**
- * Reads items consistently, in as few requests as the limits allow. Those that are not there are not in the answer.
+ * Reads items, in as few requests as the limits allow. Those that are not there are not in the answer.
  * @param keys each once: DynamoDB refuses a request that names one twice
- * @param attribute the only one that is wanted; absent: all
  * @throws retryable failure where DynamoDB does not answer for all: what is there must not be guessed
  */
 export async function batchGet(
   client: DynamoDBClient,
   tableName: string,
   keys: readonly Key[],
-  attribute?: string,
+  options: GetOptions = {},
 ): Promise<readonly Item[]> {
   const found: Item[] = [];
   for (const batch of batchesOf(keys, { maxItems: maxKeys })) {
-    found.push(...(await readSome(client, tableName, batch, attribute)));
+    found.push(...(await readSome(client, tableName, batch, options)));
   }
   return found;
 }
@@ -34,14 +40,14 @@ async function readSome(
   client: DynamoDBClient,
   tableName: string,
   keys: readonly Key[],
-  attribute?: string,
+  { attributes, isEventual = false }: GetOptions,
 ): Promise<readonly Item[]> {
   const found: Item[] = [];
   let left = keys.map(({ pk, sk }) => marshall({ pk, sk }));
   for (let tries = 0; left.length > 0; tries += 1) {
     if (tries === maxAttempts) throw retryable("DynamoDB does not answer for every item", 1);
-    const projection = attribute === undefined ? {} : { ProjectionExpression: attribute };
-    const request = { Keys: left, ConsistentRead: true, ...projection };
+    const projection = attributes === undefined ? {} : { ProjectionExpression: attributes.join(", ") };
+    const request = { Keys: left, ConsistentRead: !isEventual, ...projection };
     const { Responses = {}, UnprocessedKeys = {} } = await client.send(
       new BatchGetItemCommand({ RequestItems: { [tableName]: request } }),
     );

@@ -1,66 +1,134 @@
-import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import { marshall } from "@aws-sdk/util-dynamodb";
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type Failure, failureOf, retryable } from "../../domain/core/failures.ts";
 import type { Body } from "../../domain/event/envelope.ts";
 import { type IncomeEvent, isUnordered } from "../../domain/event/events.ts";
+import {
+  countReceipts,
+  type EventMessage,
+  firstReceipts,
+  type MergedReceipt,
+  mergeReceipts,
+  parseReceipts,
+  type Receipts,
+} from "../../domain/event/receipts.ts";
 import { ownerOf } from "../../domain/event/subjects.ts";
 import { itemVersion } from "./items.ts";
-import { eventKey } from "./keys.ts";
+import { eventKey, type Key } from "./keys.ts";
+import { type ReadKey, sharedReads } from "./shared-reads.ts";
+import { sharedWrites, type WriteItem } from "./shared-writes.ts";
 
-/** One receipt of an event, with the body that it came from (credentials dropped). */
-export type Receipt = { readonly event: IncomeEvent; readonly body: Body };
-export type RecordReceipt = (receipt: Receipt) => Promise<"first" | "again">;
+/** One receipt of an event, with the body that it came from (credentials dropped), and the message that carried it. */
+export type Receipt = { readonly event: IncomeEvent; readonly body: Body; readonly message: EventMessage };
+
+/** Records a batch of receipts: for each, in order, whether it was the event's first, or why it is not stored. */
+export type RecordReceipts = (
+  receipts: readonly Receipt[],
+) => Promise<readonly ("first" | "again" | Failure)[]>;
+
+type Merged = MergedReceipt<Receipt>;
 
 const secondsPerDay = 86_400;
+/** Who count receipts of one event at the same time are few: equal ones of a batch are merged. */
+const maxAttempts = 8;
 
-// The first receipt inserts, later ones only count: no claim, no lease, no second write, no exception.
-const upsert = [
-  "SET #event = if_not_exists(#event, :event)",
-  "#body = if_not_exists(#body, :body)",
-  "#weak = if_not_exists(#weak, :weak)",
-  "#expires = if_not_exists(#expires, :expires)",
-  "#version = if_not_exists(#version, :version) ADD #receipts :one",
-].join(", ");
-const names = {
-  "#event": "event",
-  "#body": "body",
-  "#weak": "weak",
-  "#expires": "expiresAt",
-  "#version": "schemaVersion",
-  "#receipts": "receipts",
-};
-
-/**
- * Records receipts of events with one write each (see docs/adr/0001). `weak` stands outside of the event for
- * the relay's filter; `expiresAt` is the time to live in epoch seconds.
- */
 export function eventTable(
   client: DynamoDBClient,
   tableName: string,
   retentionInDays: number,
-): RecordReceipt {
-  return async ({ event, body }) => {
-    const receivedAt = Math.floor(Date.parse(event.receivedAt) / 1000);
-    const { Attributes } = await client.send(
-      new UpdateItemCommand({
-        TableName: tableName,
-        Key: marshall(eventKey(ownerOf(event), event.id)),
-        UpdateExpression: upsert,
-        ExpressionAttributeNames: names,
-        ExpressionAttributeValues: marshall(
-          {
-            ":event": event,
-            ":body": body,
-            ":weak": isUnordered(event),
-            ":expires": receivedAt + Math.round(retentionInDays * secondsPerDay),
-            ":version": itemVersion,
-            ":one": 1,
-          },
-          { removeUndefinedValues: true },
-        ),
-        // The old values are empty on the first receipt, and cost nothing.
-        ReturnValues: "UPDATED_OLD",
-      }),
-    );
-    return Attributes?.receipts === undefined ? "first" : "again";
+): RecordReceipts {
+  const attributes = ["pk", "sk", "schemaVersion", "receipts"];
+  const ports = {
+    write: sharedWrites(client, tableName),
+    look: sharedReads(client, tableName, { attributes, isEventual: true }),
+    lookAgain: sharedReads(client, tableName, { attributes }),
   };
+  return receiptRecorder(ports, retentionInDays);
+}
+
+export type EventPorts = {
+  readonly write: WriteItem;
+  /** May miss what was written lately. */
+  readonly look: ReadKey;
+  readonly lookAgain: ReadKey;
+};
+
+/**
+ * Records receipts of events, each with one write that counts (see docs/adr/0059): an insert, which a known event
+ * refuses, or, where the same bytes may be a true repeat, a look at what is known and a count of it. `expiresAt` is the
+ * time to live in epoch seconds.
+ */
+export function receiptRecorder(
+  { write, look, lookAgain }: EventPorts,
+  retentionInDays: number,
+): RecordReceipts {
+  const insert = ({ receipt: { event, body }, messages }: Merged) => {
+    const receivedAt = Math.floor(Date.parse(event.receivedAt) / 1000);
+    return write({
+      kind: "insert",
+      key: keyOf(event),
+      attributes: {
+        event,
+        body,
+        receipts: firstReceipts(event, { messages }),
+        expiresAt: receivedAt + Math.round(retentionInDays * secondsPerDay),
+        schemaVersion: itemVersion,
+      },
+    });
+  };
+
+  const recordUnordered = async (merged: Merged): Promise<"first" | "again"> => {
+    const key = keyOf(merged.receipt.event);
+    let known = await receiptsOf(look, key);
+    for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
+      if (known === undefined) {
+        if ((await insert(merged)) === "written") return "first";
+      } else {
+        const next = countReceipts(known, merged);
+        if (next === undefined || (await count(write, key, known, next)) === "written") return "again";
+      }
+      // Another was faster, or the look was too early.
+      known = await receiptsOf(lookAgain, key);
+    }
+    throw retryable("event contended", 1);
+  };
+
+  const record = async (merged: Merged): Promise<"first" | "again"> => {
+    if (isUnordered(merged.receipt.event)) return recordUnordered(merged);
+    return (await insert(merged)) === "written" ? "first" : "again";
+  };
+
+  return async (receipts) => {
+    const outcomes = new Map<string, "first" | "again" | Failure>();
+    const recordAll = mergeReceipts(receipts, (receipt) => receipt).map(async (merged) => {
+      const outcome = await record(merged).catch(failureOf);
+      for (const [index, { id }] of merged.messages.entries()) {
+        outcomes.set(id, outcome === "first" && index > 0 ? "again" : outcome);
+      }
+    });
+    await Promise.all(recordAll);
+    return receipts.map(({ message }) => outcomes.get(message.id) ?? failureOf(undefined));
+  };
+}
+
+function keyOf(event: IncomeEvent): Key {
+  return eventKey(ownerOf(event), event.id);
+}
+
+async function receiptsOf(read: ReadKey, key: Key): Promise<Receipts | undefined> {
+  const item = await read(key);
+  return item && parseReceipts(item.receipts);
+}
+
+/** Writes over what was read, and over nothing else: `last` tells apart an event that was erased and came anew. */
+function count(write: WriteItem, key: Key, known: Receipts, next: Receipts) {
+  return write({
+    kind: "update",
+    key,
+    attribute: "receipts",
+    value: next,
+    where: [
+      { path: ["receipts", "count"], is: "=", value: known.count },
+      { path: ["receipts", "last"], is: "=", value: known.last },
+    ],
+  });
 }

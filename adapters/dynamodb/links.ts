@@ -1,14 +1,13 @@
-import { type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { marshall } from "@aws-sdk/util-dynamodb";
 import { itemVersion } from "./items.ts";
 import { linkKey } from "./keys.ts";
+import type { WriteItem } from "./shared-writes.ts";
 
 /** Joins an account to its user; the same link may be written again. */
 export type Link = (userId: string, accountId: string) => Promise<void>;
 
-export function linkTable(client: DynamoDBClient, tableName: string): Link {
+export function linkTable(write: WriteItem): Link {
   return async (userId, accountId) => {
-    const item = { ...linkKey(userId, accountId), schemaVersion: itemVersion };
-    await client.send(new PutItemCommand({ TableName: tableName, Item: marshall(item) }));
+    const attributes = { schemaVersion: itemVersion };
+    await write({ kind: "insert", key: linkKey(userId, accountId), attributes });
   };
 }

@@ -9,6 +9,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Fields, numberOf } from "../../domain/core/parse.ts";
 import { type Body, parseBody } from "../../domain/event/envelope.ts";
 import { type IncomeEvent, parseEvent } from "../../domain/event/events.ts";
+import { parseReceipts } from "../../domain/event/receipts.ts";
 import { ownerOf, type Subject } from "../../domain/event/subjects.ts";
 import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
 import { itemVersion, readItem } from "./items.ts";
@@ -85,5 +86,5 @@ export function storedEvents(client: DynamoDBClient, TableName: string): StoredE
 /** @throws a retryable failure where a later release wrote it */
 function readStoredEvent(item: Fields): StoredEvent {
   checkSchemaVersion(item.schemaVersion, itemVersion);
-  return { event: parseEvent(item.event), receipts: numberOf(item, "receipts") };
+  return { event: parseEvent(item.event), receipts: parseReceipts(item.receipts).count };
 }

@@ -1,4 +1,4 @@
-import { type DynamoDBClient, PutItemCommand, paginateQuery } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { retryable } from "../../domain/core/failures.ts";
 import type { Fields } from "../../domain/core/parse.ts";
@@ -6,10 +6,10 @@ import type { Subject } from "../../domain/event/subjects.ts";
 import { type DocumentRecord, parseDocumentRecord } from "../../domain/fetch/document.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
 import { parseState, type State } from "../../domain/state/state.ts";
-import { isWritten } from "./conditional-write.ts";
 import { itemVersion, readItem } from "./items.ts";
 import { documentKey, documentsOf, type Key, stateKey } from "./keys.ts";
 import { nameOf, sharedReads } from "./shared-reads.ts";
+import { sharedWrites } from "./shared-writes.ts";
 
 /** Gives the next version of what is known, or undefined where nothing changes. */
 export type Change<T> = (known: T | undefined) => T | undefined;
@@ -52,27 +52,22 @@ type Kind<T> = { readonly attribute: string; readonly parse: (value: unknown) =>
 const states: Kind<State> = { attribute: "state", parse: parseState };
 const documents: Kind<DocumentRecord> = { attribute: "data", parse: parseDocumentRecord };
 
-const isAbsent = { ConditionExpression: "attribute_not_exists(pk)" };
-const isStill = (version: number) => ({
-  ConditionExpression: "#version = :before",
-  ExpressionAttributeNames: { "#version": "version" },
-  ExpressionAttributeValues: marshall({ ":before": version }),
-});
-
-export function versionedRecords(client: DynamoDBClient, tableName: string): VersionedRecords {
+/** @param write shares requests with others who write; absent: with nobody but the records themselves */
+export function versionedRecords(
+  client: DynamoDBClient,
+  tableName: string,
+  write = sharedWrites(client, tableName),
+): VersionedRecords {
   const read = sharedReads(client, tableName);
 
   const save = async (key: Key, attribute: string, next: { version: number }): Promise<boolean> => {
-    const item = { ...key, schemaVersion: itemVersion, version: next.version, [attribute]: next };
-    return isWritten(
-      client.send(
-        new PutItemCommand({
-          TableName: tableName,
-          Item: marshall(item, { removeUndefinedValues: true }),
-          ...(next.version === 1 ? isAbsent : isStill(next.version - 1)),
-        }),
-      ),
+    const isStill = { path: [attribute, "version"], is: "=", value: next.version - 1 } as const;
+    const outcome = await write(
+      next.version === 1
+        ? { kind: "insert", key, attributes: { schemaVersion: itemVersion, [attribute]: next } }
+        : { kind: "update", key, attribute, value: next, where: [isStill] },
     );
+    return outcome === "written";
   };
 
   /** @param ahead what was read ahead, by key; it is kept as it is written */

@@ -26,7 +26,7 @@ export function findErased(client: DynamoDBClient, tableName: string, digestOf: 
     for (const subject of subjects) names.set(tombstoneKey(await digestOf(subject)).pk, nameOf(subject));
     const keys = [...names.keys()].map((pk) => ({ ...tombstoneKey(""), pk }));
     // Who is erased must not be guessed: where DynamoDB does not answer for all, this throws.
-    const found = await batchGet(client, tableName, keys, "pk");
+    const found = await batchGet(client, tableName, keys, { attributes: ["pk"] });
     return new Set(found.flatMap((item) => names.get(textOf(unmarshall(item), "pk")) ?? []));
   };
 }

@@ -1,8 +1,9 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent } from "../../domain/core/failures.ts";
-import { type Fields, numberOf, textOf } from "../../domain/core/parse.ts";
-import { isUnordered, parseEvent } from "../../domain/event/events.ts";
+import { type Fields, textOf } from "../../domain/core/parse.ts";
+import { parseEvent } from "../../domain/event/events.ts";
+import { parseReceipts } from "../../domain/event/receipts.ts";
 import { ownerOf } from "../../domain/event/subjects.ts";
 import { parseDocumentRecord } from "../../domain/fetch/document.ts";
 import type { Change } from "../../domain/state/change.ts";
@@ -40,7 +41,12 @@ export function readChange(record: StreamRecord): Change {
 export function changeOf(before: Fields | undefined, after: Fields): Change {
   const sortKey = textOf(after, "sk");
   if (sortKey.startsWith("EVENT#")) {
-    return { of: "event", event: parseEvent(after.event), receipts: numberOf(after, "receipts") };
+    return {
+      of: "event",
+      event: parseEvent(after.event),
+      receipts: parseReceipts(after.receipts),
+      countBefore: before === undefined ? 0 : parseReceipts(before.receipts).count,
+    };
   }
   if (sortKey === "STATE") {
     return { of: "state", before: before && parseState(before.state), after: parseState(after.state) };
@@ -76,11 +82,10 @@ export function writeChange(change: Change, sequenceNumber: string): StreamRecor
 function imagesOf(change: Change): readonly [before: Fields | undefined, after: Fields] {
   switch (change.of) {
     case "event": {
-      const { event, receipts } = change;
-      return [
-        undefined,
-        { ...eventKey(ownerOf(event), event.id), event, receipts, weak: isUnordered(event) },
-      ];
+      const { event, receipts, countBefore } = change;
+      const item = { ...eventKey(ownerOf(event), event.id), event };
+      const before = { ...item, receipts: { ...receipts, count: countBefore } };
+      return [countBefore === 0 ? undefined : before, { ...item, receipts }];
     }
     case "state": {
       const { before, after } = change;

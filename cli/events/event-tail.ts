@@ -37,8 +37,10 @@ type HappeningFields = Omit<Happening, "at">;
 
 function describe(change: Change): HappeningFields | undefined {
   switch (change.of) {
-    case "event":
-      return ofEvent(change.receipts === 1 ? "received" : `received ${change.receipts} times`, change.event);
+    case "event": {
+      const { count } = change.receipts;
+      return ofEvent(count === 1 ? "received" : `received ${count} times`, change.event);
+    }
     case "state":
       return ofRecord(change.before?.version, change.after, nameOf(change.after.subject));
     case "data": {

@@ -1,5 +1,6 @@
 import { permanent } from "../core/failures.ts";
 import { type IncomeEvent, subjectKindOf } from "../event/events.ts";
+import { receiptsToProcess } from "../event/receipts.ts";
 import { type Subject, subjectOf } from "../event/subjects.ts";
 import type { DocumentRecord } from "../fetch/document.ts";
 import { fetchStateTask, readTask, startTask, type Task } from "../fetch/tasks.ts";
@@ -40,7 +41,9 @@ export type Consequence =
 export function consequencesOf(change: Change, source: string): readonly Consequence[] {
   switch (change.of) {
     case "event":
-      return [ofEvent(change.event, change.receipts)];
+      return receiptsToProcess(change.countBefore, change.receipts.count).map((receipt) =>
+        ofEvent(change.event, receipt),
+      );
     case "state":
       return ofState(change.before, change.after, source);
     case "data":

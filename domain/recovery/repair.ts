@@ -35,7 +35,7 @@ export function isWithin({ since, until }: Period, timestamp: string): boolean {
 
 /** The same bytes again count only where they can be a true repeat. */
 function isRepeated({ event, receipts }: ChangeOf<"event">): boolean {
-  return receipts > 1 && isUnordered(event);
+  return receipts.count > 1 && isUnordered(event);
 }
 
 /** What an event leads to, and what its latest repeat does. */
@@ -45,13 +45,21 @@ export function repairsOfEvent(
   period: Period,
 ): readonly Change[] {
   const { event, receipts } = stored;
+  const { count } = receipts;
   const isProcessed = (receipt: number) => processedReceiptsOf(known).includes(receiptKey(event, receipt));
   const first: readonly Change[] = isProcessed(1)
     ? replayedChanges(known, event)
-    : [{ of: "event", event, receipts: 1 }];
+    : [
+        {
+          of: "event",
+          event,
+          receipts: { ...receipts, count: 1, last: receipts.first, since: receipts.firstAt },
+          countBefore: 0,
+        },
+      ];
   return [
     ...(isWithin(period, event.receivedAt) ? first : []),
-    ...(isRepeated(stored) && !isProcessed(receipts) ? [stored] : []),
+    ...(isRepeated(stored) && !isProcessed(count) ? [{ ...stored, countBefore: count - 1 }] : []),
   ];
 }
 

@@ -2,6 +2,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { linkTable } from "../../adapters/dynamodb/links.ts";
+import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { findErased } from "../../adapters/erasure/tombstones.ts";
@@ -23,12 +24,13 @@ const subscribers = joinQueues(parseSubscribers(settings.subscribers), queues);
 
 const send = sqsSender(new SQSClient({}));
 const tableName = variable("TABLE_NAME");
+const write = sharedWrites(table, tableName);
 const digestOf = subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN"));
 
 const handle = sanitizeErrors(
   relay({
-    versionedRecords: versionedRecords(table, tableName),
-    link: linkTable(table, tableName),
+    versionedRecords: versionedRecords(table, tableName, write),
+    link: linkTable(write),
     findErased: findErased(table, tableName, digestOf),
     outbox: outbox(
       send,

@@ -15,24 +15,37 @@ export type Failed = { readonly record: SQSRecord; readonly failure: Failure };
  */
 export type HandleFailures = (failed: readonly Failed[]) => Promise<readonly boolean[]>;
 
-/**
- * Handles the messages of a batch side by side, each for itself: what fails is reported to SQS, which delivers it
- * again, and the rest of the batch is not.
- */
+/** Handles the messages of a batch side by side, each for itself. */
 export function sqsBatch(
   handle: (record: SQSRecord) => Promise<void>,
   handleFailures: HandleFailures,
 ): (event: SQSEvent) => Promise<SQSBatchResponse> {
-  const attempt = async (record: SQSRecord): Promise<readonly Failed[]> => {
+  const attempt = async (record: SQSRecord): Promise<Failure | undefined> => {
     try {
       await handle(record);
-      return [];
+      return undefined;
     } catch (error) {
-      return [{ record, failure: failureOf(error) }];
+      return failureOf(error);
     }
   };
+  return wholeSqsBatch((records) => Promise.all(records.map(attempt)), handleFailures);
+}
+
+/**
+ * Handles the messages of a batch together: what fails is reported to SQS, which delivers it again, and the rest of the
+ * batch is not.
+ * @param handle gives for each message, in order, what went wrong with it, if anything
+ */
+export function wholeSqsBatch(
+  handle: (records: readonly SQSRecord[]) => Promise<readonly (Failure | undefined)[]>,
+  handleFailures: HandleFailures,
+): (event: SQSEvent) => Promise<SQSBatchResponse> {
   return sanitizeErrors(async ({ Records }) => {
-    const failed = (await Promise.all(Records.map(attempt))).flat();
+    const failures = await handle(Records);
+    const failed = Records.flatMap((record, index): Failed[] => {
+      const failure = failures[index];
+      return failure === undefined ? [] : [{ record, failure }];
+    });
     const isSafe = failed.length === 0 ? [] : await handleFailures(failed);
     const left = failed.filter((_, index) => isSafe[index] !== true);
     return { batchItemFailures: left.map(({ record }) => ({ itemIdentifier: record.messageId })) };

@@ -1,18 +1,19 @@
 import middy from "@middy/core";
-import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { bodyText, type WebhookBody } from "../../adapters/aws/body-text.ts";
-import type { RecordReceipt } from "../../adapters/dynamodb/event-table.ts";
+import type { Receipt, RecordReceipts } from "../../adapters/dynamodb/event-table.ts";
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
+import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { parseJson } from "../../domain/core/parse.ts";
 import { readEnvelope } from "../../domain/event/envelope.ts";
 import { type KindMapping, mapPayload, type Search } from "../../domain/event/mapping.ts";
 import type { MappedHeaders } from "../../domain/event/mapping-source.ts";
-import type { Log } from "../runtime/log.ts";
-import { rejectPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
+import type { Log, LogCode } from "../runtime/log.ts";
+import { rejectPermanent, wholeSqsBatch } from "../runtime/sqs-batch.ts";
 
 export type ConsumerDependencies = {
-  readonly record: RecordReceipt;
+  readonly record: RecordReceipts;
   readonly overflow: OverflowBucket;
   readonly send: Send;
   readonly deadLetterQueueUrl: string;
@@ -21,22 +22,48 @@ export type ConsumerDependencies = {
   readonly log: Log;
 };
 
-/** Stores the events of one kind: each receipt is one write, and the same event again only counts. */
+/** Stores the events of one kind: each receipt is one write, and those of a batch are one request. */
 export function consumer(dependencies: ConsumerDependencies) {
   const { send, deadLetterQueueUrl, log } = dependencies;
   return middy<SQSEvent, SQSBatchResponse>({ timeoutEarlyInMillis: 0 }).handler(
-    sqsBatch(({ body }) => store(body, dependencies), rejectPermanent(send, deadLetterQueueUrl, log)),
+    wholeSqsBatch((records) => store(records, dependencies), rejectPermanent(send, deadLetterQueueUrl, log)),
   );
 }
 
-async function store(message: string, dependencies: ConsumerDependencies): Promise<void> {
-  const { record, log } = dependencies;
+/** What is wrong with a message keeps none of the others from being stored. */
+async function store(
+  records: readonly SQSRecord[],
+  dependencies: ConsumerDependencies,
+): Promise<readonly (Failure | undefined)[]> {
+  const read = await Promise.all(records.map((record) => readReceipt(record, dependencies).catch(failureOf)));
+  const receipts = read.filter(isReceipt);
+  const outcomes = receipts.length === 0 ? [] : await dependencies.record(receipts);
+  logReceipts(
+    "EVENT_STORED",
+    receipts.filter((_, index) => outcomes[index] === "first"),
+    dependencies.log,
+  );
+  logReceipts(
+    "EVENT_AGAIN",
+    receipts.filter((_, index) => outcomes[index] === "again"),
+    dependencies.log,
+  );
+  const outcomeOf = new Map(receipts.map((receipt, index) => [receipt, outcomes[index]]));
+  return read.map((each) => {
+    const outcome = isReceipt(each) ? outcomeOf.get(each) : each;
+    return outcome === "first" || outcome === "again" ? undefined : outcome;
+  });
+}
+
+async function readReceipt(
+  { body: message, messageId, attributes }: SQSRecord,
+  dependencies: ConsumerDependencies,
+): Promise<Receipt> {
   const { id, kind, receivedAt, headers, body } = readEnvelope(message);
   const isReconciled = body.as === "facts";
   const facts = isReconciled ? body.facts : await mapBody(body, headers, dependencies);
   const event = { ...facts, id, kind, receivedAt, ...(isReconciled ? { reconciled: true as const } : {}) };
-  const receipt = await record({ event, body });
-  log(receipt === "first" ? "EVENT_STORED" : "EVENT_AGAIN", { kind, correlationId: id });
+  return { event, body, message: { id: messageId, sentAt: Number(attributes.SentTimestamp) } };
 }
 
 async function mapBody(
@@ -45,4 +72,16 @@ async function mapBody(
   { overflow, mapping, search }: ConsumerDependencies,
 ) {
   return mapPayload(mapping, parseJson(await bodyText(body, overflow), "the body"), search, headers);
+}
+
+function isReceipt(value: Receipt | Failure): value is Receipt {
+  return "event" in value;
+}
+
+/** One line for the invocation, with the ids of all: a line for each event would cost more than its write. */
+function logReceipts(code: LogCode, receipts: readonly Receipt[], log: Log): void {
+  const [first] = receipts;
+  if (first === undefined) return;
+  const correlationIds = [...new Set(receipts.map(({ event }) => event.id))];
+  log(code, { kind: first.event.kind, count: receipts.length, correlationIds });
 }

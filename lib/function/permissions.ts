@@ -5,6 +5,9 @@ export function allow(actions: readonly string[], resources: readonly string[]):
   return new iam.PolicyStatement({ actions: [...actions], resources: [...resources] });
 }
 
+/** What a batch of PartiQL statements needs that inserts and updates items. */
+export const writeStatements = ["dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate"];
+
 /** What an event source mapping does with a queue on the function's behalf. */
 export const consumeQueue = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
 

@@ -62,8 +62,8 @@ export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
         {
           title: "Stored and again",
           left: [
-            named(sameMetric(stores, "EVENT_STORED"), "stored"),
-            named(sameMetric(stores, "EVENT_AGAIN"), "again"),
+            named(sameMetric(stores, "EVENT_STORED", { field: "count", name: "EventsStored" }), "stored"),
+            named(sameMetric(stores, "EVENT_AGAIN", { field: "count", name: "EventsAgain" }), "again"),
             named(sameMetric(stores, "MESSAGE_REJECTED"), "rejected as dead letters"),
           ],
         },

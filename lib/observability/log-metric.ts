@@ -45,9 +45,13 @@ export function metricOfLines(
   return filter.metric({ statistic: "Sum" });
 }
 
-/** One metric of a code that several functions log. */
-export function sameMetric(sources: readonly PipelineFunction[], code: string): cloudwatch.Metric {
-  const [metric] = sources.map((source) => metricOfLog(source, code));
+/** One metric of a code that several functions log, as `metricOfLog` has it. */
+export function sameMetric(
+  sources: readonly PipelineFunction[],
+  code: string,
+  sum?: Parameters<typeof metricOfLog>[2],
+): cloudwatch.Metric {
+  const [metric] = sources.map((source) => metricOfLog(source, code, sum));
   if (metric === undefined) throw new Error(`No function logs ${code}`);
   return metric;
 }

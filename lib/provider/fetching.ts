@@ -1,7 +1,7 @@
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import { allow, consumeQueue } from "../function/permissions.ts";
+import { allow, consumeQueue, writeStatements } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { maxReceiveCount, visibilityFor, WorkQueue } from "../receiving/work-queue.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -81,6 +81,7 @@ export class Fetching extends Construct {
             "dynamodb:PutItem",
             "dynamodb:Query",
             "dynamodb:UpdateItem",
+            ...writeStatements,
           ],
           [table.table.tableArn],
         ),

@@ -4,7 +4,7 @@ import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { headersOf } from "../../domain/event/mapping.ts";
-import { allow, consumeQueue } from "../function/permissions.ts";
+import { allow, consumeQueue, writeStatements } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";
@@ -93,7 +93,7 @@ export class WebhookEndpoint extends Construct {
       permissions: [
         allow(consumeQueue, [queue.queueArn]),
         allow(["sqs:SendMessage"], [deadLetterQueue.queueArn]),
-        allow(["dynamodb:UpdateItem"], [table.table.tableArn]),
+        allow(["dynamodb:BatchGetItem", ...writeStatements], [table.table.tableArn]),
         allow(["s3:GetObject"], [overflow.bodies]),
       ],
     });

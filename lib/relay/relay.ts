@@ -4,7 +4,7 @@ import * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import type { Erasure } from "../erasure/erasure.ts";
-import { allow } from "../function/permissions.ts";
+import { allow, writeStatements } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { ofEventSource } from "../observability/alarm-metrics.ts";
 import type { Fetching } from "../provider/fetching.ts";
@@ -29,16 +29,15 @@ export type RelayProps = {
 // The stream keeps 24 hours. What is given up at 20 is written to the failures bucket while it still can be.
 const longestRecordAge = Duration.hours(20);
 
-/** The changes that have consequences; what expires or only counts receipts is never handed over. */
+/** The changes that have consequences; what expires is never handed over. */
 const changesWithConsequences = [
-  changes(["INSERT"], [{ prefix: "EVENT#" }]),
-  changes(["MODIFY"], [{ prefix: "EVENT#" }], { NewImage: { weak: { BOOL: [true] } } }),
-  changes(["INSERT", "MODIFY"], ["STATE"]),
-  changes(["INSERT", "MODIFY"], [{ prefix: "DATA#" }]),
+  changes([{ prefix: "EVENT#" }]),
+  changes(["STATE"]),
+  changes([{ prefix: "DATA#" }]),
 ];
 
-function changes(eventName: readonly string[], sortKey: readonly unknown[], image: object = {}): object {
-  return { eventName, dynamodb: { Keys: { sk: { S: sortKey } }, ...image } };
+function changes(sortKey: readonly unknown[]): object {
+  return { eventName: ["INSERT", "MODIFY"], dynamodb: { Keys: { sk: { S: sortKey } } } };
 }
 
 function kindsReadByRange({ readRange, readCompanyRange }: Settings["provider"]["paths"]): readonly string[] {
@@ -122,9 +121,7 @@ export class Relay extends Construct {
         allow(["dynamodb:ListStreams"], ["*"]),
         allow(["s3:PutObject"], [this.failures.arnForObjects("*")]),
         allow(["s3:ListBucket"], [this.failures.bucketArn]),
-        allow(["dynamodb:BatchGetItem", "dynamodb:PutItem"], [table.table.tableArn]),
-        // Of the release before (0.1.0), whose relay runs with this role while it is replaced: docs/adr/0029.
-        allow(["dynamodb:GetItem"], [table.table.tableArn]),
+        allow(["dynamodb:BatchGetItem", ...writeStatements], [table.table.tableArn]),
         allow(["secretsmanager:GetSecretValue"], [erasure.key.secretArn]),
         allow(
           ["sqs:SendMessage"],

@@ -30,6 +30,8 @@ const askedOfKey: Readonly<Record<string, readonly string[]>> = {
   "dynamodb:Query": reading,
   "dynamodb:PutItem": reading,
   "dynamodb:UpdateItem": reading,
+  "dynamodb:PartiQLInsert": reading,
+  "dynamodb:PartiQLUpdate": reading,
   "dynamodb:DeleteItem": reading,
   "dynamodb:DescribeStream": [],
   "dynamodb:DescribeTable": [],

@@ -71,7 +71,7 @@ export const subscriberDeadLetters: AlarmScenario = {
   },
 };
 
-const relayReads = ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem"];
+const relayCalls = ["dynamodb:BatchGetItem", "dynamodb:BatchExecuteStatement"];
 
 /** One lasts until the relay is late, the other until it gives up. */
 export const relayScenarios: readonly AlarmScenario[] = [
@@ -81,7 +81,7 @@ export const relayScenarios: readonly AlarmScenario[] = [
     isOfSlowness: true,
     isAwaitedLater: true,
     make: async ({ send, meets }) => {
-      const end = meets(/^RelayChanges/, relayReads, "hang");
+      const end = meets(/^RelayChanges/, relayCalls, "hang");
       await send("accounts", account("create_account"));
       return end;
     },
@@ -91,7 +91,7 @@ export const relayScenarios: readonly AlarmScenario[] = [
     condition: "the same, until the relay's tries are used up",
     isAwaitedLater: true,
     make: async ({ send, meets }) => {
-      const end = meets(/^RelayChanges/, relayReads, "hang");
+      const end = meets(/^RelayChanges/, relayCalls, "hang");
       await send("accounts", account("create_account"));
       return end;
     },

@@ -51,7 +51,7 @@ export const receivingScenarios: readonly AlarmScenario[] = [
     condition: "the table throttles all writes of events of accounts",
     make: async ({ send, meets }) => {
       const errorType = "ThrottlingException";
-      const end = meets(/^AccountsStore/, ["dynamodb:UpdateItem"], { ...outOfOrder, errorType });
+      const end = meets(/^AccountsStore/, ["dynamodb:BatchExecuteStatement"], { ...outOfOrder, errorType });
       await times(6, () => send("accounts", account()));
       return end;
     },

@@ -22,7 +22,7 @@ Examples:
   npm run chaos -- --seed 7                          one run: the same seed meets the same schedule of faults and kills
   npm run chaos -- --seeds 1..20                     twenty runs, one after the other
   npm run chaos -- --seed 7 --short                  a sample of the crash points, and every class of faults
-  npm run chaos -- --seed 7 --sabotage condition     the store writes without its condition: the run must notice
+  npm run chaos -- --seed 7 --sabotage key           the store writes each receipt anew: the run must notice
 A run kills functions at its share of all points: any eight seeds in a row strike every point.
 It exits 0 only if nothing is lost or doubled, the account closes, every class of faults fired, and each of its
 crash points was struck. What fails is left in a folder, with the journey of each lost event.`;

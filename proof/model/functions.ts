@@ -1,5 +1,6 @@
 import type { SQSBatchResponse } from "aws-lambda";
 import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
+import { receiptRecorder } from "../../adapters/dynamodb/event-table.ts";
 import type { Revise, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { CallWithToken } from "../../adapters/provider/provider-api.ts";
 import { withToken } from "../../adapters/provider/with-token.ts";
@@ -100,7 +101,14 @@ export function store(
   messages: readonly Message[],
 ): Promise<SQSBatchResponse> {
   const handler = consumer({
-    record: (receipt) => step("records a receipt", () => simulation.table.record(receipt)),
+    record: receiptRecorder(
+      {
+        write: (write) => step("writes a receipt", () => simulation.table.writeEvent(write)),
+        look: (key) => step("looks for an event", () => simulation.table.readEvent(key)),
+        lookAgain: (key) => step("looks for an event again", () => simulation.table.readEvent(key)),
+      },
+      30,
+    ),
     overflow: noObjects,
     send: sender(simulation, step),
     deadLetterQueueUrl: `${kind} dead`,

@@ -1,8 +1,11 @@
-import type { Receipt } from "../../adapters/dynamodb/event-table.ts";
+import { nameOf as nameOfKey, type ReadKey } from "../../adapters/dynamodb/shared-reads.ts";
+import type { WriteItem } from "../../adapters/dynamodb/shared-writes.ts";
 import type { RecordName, Change as Revision } from "../../adapters/dynamodb/versioned-records.ts";
 import { retryable, waiting } from "../../domain/core/failures.ts";
-import { type IncomeEvent, isUnordered } from "../../domain/event/events.ts";
-import { nameOf, ownerOf, type Subject } from "../../domain/event/subjects.ts";
+import { fieldsOf } from "../../domain/core/parse.ts";
+import { type IncomeEvent, parseEvent } from "../../domain/event/events.ts";
+import { parseReceipts, type Receipts } from "../../domain/event/receipts.ts";
+import { nameOf, type Subject } from "../../domain/event/subjects.ts";
 import type { DocumentRecord } from "../../domain/fetch/document.ts";
 import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
 import type { Change } from "../../domain/state/change.ts";
@@ -16,7 +19,7 @@ export type TableMutation =
   | "an update overwrites"
   | "content overwrites";
 
-type Stored = { readonly event: IncomeEvent; readonly receipts: number };
+type Stored = { readonly event: IncomeEvent; readonly receipts: Receipts };
 type Claim = { readonly noted: number; readonly until: number };
 type Versioned = { readonly version: number };
 
@@ -53,14 +56,36 @@ export class Table {
     this.#mutation = mutation;
   }
 
-  record({ event }: Receipt): "first" | "again" {
-    const owner = `${nameOf(ownerOf(event))} ${event.id}`;
-    const key = this.#mutation === "a receipt is inserted again" ? `${owner} ${this.events.size}` : owner;
-    const before = this.events.get(key);
-    const stored = { event: before?.event ?? event, receipts: (before?.receipts ?? 0) + 1 };
-    this.events.set(key, stored);
-    if (before === undefined || isUnordered(event)) this.stream.push({ of: "event", ...stored });
-    return before === undefined ? "first" : "again";
+  readEvent(key: Parameters<ReadKey>[0]): Awaited<ReturnType<ReadKey>> {
+    return this.events.get(nameOfKey(key));
+  }
+
+  /** A write of an event, under its conditions. */
+  writeEvent(write: Parameters<WriteItem>[0]): Awaited<ReturnType<WriteItem>> {
+    const name = nameOfKey(write.key);
+    const known = this.events.get(name);
+    const before = this.#mutation === "a receipt is inserted again" ? undefined : known;
+    if (write.kind === "insert") {
+      if (before !== undefined) return "conflict";
+      const { event, receipts } = write.attributes;
+      this.#keepEvent(known === undefined ? name : `${name} ${this.events.size}`, undefined, {
+        event: parseEvent(event),
+        receipts: parseReceipts(receipts),
+      });
+      return "written";
+    }
+    if (
+      known === undefined ||
+      !write.where.every(({ path, is, value }) => (at(known, path) === value) === (is === "="))
+    )
+      return "conflict";
+    this.#keepEvent(name, known, { event: known.event, receipts: parseReceipts(write.value) });
+    return "written";
+  }
+
+  #keepEvent(name: string, before: Stored | undefined, after: Stored): void {
+    this.events.set(name, after);
+    this.stream.push({ of: "event", ...after, countBefore: before?.receipts.count ?? 0 });
   }
 
   readAhead(names: readonly RecordName[]): Ahead {
@@ -188,4 +213,8 @@ export class Table {
 
 function keyOf(subject: Subject, name: DataName): string {
   return `${nameOf(subject)} ${nameOfData(name, "/")}`;
+}
+
+function at(item: object, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, name) => fieldsOf(value, name)[name], item);
 }

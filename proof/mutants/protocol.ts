@@ -1,5 +1,6 @@
 import type { ProtocolMutant } from "./protocol-mutant.ts";
 import { model, refreshTests, relayTests, stateTests } from "./protocol-tests.ts";
+import { storingMutants } from "./storing-mutants.ts";
 import { tableMutants } from "./table-mutants.ts";
 
 export const protocolMutants: readonly ProtocolMutant[] = [
@@ -27,14 +28,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     instead: "refusalOf(id) && undefined",
     tests: ["test/adapters/sqs/sqs-sender.test.ts"],
   },
-  {
-    name: "drop the upsert's condition",
-    breaks: "Stored once",
-    file: "adapters/dynamodb/event-table.ts",
-    code: '"SET #event = if_not_exists(#event, :event)"',
-    instead: '"SET #event = :event"',
-    tests: ["test/adapters/dynamodb/event-table.test.ts"],
-  },
+  ...storingMutants,
   {
     name: "make the identity of the time of receipt",
     breaks: "Stored once",
@@ -111,8 +105,8 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     name: "drop the condition of an update: no compare-and-swap",
     breaks: "The truth in the end",
     file: "adapters/dynamodb/versioned-records.ts",
-    code: "...(next.version === 1 ? isAbsent : isStill(next.version - 1)),",
-    instead: "",
+    code: "where: [isStill]",
+    instead: "where: [isStill].slice(1)",
     tests: ["test/adapters/dynamodb/versioned-records.test.ts"],
   },
   {

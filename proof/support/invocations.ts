@@ -64,7 +64,14 @@ export function sqsEvent(messages: readonly Message[], receives: Receives = {}):
 }
 
 function sqsRecord(
-  { MessageId = "", ReceiptHandle = "", Body = "", MD5OfBody = "", MessageAttributes = {} }: Message,
+  {
+    MessageId = "",
+    ReceiptHandle = "",
+    Body = "",
+    MD5OfBody = "",
+    Attributes: { SentTimestamp = "0" } = {},
+    MessageAttributes = {},
+  }: Message,
   { receives = 1, firstReceivedAt = new Date(0) }: Receives,
 ): SQSRecord {
   return {
@@ -73,7 +80,7 @@ function sqsRecord(
     body: Body,
     attributes: {
       ApproximateReceiveCount: String(receives),
-      SentTimestamp: "0",
+      SentTimestamp,
       SenderId: "test",
       ApproximateFirstReceiveTimestamp: String(firstReceivedAt.getTime()),
     },

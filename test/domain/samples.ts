@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { EventType, IncomeEvent } from "../../domain/event/events.ts";
+import type { Receipts } from "../../domain/event/receipts.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { applyEvent, type State } from "../../domain/state/state.ts";
 
@@ -20,6 +21,16 @@ export function eventOf(type: EventType, more: Partial<IncomeEvent> = {}): Incom
     accountId,
     ...more,
   };
+}
+
+/** A stored event's receipts, each in a message of its own: `m1`, `m2`. */
+export function receiptsOf(count = 1): Receipts {
+  return { count, first: "m1", last: `m${count}`, firstAt: 1, since: count };
+}
+
+/** The change by which the table announces an event's receipt. */
+export function eventChange(event: IncomeEvent, count = 1, countBefore = count - 1) {
+  return { of: "event", event, receipts: receiptsOf(count), countBefore } as const;
 }
 
 export const minute = (value: number) => new Date(Date.UTC(2026, 0, 1, 0, value)).toISOString();

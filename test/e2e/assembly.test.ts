@@ -48,9 +48,9 @@ describe("what is synthesized is what runs", () => {
         [/^RegisterWebhooksRole/, "secretsmanager:GetSecretValue"],
       ],
       [
-        [/^AccountsStoreRole/, "dynamodb:UpdateItem"],
+        [/^AccountsStoreRole/, "dynamodb:PartiQLInsert"],
         [/^UsersStoreRole/, "sqs:DeleteMessage"],
-        [/^RelayChangesRole/, "dynamodb:PutItem"],
+        [/^RelayChangesRole/, "dynamodb:PartiQLUpdate"],
         [/^FetchDataRole/, "dynamodb:UpdateItem"],
         [/^FetchDataRole/, "s3:PutObject"],
         [/^RefreshTokenRole/, "secretsmanager:UpdateSecretVersionStage"],
@@ -79,10 +79,10 @@ describe("what is synthesized is what runs", () => {
       let failures = 0;
       const { UsersQueueUrl = "", UsersDeadLetterQueueUrl = "" } = stack.outputs;
       stack.gateway.intercept(async ({ principal, action }, phase) => {
-        if (principal !== store?.name || action !== "dynamodb:UpdateItem" || phase !== "before")
+        if (principal !== store?.name || action !== "dynamodb:BatchExecuteStatement" || phase !== "before")
           return undefined;
         failures += 1;
-        return { status: 400, errorType: "ValidationException", message: "refused by the test" };
+        return { status: 400, errorType: "AccessDeniedException", message: "refused by the test" };
       });
       const headers = { "x-webhook-secret": await webhookSecretOf(stack) };
       const body = JSON.stringify({

@@ -65,9 +65,9 @@ describe("npm run chaos", () => {
   );
 
   it(
-    "announces duplicates, by 1, where the condition of the store's write is taken out",
+    "announces duplicates, by 1, where the store writes each receipt under a key of its own",
     async () => {
-      const { code, output, counted } = await runShort("--sabotage", "condition");
+      const { code, output, counted } = await runShort("--sabotage", "key");
       expect(code, output).toBe(1);
       expect(counted().duplicated, output).toBeGreaterThan(0);
       expect(output).toContain("! duplicated: ");
@@ -77,7 +77,7 @@ describe("npm run chaos", () => {
 
   it.each([
     { args: ["--seeds", "20"], says: "Write two whole numbers, as in 1..20." },
-    { args: ["--sabotage", "everything"], says: "Write condition or delete-first." },
+    { args: ["--sabotage", "everything"], says: "Write key or delete-first." },
     { args: ["--seed", "one"], says: "--seed" },
   ])("refuses $args, and says what to write", async ({ args, says }) => {
     await using program = runProgram("proof/chaos/main.ts", args);

@@ -94,7 +94,7 @@ describe("the synthesized stack and the provider", () => {
       const stateHasMovedOn = Promise.withResolvers<void>();
       let isReconnected = false;
       const working = stack.gateway.intercept(async ({ principal, action }, phase) => {
-        if (action !== "dynamodb:PutItem") return undefined;
+        if (action !== "dynamodb:BatchExecuteStatement") return undefined;
         if (principal.includes("Fetch") && phase === "before") {
           answerIsHeld.resolve();
           await stateHasMovedOn.promise;

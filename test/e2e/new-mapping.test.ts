@@ -34,7 +34,7 @@ const storedEvent = z.looseObject({
     datasourceId: z.string().optional(),
     time: z.string().optional(),
   }),
-  receipts: z.number(),
+  receipts: z.object({ count: z.number() }),
 });
 
 describe("a new mapping that is deployed with messages in flight", () => {
@@ -76,14 +76,15 @@ describe("a new mapping that is deployed with messages in flight", () => {
     const held: string[] = [];
     const written: string[] = [];
     product.system.stack.gateway.intercept(async ({ principal, action, body }, phase) => {
-      const accountId = accountIds.find((id) => body.includes(id));
-      const isStore = principal.includes("AccountsStore") && action === "dynamodb:UpdateItem";
-      if (!isStore || accountId === undefined) return undefined;
-      if (phase === "after") written.push(accountId);
-      else if (!held.includes(accountId)) {
-        held.push(accountId);
-        await gates.get(accountId)?.promise;
+      const isStore = principal.includes("AccountsStore") && action === "dynamodb:BatchExecuteStatement";
+      const ids = isStore ? accountIds.filter((id) => body.includes(id)) : [];
+      if (phase === "after") {
+        written.push(...ids);
+        return undefined;
       }
+      const first = ids.filter((id) => !held.includes(id));
+      held.push(...first);
+      await Promise.all(first.map((id) => gates.get(id)?.promise));
       return undefined;
     });
     return {
@@ -146,7 +147,7 @@ describe("a new mapping that is deployed with messages in flight", () => {
     const byOld = { datasourceId: "before", time: expect.not.stringMatching(occurredAt) };
     const byNew = { datasourceId: "after", time: occurredAt };
     const expected = [
-      { id: ids.inStream, facts: byOld, receipts: 2 },
+      { id: ids.inStream, facts: byOld, receipts: 1 },
       { id: ids.overtaken, facts: byNew, receipts: 2 },
       { id: ids.atWork, facts: byOld, receipts: 1 },
       { id: ids.inQueue, facts: byNew, receipts: 1 },
@@ -159,7 +160,10 @@ describe("a new mapping that is deployed with messages in flight", () => {
     expect(new Set(announced.map(({ id }) => id))).toEqual(new Set(expected.map(({ id }) => id)));
     for (const { id, facts, receipts } of expected) {
       const { time, datasourceId } = facts;
-      expect(events.get(id)).toMatchObject({ receipts, event: { type: "account.connected", datasourceId } });
+      expect(events.get(id)).toMatchObject({
+        receipts: { count: receipts },
+        event: { type: "account.connected", datasourceId },
+      });
       for (const message of announced.filter((each) => each.id === id)) {
         expect(message).toMatchObject({ time, data: { userId, datasourceId, connected: true } });
       }

@@ -3,6 +3,7 @@ import { dataClaims } from "../../adapters/dynamodb/claims.ts";
 import { contentOf, contentStore } from "../../adapters/dynamodb/document-store.ts";
 import { eventTable } from "../../adapters/dynamodb/event-table.ts";
 import { linkTable } from "../../adapters/dynamodb/links.ts";
+import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { erasureLogWriter } from "../../adapters/erasure/erasure-log.ts";
 import { keepReport } from "../../adapters/erasure/erasure-report.ts";
@@ -20,6 +21,7 @@ import { checkpoint } from "../../adapters/streams/checkpoint.ts";
 import { advance, startRun, turnPage } from "../../domain/reconcile/reconciliation.ts";
 import type { DeadLetter } from "../../domain/recovery/dead-letter.ts";
 import { eraseTask } from "../../domain/recovery/erasure.ts";
+import { receiptOf } from "../adapters/dynamodb/receipt.ts";
 import type { TestBucket, TestSystem, TestTable } from "../support/engines.ts";
 import { at, event, income, known, noon, ranged, subject, user } from "./sample-subjects.ts";
 import type { Samples } from "./samples.ts";
@@ -46,12 +48,12 @@ export async function itemSamples(
 ): Promise<Samples> {
   const { dynamodb } = system;
   const kept = versionedRecords(dynamodb, table.name);
-  await eventTable(dynamodb, table.name, 90)({ event, body: { as: "text", text: "{}" } });
+  await eventTable(dynamodb, table.name, 90)([receiptOf(event, undefined, "m1")]);
   await kept.state(subject, () => known.state);
   await kept.document(subject, ranged, () => known.ranged);
   // A revision is written only over the one before it.
   await kept.document(subject, income, () => ({ ...known.fetched, version: 1 }));
-  await linkTable(dynamodb, table.name)(user.id, subject.id);
+  await linkTable(sharedWrites(dynamodb, table.name))(user.id, subject.id);
   const store = contentStore(dynamodb, table.name, overflowBucket(bucket.name));
   await store(subject, income, 1, contentOf('{"gross":12.50}'));
   await store(subject, ranged, 1, contentOf(largeData));

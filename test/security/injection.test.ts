@@ -69,9 +69,9 @@ describe("a text that breaks a line", () => {
       ...common,
       mapping: { ...defaultMapping.accounts, eventId: { header: "ce-id" }, ids: "any" },
       search: jmespathSearch,
-      record: async ({ event: { id, kind, receivedAt, ...facts } }) => {
-        stored.push(facts);
-        return "first";
+      record: async (receipts) => {
+        stored.push(...receipts.map(({ event: { id, kind, receivedAt, ...facts } }) => facts));
+        return receipts.map(() => "first");
       },
     });
     const messages = (sent.get("queue") ?? []).map(({ body: Body }) => ({ MessageId: "1", Body }));

@@ -33,6 +33,8 @@ export type TestSystem = {
   readonly secretsManager: SecretsManagerClient;
   readonly secrets: SecretsEngine;
   readonly calls: Gateway["calls"];
+  /** Empty unless the system counts it. */
+  readonly capacity: Gateway["capacity"];
   /** Injects faults; the result ends that. */
   readonly intercept: (interceptor: Interceptor) => () => void;
   /** Fails every call of an action, for example `sqs:SendMessageBatch`, on a resource whose ARN ends so. */
@@ -117,7 +119,10 @@ const credentials = { accessKeyId: "AKIATEST000000000000", secretAccessKey: "tes
  * clients that are made from it alone.
  * @param tables the address of a table engine, which other files use too: tables have names of their own
  */
-export async function startTestSystem(tables = "http://127.0.0.1:1"): Promise<TestSystem> {
+export async function startTestSystem(
+  tables = "http://127.0.0.1:1",
+  { countsCapacity = false }: { readonly countsCapacity?: boolean } = {},
+): Promise<TestSystem> {
   const queues = await startQueuesAndObjects({ region });
   const secrets = createSecretsEngine({ region, account: localAccount });
   const gateway = await startGateway({
@@ -127,6 +132,7 @@ export async function startTestSystem(tables = "http://127.0.0.1:1"): Promise<Te
     sqsUrl: queues.sqsUrl,
     s3Url: queues.s3Url,
     secrets,
+    countsCapacity,
   });
   const arn = `arn:aws:iam::${localAccount}:role/test`;
   gateway.register({ name: "test", arn, ...credentials, policies: "all" });
@@ -151,6 +157,7 @@ export async function startTestSystem(tables = "http://127.0.0.1:1"): Promise<Te
     secretsManager,
     secrets,
     calls: gateway.calls,
+    capacity: gateway.capacity,
     intercept: gateway.intercept,
     fail: (action, resourceEnd = "") =>
       gateway.intercept(async (call, phase) =>

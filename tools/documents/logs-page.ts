@@ -43,7 +43,7 @@ const opening = `# Logs and traces
 Each line that a function logs is one JSON object:
 
 \`\`\`json
-{"timestamp":"2026-01-31T09:00:00.123Z","level":"INFO","code":"EVENT_STORED","function":"store/accounts","requestId":"6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60","correlationId":"o3EN73myQKUP-MTtWRdsl6x-F8jygvstM-z3GQ0gb34","kind":"accounts"}
+{"timestamp":"2026-01-31T09:00:00.123Z","level":"INFO","code":"EVENT_STORED","function":"store/accounts","requestId":"6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60","kind":"accounts","count":1,"correlationIds":["o3EN73myQKUP-MTtWRdsl6x-F8jygvstM-z3GQ0gb34"]}
 \`\`\`
 
 \`timestamp\`, \`level\` and \`code\` are always there. \`function\` is its entry file below \`functions/\`, \`requestId\` Lambda's id of
@@ -72,7 +72,7 @@ came because of it.
 | a redrive of dead letters | the original one |
 | a refused webhook, the token's refresh, a registration | none: \`requestId\` alone |
 
-Data of earlier releases may lack it. In AWS, CloudWatch Logs Insights finds it in all log groups at once (the relay writes several
+Data of earlier releases may lack it. In AWS, CloudWatch Logs Insights finds it in all log groups at once (store and relay write several
 in one line, so search the text, not a field):
 
 \`\`\`

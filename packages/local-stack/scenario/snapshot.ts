@@ -27,7 +27,7 @@ const knownConnection = z.object({
 });
 const eventItem = z.object({
   event: z.object({ id: z.string(), type: z.string(), reconciled: z.boolean().default(false) }),
-  receipts: z.number(),
+  receipts: z.object({ count: z.number() }),
 });
 const stateItem = z.object({ state: knownConnection });
 const contentItem = z.object({ content: z.string().optional(), object: z.string().optional() });
@@ -85,7 +85,7 @@ export async function readTable(access: Access, tableName: string): Promise<Tabl
         const dataName = `${id}/${endpoint}`;
         if (sort === "EVENT") {
           const { event, receipts } = eventItem.parse(item);
-          events.set(event.id, { type: event.type, reconciled: event.reconciled, receipts });
+          events.set(event.id, { type: event.type, reconciled: event.reconciled, receipts: receipts.count });
         } else if (sort === "STATE") {
           const { state } = stateItem.parse(item);
           if (partition === "USER") users.add(id);

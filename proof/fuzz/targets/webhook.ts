@@ -87,7 +87,7 @@ async function check(input: Uint8Array): Promise<void> {
     ...common,
     mapping,
     search: jmespathSearch,
-    record: async (receipt) => (stored.push(receipt) === 1 ? "first" : "again"),
+    record: async (receipts) => receipts.map((receipt) => (stored.push(receipt) === 1 ? "first" : "again")),
   });
   const { batchItemFailures } = await store(sqsEvent([{ MessageId: "1", Body: message.body }]), context);
   const dead = queues.in("dead");

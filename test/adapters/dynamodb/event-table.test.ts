@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { type AttributeValue, DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import type { Fault } from "@income-events/local-stack/gateway/types.ts";
+import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
+import { eventTable, type Receipt } from "../../../adapters/dynamodb/event-table.ts";
 import type { Body } from "../../../domain/event/envelope.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import {
@@ -11,6 +11,7 @@ import {
   type TestSystem,
   type TestTable,
 } from "../../support/engines.ts";
+import { receiptOf } from "./receipt.ts";
 
 const receivedAt = "2026-11-21T10:00:00.000Z";
 
@@ -34,72 +35,181 @@ await describeOnEachTable("the event table", (tables) => {
   let table: TestTable;
 
   beforeAll(async () => {
-    system = await startTestSystem(tables);
+    system = await startTestSystem(tables, { countsCapacity: true });
     table = await system.createTable();
   });
   afterAll(() => system.close());
 
   const recorder = (retentionInDays = 30) => eventTable(system.dynamodb, table.name, retentionInDays);
   const stored = (event: IncomeEvent) => table.item(`USER#${event.userId}`, `EVENT#${event.id}`);
+  const sentAt = Date.parse(receivedAt);
+  /** A receipt in a message that was sent so many milliseconds after the event's own. */
+  const receipt = (event: IncomeEvent, id: string, later = 0): Receipt => {
+    const { message, ...rest } = receiptOf(event, body, id);
+    return { ...rest, message: { ...message, sentAt: sentAt + later } };
+  };
+  const callsOf = (name: string) => system.calls().get(`test dynamodb:${name}`) ?? 0;
+  const units = () => system.capacity().get("test dynamodb:BatchExecuteStatement")?.writeUnits ?? 0;
+  const own = { eventId: "e-1" };
 
-  test("the first receipt inserts the event with its body, its weakness and its end", async () => {
+  test("the first receipt inserts the event with its body, its message and its end", async () => {
     const event = eventOf();
-    expect(await recorder()({ event, body })).toBe("first");
+    expect(await recorder()([receipt(event, "m1")])).toEqual(["first"]);
     expect(await stored(event)).toEqual({
       pk: `USER#${event.userId}`,
       sk: `EVENT#${event.id}`,
       event,
       body,
-      weak: true,
-      receipts: 1,
+      receipts: { count: 1, first: "m1", last: "m1", firstAt: sentAt, since: sentAt },
       schemaVersion: 1,
       expiresAt: Date.parse("2026-12-21T10:00:00.000Z") / 1000,
     });
   });
 
-  // Each field below differs in the second receipt: without its if_not_exists it would be overwritten.
-  test("the same event again only counts, and changes nothing that the first receipt said", async () => {
-    const event = eventOf();
-    await recorder()({ event, body });
-    const first = await stored(event);
-    const later: IncomeEvent = {
-      ...event,
-      type: "account.disconnected",
-      connected: false,
-      time: "2026-11-21T11:00:00.000Z",
-      receivedAt: "2026-11-21T11:00:00.000Z",
+  // Each field below differs in the second receipt: it would be overwritten if it were written at all.
+  test.each([
+    ["its own id", own, {}],
+    ["neither id nor time", {}, { count: 2, last: "m2", since: sentAt + 5 }],
+  ])(
+    "an event with %s that comes again changes nothing that the first receipt said",
+    async (_, facts, more) => {
+      const event = eventOf(facts);
+      await recorder()([receipt(event, "m1")]);
+      const first = await stored(event);
+      const later: IncomeEvent = {
+        ...event,
+        type: "account.disconnected",
+        connected: false,
+        receivedAt: "2026-11-21T11:00:00.000Z",
+      };
+      const again = { ...receipt(later, "m2", 5), body: { as: "text", text: '{"second":true}' } } as const;
+      expect(await recorder(60)([again])).toEqual(["again"]);
+      const receipts = { count: 1, first: "m1", last: "m1", firstAt: sentAt, since: sentAt, ...more };
+      expect(await stored(event)).toEqual({ ...first, receipts });
+    },
+  );
+
+  test("a batch is one look and one write, and each event of it one write unit, known or not", async () => {
+    const record = recorder();
+    const known = [eventOf(), eventOf(own)];
+    const unknown = [eventOf(), eventOf(own)];
+    await record(known.map((event) => receiptOf(event)));
+    const before = {
+      looks: callsOf("BatchGetItem"),
+      writes: callsOf("BatchExecuteStatement"),
+      units: units(),
     };
-    const otherBody: Body = { as: "text", text: '{"second":true}' };
-    expect(await recorder(60)({ event: later, body: otherBody })).toBe("again");
-    expect(await stored(event)).toEqual({ ...first, receipts: 2 });
+    const batch = [...known, ...unknown].map((event) => receiptOf(event));
+    expect(await record(batch)).toEqual(["again", "again", "first", "first"]);
+    expect(callsOf("BatchGetItem") - before.looks).toBe(1);
+    // What needs no look does not wait for one.
+    expect(callsOf("BatchExecuteStatement") - before.writes).toBe(2);
+    expect(units() - before.units).toBe(batch.length);
   });
 
-  test("a release that comes later does not claim the version of an item that it did not write", async () => {
+  test("an event that is in a batch several times is one write, and one first receipt", async () => {
+    const [event, strong] = [eventOf(), eventOf(own)];
+    const batch = [
+      receipt(event, "m3", 30),
+      receipt(strong, "m4"),
+      receipt(event, "m1", 10),
+      receipt(strong, "m5", 1),
+      receipt(event, "m2", 20),
+    ];
+    expect(await recorder()(batch)).toEqual(["again", "first", "first", "again", "again"]);
+    const known = { first: "m1", last: "m3", firstAt: sentAt + 10, since: sentAt + 30 };
+    expect(await stored(event)).toMatchObject({ receipts: { ...known, count: 3 } });
+    expect(await stored(strong)).toMatchObject({ receipts: { count: 1, first: "m4", last: "m4" } });
+  });
+
+  test("a message that SQS delivers again is no repeat, be it the first one or the last", async () => {
     const event = eventOf();
-    await recorder()({ event, body });
-    const key = { pk: { S: `USER#${event.userId}` }, sk: { S: `EVENT#${event.id}` } };
-    await setVersion(system, table.name, key, "7");
-    await recorder()({ event, body });
-    expect(await stored(event)).toMatchObject({ schemaVersion: 7, receipts: 2 });
+    const record = recorder();
+    await record([receipt(event, "m1")]);
+    await record([receipt(event, "m2")]);
+    const before = callsOf("BatchExecuteStatement");
+    for (const id of ["m1", "m2"]) expect(await record([receipt(event, id)])).toEqual(["again"]);
+    expect(await stored(event)).toMatchObject({ receipts: { count: 2 } });
+    expect(callsOf("BatchExecuteStatement")).toBe(before);
   });
 
   test("a hundred receipts at once are one item with a hundred receipts, and one of them is the first", async () => {
     const event = eventOf();
-    const record = recorder();
-    const outcomes = await Promise.all(Array.from({ length: 100 }, () => record({ event, body })));
-    expect(outcomes.filter((outcome) => outcome === "first")).toHaveLength(1);
-    expect(outcomes.filter((outcome) => outcome === "again")).toHaveLength(99);
-    const items = await table.items(`USER#${event.userId}`);
-    expect(items).toMatchObject([{ receipts: 100 }]);
+    const outcomes: unknown[] = [];
+    /** As SQS does: what failed comes again. */
+    const deliver = async (batch: readonly Receipt[]): Promise<void> => {
+      const recorded = await recorder()(batch);
+      outcomes.push(...recorded.filter((outcome) => typeof outcome === "string"));
+      const failed = batch.filter((_, index) => typeof recorded[index] !== "string");
+      if (failed.length > 0) await deliver(failed);
+    };
+    const batches = Array.from({ length: 10 }, (_, batch) =>
+      Array.from({ length: 10 }, (__, index) => receipt(event, `${batch}.${index}`)),
+    );
+    await Promise.all(batches.map(deliver));
+    expect(outcomes.toSorted()).toEqual([...Array(99).fill("again"), "first"]);
+    expect(await table.items(`USER#${event.userId}`)).toMatchObject([{ receipts: { count: 100 } }]);
+  });
+
+  /** Lets something happen once a call of this name is answered, or before it leaves. */
+  const meanwhile = (name: string, at: "before" | "after", happen: () => Promise<unknown>) => {
+    let hasHappened = false;
+    const end = system.intercept(async ({ action }, phase) => {
+      if (hasHappened || action !== `dynamodb:${name}` || phase !== at) return undefined;
+      hasHappened = true;
+      await happen();
+      return undefined;
+    });
+    onTestFinished(end);
+  };
+
+  test("a receipt that comes between the look and the count is counted, too", async () => {
+    const event = eventOf();
+    await recorder()([receipt(event, "m1")]);
+    meanwhile("BatchGetItem", "after", () => recorder()([receipt(event, "m2")]));
+    expect(await recorder()([receipt(event, "m3")])).toEqual(["again"]);
+    expect(await stored(event)).toMatchObject({ receipts: { count: 3, first: "m1", last: "m3" } });
+  });
+
+  test("receipts between the look and the count are counted where the last message is the same again", async () => {
+    const event = eventOf();
+    for (const id of ["m1", "m2"]) await recorder()([receipt(event, id)]);
+    meanwhile("BatchGetItem", "after", async () => {
+      for (const id of ["m3", "m2"]) await recorder()([receipt(event, id)]);
+    });
+    await recorder()([receipt(event, "m5")]);
+    expect(await stored(event)).toMatchObject({ receipts: { count: 5, last: "m5" } });
+  });
+
+  test("a first receipt that comes between the look and the insert is followed by a count", async () => {
+    const event = eventOf();
+    meanwhile("BatchGetItem", "after", () => recorder()([receipt(event, "m1")]));
+    const looks: boolean[] = [];
+    const watched = system.intercept(async ({ action, body: request }, phase) => {
+      if (action === "dynamodb:BatchGetItem" && phase === "before")
+        looks.push(request.includes('"ConsistentRead":true'));
+      return undefined;
+    });
+    onTestFinished(watched);
+    expect(await recorder()([receipt(event, "m2")])).toEqual(["again"]);
+    expect(await stored(event)).toMatchObject({ receipts: { count: 2, first: "m1", last: "m2" } });
+    // The first looks of both cost half, the second one must miss nothing.
+    expect(looks).toEqual([false, false, true]);
   });
 
   test.each([
-    ["the provider's id", { eventId: "e-1" }],
-    ["a time", { time: receivedAt }],
-  ])("an event with %s is not unordered", async (_, facts) => {
-    const event = eventOf(facts);
-    await recorder()({ event, body });
-    expect(await stored(event)).toMatchObject({ weak: false });
+    ["comes anew", true, { count: 2, first: "new", last: "m2" }],
+    ["does not", false, { count: 1, first: "m2", last: "m2" }],
+  ])("nothing that was erased since the look is counted on: the event %s", async (_, comesAnew, expected) => {
+    const event = eventOf();
+    await recorder()([receipt(event, "m1")]);
+    meanwhile("BatchGetItem", "after", async () => {
+      const Key = marshall({ pk: `USER#${event.userId}`, sk: `EVENT#${event.id}` });
+      await system.dynamodb.send(new DeleteItemCommand({ TableName: table.name, Key }));
+      if (comesAnew) await recorder()([receipt(event, "new")]);
+    });
+    await recorder()([receipt(event, "m2")]);
+    expect(await stored(event)).toMatchObject({ receipts: expected });
   });
 
   describe("the item lies in the partition of", () => {
@@ -108,16 +218,13 @@ await describeOnEachTable("the event table", (tables) => {
     const withoutUser = { id: "e", kind: "accounts", receivedAt } as const;
 
     test("the account, where no user is named", async () => {
-      await recorder()({ event: { ...withoutUser, type: "account.created", accountId }, body });
-      expect(await table.item(`ACCOUNT#${accountId}`, "EVENT#e")).toMatchObject({ receipts: 1 });
+      await recorder()([receiptOf({ ...withoutUser, type: "account.created", accountId })]);
+      expect(await table.item(`ACCOUNT#${accountId}`, "EVENT#e")).toBeDefined();
     });
 
     test("the company account, where neither user nor account is named", async () => {
-      await recorder()({
-        event: { ...withoutUser, type: "company-account.created", companyAccountId },
-        body,
-      });
-      expect(await table.item(`COMPANY#${companyAccountId}`, "EVENT#e")).toMatchObject({ receipts: 1 });
+      await recorder()([receiptOf({ ...withoutUser, type: "company-account.created", companyAccountId })]);
+      expect(await table.item(`COMPANY#${companyAccountId}`, "EVENT#e")).toBeDefined();
     });
   });
 
@@ -127,77 +234,14 @@ await describeOnEachTable("the event table", (tables) => {
     ["characters of three bytes", "…"],
   ])("the largest body that travels inline fits an item: %s", async (_, character) => {
     const longest = "x".repeat(200);
-    const facts = { eventId: longest, datasourceId: longest, endpoint: longest, dateStart: longest };
+    const facts = { datasourceId: longest, endpoint: longest, dateStart: longest };
     const event = eventOf(facts);
     const text = character.repeat(
       Math.floor(380_000 / Buffer.byteLength(JSON.stringify(character).slice(1, -1))),
     );
     const record = recorder();
-    expect(await record({ event, body: { as: "text", text } })).toBe("first");
-    expect(await record({ event, body: { as: "text", text } })).toBe("again");
-    expect(await stored(event)).toMatchObject({ receipts: 2, body: { text } });
-  });
-
-  test("a write that the table refuses is thrown, not taken for a receipt", async () => {
-    const working = system.fail("dynamodb:UpdateItem");
-    const event = eventOf();
-    await expect(recorder()({ event, body })).rejects.toThrow("injected by the test");
-    working();
-    expect(await stored(event)).toBeUndefined();
-  });
-
-  /** Answers the first writes otherwise, at a moment of the call. @returns how many there were */
-  const disturb = (at: "before" | "after", faults: readonly (Fault | "drop")[]) => {
-    let calls = 0;
-    const end = system.intercept(async ({ action }, phase) => {
-      if (action !== "dynamodb:UpdateItem" || phase !== at) return undefined;
-      calls += 1;
-      return faults[calls - 1];
-    });
-    onTestFinished(end);
-    return () => calls;
-  };
-
-  test.each<[string, Fault | "drop"]>([
-    ["throttling", { status: 400, errorType: "ThrottlingException", message: "injected" }],
-    ["an error of AWS's own", { status: 503, errorType: "ServiceUnavailable", message: "injected" }],
-    ["a connection that is cut", "drop"],
-  ])("a write is tried again after %s", async (_, fault) => {
-    const event = eventOf();
-    const record = eventTable(new DynamoDBClient({ maxAttempts: 3 }), table.name, 30);
-    const calls = disturb("before", [fault]);
-    expect(await record({ event, body })).toBe("first");
-    expect(calls()).toBe(2);
-  });
-
-  test("a write is given up after three attempts", async () => {
-    const record = eventTable(new DynamoDBClient({ maxAttempts: 3 }), table.name, 30);
-    const calls = disturb("before", ["drop", "drop", "drop"]);
-    await expect(record({ event: eventOf(), body })).rejects.toThrow();
-    expect(calls()).toBe(3);
-  });
-
-  test("a write whose answer is lost counts once more, and is still one event", async () => {
-    disturb("after", ["drop"]);
-    const event = eventOf();
-    const record = eventTable(new DynamoDBClient({ maxAttempts: 3 }), table.name, 30);
-    expect(await record({ event, body })).toBe("again");
-    expect(await stored(event)).toMatchObject({ receipts: 2 });
+    expect(await record([receiptOf(event, { as: "text", text })])).toEqual(["first"]);
+    expect(await record([receiptOf(event, { as: "text", text })])).toEqual(["again"]);
+    expect(await stored(event)).toMatchObject({ receipts: { count: 2 }, body: { text } });
   });
 });
-
-function setVersion(
-  system: TestSystem,
-  tableName: string,
-  key: Record<string, AttributeValue>,
-  version: string,
-) {
-  return system.dynamodb.send(
-    new UpdateItemCommand({
-      TableName: tableName,
-      Key: key,
-      UpdateExpression: "SET schemaVersion = :version",
-      ExpressionAttributeValues: { ":version": { N: version } },
-    }),
-  );
-}

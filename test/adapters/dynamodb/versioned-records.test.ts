@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
+import { failStatements } from "@income-events/local-stack/gateway/tables/statement-faults.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { type DocumentRecord, requestFetchFor } from "../../../domain/fetch/document.ts";
@@ -57,7 +59,6 @@ await describeOnEachTable("revisions", (tables) => {
       pk: `ACCOUNT#${subject.id}`,
       sk: "STATE",
       schemaVersion: 1,
-      version: 1,
       state: first,
     });
   });
@@ -108,9 +109,9 @@ await describeOnEachTable("revisions", (tables) => {
   });
 
   test("a change to nothing writes nothing", async () => {
-    const before = system.calls().get("test dynamodb:PutItem") ?? 0;
+    const before = system.calls().get("test dynamodb:BatchExecuteStatement") ?? 0;
     await known.state(subject, () => undefined);
-    expect(system.calls().get("test dynamodb:PutItem") ?? 0).toBe(before);
+    expect(system.calls().get("test dynamodb:BatchExecuteStatement") ?? 0).toBe(before);
     expect(await known.loadState(subject)).toBeUndefined();
   });
 
@@ -138,10 +139,11 @@ await describeOnEachTable("revisions", (tables) => {
 
   test("a writer who loses each time is asked to retry after a while", async () => {
     let tries = 0;
-    const losing = system.intercept(async ({ action }, phase) => {
-      if (action !== "dynamodb:PutItem" || phase !== "before") return undefined;
+    const losing = system.intercept(async ({ action, body }, phase) => {
+      if (action !== "dynamodb:BatchExecuteStatement" || phase !== "before") return undefined;
       tries += 1;
-      return { status: 400, errorType: "ConditionalCheckFailedException", message: "another was faster" };
+      const error = { code: "ConditionalCheckFailed", message: "another was faster" } as const;
+      return failStatements(body, new Map([[0, error]]));
     });
     await expect(known.state(subject, next)).rejects.toMatchObject({
       failure: { kind: "retryable", reason: "record contended", delayInSeconds: 1 },
@@ -155,7 +157,7 @@ await describeOnEachTable("revisions", (tables) => {
     const seen: (number | undefined)[] = [];
     let gone = false;
     const working = system.intercept(async ({ action }, phase) => {
-      if (action !== "dynamodb:PutItem" || phase !== "before" || gone) return undefined;
+      if (action !== "dynamodb:BatchExecuteStatement" || phase !== "before" || gone) return undefined;
       gone = true;
       const Key = marshall({ pk: `ACCOUNT#${subject.id}`, sk: "STATE" });
       await system.dynamodb.send(new DeleteItemCommand({ TableName: table.name, Key }));
@@ -174,7 +176,7 @@ await describeOnEachTable("revisions", (tables) => {
     const seen: (number | undefined)[] = [];
     let hasCome = false;
     const working = system.intercept(async ({ action }, phase) => {
-      if (action !== "dynamodb:PutItem" || phase !== "before" || hasCome) return undefined;
+      if (action !== "dynamodb:BatchExecuteStatement" || phase !== "before" || hasCome) return undefined;
       hasCome = true;
       await known.state(subject, () => stateOf(subject, 1, { connected: true }));
       return undefined;
@@ -260,13 +262,27 @@ await describeOnEachTable("revisions", (tables) => {
   });
 
   test("another failure of the table is thrown as it is, and not tried again", async () => {
-    const working = system.fail("dynamodb:PutItem");
+    const working = system.fail("dynamodb:BatchExecuteStatement");
     await expect(known.state(subject, next)).rejects.toThrow("injected by the test");
     working();
   });
 
+  test("states and links that are written at the same time share one request", async () => {
+    const write = sharedWrites(system.dynamodb, table.name);
+    const [records, link] = [versionedRecords(system.dynamodb, table.name, write), linkTable(write)];
+    const subjects = Array.from({ length: 20 }, () => ({ kind: "account", id: randomUUID() }) as const);
+    const writes = () => system.calls().get("test dynamodb:BatchExecuteStatement") ?? 0;
+    const ahead = await records.readAhead(subjects.map((each) => ({ subject: each })));
+    const before = writes();
+    await Promise.all([
+      ...subjects.map((each) => ahead.state(each, () => stateOf(each, 1))),
+      link(randomUUID(), randomUUID()),
+    ]);
+    expect(writes()).toBe(before + 1);
+  });
+
   test("a link joins an account to its user, and may be written again", async () => {
-    const link = linkTable(system.dynamodb, table.name);
+    const link = linkTable(sharedWrites(system.dynamodb, table.name));
     const [userId, accountId] = [randomUUID(), randomUUID()];
     for (let time = 0; time < 2; time += 1) await link(userId, accountId);
     expect(await table.items(`USER#${userId}`)).toEqual([

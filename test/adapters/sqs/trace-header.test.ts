@@ -3,6 +3,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { expect, it, vi } from "vitest";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 
 const trace = "Root=1-5e6722a7-cc2ae14db7ae98d0da47aeab;Parent=53995c3f42cd8ad8;Sampled=1";
@@ -13,7 +14,7 @@ it("the trace of an invocation goes along with each call to AWS, for SQS to carr
   const seen: unknown[] = [];
   const server = createServer(({ headers }, response) => {
     seen.push(headers["x-amzn-trace-id"]);
-    response.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end("{}");
+    response.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end('{"Responses":[{}]}');
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -24,7 +25,7 @@ it("the trace of an invocation goes along with each call to AWS, for SQS to carr
     credentials: { accessKeyId: "a", secretAccessKey: "b" },
   };
   await sqsSender(new SQSClient(access))(`${endpoint}/000000000000/queue`, [{ body: "{}" }]);
-  await linkTable(new DynamoDBClient(access), "table")("user", "account");
+  await linkTable(sharedWrites(new DynamoDBClient(access), "table"))("user", "account");
   server.closeAllConnections();
   server.close();
   vi.unstubAllEnvs();

@@ -4,7 +4,7 @@ import { readChange, writeChange } from "../../../adapters/streams/change-stream
 import { fetched, requestFetch } from "../../../domain/fetch/document.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
-import { account, at, eventOf, minute } from "../../domain/samples.ts";
+import { account, at, eventChange, eventOf, minute } from "../../domain/samples.ts";
 
 const event = fc
   .record({
@@ -26,7 +26,7 @@ const change = fc.tuple(event, event, fc.integer({ min: 1, max: 9 })).chain(([on
   const state = applyEvent(undefined, one, 1);
   const name = { endpoint: "income", range: { start: "2026-01-01", end: "2026-01-31" } };
   const document = requestFetch(undefined, account, name, { event: one, receipts: 1 });
-  const changes: Change[] = [{ of: "event", event: one, receipts }];
+  const changes: Change[] = [eventChange(one, receipts), eventChange(one, receipts, 0)];
   for (const before of [undefined, state]) {
     const after = before === undefined ? state : applyEvent(before, other, 1);
     if (after !== undefined) changes.push({ of: "state", before, after });

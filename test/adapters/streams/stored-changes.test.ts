@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import {
   type StoredChanges,
@@ -21,6 +22,7 @@ import {
   type TestSystem,
   type TestTable,
 } from "../../support/engines.ts";
+import { receiptOf } from "../dynamodb/receipt.ts";
 
 await describeOnEachTable("what the table holds of a subject", (tables) => {
   let system: TestSystem;
@@ -37,7 +39,7 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
 
   const store = async (event: IncomeEvent, isProcessed = true) => {
     const body = { as: "text", text: "x".repeat(1000) } as const;
-    await eventTable(system.dynamodb, table.name, 30)({ event, body });
+    await eventTable(system.dynamodb, table.name, 30)([receiptOf(event, body, "m1")]);
     if (isProcessed) {
       await versionedRecords(system.dynamodb, table.name).state(subjectOf(event), (state) =>
         applyEvent(state, event, 1),
@@ -71,7 +73,7 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
       const user = await store(eventOf("user.created", { userId }));
       const linked = await store(account("linked"));
       const named = await store(account("named", { userId }));
-      await linkTable(system.dynamodb, table.name)(userId, "linked");
+      await linkTable(sharedWrites(system.dynamodb, table.name))(userId, "linked");
       await versionedRecords(system.dynamodb, table.name).document(
         { kind: "account", id: "linked" },
         { endpoint: "income" },
@@ -127,10 +129,12 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
     await put({ pk: "ACCOUNT#later", sk: "STATE", schemaVersion: 99, state: {} });
     const { found, unreadable, examined } = await collect(stored.all());
     expect(found.map(({ change }) => change.of).toSorted()).toEqual(["event", "state"]);
+    const sentAt = Date.parse(event.receivedAt);
     expect(found.find(({ change }) => change.of === "event")?.change).toEqual({
       of: "event",
       event,
-      receipts: 1,
+      receipts: { count: 1, first: "m1", last: "m1", firstAt: sentAt, since: sentAt },
+      countBefore: 0,
     });
     expect(unreadable.toSorted((one, other) => (one.pk < other.pk ? -1 : 1))).toEqual([
       { pk: "ACCOUNT#bad", sk: "STATE" },

@@ -4,6 +4,7 @@ import { happeningLine, happeningOf } from "../../../cli/events/event-tail.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { fetched, requestFetch } from "../../../domain/fetch/document.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
+import { receiptsOf } from "../../domain/samples.ts";
 
 const now = new Date("2026-01-01T00:00:01.000Z");
 const event: IncomeEvent = {
@@ -20,10 +21,13 @@ const happening = (after: object | undefined, before?: object) => {
 
 describe("a change of the table", () => {
   it("shows that an event came, and came again", () => {
-    const item = { sk: `EVENT#${event.id}`, event, receipts: 1 };
+    const item = { sk: `EVENT#${event.id}`, event, receipts: receiptsOf() };
     const reported = { at: now.toISOString(), subject: "account/a", type: "account.connected", id: event.id };
     expect(happening(item)).toEqual({ ...reported, what: "received" });
-    expect(happening({ ...item, receipts: 2 }, item)).toEqual({ ...reported, what: "received 2 times" });
+    expect(happening({ ...item, receipts: receiptsOf(2) }, item)).toEqual({
+      ...reported,
+      what: "received 2 times",
+    });
   });
 
   it("shows how an event was processed", () => {

@@ -4,6 +4,7 @@ import { messageLine, messagesOf } from "../../../cli/events/subscriber-tail.ts"
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { messageOfState } from "../../../domain/message/message.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
+import { receiptsOf } from "../../domain/samples.ts";
 
 const source = "/income-events/prod";
 const event: IncomeEvent = {
@@ -38,7 +39,7 @@ describe("what a subscriber is sent", () => {
 
   test("is nothing where a write changed no version, of other items, and of what expires", () => {
     expect(messages(item, undefined, item)).toEqual([]);
-    expect(messages({ sk: `EVENT#${event.id}`, event, receipts: 1 })).toEqual([]);
+    expect(messages({ sk: `EVENT#${event.id}`, event, receipts: receiptsOf() })).toEqual([]);
     for (const sk of ["CONTENT#income", "CLAIM#income", "ACCOUNT#a", "WINDOW#1"])
       expect(messages({ sk })).toEqual([]);
     expect(messages(undefined, undefined, item)).toEqual([]);

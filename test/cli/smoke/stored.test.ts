@@ -8,6 +8,7 @@ import { type PlannedEvent, planEvents } from "../../../cli/smoke/plan.ts";
 import { checkStored } from "../../../cli/smoke/stored.ts";
 import { mapPayload } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
+import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
 
 await describeOnTables("the events of a run in the table", (tables) => {
@@ -23,7 +24,7 @@ await describeOnTables("the events of a run in the table", (tables) => {
     const facts = mapPayload(defaultMapping[kind], JSON.parse(body), jmespathSearch);
     const receivedAt = "2030-01-01T00:00:00.000Z";
     const record = eventTable(system.dynamodb, table.name, 30);
-    await record({ event: { ...facts, id, kind, receivedAt }, body: { as: "text", text: "{}" } });
+    await record([receiptOf({ ...facts, id, kind, receivedAt })]);
   };
   const storeAll = async (
     events: readonly PlannedEvent[],

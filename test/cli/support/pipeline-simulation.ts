@@ -18,6 +18,7 @@ import type { Message } from "../../../domain/message/message-schemas.ts";
 import type { Period } from "../../../domain/recovery/repair.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
+import { eventChange } from "../../domain/samples.ts";
 
 /** What the provider would say of an account. */
 export type Truth = { connected: boolean; deleted: boolean };
@@ -52,7 +53,7 @@ export class PipelineSimulation {
     const { event, receipts: before } = this.events.get(received.id) ?? { event: received, receipts: 0 };
     const receipts = before + 1;
     this.events.set(event.id, { event, receipts });
-    this.#write({ of: "event", event, receipts });
+    this.#write(eventChange(event, receipts));
   }
 
   /** Until nothing is left to do. */
@@ -139,7 +140,7 @@ export class PipelineSimulation {
       })),
       ...[...this.events.values()].map((stored) => ({
         key: eventKey(ownerOf(stored.event), stored.event.id),
-        change: { of: "event", ...stored } as const,
+        change: eventChange(stored.event, stored.receipts, 0),
       })),
       ...[...this.documents.values()].map((after) => ({
         key: documentKey(after.subject, after),

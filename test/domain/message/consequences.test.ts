@@ -6,15 +6,14 @@ import { fetchStateTask, readTask, readTaskText, writeTask } from "../../../doma
 import { type Consequence, consequencesOf } from "../../../domain/message/consequences.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
-import { account, accountId, applied, at, eventOf, minute, userId } from "../samples.ts";
+import { account, accountId, applied, at, eventChange, eventOf, minute, userId } from "../samples.ts";
 
 const source = "urn:test";
 const connected = eventOf("account.connected", { userId });
 const disconnected = eventOf("account.disconnected");
 const updated = eventOf("endpoint.updated", { endpoint: "income", userId, dataAvailable: true });
 
-const ofEvent = (event: IncomeEvent, receipts = 1) =>
-  consequencesOf({ of: "event", event, receipts }, source);
+const ofEvent = (event: IncomeEvent, receipts = 1) => consequencesOf(eventChange(event, receipts), source);
 const ofState = (before: State | undefined, after: State) =>
   consequencesOf({ of: "state", before, after }, source);
 
@@ -40,6 +39,13 @@ describe("a receipt of an event", () => {
       { do: "applyEvent", subject: { kind: "company-account", id: "c" } },
     ]);
     expect(ofEvent(user)).toMatchObject([{ do: "applyEvent", subject: { kind: "user", id: userId } }]);
+  });
+
+  it("is processed as the first and as the last where several came at once", () => {
+    expect(consequencesOf(eventChange(connected, 3, 0), source)).toMatchObject([
+      { do: "applyEvent", receipts: 1 },
+      { do: "applyEvent", receipts: 3 },
+    ]);
   });
 
   it("of an endpoint wants its data", () => {

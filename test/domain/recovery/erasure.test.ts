@@ -15,7 +15,7 @@ import {
   writeEraseTask,
 } from "../../../domain/recovery/erasure.ts";
 import type { State } from "../../../domain/state/state.ts";
-import { account, applied, eventOf, userId } from "../samples.ts";
+import { account, applied, eventChange, eventOf, userId } from "../samples.ts";
 
 const subject: fc.Arbitrary<Subject> = fc.record({
   kind: fc.constantFrom("user", "account", "company-account"),
@@ -81,7 +81,7 @@ describe("a change", () => {
     companyAccountId: "c",
     receivedAt: "2026-11-21T12:00:00.000Z",
   };
-  const change = { of: "event", event, receipts: 1 } as const;
+  const change = eventChange(event);
   const [user, company]: readonly Subject[] = [
     { kind: "user", id: "u" },
     { kind: "company-account", id: "c" },
@@ -179,6 +179,6 @@ describe("a deletion at the provider", () => {
   it("of an account erases nobody, nor does a change of anything else", () => {
     expect(erasureOnDeletion(change(undefined, { ...ofUser(true), subject: account }))).toBeUndefined();
     const event = eventOf("account.deleted", { eventId: "e" });
-    expect(erasureOnDeletion({ of: "event", event, receipts: 1 })).toBeUndefined();
+    expect(erasureOnDeletion(eventChange(event))).toBeUndefined();
   });
 });

@@ -9,7 +9,7 @@ import {
 } from "../../../domain/recovery/repair.ts";
 import type { Change } from "../../../domain/state/change.ts";
 import { applyProviderAnswer } from "../../../domain/state/state.ts";
-import { account, applied, at, eventOf, minute, userId } from "../samples.ts";
+import { account, applied, at, eventChange, eventOf, minute, userId } from "../samples.ts";
 
 const period = { since: minute(10), until: minute(20) };
 const eventAt = (time: number) => ({ ...eventOf("account.connected"), receivedAt: minute(time) });
@@ -22,17 +22,19 @@ describe("what a repair of a period is about", () => {
     [20, false],
   ])("an event that was received in minute %i: %s", (time, isWanted) => {
     const event = { ...eventAt(time), time: minute(time) };
-    expect(needsRepair({ of: "event", event, receipts: 3 }, period)).toBe(isWanted);
+    expect(needsRepair(eventChange(event, 3), period)).toBe(isWanted);
     const state = applied([event]);
     expect(needsRepair({ of: "state", before: undefined, after: state }, period)).toBe(isWanted);
   });
 
   it("an event of any time whose bytes came again and can be a true repeat, and of it that repeat alone", () => {
-    const stored = { of: "event", event: eventAt(1), receipts: 2 } as const;
+    const event = eventAt(1);
+    const stored = eventChange(event, 2, 0);
+    const repeat = eventChange(event, 2);
     expect(needsRepair(stored, period)).toBe(true);
-    expect(needsRepair({ ...stored, receipts: 1 }, period)).toBe(false);
-    expect(repairsOfEvent(stored, undefined, period)).toEqual([stored]);
-    expect(repairsOfEvent(stored, undefined, {})).toEqual([{ ...stored, receipts: 1 }, stored]);
+    expect(needsRepair(eventChange(event), period)).toBe(false);
+    expect(repairsOfEvent(stored, undefined, period)).toEqual([repeat]);
+    expect(repairsOfEvent(stored, undefined, {})).toEqual([eventChange(event), repeat]);
   });
 
   it("a state of any time that waits for an answer, and a document of which more is requested than fetched", () => {
@@ -121,13 +123,11 @@ describe("a repair of data", () => {
 });
 
 describe("a repair of an event", () => {
-  const announced = { of: "event", receipts: 1 } as const;
-
   it("that its state has processed is announced again, whatever the state's last change is", () => {
     const [first, last] = [eventOf("account.connected"), eventOf("account.updated", { connected: true })];
     const state = applied([first, last]);
     for (const event of [first, last]) {
-      const changes = repairsOfEvent({ ...announced, event }, { of: "state", state }, {});
+      const changes = repairsOfEvent(eventChange(event), { of: "state", state }, {});
       expect(followsOf(changes)).toEqual([`publish ${event.type} 2`]);
     }
   });
@@ -136,23 +136,21 @@ describe("a repair of an event", () => {
     const event = eventOf("endpoint.updated", { endpoint: "income", eventId: "e" });
     const document = requestFetch(undefined, account, { endpoint: "income" }, { event, receipts: 1 });
     if (document === undefined) throw new Error("nothing was wanted");
-    const changes = repairsOfEvent({ ...announced, event }, { of: "data", document }, {});
+    const changes = repairsOfEvent(eventChange(event), { of: "data", document }, {});
     expect(followsOf(changes)).toEqual(["publish endpoint.updated 1"]);
   });
 
   it("that nobody has processed is processed, as its last repeat is, where that can be a true one", () => {
     const event = eventOf("account.connected");
     const state = applied([eventOf("account.created")]);
-    expect(repairsOfEvent({ ...announced, event }, { of: "state", state }, {})).toEqual([
-      { ...announced, event },
-    ]);
-    const repeated = { ...announced, event, receipts: 3 };
+    expect(repairsOfEvent(eventChange(event), { of: "state", state }, {})).toEqual([eventChange(event)]);
+    const repeated = eventChange(event, 3);
     expect(
       repairsOfEvent(repeated, { of: "state", state: applied([event]) }, { since: minute(0) }),
     ).toContainEqual(repeated);
     const own = { ...event, eventId: "e" };
     expect(repairsOfEvent({ ...repeated, event: own }, { of: "state", state }, {})).toEqual([
-      { ...announced, event: own },
+      eventChange(own),
     ]);
   });
 });

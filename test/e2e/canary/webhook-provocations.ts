@@ -85,7 +85,7 @@ export function webhookProvocations({
       await send("endpoints", endpoint({ endpoint: { name: words } }));
     },
     MESSAGE_FAILED: async () => {
-      const end = stage().fails(/^AccountsStore/, "dynamodb:UpdateItem", {});
+      const end = stage().fails(/^AccountsStore/, "dynamodb:BatchExecuteStatement", {});
       await during(end, "MESSAGE_FAILED", () => send("accounts", account("update_account")));
     },
     RELAYED: () => send("accounts", account("update_account")),
@@ -108,13 +108,8 @@ export function webhookProvocations({
     // An outage of its own: that the one before is over may be noticed at any moment.
     PROVIDER_BACK: () => outage(),
     RECORD_FAILED: async () => {
-      const end = stage().fails(/^Relay/, "dynamodb:PutItem", {});
-      const other = stage().fails(/^Relay/, "dynamodb:UpdateItem", {});
-      await during(
-        () => [end, other].forEach((each) => void each()),
-        "RECORD_FAILED",
-        () => send("accounts", account("update_account")),
-      );
+      const end = stage().fails(/^Relay/, "dynamodb:BatchExecuteStatement", {});
+      await during(end, "RECORD_FAILED", () => send("accounts", account("update_account")));
     },
     SUBSCRIBER_PARKED: async () => {
       const end = stage().fails(

@@ -11,7 +11,7 @@ const item = z.looseObject({ pk: z.string(), sk: z.string() });
 const eventItem = z.looseObject({
   pk: z.string(),
   event: z.looseObject({ id: z.string(), type: z.string(), receivedAt: z.string() }),
-  receipts: z.number(),
+  receipts: z.object({ count: z.number() }),
   body: z.unknown(),
 });
 

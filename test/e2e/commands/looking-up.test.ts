@@ -180,7 +180,7 @@ describe("looking up, on the running stack", () => {
 
     it("shows where an event stands while nothing has followed", async () => {
       const release = stage.system.stack.gateway.intercept(async ({ principal, action }, phase) =>
-        phase === "before" && principal.includes("Relay") && action === "dynamodb:PutItem"
+        phase === "before" && principal.includes("Relay") && action === "dynamodb:BatchExecuteStatement"
           ? { status: 503, errorType: "ServiceUnavailable", message: "injected by the test" }
           : undefined,
       );

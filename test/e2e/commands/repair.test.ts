@@ -6,7 +6,7 @@ import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { writeChange } from "../../../adapters/streams/change-stream.ts";
-import { eventOf } from "../../domain/samples.ts";
+import { eventChange, eventOf } from "../../domain/samples.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
@@ -176,7 +176,7 @@ describe("repair, on the running stack", () => {
     expect(await operated.run(["erase", "user", other, "--yes"])).toMatchObject({ code: 0 });
     await idle();
     const facts = { userId: other, kind: "users", receivedAt: new Date().toISOString() } as const;
-    const change = { of: "event", event: eventOf("user.updated", facts), receipts: 1 } as const;
+    const change = eventChange(eventOf("user.updated", facts));
     await putBatch("erased", { payload: JSON.stringify({ Records: [writeChange(change, "1")] }) });
     expect(await repair("--failures")).toMatchObject({ result: { failures: { changes: 1 } } });
     await idle();

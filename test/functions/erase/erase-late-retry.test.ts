@@ -8,6 +8,7 @@ import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
 import { outbox } from "../../../functions/relay/outbox.ts";
 import { relay } from "../../../functions/relay/relay.ts";
+import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { describeOnTables, startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { createErasureFixture, type ErasureFixture, source } from "../support/erasing.ts";
 import { context, keptLog, sqsEvent } from "../support/lambda.ts";
@@ -41,7 +42,7 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
   });
 
   const receive = async (event: IncomeEvent) => {
-    await fixture.storing.record({ event, body: { as: "text", text: "{}" } });
+    await fixture.storing.record([receiptOf(event)]);
   };
 
   /** Relays all that is new in the stream, and what follows from it. */

@@ -5,6 +5,7 @@ import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { requestFetch } from "../../../domain/fetch/document.ts";
 import { eraseTask } from "../../../domain/recovery/erasure.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
+import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { eraserFixture, eventOf } from "../support/eraser-fixture.ts";
 import { erasedAt, source } from "../support/erasing.ts";
@@ -144,10 +145,8 @@ await describeOnTables("the eraser", (tables) => {
       const owner = randomUUID();
       await store({ userId: owner, accountId: fixture.account.id });
       // An event of this user names the account of the other.
-      await fixture.fixture.storing.record({
-        event: eventOf({ userId: fixture.user.id, accountId: fixture.account.id }),
-        body: { as: "text", text: "{}" },
-      });
+      const event = eventOf({ userId: fixture.user.id, accountId: fixture.account.id });
+      await fixture.fixture.storing.record([receiptOf(event)]);
       await erase(fixture.user);
       expect(await fixture.fixture.table.item(`ACCOUNT#${fixture.account.id}`, "STATE")).toBeDefined();
       expect(await isErased(fixture.account, fixture.other)).toEqual([nameOf(fixture.other)]);
@@ -219,7 +218,7 @@ await describeOnTables("the eraser", (tables) => {
         type: "endpoint.updated",
         endpoint: "income",
       });
-      await fixture.fixture.storing.record({ event: eventOf(facts), body: { as: "text", text: "{}" } });
+      await fixture.fixture.storing.record([receiptOf(eventOf(facts))]);
       await fixture.fixture.storing.versionedRecords.document(
         fixture.account,
         { endpoint: "income" },
@@ -232,10 +231,8 @@ await describeOnTables("the eraser", (tables) => {
 
     test("that arrives late in the records of a user is found there by the user's name in the task", async () => {
       await erase(fixture.account);
-      await fixture.fixture.storing.record({
-        event: eventOf({ userId: fixture.user.id, accountId: fixture.account.id }),
-        body: { as: "text", text: "{}" },
-      });
+      const event = eventOf({ userId: fixture.user.id, accountId: fixture.account.id });
+      await fixture.fixture.storing.record([receiptOf(event)]);
       await ask(eraseTask(fixture.account, "arrived late", [fixture.user]));
       await run();
       expect(await remains(fixture.account.id)).toEqual([]);

@@ -214,7 +214,9 @@ await describeOnTables("the fetcher", (tables) => {
     );
     await deliver(fixture.system, fixture.queueUrl, fetch, { firstReceivedAt: noon });
     const counted = () =>
-      ["GetItem", "UpdateItem", "PutItem"].map((name) => fixture.system.calls().get(`test dynamodb:${name}`));
+      ["GetItem", "UpdateItem", "PutItem", "BatchExecuteStatement"].map((name) =>
+        fixture.system.calls().get(`test dynamodb:${name}`),
+      );
     const before = counted();
     await fixture.system.send(
       fixture.queueUrl,

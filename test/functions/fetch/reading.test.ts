@@ -159,7 +159,7 @@ await describeOnTables("the fetcher", (tables) => {
       let puts = 0;
       // Of four writes: newer data, older data, newer data noted, older data not noted.
       const working = fixture.system.intercept(async ({ action }, phase) => {
-        if (action !== "dynamodb:PutItem") return undefined;
+        if (action !== "dynamodb:PutItem" && action !== "dynamodb:BatchExecuteStatement") return undefined;
         if (phase === "before") {
           puts += 1;
           if (puts === 2) await olderIsStored.promise;

@@ -2,13 +2,11 @@ import { expect, test } from "vitest";
 import { writeChange } from "../../../adapters/streams/change-stream.ts";
 import { retryable } from "../../../domain/core/failures.ts";
 import { derive } from "../../../functions/relay/derive.ts";
-import { eventOf } from "../../domain/samples.ts";
+import { eventChange, eventOf } from "../../domain/samples.ts";
 
 test("who is erased is never guessed: while that is unknown, no change of the batch has a consequence", async () => {
   const events = [eventOf("account.connected"), eventOf("endpoint.updated", { endpoint: "income" })];
-  const records = events.map((event, index) =>
-    writeChange({ of: "event", event, receipts: 1 }, String(index)),
-  );
+  const records = events.map((event, index) => writeChange(eventChange(event), String(index)));
   const steps = await derive(records, {
     findErased: () => Promise.reject(retryable("throttled", 1)),
     erasesOnDeletion: false,

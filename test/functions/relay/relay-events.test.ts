@@ -17,7 +17,6 @@ await describeOnTables("the relay", (tables) => {
       await record(event);
       await pump();
       expect(await fixture.table.item(`ACCOUNT#${accountId}`, "STATE")).toMatchObject({
-        version: 1,
         state: { version: 1, connected: true, deleted: false, unconfirmed: false, userId },
       });
       expect(await fixture.table.item(`USER#${userId}`, `ACCOUNT#${accountId}`)).toBeDefined();

@@ -32,7 +32,7 @@ await describeOnTables("the relay", (tables) => {
       ],
       [
         "an event without facts",
-        (record) => withImage(record, { sk: { S: "EVENT#x" }, event: { M: {} }, receipts: { N: "1" } }),
+        (record) => withImage(record, { sk: { S: "EVENT#x" }, event: { M: {} }, receipts: { M: {} } }),
       ],
       [
         "an event without receipts",
@@ -76,7 +76,7 @@ await describeOnTables("the relay", (tables) => {
   test("while the table can't be written to, the first record is reported; once it can, nothing is missing", async () => {
     await record(accountEvent(), accountEvent());
     const records = await relayed();
-    const working = fixture.system.fail("dynamodb:PutItem");
+    const working = fixture.system.fail("dynamodb:BatchExecuteStatement");
     expect(await invoke(records)).toEqual({
       batchItemFailures: [{ itemIdentifier: records[0]?.dynamodb?.SequenceNumber }],
     });
@@ -91,7 +91,7 @@ await describeOnTables("the relay", (tables) => {
     const records = await relayed();
     let puts = 0;
     const working = fixture.system.intercept(async ({ action }, phase) => {
-      if (action !== "dynamodb:PutItem" || phase !== "before") return undefined;
+      if (action !== "dynamodb:BatchExecuteStatement" || phase !== "before") return undefined;
       puts += 1;
       return puts === 1 ? { status: 500, errorType: "InternalServerError", message: "injected" } : undefined;
     });
@@ -163,7 +163,7 @@ await describeOnTables("the relay", (tables) => {
       const all = await relayed();
       await invoke(all.slice(-1));
       const [state] = (await relayed()).slice(all.length);
-      const working = fixture.system.fail("dynamodb:PutItem");
+      const working = fixture.system.fail("dynamodb:BatchExecuteStatement");
       expect(await invoke([state])).toEqual({
         batchItemFailures: [{ itemIdentifier: state?.dynamodb?.SequenceNumber }],
       });

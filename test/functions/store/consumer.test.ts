@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { failStatements } from "@income-events/local-stack/gateway/tables/statement-faults.ts";
 import { expect, test } from "vitest";
 import { writeEnvelope } from "../../../domain/event/envelope.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
@@ -27,11 +28,12 @@ await describeOnTables("the consumer", (tables) => {
         receivedAt,
       },
       body: { as: "text", text: JSON.stringify(payload) },
-      weak: true,
-      receipts: 1,
+      receipts: { count: 1 },
     });
     expect(await isEmpty()).toBe(true);
-    expect(fixture.entries).toEqual([{ code: "EVENT_STORED", kind: "accounts", correlationId: envelope.id }]);
+    expect(fixture.entries).toEqual([
+      { code: "EVENT_STORED", kind: "accounts", count: 1, correlationIds: [envelope.id] },
+    ]);
   });
 
   test("stores facts that reconciliation found as an event marked so, whatever the mapping is", async () => {
@@ -48,8 +50,7 @@ await describeOnTables("the consumer", (tables) => {
     expect(await fixture.table.item(`USER#${facts.userId}`, `EVENT#${envelope.id}`)).toMatchObject({
       event: { ...facts, connected: true, id: envelope.id, kind: "accounts", receivedAt, reconciled: true },
       body: envelope.body,
-      weak: true,
-      receipts: 1,
+      receipts: { count: 1 },
     });
   });
 
@@ -59,7 +60,7 @@ await describeOnTables("the consumer", (tables) => {
     await fixture.system.send(fixture.queueUrl, of(2));
     await fixture.system.send(fixture.queueUrl, of(3));
     expect(await deliver(fixture.system, fixture.queueUrl, consumerOf())).toEqual([of(3)]);
-    expect(await fixture.table.all()).toMatchObject([{ sk: `EVENT#${envelope.id}`, receipts: 1 }]);
+    expect(await fixture.table.all()).toMatchObject([{ sk: `EVENT#${envelope.id}`, receipts: { count: 1 } }]);
     expect(await deadLetters()).toEqual([]);
     expect(fixture.entries).toMatchObject([
       { code: "EVENT_STORED" },
@@ -75,8 +76,12 @@ await describeOnTables("the consumer", (tables) => {
     await deliver(fixture.system, fixture.queueUrl, handler);
     await put(envelope);
     await deliver(fixture.system, fixture.queueUrl, handler);
-    expect(await fixture.table.all()).toMatchObject([{ sk: `EVENT#${envelope.id}`, receipts: 3 }]);
-    expect(fixture.entries.map(({ code }) => code)).toEqual(["EVENT_STORED", "EVENT_AGAIN", "EVENT_AGAIN"]);
+    expect(await fixture.table.all()).toMatchObject([{ sk: `EVENT#${envelope.id}`, receipts: { count: 3 } }]);
+    expect(fixture.entries.map(({ code, count }) => `${code} ${count}`)).toEqual([
+      "EVENT_STORED 1",
+      "EVENT_AGAIN 1",
+      "EVENT_AGAIN 1",
+    ]);
   });
 
   test("removes one poison of ten into the dead-letter queue with its reason, and stores the nine", async () => {
@@ -115,14 +120,11 @@ await describeOnTables("the consumer", (tables) => {
   test("reports a write that fails alone, and has the nine others removed", async () => {
     const envelopes = Array.from({ length: 10 }, () => envelopeOf(accountEvent()));
     await put(...envelopes);
-    let writes = 0;
-    const working = fixture.system.intercept(async ({ action }, phase) => {
-      if (action !== "dynamodb:UpdateItem" || phase !== "before") return undefined;
-      writes += 1;
-      return writes === 3
-        ? { status: 500, errorType: "InternalServerError", message: "injected by the test" }
-        : undefined;
-    });
+    const working = fixture.system.intercept(async ({ action, body }, phase) =>
+      action === "dynamodb:BatchExecuteStatement" && phase === "before"
+        ? failStatements(body, new Map([[2, { code: "AccessDenied", message: "injected" }]]))
+        : undefined,
+    );
     const kept = await deliver(fixture.system, fixture.queueUrl, consumerOf());
     working();
     expect(kept).toHaveLength(1);
@@ -131,14 +133,14 @@ await describeOnTables("the consumer", (tables) => {
     const failed = envelopes.find((envelope) => writeEnvelope(envelope) === kept[0]);
     expect((await fixture.table.all()).map(({ sk }) => sk)).not.toContain(`EVENT#${failed?.id}`);
     expect(fixture.entries.filter(({ code }) => code === "MESSAGE_FAILED")).toMatchObject([
-      { reason: "InternalServerError" },
+      { reason: "DynamoDB: AccessDenied" },
     ]);
   });
 
   test("reports all ten where every write fails, and stores all of them when they come again", async () => {
     const envelopes = Array.from({ length: 10 }, () => envelopeOf(accountEvent()));
     await put(...envelopes);
-    const working = fixture.system.fail("dynamodb:UpdateItem");
+    const working = fixture.system.fail("dynamodb:BatchExecuteStatement");
     const handler = consumerOf();
     expect(await deliver(fixture.system, fixture.queueUrl, handler)).toHaveLength(10);
     working();
@@ -163,18 +165,18 @@ await describeOnTables("the consumer", (tables) => {
     expect(await fixture.table.all()).toEqual([]);
   });
 
-  test("a write that was made though its answer was lost is counted again, and is still one event", async () => {
+  test("a write that was made though its answer was lost is still one event, and one receipt", async () => {
     const envelope = envelopeOf(accountEvent());
     await put(envelope);
     const working = fixture.system.intercept(async ({ action }, phase) =>
-      action === "dynamodb:UpdateItem" && phase === "after" ? "drop" : undefined,
+      action === "dynamodb:BatchExecuteStatement" && phase === "after" ? "drop" : undefined,
     );
     const handler = consumerOf();
-    expect(await deliver(fixture.system, fixture.queueUrl, handler)).toHaveLength(1);
+    const batch = sqsEvent(await fixture.system.receive(fixture.queueUrl));
+    expect((await handler(batch, context)).batchItemFailures).toHaveLength(1);
     working();
-    await put(envelope);
-    await deliver(fixture.system, fixture.queueUrl, handler);
-    expect(await fixture.table.all()).toMatchObject([{ receipts: 2 }]);
+    expect(await handler(batch, context)).toEqual({ batchItemFailures: [] });
+    expect(await fixture.table.all()).toMatchObject([{ receipts: { count: 1 } }]);
   });
 
   test("keeps a poison message in its queue while the dead-letter queue can't be written to", async () => {

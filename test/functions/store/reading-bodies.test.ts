@@ -87,7 +87,6 @@ await describeOnTables("the consumer", (tables) => {
         pk: `ACCOUNT#${payload.account_id}`,
         sk: `EVENT#${envelope.id}`,
         event: { id: envelope.id, type: "account.connected", time: "2026-11-21T10:00:00.000Z", receivedAt },
-        weak: false,
       },
     ]);
     expect(await deadLetters()).toEqual([]);
@@ -102,9 +101,7 @@ await describeOnTables("the consumer", (tables) => {
     const payload = accountEvent({ time });
     await put(envelopeOf(payload));
     await deliver(fixture.system, fixture.queueUrl, consumerOf({ ...defaultMapping.accounts, time: "time" }));
-    expect(await fixture.table.all()).toMatchObject([
-      { event: { time: "2026-11-21T10:00:00.000Z" }, weak: false },
-    ]);
+    expect(await fixture.table.all()).toMatchObject([{ event: { time: "2026-11-21T10:00:00.000Z" } }]);
   });
 
   test("reads headers that the envelope carries; of one that was written without, their fields are missing", async () => {
@@ -153,7 +150,7 @@ await describeOnTables("the consumer", (tables) => {
       expect(await deliver(fixture.system, fixture.queueUrl, consumerOf(defaultMapping[kind]))).toEqual([]);
       const reason = unreadable ?? unmappable;
       if (reason === undefined) {
-        expect(await fixture.table.all()).toMatchObject([{ receipts: 1 }]);
+        expect(await fixture.table.all()).toMatchObject([{ receipts: { count: 1 } }]);
         expect(await deadLetters()).toEqual([]);
       } else {
         expect(await fixture.table.all()).toEqual([]);

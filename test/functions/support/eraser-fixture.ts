@@ -11,6 +11,7 @@ import { requestFetch } from "../../../domain/fetch/document.ts";
 import { type EraseTask, eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
+import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { createErasureFixture, type ErasureFixture, erasedAt } from "./erasing.ts";
 import { deliver } from "./lambda.ts";
@@ -52,7 +53,7 @@ export function eraserFixture(tables: string) {
     const { storing } = fixture;
     const event = eventOf(facts);
     const body = { as: "object", key: bodyObject ?? "", of: "text", bytes: 1 } as const;
-    await storing.record({ event, body: bodyObject === undefined ? { as: "text", text: "{}" } : body });
+    await storing.record([receiptOf(event, bodyObject === undefined ? undefined : body)]);
     const { accountId, endpoint } = event;
     if (endpoint !== undefined && accountId !== undefined) {
       const subject = { kind: "account", id: accountId } as const;

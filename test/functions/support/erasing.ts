@@ -2,6 +2,7 @@ import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { contentStore } from "../../../adapters/dynamodb/document-store.ts";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { erasableRecords } from "../../../adapters/erasure/erasable-records.ts";
 import { erasureLogWriter } from "../../../adapters/erasure/erasure-log.ts";
@@ -95,7 +96,7 @@ function storing(system: TestSystem, { name }: TestTable, bucket: string) {
   const overflow = overflowBucket(bucket);
   return {
     record: eventTable(system.dynamodb, name, 30),
-    link: linkTable(system.dynamodb, name),
+    link: linkTable(sharedWrites(system.dynamodb, name)),
     versionedRecords: versionedRecords(system.dynamodb, name),
     storeContent: contentStore(system.dynamodb, name, overflow),
     overflow,

@@ -3,7 +3,7 @@ import { type DocumentRecord, requestFetch } from "../../../domain/fetch/documen
 import { writeTask } from "../../../domain/fetch/tasks.ts";
 import { consequencesOf } from "../../../domain/message/consequences.ts";
 import type { Change } from "../../../domain/state/change.ts";
-import { account, eventOf } from "../../domain/samples.ts";
+import { account, eventChange, eventOf } from "../../domain/samples.ts";
 import type { ReadingTable } from "./reading-table.ts";
 
 const endpoint = "income";
@@ -49,7 +49,7 @@ export class ReadingStream {
   receive(event: IncomeEvent): void {
     const receipts = (this.#receipts.get(event.id) ?? 0) + 1;
     this.#receipts.set(event.id, receipts);
-    this.#records.push({ of: "event", event, receipts });
+    this.#records.push(eventChange(event, receipts));
   }
 
   relay(): void {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
+import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { guardedCall } from "../../../adapters/provider/guarded-call.ts";
 import { providerApi } from "../../../adapters/provider/provider-api.ts";
@@ -141,7 +142,7 @@ export function reconcilerFixture(tables: string) {
     const whole = subject.kind === "user" ? owned : { ...owned, accountId: subject.id };
     await known.state(subject, (state) => applyEvent(state, whole, 1));
     if (subject.kind === "account" && userId !== undefined) {
-      await linkTable(system.dynamodb, table.name)(userId, subject.id);
+      await linkTable(sharedWrites(system.dynamodb, table.name))(userId, subject.id);
     }
   }
   async function learnAll({ users, accounts }: { users: readonly string[]; accounts: readonly string[] }) {

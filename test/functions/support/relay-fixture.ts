@@ -3,6 +3,7 @@ import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
 import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
@@ -12,6 +13,7 @@ import type { Subject } from "../../../domain/event/subjects.ts";
 import { outbox } from "../../../functions/relay/outbox.ts";
 import { relay } from "../../../functions/relay/relay.ts";
 import { joinQueues, publisher } from "../../../functions/runtime/subscriber-queues.ts";
+import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { contractMessage } from "../../support/contract-message.ts";
 import { startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
@@ -77,7 +79,7 @@ export function relayFixture(tables: string) {
     handler = (event) =>
       relay({
         versionedRecords: versionedRecords(system.dynamodb, table.name),
-        link: linkTable(system.dynamodb, table.name),
+        link: linkTable(sharedWrites(system.dynamodb, table.name)),
         findErased: findErased(system.dynamodb, table.name, digestOf),
         outbox: outbox(
           send,
@@ -98,7 +100,7 @@ export function relayFixture(tables: string) {
   /** Records events, in order, as the consumer does. */
   async function record(...events: readonly IncomeEvent[]): Promise<void> {
     const write = eventTable(system.dynamodb, table.name, 30);
-    for (const event of events) await write({ event, body: { as: "text", text: "{}" } });
+    for (const event of events) await write([receiptOf(event)]);
   }
 
   const relayed = async () => (await table.stream()).filter(isRelayed);

@@ -5,8 +5,7 @@ import type { DynamoDBRecord } from "aws-lambda";
 export function isRelayed({ eventName, dynamodb }: _Record): boolean {
   const sortKey = dynamodb?.Keys?.sk?.S ?? "";
   if (eventName === "REMOVE") return false;
-  if (sortKey.startsWith("EVENT#")) return eventName === "INSERT" || dynamodb?.NewImage?.weak?.BOOL === true;
-  return sortKey === "STATE" || sortKey.startsWith("DATA#");
+  return sortKey === "STATE" || sortKey.startsWith("EVENT#") || sortKey.startsWith("DATA#");
 }
 
 /** Records as Lambda hands them over: by way of JSON. */

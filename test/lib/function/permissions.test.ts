@@ -11,12 +11,17 @@ const receive = (kind: string) => [
   "s3:PutObject                     OverflowBucket/bodies/*",
   "secretsmanager:GetSecretValue    WebhookSecret",
 ];
+const writeStatements = [
+  "dynamodb:PartiQLInsert           EventsTable",
+  "dynamodb:PartiQLUpdate           EventsTable",
+];
 const store = (kind: string) => [
   `sqs:ReceiveMessage               ${kind}WorkQueue`,
   `sqs:DeleteMessage                ${kind}WorkQueue`,
   `sqs:GetQueueAttributes           ${kind}WorkQueue`,
   `sqs:SendMessage                  ${kind}WorkDeadLetters`,
-  "dynamodb:UpdateItem              EventsTable",
+  "dynamodb:BatchGetItem            EventsTable",
+  ...writeStatements,
   "s3:GetObject                     OverflowBucket/bodies/*",
 ];
 
@@ -36,8 +41,7 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "dynamodb:GetShardIterator        EventsTable.StreamArn",
     "dynamodb:ListStreams             *",
     "dynamodb:BatchGetItem            EventsTable",
-    "dynamodb:PutItem                 EventsTable",
-    "dynamodb:GetItem                 EventsTable",
+    ...writeStatements,
     "secretsmanager:GetSecretValue    ErasureKey",
     "sqs:SendMessage                  FetchWorkQueue",
     "sqs:SendMessage                  ErasureWorkQueue",
@@ -60,6 +64,7 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "dynamodb:PutItem                 EventsTable",
     "dynamodb:Query                   EventsTable",
     "dynamodb:UpdateItem              EventsTable",
+    ...writeStatements,
     "s3:PutObject                     OverflowBucket/data/*",
     "s3:PutObject                     OverflowBucket/pages/*",
     "s3:GetObject                     OverflowBucket/pages/*",
@@ -114,6 +119,7 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "dynamodb:BatchGetItem            EventsTable",
     "dynamodb:PutItem                 EventsTable",
     "dynamodb:UpdateItem              EventsTable",
+    ...writeStatements,
     "dynamodb:Query                   EventsTable",
     "sqs:SendMessage                  UsersWorkQueue",
     "sqs:SendMessage                  AccountsWorkQueue",

@@ -11,8 +11,7 @@ import { consumer } from "../../../functions/store/consumer.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { account } from "../../../proof/chaos/audit/audit-events.ts";
 import { lineOf } from "../../../proof/chaos/observers/follow-events.ts";
-import { anyCondition } from "../../../proof/chaos/sabotage.ts";
-import { deliver, keptLog, type SqsHandler } from "../../functions/support/lambda.ts";
+import { context, deliver, keptLog, type SqsHandler, sqsEvent } from "../../functions/support/lambda.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
 
 /** What the account says of a store that is sound, and of two that are broken on purpose. */
@@ -78,20 +77,21 @@ await describeOnTables("the account of a store", (tables) => {
     });
   });
 
-  test("whose write has lost its condition: duplicates", async () => {
+  test("that writes each receipt under a key of its own: duplicates", async () => {
     const sound = system.intercept(async ({ action, body }, phase) =>
-      action === "dynamodb:UpdateItem" && phase === "before"
-        ? { body: body.toString().replaceAll(anyCondition, "$1") }
+      action === "dynamodb:BatchExecuteStatement" && phase === "before"
+        ? { body: body.toString().replaceAll("USER#", () => `USER#${randomUUID()}`) }
         : undefined,
     );
     const id = await receive(twice);
-    await deliver(system, queueUrl, store);
+    // What is received at once is merged.
+    for (const message of await system.receive(queueUrl)) await store(sqsEvent([message]), context);
     sound();
     expect(await accountOf(id)).toMatchObject({ stored: 1, lost: 0, duplicated: 1 });
   });
 
   test("that has its messages deleted before it writes: a loss", async () => {
-    const working = system.fail("dynamodb:UpdateItem");
+    const working = system.fail("dynamodb:BatchExecuteStatement");
     let writing: Promise<unknown> = Promise.resolve();
     const deleting: SqsHandler = async (event: SQSEvent, context) => {
       writing = Promise.resolve(store(event, context));

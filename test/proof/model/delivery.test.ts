@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { isUnordered } from "../../../domain/event/events.ts";
 import { drive, isBeforeFetch } from "../../../proof/model/drive.ts";
 import { expectAlways, expectAtRest, idOf } from "../../../proof/model/promises.ts";
 import {
@@ -45,8 +46,6 @@ describe("every event", () => {
     }
     return simulation;
   }
-  const receiptsOf = (simulation: Simulation, webhook: Webhook) =>
-    [...simulation.table.events.values()].find(({ event }) => event.id === idOf(webhook))?.receipts;
 
   it("is stored, sent and called for once where it comes three times over three days", async () => {
     const simulation = await simulationWithEvents();
@@ -57,7 +56,13 @@ describe("every event", () => {
       simulation.pass(24 * hour);
     }
     expect(simulation.seconds).toBeGreaterThanOrEqual(3 * 24 * hour);
-    expect(events.map((webhook) => receiptsOf(simulation, webhook))).toEqual(events.map(() => 3));
+    // One with its own id or time can only be a retry, which nothing is written for.
+    const ids = new Set(events.map(idOf));
+    const stored = [...simulation.table.events.values()].filter(({ event }) => ids.has(event.id));
+    expect(stored).toHaveLength(events.length);
+    expect(stored.map(({ receipts }) => receipts.count)).toEqual(
+      stored.map(({ event }) => (isUnordered(event) ? 3 : 1)),
+    );
   });
 
   it("has no other effect where it comes again after 73 hours", async () => {
