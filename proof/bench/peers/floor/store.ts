@@ -1,27 +1,28 @@
-import { DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { BatchExecuteStatementCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { SQSEvent } from "aws-lambda";
 import { eventKey, variable } from "../job.ts";
 import { factsOf } from "./facts.ts";
 
 const table = new DynamoDBClient({});
 
-/** One write for each message, without a look at what it holds. */
+/** One request for all messages, and one write for each event, without a look at what it holds. */
 export async function handler({ Records }: SQSEvent) {
-  await Promise.all(Records.map(({ body }) => store(body)));
+  // A request may name a key once.
+  const statements = new Map(Records.map(({ body }) => statementOf(body)));
+  const { Responses = [] } = await table.send(
+    new BatchExecuteStatementCommand({ Statements: [...statements.values()] }),
+  );
+  const failed = Responses.find(({ Error: error }) => error !== undefined && error.Code !== "DuplicateItem");
+  if (failed !== undefined) throw new Error(failed.Error?.Code);
   return { batchItemFailures: [] };
 }
 
-async function store(body: string): Promise<void> {
+function statementOf(body: string) {
   const { id, kind, receivedAt, raw } = JSON.parse(body);
   const { pk, sk } = eventKey(factsOf(JSON.parse(raw)), id);
-  await table.send(
-    new UpdateItemCommand({
-      TableName: variable("TABLE_NAME"),
-      Key: { pk: { S: pk }, sk: { S: sk } },
-      UpdateExpression:
-        "SET #k = if_not_exists(#k, :k), #a = if_not_exists(#a, :a), #r = if_not_exists(#r, :r)",
-      ExpressionAttributeNames: { "#k": "kind", "#a": "receivedAt", "#r": "raw" },
-      ExpressionAttributeValues: { ":k": { S: kind }, ":a": { S: receivedAt }, ":r": { S: raw } },
-    }),
-  );
+  const statement = {
+    Statement: `INSERT INTO "${variable("TABLE_NAME")}" VALUE {'pk': ?, 'sk': ?, 'kind': ?, 'receivedAt': ?, 'raw': ?}`,
+    Parameters: [pk, sk, kind, receivedAt, raw].map((S: string) => ({ S })),
+  };
+  return [`${pk} ${sk}`, statement] as const;
 }
