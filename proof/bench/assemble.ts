@@ -117,7 +117,10 @@ function letPeerWork(stack: Stack): void {
     each.addEnvironment("WEBHOOK_KIND", kindOf(kind));
     each.addEnvironment("IDEMPOTENCY_TABLE", idempotency.tableName);
     for (const table of tables) {
-      table.grant(each, ...["GetItem", "PutItem", "UpdateItem", "DeleteItem"].map((name) => `dynamodb:${name}`));
+      table.grant(
+        each,
+        ...["GetItem", "PutItem", "UpdateItem", "DeleteItem"].map((name) => `dynamodb:${name}`),
+      );
       table.grant(each, "dynamodb:PartiQLInsert");
     }
   }

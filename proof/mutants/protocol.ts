@@ -1,5 +1,6 @@
 import type { ProtocolMutant } from "./protocol-mutant.ts";
 import { model, refreshTests, relayTests, stateTests } from "./protocol-tests.ts";
+import { storingMutants } from "./storing-mutants.ts";
 import { tableMutants } from "./table-mutants.ts";
 import { storingMutants } from "./storing-mutants.ts";
 

@@ -23,22 +23,6 @@ export const storingMutants: readonly ProtocolMutant[] = [
     tests: [table],
   },
   {
-    name: "take a first message that is delivered again for a repeat",
-    breaks: "Stored once",
-    file: "domain/event/receipts.ts",
-    code: "id !== known.first && id !== known.last",
-    instead: "id !== known.last",
-    tests: ["test/domain/event/receipts.test.ts", table],
-  },
-  {
-    name: "take a last message that is delivered again for a repeat",
-    breaks: "Stored once",
-    file: "domain/event/receipts.ts",
-    code: "id !== known.first && id !== known.last",
-    instead: "id !== known.first",
-    tests: ["test/domain/event/receipts.test.ts", table],
-  },
-  {
     name: "write equal events of a batch one by one",
     breaks: "Stored once",
     file: "adapters/dynamodb/event-table.ts",

@@ -52,7 +52,7 @@ async function startReceiver() {
 /** Started with the flags of `npm run sandbox`, for they keep its memory small. */
 async function startSandbox() {
   const { scripts } = packageSchema.parse(JSON.parse(await readFile("package.json", "utf8")));
-  const [, ...flags] = scripts.sandbox.split(" ");
+  const flags = scripts.sandbox.split(" ").slice(2);
   const child = spawn(process.execPath, [...flags, "--first-retry", "200"], {
     stdio: ["ignore", "pipe", "inherit"],
   });

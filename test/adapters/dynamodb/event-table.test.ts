@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { DeleteItemCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import type { Fault } from "@income-events/local-stack/gateway/types.ts";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { eventTable, type Receipt } from "../../../adapters/dynamodb/event-table.ts";
 import type { Body } from "../../../domain/event/envelope.ts";
@@ -12,7 +11,7 @@ import {
   type TestSystem,
   type TestTable,
 } from "../../support/engines.ts";
-import { receiptOf } from "../../support/receipt.ts";
+import { receiptOf } from "./receipt.ts";
 
 const receivedAt = "2026-11-21T10:00:00.000Z";
 
@@ -134,12 +133,22 @@ await describeOnEachTable("the event table", (tables) => {
     expect(callsOf("BatchExecuteStatement")).toBe(before);
   });
 
-  test("receipts of one event at once are one item, each is counted, and one of them is the first", async () => {
+  test("a hundred receipts at once are one item with a hundred receipts, and one of them is the first", async () => {
     const event = eventOf();
-    const record = Array.from({ length: 5 }, () => recorder());
-    const outcomes = await Promise.all(record.map((each, index) => each([receipt(event, `m${index}`)])));
-    expect(outcomes.flat().toSorted()).toEqual(["again", "again", "again", "again", "first"]);
-    expect(await table.items(`USER#${event.userId}`)).toMatchObject([{ receipts: { count: 5 } }]);
+    const outcomes: unknown[] = [];
+    /** As SQS does: what failed comes again. */
+    const deliver = async (batch: readonly Receipt[]): Promise<void> => {
+      const recorded = await recorder()(batch);
+      outcomes.push(...recorded.filter((outcome) => typeof outcome === "string"));
+      const failed = batch.filter((_, index) => typeof recorded[index] !== "string");
+      if (failed.length > 0) await deliver(failed);
+    };
+    const batches = Array.from({ length: 10 }, (_, batch) =>
+      Array.from({ length: 10 }, (__, index) => receipt(event, `${batch}.${index}`)),
+    );
+    await Promise.all(batches.map(deliver));
+    expect(outcomes.toSorted()).toEqual([...Array(99).fill("again"), "first"]);
+    expect(await table.items(`USER#${event.userId}`)).toMatchObject([{ receipts: { count: 100 } }]);
   });
 
   /** Lets something happen once a call of this name is answered, or before it leaves. */
@@ -234,78 +243,5 @@ await describeOnEachTable("the event table", (tables) => {
     expect(await record([receiptOf(event, { as: "text", text })])).toEqual(["first"]);
     expect(await record([receiptOf(event, { as: "text", text })])).toEqual(["again"]);
     expect(await stored(event)).toMatchObject({ receipts: { count: 2 }, body: { text } });
-  });
-
-  test("a batch of the largest bodies is stored in one request", async () => {
-    const text = "x".repeat(380_000);
-    const events = Array.from({ length: 10 }, () => eventOf(own));
-    const before = callsOf("BatchExecuteStatement");
-    const outcomes = await recorder()(events.map((event) => receiptOf(event, { as: "text", text })));
-    expect(new Set(outcomes)).toEqual(new Set(["first"]));
-    expect(callsOf("BatchExecuteStatement") - before).toBe(1);
-  });
-
-  test("an item that is too large is its own message's failure, and the others are stored", async () => {
-    const [large, small] = [eventOf(own), eventOf(own)];
-    const tooLarge = receiptOf(large, { as: "text", text: "x".repeat(410_000) });
-    expect(await recorder()([tooLarge, receiptOf(small)])).toMatchObject([{ kind: "permanent" }, "first"]);
-    expect(await stored(large)).toBeUndefined();
-    expect(await stored(small)).toBeDefined();
-  });
-
-  test.each(["BatchExecuteStatement", "BatchGetItem"])(
-    "what %s refuses is a failure, not taken for a receipt",
-    async (name) => {
-      const working = system.fail(`dynamodb:${name}`);
-      const event = eventOf();
-      expect(await recorder()([receiptOf(event)])).toMatchObject([{ kind: "retryable" }]);
-      working();
-      expect(await stored(event)).toBeUndefined();
-    },
-  );
-
-  test("a look that fails keeps none of those that need none from being stored", async () => {
-    onTestFinished(system.fail("dynamodb:BatchGetItem"));
-    const batch = [receiptOf(eventOf()), receiptOf(eventOf(own))];
-    expect(await recorder()(batch)).toMatchObject([{ kind: "retryable" }, "first"]);
-  });
-
-  /** Answers the first writes otherwise, at a moment of the call. @returns how many there were */
-  const disturb = (at: "before" | "after", faults: readonly (Fault | "drop")[]) => {
-    let calls = 0;
-    const end = system.intercept(async ({ action }, phase) => {
-      if (action !== "dynamodb:BatchExecuteStatement" || phase !== at) return undefined;
-      calls += 1;
-      return faults[calls - 1];
-    });
-    onTestFinished(end);
-    return () => calls;
-  };
-
-  test.each<[string, Fault | "drop"]>([
-    ["throttling", { status: 400, errorType: "ThrottlingException", message: "injected" }],
-    ["an error of AWS's own", { status: 503, errorType: "ServiceUnavailable", message: "injected" }],
-    ["a connection that is cut", "drop"],
-  ])("a write is tried again after %s", async (_, fault) => {
-    const event = eventOf();
-    const record = eventTable(new DynamoDBClient({ maxAttempts: 3 }), table.name, 30);
-    const calls = disturb("before", [fault]);
-    expect(await record([receiptOf(event)])).toEqual(["first"]);
-    expect(calls()).toBe(2);
-  });
-
-  test("a write is given up after three attempts", async () => {
-    const record = eventTable(new DynamoDBClient({ maxAttempts: 3 }), table.name, 30);
-    const calls = disturb("before", ["drop", "drop", "drop"]);
-    expect(await record([receiptOf(eventOf())])).toMatchObject([{ kind: "retryable" }]);
-    expect(calls()).toBe(3);
-  });
-
-  test("a write whose answer is lost is still one event, and one receipt", async () => {
-    disturb("after", ["drop"]);
-    const event = eventOf();
-    const record = eventTable(new DynamoDBClient({ maxAttempts: 3 }), table.name, 30);
-    expect(await record([receiptOf(event)])).toEqual(["again"]);
-    expect(await stored(event)).toMatchObject({ receipts: { count: 1 } });
   });
 });

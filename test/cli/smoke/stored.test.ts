@@ -8,6 +8,7 @@ import { type PlannedEvent, planEvents } from "../../../cli/smoke/plan.ts";
 import { checkStored } from "../../../cli/smoke/stored.ts";
 import { mapPayload } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
+import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
 import { receiptOf } from "../../support/receipt.ts";
 

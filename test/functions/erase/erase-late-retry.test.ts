@@ -8,6 +8,7 @@ import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
 import { outbox } from "../../../functions/relay/outbox.ts";
 import { relay } from "../../../functions/relay/relay.ts";
+import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { describeOnTables, startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { receiptOf } from "../../support/receipt.ts";
 import { createErasureFixture, type ErasureFixture, source } from "../support/erasing.ts";

@@ -5,6 +5,7 @@ import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { requestFetch } from "../../../domain/fetch/document.ts";
 import { eraseTask } from "../../../domain/recovery/erasure.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
+import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { receiptOf } from "../../support/receipt.ts";
 import { eraserFixture, eventOf } from "../support/eraser-fixture.ts";

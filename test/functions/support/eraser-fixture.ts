@@ -11,6 +11,7 @@ import { requestFetch } from "../../../domain/fetch/document.ts";
 import { type EraseTask, eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
+import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 import { receiptOf } from "../../support/receipt.ts";
 import { createErasureFixture, type ErasureFixture, erasedAt } from "./erasing.ts";

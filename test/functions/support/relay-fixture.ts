@@ -13,6 +13,7 @@ import type { Subject } from "../../../domain/event/subjects.ts";
 import { outbox } from "../../../functions/relay/outbox.ts";
 import { relay } from "../../../functions/relay/relay.ts";
 import { joinQueues, publisher } from "../../../functions/runtime/subscriber-queues.ts";
+import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { contractMessage } from "../../support/contract-message.ts";
 import { startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
 import { receiptOf } from "../../support/receipt.ts";

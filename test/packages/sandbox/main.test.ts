@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
+import { descendantsOf, isAlive } from "../../support/program.ts";
 import { sandboxFor } from "./support.ts";
 
 function run(...options: readonly string[]) {
@@ -46,6 +47,20 @@ test("the sandbox ends in silence where Ctrl-C comes twice, as under npm", async
   // A second one that meets the process as it leaves ends it by the signal.
   expect([0, null]).toContain(code);
   expect(error).toBe("");
+});
+
+test("the sandbox ends with the npm that started it", async () => {
+  const npm = spawn("npm", ["run", "--silent", "sandbox", "--", "--port", "0"], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [line] = await once(createInterface({ input: npm.stdout }), "line");
+  const started = descendantsOf(npm.pid ?? 0);
+  expect(started).not.toEqual([]);
+  const end = ended(npm);
+  npm.kill("SIGTERM");
+  await end;
+  expect(started.filter(isAlive)).toEqual([]);
+  await expect(fetch(JSON.parse(String(line)).sandbox.baseUrl)).rejects.toThrow("fetch failed");
 });
 
 test("a port in use is a clear error", async () => {

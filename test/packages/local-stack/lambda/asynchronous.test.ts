@@ -34,6 +34,14 @@ describe("an asynchronous event", () => {
     expect(clock.waits).toEqual([60_000, 120_000]);
   });
 
+  test("that would go round a loop once too often is given up at once", async () => {
+    const error = { errorType: "RecursiveInvocationException", errorMessage: "" };
+    const work = scripted([{ kind: "failed", error }]);
+    const invoker = createAsynchronousInvoker(async () => undefined);
+    expect(await invoker.invoke(work, "{}", ["Root=1-0-0"])).toBe("given up");
+    expect(work.events).toHaveLength(1);
+  });
+
   test("that succeeds at the second try is not tried again", async () => {
     const clock = instantly();
     const target = scripted([failed, returned]);

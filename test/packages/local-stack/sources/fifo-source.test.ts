@@ -13,7 +13,7 @@ import { operatorClients } from "../stack/operator-clients.ts";
 type Sent = { readonly body: string; readonly group: string; readonly id?: string };
 
 /** A FIFO queue with a FIFO dead-letter queue, and a function that logs what it begins and what it ends. */
-async function startWork(handler: string) {
+async function startWork(handler: string, hiddenSeconds = 60) {
   const fifo = {
     FifoQueue: true,
     DeduplicationScope: "messageGroup",
@@ -36,10 +36,13 @@ async function startWork(handler: string) {
       ...queueResource("Work", {
         ...fifo,
         QueueName: "Work.fifo",
-        VisibilityTimeout: 2,
+        VisibilityTimeout: hiddenSeconds,
         RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 2 },
       }),
-      ...functionResources("Store", { allow: [receiving("Work")], properties: { Timeout: 2 } }),
+      ...functionResources("Store", {
+        allow: [receiving("Work")],
+        properties: { Timeout: Math.min(hiddenSeconds, 30) },
+      }),
       ...mappingResource("Mapping", ["Work", "Arn"], "Store"),
     },
   });
@@ -100,6 +103,8 @@ describe.concurrent("a FIFO queue as event source", () => {
     await using work = await startWork(
       `({ Records }) => ({ batchItemFailures: Records.filter(({ body }) => body === "a1")
         .map(({ messageId }) => ({ itemIdentifier: messageId })) })`,
+      // No shorter than a process takes to begin on a busy machine.
+      4,
     );
     await work.send(
       { body: "a1", group: "a", id: "first" },

@@ -31,25 +31,27 @@ async function startLoop(properties: Readonly<Record<string, unknown>>) {
     resources: {
       ...queueResource("Dead"),
       ...queueResource("Queue", {
-        VisibilityTimeout: 2,
+        VisibilityTimeout: 3,
         RedrivePolicy: { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 1 },
       }),
       ...functionResources("Work", {
         allow: [receiving("Queue"), ["sqs:SendMessage", { "Fn::GetAtt": ["Queue", "Arn"] }]],
         environment: { QUEUE_URL: { Ref: "Queue" } },
-        properties: { Timeout: 2, ...properties },
+        properties: { Timeout: 3, ...properties },
       }),
       ...mappingResource("Mapping", ["Queue", "Arn"], "Work"),
     },
   });
   const stack = await startStack({ assembly: assembly.directory });
   const clients = operatorClients(stack);
+  // A process that begins while a message is hidden may take longer than that on a busy machine.
+  await stack.functions[0]?.invoke(JSON.stringify({ Records: [{ body: String(rounds) }] }));
   await clients.sqs.send(
     new SendMessageCommand({ QueueUrl: stack.queues.get("Queue")?.url, MessageBody: "1" }),
   );
   return {
     stack,
-    rounds: () => (stack.functions[0]?.log() ?? []).map(Number),
+    rounds: () => (stack.functions[0]?.log() ?? []).slice(1).map(Number),
     deadLetters: () => stack.gateway.queueGauge("Dead", "ApproximateNumberOfMessagesVisible"),
     [Symbol.asyncDispose]: async () => {
       clients[Symbol.dispose]();

@@ -1,0 +1,13 @@
+import { randomUUID } from "node:crypto";
+import type { Receipt } from "../../../adapters/dynamodb/event-table.ts";
+import type { Body } from "../../../domain/event/envelope.ts";
+import type { IncomeEvent } from "../../../domain/event/events.ts";
+
+/** A receipt of an event, in a message of its own unless one is named. */
+export function receiptOf(
+  event: IncomeEvent,
+  body: Body = { as: "text", text: "{}" },
+  messageId: string = randomUUID(),
+): Receipt {
+  return { event, body, message: { id: messageId, sentAt: Date.parse(event.receivedAt) } };
+}
