@@ -40,7 +40,7 @@ export async function listEvents(query: EventQuery, ports: ListPorts): Promise<r
 async function knownEventsOf(subject: Subject, ports: ListPorts): Promise<readonly StoredEvent[]> {
   const events = await eventsOf(subject, ports);
   if (events.length > 0) return events;
-  const { state, documents } = await recordsOf(subject, ports.versionedRecords);
+  const { state, documents } = await recordsOf(subject, ports.records);
   if (state === undefined && documents.length === 0) throw unknownSubject(subject);
   return events;
 }

@@ -2,7 +2,6 @@ import type { ProtocolMutant } from "./protocol-mutant.ts";
 import { model, refreshTests, relayTests, stateTests } from "./protocol-tests.ts";
 import { storingMutants } from "./storing-mutants.ts";
 import { tableMutants } from "./table-mutants.ts";
-import { storingMutants } from "./storing-mutants.ts";
 
 export const protocolMutants: readonly ProtocolMutant[] = [
   {

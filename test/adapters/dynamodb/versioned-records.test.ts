@@ -3,7 +3,7 @@ import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
-import { linkTable } from "../../../adapters/s3/links.ts";
+import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { State } from "../../../domain/state/state.ts";
 import {

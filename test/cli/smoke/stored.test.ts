@@ -10,7 +10,6 @@ import { mapPayload } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { describeOnTables, startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
-import { receiptOf } from "../../support/receipt.ts";
 
 await describeOnTables("the events of a run in the table", (tables) => {
   let system: TestSystem;
