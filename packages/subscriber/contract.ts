@@ -190,7 +190,7 @@ type DataUpdatedData = {
   readonly dateStart?: string;
   /** The last day, likewise. */
   readonly dateEnd?: string;
-  /** SHA-256 of the data that is stored, base64url; absent where the provider has none. */
+  /** SHA-256 of the data that is stored, in lower-case hex; absent where the provider has none. */
   readonly content?: string;
 };
 
