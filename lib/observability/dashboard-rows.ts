@@ -50,6 +50,7 @@ export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
   const queues = new Map([
     ...works,
     ["fetch", fetching.work],
+    ["checks", fetching.checks],
     ["erase", erasure.work],
     ...subscribers.queues,
   ]);
@@ -95,8 +96,11 @@ export function dashboardRows(parts: DashboardParts): readonly DashboardRow[] {
         },
         {
           title: "Calls that wait",
-          left: [named(depth(fetching.work), "ready"), named(delayed(fetching.work), "delayed")],
-          right: [named(oldestMessage(fetching.work), "oldest, seconds")],
+          left: [named(depth(fetching.work), "ready"), named(hidden(fetching.work), "hidden")],
+          right: [
+            named(oldestMessage(fetching.work), "oldest, seconds"),
+            named(oldestMessage(fetching.checks), "oldest check, seconds"),
+          ],
         },
         { title: "Token's remaining life, hours", left: [hours(refresh.remaining)] },
       ],
@@ -181,8 +185,8 @@ function depth({ queue }: WorkQueue): Metric {
   return queue.metricApproximateNumberOfMessagesVisible({ statistic: "Maximum" });
 }
 
-function delayed({ queue }: WorkQueue): Metric {
-  return queue.metricApproximateNumberOfMessagesDelayed({ statistic: "Maximum" });
+function hidden({ queue }: WorkQueue): Metric {
+  return queue.metricApproximateNumberOfMessagesNotVisible({ statistic: "Maximum" });
 }
 
 function hours(seconds: Metric): MathExpression {

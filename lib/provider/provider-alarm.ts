@@ -20,7 +20,7 @@ export class ProviderAlarm extends Construct {
       metric: this.down,
       impact:
         "The provider fails call after call: no new income data is fetched until it is back. Tasks wait, and nothing is " +
-        `lost within ${longestOutageHours} hours; then they go to the dead-letter queue (fetch.longestOutageHours). It ` +
+        `lost within ${longestOutageHours} hours (fetch.longestOutageHours); after that, tasks may be dead letters. It ` +
         "catches up by itself.",
       remedy: `To see how it fails: ${tailOf(fetch, "1h")}`,
       // While it is down it is probed at least so often; one failed probe alone may be a moment's trouble.

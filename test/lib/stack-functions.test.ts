@@ -82,8 +82,11 @@ describe("functions", () => {
         "TABLE_NAME",
         "FETCH_QUEUE_URL",
         "DEAD_LETTER_QUEUE_URL",
+        "CHECK_QUEUE_URL",
+        "CHECK_DEAD_LETTER_QUEUE_URL",
         "OVERFLOW_BUCKET",
         "TOKEN_SECRET_ARN",
+        "ERASURE_KEY_ARN",
         "PROVIDER_BASE_URL",
         "REFRESH_FUNCTION_NAME",
       ],
@@ -95,7 +98,14 @@ describe("functions", () => {
     ],
     [
       "ReconcileUsers",
-      ["TABLE_NAME", "USERS_QUEUE_URL", "ACCOUNTS_QUEUE_URL", "TOKEN_SECRET_ARN", "PROVIDER_BASE_URL"],
+      [
+        "TABLE_NAME",
+        "USERS_QUEUE_URL",
+        "ACCOUNTS_QUEUE_URL",
+        "FETCH_QUEUE_URL",
+        "TOKEN_SECRET_ARN",
+        "PROVIDER_BASE_URL",
+      ],
     ],
     ["ArchiveLetters", ["DEAD_LETTER_QUEUES", "ARCHIVE_BUCKET"]],
   ])("get what is known at deploy time only from their environment: %s", (name, variables) => {
@@ -145,9 +155,8 @@ describe("functions", () => {
       retry: { baseSeconds: 1, maxSeconds: 4 },
       timeoutSeconds: 4,
       readAfterSeconds: 2,
-      longestOutageHours: 72,
-      // As often as the queue delivers a message before it gives it up by itself.
-      maxReceiveCount: 5,
+      // As long as the queue keeps a message: a task is given up before SQS drops it.
+      retentionSeconds: 14 * 86_400,
       startEndpoints: expect.arrayContaining(["income"]),
     });
     expect(bundles.get("functions/refresh/token.ts")).toMatchObject({

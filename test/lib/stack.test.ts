@@ -5,14 +5,15 @@ import { nameOf, productionSettings, synthesized } from "./synthesized.ts";
 import { functionOf, local, production, repository, targetOf } from "./synthesized-stages.ts";
 
 const kinds = ["Users", "Accounts", "Endpoints", "CompanyAccounts"];
-const workQueues = [...kinds.map((kind) => `${kind}WorkQueue`), "FetchWorkQueue", "ErasureWorkQueue"];
+const fetchQueues = ["FetchWorkQueue", "FetchChecksQueue"];
+const workQueues = [...kinds.map((kind) => `${kind}WorkQueue`), ...fetchQueues, "ErasureWorkQueue"];
 const subscriberQueues = ["SubscriberEverythingQueue", "SubscriberRiskTeamQueue"];
 const day = 86_400;
 
 describe("queues", () => {
   const queues = production.ofType("AWS::SQS::Queue");
 
-  it("are one for each kind, for calls and for each subscriber, each with a dead-letter queue", () => {
+  it("are one for each kind and subscriber, and two for calls, each with a dead-letter queue", () => {
     const names = [...workQueues, ...subscriberQueues];
     const expected = names.flatMap((name) => [name, name.replace(/Queue$/, "DeadLetters")]);
     expect(queues.map(({ id }) => nameOf(id)).sort()).toEqual(expected.sort());
@@ -22,11 +23,26 @@ describe("queues", () => {
     // Twelve hours of the time that a message is hidden.
     ...kinds.map((kind) => [`${kind}WorkQueue`, (12 * 3_600) / 120] as const),
     ["ErasureWorkQueue", (12 * 3_600) / 1_800] as const,
-    ...["FetchWorkQueue", ...subscriberQueues].map((name) => [name, 5] as const),
+    // A task waits by being hidden, and each time is a receive.
+    ...fetchQueues.map((name) => [name, 1_000] as const),
+    ...subscriberQueues.map((name) => [name, 5] as const),
   ])("move what is received too often to its own DLQ: %s, %i times", (name, maxReceiveCount) => {
     const { RedrivePolicy } = production.withId(name).Properties;
     expect(RedrivePolicy).toMatchObject({ maxReceiveCount });
     expect(targetOf(RedrivePolicy)).toBe(name.replace(/Queue$/, "DeadLetters"));
+  });
+
+  it("hand out tasks of a document one batch after the other, in groups, and all else in any order", () => {
+    const inOrder = queues.filter(({ Properties }) => Properties.FifoQueue === true);
+    expect(inOrder.map(({ id }) => nameOf(id)).sort()).toEqual(["FetchWorkDeadLetters", "FetchWorkQueue"]);
+    for (const { Properties } of inOrder) {
+      // Without these, 300 requests a second would be the limit of the whole queue.
+      expect(Properties).toMatchObject({
+        DeduplicationScope: "messageGroup",
+        FifoThroughputLimit: "perMessageGroupId",
+      });
+      expect(Properties).not.toHaveProperty("ContentBasedDeduplication");
+    }
   });
 
   it("bear 12 hours without concurrency for the functions, within SQS's 1,000 receives", () => {
@@ -42,7 +58,7 @@ describe("queues", () => {
 
   it.each([
     ...kinds.map((kind) => [`${kind}WorkQueue`, `${kind}Store`]),
-    ["FetchWorkQueue", "FetchData"],
+    ...fetchQueues.map((queue) => [queue, "FetchData"]),
     ["ErasureWorkQueue", "EraseSubjects"],
   ])("hide a message for six times its function's timeout in production: %s", (queue = "", name = "") => {
     const { Timeout } = functionOf(production, name).Properties;
@@ -111,9 +127,12 @@ describe("event sources", () => {
     },
   );
 
-  it("call the provider with a maximum concurrency", () => {
-    const source = sourceOf("FetchSource");
-    expect(targetOf(source?.EventSourceArn)).toBe("FetchWorkQueue");
+  it.each([
+    ["FetchSource", "FetchWorkQueue"],
+    ["FetchChecksSource", "FetchChecksQueue"],
+  ])("call the provider with a maximum concurrency: %s", (id, queue) => {
+    const source = sourceOf(id);
+    expect(targetOf(source?.EventSourceArn)).toBe(queue);
     expect(targetOf(source?.FunctionName)).toBe("FetchDataFunction");
     expect(source).toMatchObject({
       FunctionResponseTypes: ["ReportBatchItemFailures"],
@@ -136,7 +155,7 @@ describe("event sources", () => {
     expect(targetOf(source?.DestinationConfig)).toBe("RelayFailures");
   });
 
-  it("relay what is written of events, states and documents only, and nothing that expires", () => {
+  it("relay events, states and documents with news alone, and nothing that expires", () => {
     const filters = JSON.stringify(sourceOf("RelaySource")?.FilterCriteria);
     const patterns = [...filters.matchAll(/"Pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
       JSON.parse(JSON.parse(text ?? "")),
@@ -145,7 +164,13 @@ describe("event sources", () => {
     expect(patterns).toEqual([
       { eventName: ["INSERT", "MODIFY"], dynamodb: sortKey([{ prefix: "EVENT#" }]) },
       { eventName: ["INSERT", "MODIFY"], dynamodb: sortKey(["STATE"]) },
-      { eventName: ["INSERT", "MODIFY"], dynamodb: sortKey([{ prefix: "DATA#" }]) },
+      {
+        eventName: ["INSERT", "MODIFY"],
+        dynamodb: {
+          ...sortKey([{ prefix: "DOCUMENT#" }]),
+          NewImage: { document: { M: { news: { BOOL: [true] } } } },
+        },
+      },
     ]);
   });
 });
@@ -193,9 +218,12 @@ describe("the table", () => {
 
 describe("outputs", () => {
   it("name every address that a person needs next", () => {
-    const queues = [...kinds, "Fetch", "Erase", "SubscriberEverything", "SubscriberRiskTeam"].flatMap(
-      (name) => [`${name}QueueUrl`, `${name}QueueArn`, `${name}DeadLetterQueueUrl`],
-    );
+    const names = [...kinds, "Fetch", "Checks", "Erase", "SubscriberEverything", "SubscriberRiskTeam"];
+    const queues = names.flatMap((name) => [
+      `${name}QueueUrl`,
+      `${name}QueueArn`,
+      `${name}DeadLetterQueueUrl`,
+    ]);
     const others = [
       "WebhooksUrl",
       "Subscribers",

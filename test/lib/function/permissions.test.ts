@@ -53,12 +53,16 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "s3:ListBucket                    RelayFailures",
   ],
   FetchData: [
-    "sqs:ReceiveMessage               FetchWorkQueue",
-    "sqs:DeleteMessage                FetchWorkQueue",
-    "sqs:GetQueueAttributes           FetchWorkQueue",
-    "sqs:ChangeMessageVisibility      FetchWorkQueue",
-    "sqs:SendMessage                  FetchWorkQueue",
-    "sqs:SendMessage                  FetchWorkDeadLetters",
+    ...["FetchWork", "FetchChecks"].flatMap((work) => [
+      ...[
+        "ReceiveMessage",
+        "DeleteMessage",
+        "GetQueueAttributes",
+        "ChangeMessageVisibility",
+        "SendMessage",
+      ].map((action) => `sqs:${action} ${work}Queue`),
+      `sqs:SendMessage                  ${work}DeadLetters`,
+    ]),
     "dynamodb:GetItem                 EventsTable",
     "dynamodb:BatchGetItem            EventsTable",
     "dynamodb:PutItem                 EventsTable",
@@ -68,7 +72,7 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "s3:PutObject                     OverflowBucket/data/*",
     "s3:PutObject                     OverflowBucket/pages/*",
     "s3:GetObject                     OverflowBucket/pages/*",
-    "secretsmanager:GetSecretValue    TokenSecret",
+    ...["TokenSecret", "ErasureKey"].map((secret) => `secretsmanager:GetSecretValue ${secret}`),
     "lambda:InvokeFunction            RefreshTokenFunction",
   ],
   EraseSubjects: [
@@ -84,8 +88,8 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     ...["ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes"].flatMap(
       (action) =>
         [
-          ...["UsersWork", "AccountsWork", "EndpointsWork", "CompanyAccountsWork", "FetchWork"],
-          ...["SubscriberEverything", "SubscriberRiskTeam"],
+          ...["UsersWork", "AccountsWork", "EndpointsWork", "CompanyAccountsWork"],
+          ...["FetchWork", "FetchChecks", "SubscriberEverything", "SubscriberRiskTeam"],
         ].map((name) => `sqs:${action} ${name}DeadLetters`),
     ),
     "s3:GetObject                     OverflowBucket/bodies/*",
@@ -97,9 +101,7 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "dynamodb:UpdateItem              EventsTable",
     "dynamodb:PutItem                 EventsTable",
     "s3:ListBucket                    OverflowBucket",
-    "s3:DeleteObject                  OverflowBucket/bodies/*",
-    "s3:DeleteObject                  OverflowBucket/data/*",
-    "s3:DeleteObject                  OverflowBucket/pages/*",
+    ...["bodies", "data", "pages"].map((place) => `s3:DeleteObject OverflowBucket/${place}/*`),
     "s3:ListBucket                    RelayFailures",
     "s3:GetObject                     RelayFailures/*",
     "s3:PutObject                     RelayFailures/*",
@@ -123,12 +125,13 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "dynamodb:Query                   EventsTable",
     "sqs:SendMessage                  UsersWorkQueue",
     "sqs:SendMessage                  AccountsWorkQueue",
+    "sqs:SendMessage                  FetchWorkQueue",
     "secretsmanager:GetSecretValue    TokenSecret",
   ],
   ArchiveLetters: [
     ...[
-      ...["UsersWork", "AccountsWork", "EndpointsWork", "CompanyAccountsWork", "FetchWork", "ErasureWork"],
-      ...["SubscriberEverything", "SubscriberRiskTeam"],
+      ...["UsersWork", "AccountsWork", "EndpointsWork", "CompanyAccountsWork"],
+      ...["FetchWork", "FetchChecks", "ErasureWork", "SubscriberEverything", "SubscriberRiskTeam"],
     ].flatMap((work) => [
       `sqs:ReceiveMessage               ${work}DeadLetters`,
       `sqs:DeleteMessage                ${work}DeadLetters`,

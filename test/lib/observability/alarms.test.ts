@@ -76,7 +76,6 @@ describe("every alarm", () => {
 /** Of each alarm that waits for something old: the limit, how long the work takes on its own, how long it is kept. */
 const ages: readonly (readonly [name: string, tries: number, kept: number])[] = [
   ["ReceivingLateAlarm", 5 * 6 * 20, 14 * day],
-  ["FetchBacklogLateAlarm", 900 + 5 * 6 * 60, 14 * day],
   ["ErasureAlarmsLateAlarm", 900 + 5 * 6 * 300, 14 * day],
 ];
 
@@ -85,6 +84,13 @@ describe("an alarm on what waits", () => {
     const { threshold = 0 } = alarmNamed(name) ?? {};
     expect(threshold).toBe(tries);
     expect(threshold).toBeLessThanOrEqual(kept / 4);
+  });
+
+  it("of calls goes off after a quarter of the longest outage, for waits of a call are no failures", () => {
+    expect(alarmNamed("FetchBacklogLateAlarm")?.threshold).toBe(18 * hour);
+    const stack = synthesized({ ...productionSettings, fetch: { longestOutageHours: 24 } });
+    const found = stack.ofType("AWS::CloudWatch::Alarm").find(({ id }) => id.startsWith("FetchBacklogLate"));
+    expect(found?.Properties.Threshold).toBe(6 * hour);
   });
 
   it("of a subscriber goes off after a quarter of the time that its queue keeps messages", () => {
@@ -173,7 +179,7 @@ describe("dead letters", () => {
       .filter(({ Properties }) => JSON.stringify(Properties).includes("ApproximateNumberOfMessagesVisible"))
       .map(({ Properties }) => JSON.stringify(Properties));
     const deadLetters = production.ofType("AWS::SQS::Queue").filter(({ id }) => id.includes("DeadLetters"));
-    expect(deadLetters).toHaveLength(8);
+    expect(deadLetters).toHaveLength(9);
     for (const { id } of deadLetters) {
       expect(
         watched.filter((text) => text.includes(id)),

@@ -49,7 +49,7 @@ const serviceMetrics: Readonly<Record<string, readonly [type: string, names: rea
     [
       "ApproximateAgeOfOldestMessage",
       "ApproximateNumberOfMessagesVisible",
-      "ApproximateNumberOfMessagesDelayed",
+      "ApproximateNumberOfMessagesNotVisible",
       "NumberOfMessagesSent",
       "NumberOfMessagesDeleted",
     ],

@@ -180,7 +180,7 @@ export const settingsInError: readonly [string, object, string][] = [
   [
     "an outage without end",
     { fetch: { longestOutageHours: 0 } },
-    "fetch.longestOutageHours: is 0; set it to a whole number from 1 to 10000",
+    "fetch.longestOutageHours: is 0; set it to a whole number from 1 to 240: SQS keeps a task for 14 days",
   ],
   [
     "a source that is no address",

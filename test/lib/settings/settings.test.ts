@@ -96,6 +96,19 @@ describe("reserved concurrency", () => {
   });
 });
 
+describe("the longest outage", () => {
+  const faultsOfFetch = (fetch: object) =>
+    faultsOf({ production: true, fetch }).filter((fault) => fault.startsWith("fetch."));
+
+  it("is refused in production where waits are so short that a task is given up before, with the remedy", () => {
+    expect(faultsOfFetch({ retry: { maxSeconds: 60 } })).toEqual([
+      expect.stringMatching(/^fetch\.longestOutageHours: is longer than .*raise fetch\.retry\.maxSeconds/),
+    ]);
+    expect(faultsOfFetch({ retry: { maxSeconds: 60 }, longestOutageHours: 16 })).toEqual([]);
+    expect(faultsOfFetch({ longestOutageHours: 240 })).toEqual([]);
+  });
+});
+
 describe("encryption", () => {
   const own = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
   const withReader = [{ name: "risk-team", principals: ["210987654321"] }];

@@ -13,7 +13,7 @@ describe("the archive of dead letters", () => {
     (divideDurationsBy) => {
       const stack = synthesized({ ...productionSettings, production: false, divideDurationsBy });
       const queues = deadLetterQueuesOf(stack);
-      expect(queues).toHaveLength(8);
+      expect(queues).toHaveLength(9);
       for (const { Properties } of queues) {
         expect(Properties.MessageRetentionPeriod).toBe(numberOf(limitsOf(stack), "retentionSeconds"));
       }
@@ -45,7 +45,7 @@ describe("the archive of dead letters", () => {
     const stack = synthesized(productionSettings);
     const { Environment } = stack.withId("ArchiveLettersFunction").Properties;
     const text = JSON.stringify(Environment);
-    const names = ["users", "accounts", "endpoints", "company-accounts", "fetch", "erase"];
+    const names = ["users", "accounts", "endpoints", "company-accounts", "fetch", "checks", "erase"];
     for (const name of [...names, "subscriber/everything", "subscriber/risk-team"])
       expect(text).toContain(`\\"${name}\\"`);
     for (const { id } of deadLetterQueuesOf(stack)) expect(text).toContain(id);
@@ -56,8 +56,8 @@ describe("the archive of dead letters", () => {
     const stack = synthesized({ ...productionSettings, subscribers });
     // A queue's name has 80 characters at most; region and account stand before it.
     const url = `https://sqs.ap-southeast-1.amazonaws.com/123456789012/${"q".repeat(80)}`;
-    const queues = 6 + subscribers.length;
-    const names = subscribers.reduce((sum, { name }) => sum + `"subscriber/${name}":"",`.length, 6 * 22);
+    const queues = 7 + subscribers.length;
+    const names = subscribers.reduce((sum, { name }) => sum + `"subscriber/${name}":"",`.length, 7 * 22);
     expect(queues * url.length + names + 200).toBeLessThan(4_096);
     expect(deadLetterQueuesOf(stack)).toHaveLength(queues);
   });
