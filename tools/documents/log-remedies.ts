@@ -10,7 +10,8 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
     "nothing while it is rare: the provider sends again for three days. `reason` names AWS's error",
   MESSAGE_REJECTED:
     "`dlq show QUEUE`: [dead-letters.md](../operate/dead-letters.md) says what helps by the reason",
-  MESSAGE_FAILED: "nothing while it is rare: after five receives it is a dead letter",
+  MESSAGE_FAILED:
+    "nothing while it is rare: after five receives of an event it is a dead letter, after 1000 of a call",
   TASK_POSTPONED: "nothing: it waits for the provider, its rate or a token; `status` shows the backlog",
   START_UNANSWERED: "many: the provider's endpoint webhooks do not arrive; `webhooks list`",
   PROVIDER_DOWN:
@@ -42,7 +43,7 @@ export const fieldMeanings: Readonly<Record<keyof LogFields, string>> = {
   correlationIds: "the same, where a line is about several",
   subject: "`user/<id>`, `account/<id>` or `company-account/<id>`",
   endpoint: "the provider's endpoint",
-  task: "the kind of call: `start`, `read`, `ask` or `check`",
+  task: "the kind of call: `startFetch`, `fetchDocument`, `fetchState` or `verifyStart`",
   messageId: "SQS's id of the message, or the number of a stream record",
   queue: "the queue, as commands name it",
   subscriber: "the subscriber's name in the settings",

@@ -94,7 +94,7 @@ function modelNotes(): string {
   return `The model is discrete in time (\`proof/capacity/model/\`, tenths of a second) and has: the route's throttle, the event sources'
 scaling (5 batches at once, 300 more a minute, ${about(quotas.queueSourceBatches.value, 6)} or \`maxConcurrency\` at most), half of the account's concurrency for the store,
 messages in flight, hiding and sending again with a delay, the rate's windows and the breaker, these two by the product's
-own code. It does not have: retries of the relay, claims, first calls, the subscribers. Tests hold its laws: no message
+own code. It does not have: retries of the relay, first calls, the subscribers. Tests hold its laws: no message
 is lost or made, no minute has more calls than the rate, never is more in flight than SQS allows.
 While the provider is down it is called ${about(simulated.summary.callsWhileDown)} times. Catching up takes as long as the rate leaves room beside what comes in:
 ${about(simulated.limitPerMinute)} calls a minute less ${about(outage.rate * perEvent.tasks * 60)}.`;

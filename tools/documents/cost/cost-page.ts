@@ -76,7 +76,7 @@ function lineNotes(): string {
   The benchmark's row \`price\` reckons time as it is measured, without waits, so that its dollars are others.
 - **Logs**: what the functions write, ${platformLogBytes} bytes of Lambda's own for each invocation, and the API's access log.
 - The largest line of ours is "${largest}". Events are the smaller part of the writes: a document that was fetched is one write
-  for each KB, and states, claims and the provider's rate are written, too.
+  for each KB, and states and the provider's rate are written, too.
 - Ours makes ${ours.providerCalls} calls to the provider here where the typical design makes ${plain.providerCalls}: these loads announce data before its fetch was
   started, so that nothing answers the start, and ours then reads once more. Where events follow starts, it does not.
 - SQS counts what is sent, received and deleted for the functions; reading the subscriber's queue is the subscriber's.`;
