@@ -99,7 +99,12 @@ await describeOnTables("the relay", (tables) => {
   });
 
   test("the tasks of one document become one, with the latest of their times", async () => {
-    const facts = { accountId: randomUUID(), kind: "endpoints", type: "endpoint.updated", endpoint: "income" } as const;
+    const facts = {
+      accountId: randomUUID(),
+      kind: "endpoints",
+      type: "endpoint.updated",
+      endpoint: "income",
+    } as const;
     const received = (second: number) => `2026-11-21T10:00:0${second}.000Z`;
     await record(...[1, 3, 2].map((second) => accountEvent({ ...facts, receivedAt: received(second) })));
     await pump();

@@ -61,14 +61,13 @@ export function eraserFixture(tables: string) {
     const body = { as: "object", key: bodyObject ?? "", of: "text", bytes: 1 } as const;
     await storing.record([receiptOf(event, bodyObject === undefined ? undefined : body)]);
     const { accountId, endpoint } = event;
-    if (endpoint === undefined) {
-      await storing.versionedRecords.state(
-        accountId === undefined ? ownerOf(event) : { kind: "account", id: accountId },
-        (state) => applyEvent(state, event, 1),
-      );
-    }
+    // Data that an event announces changes no state, and joins nobody.
+    if (endpoint !== undefined) return;
+    await storing.versionedRecords.state(
+      accountId === undefined ? ownerOf(event) : { kind: "account", id: accountId },
+      (state) => applyEvent(state, event, 1),
+    );
     if (event.userId !== undefined && accountId !== undefined) await storing.link(event.userId, accountId);
-    }
   }
 
   /** A user with an account that has everything which can be kept of one, beside an account of another user. */

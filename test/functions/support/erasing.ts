@@ -97,16 +97,20 @@ export type ErasureFixture = Awaited<ReturnType<typeof createErasureFixture>>;
 
 function storing(system: TestSystem, { name }: TestTable, bucket: string) {
   const overflow = overflowBucket(bucket);
-  const store = documentStore(sharedReads(system.dynamodb, name), sharedWrites(system.dynamodb, name), overflow);
+  const store = documentStore(
+    sharedReads(system.dynamodb, name),
+    sharedWrites(system.dynamodb, name),
+    overflow,
+  );
   return {
     record: eventTable(system.dynamodb, name, 30),
     link: linkTable(sharedWrites(system.dynamodb, name)),
     versionedRecords: versionedRecords(system.dynamodb, name),
     /** Stores what one more call for a document brought. */
-    document: async (subject: Subject, endpoint: string, text: string, ids: { userId?: string } = {}) => {
+    document: async (subject: Subject, endpoint: string, text: string) => {
       const known = await store.load(subject, { endpoint });
       const content = contentOf(text);
-      const call = { asOf: (known?.document.asOf ?? 0) + 1, subject, name: { endpoint }, ...ids };
+      const call = { asOf: (known?.document.asOf ?? 0) + 1, subject, name: { endpoint } };
       await store.save(known, documentRead(known?.document, content.digest, call), content);
     },
     overflow,

@@ -89,12 +89,14 @@ export class TaskDeliveries {
 
   /** How many messages are in the queue: to be received, hidden, and delayed. */
   async depth() {
-    const names = ["", "NotVisible", "Delayed"].map((end) => `ApproximateNumberOfMessages${end}` as const);
     const { Attributes = {} } = await this.#system.sqs.send(
       new GetQueueAttributesCommand({ QueueUrl: this.queue.url, AttributeNames: ["All"] }),
     );
-    const [visible = 0, hidden = 0, delayed = 0] = names.map((name) => Number(Attributes[name]));
-    return { visible, hidden, delayed };
+    return {
+      visible: Number(Attributes.ApproximateNumberOfMessages),
+      hidden: Number(Attributes.ApproximateNumberOfMessagesNotVisible),
+      delayed: Number(Attributes.ApproximateNumberOfMessagesDelayed),
+    };
   }
 
   async deadLetters() {
