@@ -169,7 +169,11 @@ export async function startTestSystem(
       ),
     createTable: () => createTable(dynamodb, streams),
     createQueue: async (attributes = {}) => {
-      const command = new CreateQueueCommand({ QueueName: `q-${randomUUID()}`, Attributes: attributes });
+      const end = attributes.FifoQueue === "true" ? ".fifo" : "";
+      const command = new CreateQueueCommand({
+        QueueName: `q-${randomUUID()}${end}`,
+        Attributes: attributes,
+      });
       return required((await sqs.send(command)).QueueUrl, "QueueUrl");
     },
     createBucket: () => createBucket(s3),

@@ -1,11 +1,14 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import type { Key } from "../../../adapters/dynamodb/keys.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
 import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import {
   type StoredChanges,
   type StoredPage,
@@ -13,16 +16,15 @@ import {
 } from "../../../adapters/streams/stored-changes.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { subjectOf } from "../../../domain/event/subjects.ts";
-import { requestFetchFor } from "../../../domain/fetch/document.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
-import { eventOf } from "../../domain/samples.ts";
+import { documentRead, eventOf } from "../../domain/samples.ts";
 import {
   describeOnEachTable,
   startTestSystem,
   type TestSystem,
   type TestTable,
 } from "../../support/engines.ts";
-import { receiptOf } from "../../support/receipt.ts";
+import { receiptOf } from "../dynamodb/receipt.ts";
 
 await describeOnEachTable("what the table holds of a subject", (tables) => {
   let system: TestSystem;
@@ -74,16 +76,19 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
       const linked = await store(account("linked"));
       const named = await store(account("named", { userId }));
       await linkTable(sharedWrites(system.dynamodb, table.name))(userId, "linked");
-      await versionedRecords(system.dynamodb, table.name).document(
-        { kind: "account", id: "linked" },
-        { endpoint: "income" },
-        (known) =>
-          requestFetchFor(known, { kind: "account", id: "linked" }, { endpoint: "income" }, { key: "mark" }),
+      const linkedAccount = { kind: "account", id: "linked" } as const;
+      const read = sharedReads(system.dynamodb, table.name);
+      const documents = documentStore(
+        read,
+        sharedWrites(system.dynamodb, table.name),
+        overflowBucket("unused"),
       );
+      const document = documentRead(undefined, undefined, { asOf: 1, subject: linkedAccount });
+      await documents.save(undefined, document, undefined);
       await store(account("other", { userId: "user-2" }));
       expect(await namesOf(stored.of({ kind: "user", id: userId }))).toEqual(
         [
-          "data linked",
+          "document linked",
           "state linked",
           "state named",
           `state ${userId}`,
@@ -123,7 +128,7 @@ await describeOnEachTable("what the table holds of a subject", (tables) => {
 
   test("leaves out what has no consequences, and reports what it can't read", async () => {
     const event = await store(account("mine"));
-    await put({ pk: "ACCOUNT#mine", sk: "CONTENT#income", content: "{}" });
+    await put({ pk: "ACCOUNT#mine", sk: "LEASE#income", content: "{}" });
     await put({ pk: "PROVIDER", sk: "BREAKER", state: "closed" });
     await put({ pk: "ACCOUNT#bad", sk: "STATE", state: { subject: "nobody" } });
     await put({ pk: "ACCOUNT#later", sk: "STATE", schemaVersion: 99, state: {} });

@@ -2,16 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Document, documentAfter, parseDocument } from "../../../domain/fetch/document.ts";
 import { documentTask } from "../../../domain/fetch/task.ts";
-import { account, documentRead, userId } from "../samples.ts";
+import { account, documentRead } from "../samples.ts";
 
 const range = { start: "2026-01-01", end: "2026-01-31" };
 
 describe("a document after a call", () => {
-  it("says what was read, as of when, for which messages and of whose data", () => {
+  it("says what was read, as of when and for which messages", () => {
     const task = documentTask(account, { endpoint: "income" }, 5, {
       cause: "e.1",
       correlationId: "e",
-      userId,
     });
     const found = { digest: "d", size: 7 };
     expect(documentAfter(undefined, { asOf: 10, by: ["m"], task }, found)).toEqual({
@@ -24,7 +23,6 @@ describe("a document after a call", () => {
       announced: 10,
       news: true,
       correlationId: "e",
-      userId,
     });
   });
 
@@ -39,11 +37,6 @@ describe("a document after a call", () => {
     expect(same).toMatchObject({ correlationId: "one", announced: 10, asOf: 20, by: ["m2"], news: false });
     const other = documentRead(same, "e", { asOf: 30, correlationId: "three" });
     expect(other).toMatchObject({ correlationId: "three", announced: 30, news: true });
-  });
-
-  it("keeps whose data it is where a later task does not know", () => {
-    const first = documentRead(undefined, "d", { asOf: 10, userId });
-    expect(documentRead(first, "e", { asOf: 20 })).toMatchObject({ userId });
   });
 
   it("has no digest and no size where the provider has none, and is news where it had some before", () => {
@@ -61,7 +54,6 @@ describe("a stored document", () => {
     fc.record({
       digest: fc.option(fc.constantFrom("one", "two"), { nil: undefined }),
       by: fc.array(fc.string(), { maxLength: 3 }),
-      userId: fc.option(fc.string({ minLength: 1 }), { nil: undefined }),
       correlationId: fc.option(fc.string({ minLength: 1 }), { nil: undefined }),
       isRanged: fc.boolean(),
     }),
@@ -72,13 +64,12 @@ describe("a stored document", () => {
     fc.assert(
       fc.property(calls, (list) => {
         let known: Document | undefined;
-        for (const [index, { digest, isRanged, userId: user, ...call }] of list.entries()) {
+        for (const [index, { digest, isRanged, ...call }] of list.entries()) {
           const name = { endpoint: "income", ...(isRanged ? { range } : {}) };
           known = documentRead(known, digest, {
             asOf: index,
             by: call.by,
             name,
-            ...(user === undefined ? {} : { userId: user }),
             ...(call.correlationId === undefined ? {} : { correlationId: call.correlationId }),
           });
           expect(parseDocument(JSON.parse(JSON.stringify(known)))).toEqual(known);

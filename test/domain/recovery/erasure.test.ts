@@ -26,6 +26,7 @@ const task: fc.Arbitrary<EraseTask> = fc
     schemaVersion: fc.constant(1 as const),
     subject,
     namedWith: fc.array(subject),
+    claimed: fc.array(subject),
     cause: fc.constantFrom(...eraseCauses),
     pass: fc.constantFrom(1 as const, 2 as const),
     next: fc.constantFrom(...eraseSteps),
@@ -33,6 +34,7 @@ const task: fc.Arbitrary<EraseTask> = fc
     isThorough: fc.boolean(),
     removed: fc.dictionary(fc.constantFrom("events", "data"), fc.nat()),
     incomplete: fc.array(fc.constantFrom("users", "fetch")),
+    looks: fc.nat(),
   })
   .chain((fields) => fc.constantFrom(fields, { ...fields, id: "one" }));
 
@@ -106,6 +108,16 @@ describe("a change", () => {
     });
   });
 
+  it("that announces data does not say whose the account is, and what is known of data does not either", () => {
+    const data = { ...event, type: "endpoint.updated", endpoint: "income" } as const;
+    expect(eraseTaskForLateData({ ...change, event: data }, new Set(["user/u"]))).toMatchObject({
+      subject: user,
+      namedWith: [company],
+      claimed: [],
+    });
+    expect(eraseTaskForLateData(change, new Set(["user/u"]))).toMatchObject({ claimed: [company] });
+  });
+
   it("of a state speaks of its subject, and of the user whom it belongs to", () => {
     const state = (facts: object) => applied([eventOf("account.connected", facts)]);
     expect(subjectsIn({ of: "state", before: undefined, after: state({}) })).toEqual([account]);
@@ -115,13 +127,9 @@ describe("a change", () => {
     ]);
   });
 
-  it("of a document speaks of its account, and of the user whose data it is", () => {
-    const speaksOf = (ids: { userId?: string }) => {
-      const after = documentRead(undefined, "digest", { asOf: 1, ...ids });
-      return subjectsIn({ of: "document", before: undefined, after });
-    };
-    expect(speaksOf({ userId })).toEqual([account, { kind: "user", id: userId }]);
-    expect(speaksOf({})).toEqual([account]);
+  it("of a document speaks of its account: whose that is, is its state's to say", () => {
+    const after = documentRead(undefined, "digest", { asOf: 1 });
+    expect(subjectsIn({ of: "document", before: undefined, after })).toEqual([account]);
   });
 
   it("that arrives late is a task of the user, whomever else of it is erased, from its beginning", () => {
@@ -131,13 +139,15 @@ describe("a change", () => {
       schemaVersion: 1,
       subject: { kind: "user", id: userId },
       namedWith: [account],
+      claimed: [account],
       cause: "arrived late",
       pass: 1,
       next: "subjects",
-      erased: [],
+      erased: [account, { kind: "user", id: userId }],
       isThorough: false,
       removed: {},
       incomplete: [],
+      looks: 0,
     });
   });
 });

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { contentOf } from "../../../adapters/dynamodb/document-store.ts";
 import { keptPages } from "../../../adapters/s3/kept-pages.ts";
 import { nameOf } from "../../../domain/event/subjects.ts";
 import { eraseTask } from "../../../domain/recovery/erasure.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { eraserFixture, large } from "../support/eraser-fixture.ts";
+import { eraserFixture, large, pages, pagesOf } from "../support/eraser-fixture.ts";
 import { erasedAt } from "../support/erasing.ts";
 import { context, deliver, sqsEvent } from "../support/lambda.ts";
 
@@ -44,7 +43,7 @@ await describeOnTables("the eraser", (tables) => {
   });
 
   describe("functions in flight", () => {
-    test("may write data, claims, pages and links until the second pass, which removes them", async () => {
+    test("may write data, pages and links until the second pass, which removes them", async () => {
       await storeAll();
       await ask(eraseTask(fixture.user, "operator"));
       const handler = eraser(fixture.fixture.dependencies);
@@ -53,8 +52,8 @@ await describeOnTables("the eraser", (tables) => {
         await deliver(fixture.system, fixture.fixture.queueUrl, handler);
       expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
       const { storing } = fixture.fixture;
-      await storing.storeContent(fixture.account, { endpoint: "income" }, 1, contentOf(large));
-      await keptPages(storing.overflow).keep(fixture.account, { endpoint: "income" }, [Buffer.from("[]")]);
+      await storing.document(fixture.account, "income", large());
+      await keptPages(storing.overflow).keep(pagesOf(fixture.account), pages);
       await storing.link(fixture.user.id, fixture.account.id);
       await run(handler);
       expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);

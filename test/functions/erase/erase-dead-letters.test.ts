@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { readReport } from "../../../adapters/erasure/erasure-report.ts";
 import { writeEnvelope } from "../../../domain/event/envelope.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import { readTask, writeTask } from "../../../domain/fetch/tasks.ts";
+import { documentTask, writeTask } from "../../../domain/fetch/task.ts";
 import { eraseTask } from "../../../domain/recovery/erasure.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
 import { describeOnTables } from "../../support/engines.ts";
@@ -62,7 +62,8 @@ await describeOnTables("the eraser", (tables) => {
         ...others,
       ])
         await fixture.system.send(deadLetters.users, body);
-      const task = (subject: Subject) => writeTask(readTask(subject, { endpoint: "income" }, 1));
+      const task = (subject: Subject) =>
+        writeTask(documentTask(subject, { endpoint: "income" }, 1, { cause: "e.1" }));
       await fixture.system.send(deadLetters.fetch, task(fixture.account));
       await fixture.system.send(deadLetters.fetch, task(fixture.other));
       await fixture.system.send(

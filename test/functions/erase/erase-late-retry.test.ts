@@ -10,7 +10,6 @@ import { outbox } from "../../../functions/relay/outbox.ts";
 import { relay } from "../../../functions/relay/relay.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { describeOnTables, startTestSystem, type TestSystem } from "../../support/engines.ts";
-import { receiptOf } from "../../support/receipt.ts";
 import { createErasureFixture, type ErasureFixture, source } from "../support/erasing.ts";
 import { context, keptLog, sqsEvent } from "../support/lambda.ts";
 import { isRelayed, lambdaRecords } from "../support/relayed-records.ts";
@@ -55,9 +54,8 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
       link,
       findErased,
       outbox: outbox(sqsSender(system.sqs), { fetch: fetchQueueUrl, erase: queueUrl }, publish),
-      readByRange: [],
       erasesOnDeletion: false,
-      eventSource,
+      settings: { source: eventSource, readByRange: [] },
       log: keptLog().log,
     });
     for (;;) {

@@ -1,13 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { contentOf } from "../../../adapters/dynamodb/document-store.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
-import { requestFetch } from "../../../domain/fetch/document.ts";
 import { eraseTask } from "../../../domain/recovery/erasure.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { receiptOf } from "../../support/receipt.ts";
 import { eraserFixture, eventOf } from "../support/eraser-fixture.ts";
 import { erasedAt, source } from "../support/erasing.ts";
 import { deliver } from "../support/lambda.ts";
@@ -39,9 +36,7 @@ await describeOnTables("the eraser", (tables) => {
         removed: {
           events: 3,
           states: 2,
-          "data sets": 1,
-          contents: 2,
-          claims: 1,
+          documents: 2,
           links: 1,
           bodies: 1,
           data: 2,
@@ -167,12 +162,7 @@ await describeOnTables("the eraser", (tables) => {
           type: "endpoint.updated",
           endpoint: "income",
         });
-        await storing.storeContent(
-          { kind: "account", id: accountId },
-          { endpoint: "income" },
-          1,
-          contentOf("{}"),
-        );
+        await storing.document({ kind: "account", id: accountId }, "income", "{}");
       }
       // An event of the account itself with the wrong user, which its state does not believe.
       await store({ userId: fixture.user.id, accountId: fixture.account.id, connected: true });
@@ -180,7 +170,7 @@ await describeOnTables("the eraser", (tables) => {
       expect(await isErased(fixture.account, fixture.other)).toEqual([]);
       for (const { id } of [fixture.account, fixture.other]) {
         const kept = (await table.items(`ACCOUNT#${id}`)).map(({ sk }) => sk);
-        expect(kept).toEqual(expect.arrayContaining(["CONTENT#income", "DATA#income", "STATE"]));
+        expect(kept).toEqual(expect.arrayContaining(["DOCUMENT#income", "STATE"]));
       }
       expect(await table.item(`ACCOUNT#${fixture.account.id}`, "STATE")).toMatchObject({
         state: { userId: owner, version: 2, latest: { cause: "again" } },
@@ -209,25 +199,6 @@ await describeOnTables("the eraser", (tables) => {
       expect(await bodies(fixture.fixture.subscriber)).toMatchObject([
         { type: "account.erased", data: { accountId: fixture.account.id } },
       ]);
-    });
-
-    test("goes with its events among those of a user whom only its data names", async () => {
-      const facts = { userId: fixture.user.id, accountId: fixture.account.id };
-      const announced = eventOf({
-        ...facts,
-        kind: "endpoints",
-        type: "endpoint.updated",
-        endpoint: "income",
-      });
-      await fixture.fixture.storing.record([receiptOf(eventOf(facts))]);
-      await fixture.fixture.storing.versionedRecords.document(
-        fixture.account,
-        { endpoint: "income" },
-        (known) =>
-          requestFetch(known, fixture.account, { endpoint: "income" }, { event: announced, receipts: 1 }),
-      );
-      await erase(fixture.account);
-      expect(await remains(fixture.account.id)).toEqual([]);
     });
 
     test("that arrives late in the records of a user is found there by the user's name in the task", async () => {

@@ -1,14 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { fetchStateTask, type Task, writeTask } from "../../../domain/fetch/tasks.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import { type StateTask, stateTask } from "../../../domain/fetch/task.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { fetcherFixture, noon, provider } from "../support/fetcher-fixture.ts";
-import { deliver } from "../support/lambda.ts";
+import { fetcherFixture, noon } from "../support/fetcher-fixture.ts";
+import { provider } from "../support/fetcher-settings.ts";
+
+/** A task to ask for a state of some version. */
+const fetchState = (subject: Subject, version: number) => stateTask("fetchState", subject, version, {});
 
 await describeOnTables("the fetcher", (tables) => {
   const fixture = fetcherFixture(tables);
-  const { fetcherOf, perform, codes, calls, deadLetters, put } = fixture;
+  const { fetcherOf, seenNow, perform, codes, calls, put } = fixture;
+  const deadLetters = () => fixture.tasks.deadLetters();
 
   describe("asking for a state", () => {
     test.each<[string, unknown, Partial<State>]>([
@@ -18,7 +23,7 @@ await describeOnTables("the fetcher", (tables) => {
     ])("writes that it is %s, and confirms it", async (_, json, facts) => {
       await put({ version: 3, connected: false });
       fixture.remote.answer = () => ({ json });
-      expect(await perform(fetchStateTask(fixture.subject, 3))).toEqual([]);
+      expect(await perform(fetchState(fixture.subject, 3))).toEqual([]);
       expect(calls()).toEqual([`GET /accounts/${fixture.subject.id}`]);
       expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
         version: 4,
@@ -31,7 +36,7 @@ await describeOnTables("the fetcher", (tables) => {
     test("answered without connected is given up with its reason, and the state stays unconfirmed", async () => {
       await put({ version: 3 });
       fixture.remote.answer = () => ({ json: { id: "x" } });
-      expect(await perform(fetchStateTask(fixture.subject, 3))).toEqual([]);
+      expect(await perform(fetchState(fixture.subject, 3))).toEqual([]);
       expect(await deadLetters()).toMatchObject([{ reason: expect.stringContaining("no connected") }]);
       expect(await fixture.known.loadState(fixture.subject)).toMatchObject({ unconfirmed: true, version: 3 });
     });
@@ -41,7 +46,7 @@ await describeOnTables("the fetcher", (tables) => {
       async (status) => {
         await put({ connected: true });
         fixture.remote.answer = () => status;
-        await perform(fetchStateTask(fixture.subject, 1));
+        await perform(fetchState(fixture.subject, 1));
         expect(codes()).toEqual(["TASK_POSTPONED"]);
         expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
           deleted: false,
@@ -56,7 +61,7 @@ await describeOnTables("the fetcher", (tables) => {
       async (status) => {
         await put({ connected: true, deletionTold: true });
         fixture.remote.answer = () => status;
-        await perform(fetchStateTask(fixture.subject, 1));
+        await perform(fetchState(fixture.subject, 1));
         expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
           deleted: true,
           unconfirmed: false,
@@ -72,7 +77,7 @@ await describeOnTables("the fetcher", (tables) => {
       fixture.subject = { kind, id: randomUUID() };
       await put();
       fixture.remote.answer = () => ({ json: {} });
-      await perform(fetchStateTask(fixture.subject, 1));
+      await perform(fetchState(fixture.subject, 1));
       expect(calls()).toEqual([`GET ${path}${fixture.subject.id}`]);
     });
 
@@ -80,14 +85,14 @@ await describeOnTables("the fetcher", (tables) => {
       fixture.subject = { kind: "user", id: randomUUID() };
       await put();
       const { user: _, ...paths } = provider.paths;
-      expect(await perform(fetchStateTask(fixture.subject, 1), { ...provider, paths })).toEqual([]);
+      expect(await perform(fetchState(fixture.subject, 1), { ...provider, paths })).toEqual([]);
       expect(calls()).toEqual([]);
       expect(await fixture.known.loadState(fixture.subject)).toMatchObject({ unconfirmed: true, version: 1 });
     });
 
     test("for a version that the state has left behind is void", async () => {
       await put({ version: 2 });
-      expect(await perform(fetchStateTask(fixture.subject, 1))).toEqual([]);
+      expect(await perform(fetchState(fixture.subject, 1))).toEqual([]);
       expect(calls()).toEqual([]);
       expect(codes()).toEqual(["TASK_VOID"]);
     });
@@ -101,7 +106,7 @@ await describeOnTables("the fetcher", (tables) => {
         );
         return { json: { connected: true } };
       };
-      expect(await perform(fetchStateTask(fixture.subject, 1))).toEqual([]);
+      expect(await perform(fetchState(fixture.subject, 1))).toEqual([]);
       expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
         version: 2,
         connected: false,
@@ -111,7 +116,7 @@ await describeOnTables("the fetcher", (tables) => {
 
     describe("by two tasks, of which the first that asked is answered last,", () => {
       /** The provider says that it is not connected, and then that it is: the older answer arrives last. */
-      async function answerInOppositeOrder(later: Task, between: () => Promise<void>): Promise<void> {
+      async function answerInOppositeOrder(later: StateTask, between: () => Promise<void>): Promise<void> {
         const firstAsked = Promise.withResolvers<void>();
         const secondIsWritten = Promise.withResolvers<void>();
         fixture.remote.answer = async () => {
@@ -120,14 +125,12 @@ await describeOnTables("the fetcher", (tables) => {
           await secondIsWritten.promise;
           return { json: { connected: false } };
         };
-        await fixture.system.send(fixture.queueUrl, writeTask(fetchStateTask(fixture.subject, 1)));
+        await fixture.tasks.send([fetchState(fixture.subject, 1)]);
         const patiently = {
           ...provider,
           timeouts: { connectSeconds: 60, headersSeconds: 60, bodySeconds: 60 },
         };
-        const first = deliver(fixture.system, fixture.queueUrl, fetcherOf(patiently), {
-          firstReceivedAt: noon,
-        });
+        const first = fixture.tasks.deliver(fetcherOf(patiently), seenNow());
         await firstAsked.promise;
         await between();
         expect(await perform(later)).toEqual([]);
@@ -136,12 +139,12 @@ await describeOnTables("the fetcher", (tables) => {
           unconfirmed: false,
         });
         secondIsWritten.resolve();
-        expect(await first).toEqual([]);
+        expect(await first).toMatchObject({ left: [] });
       }
 
       test("keeps the later answer where an event came between them", async () => {
         await put({ connected: true });
-        await answerInOppositeOrder(fetchStateTask(fixture.subject, 2), async () => {
+        await answerInOppositeOrder(fetchState(fixture.subject, 2), async () => {
           await fixture.known.state(fixture.subject, (state) => state && { ...state, version: 2 });
         });
         expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
@@ -153,7 +156,10 @@ await describeOnTables("the fetcher", (tables) => {
 
       test("keeps the later answer where both are of one task, which SQS delivered twice", async () => {
         await put({ connected: true });
-        await answerInOppositeOrder(fetchStateTask(fixture.subject, 1), async () => undefined);
+        await answerInOppositeOrder(
+          { ...fetchState(fixture.subject, 1), cause: "again" },
+          async () => undefined,
+        );
         expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
           version: 2,
           connected: true,
@@ -169,7 +175,7 @@ await describeOnTables("the fetcher", (tables) => {
     ])("answered with %s goes to the dead-letter queue, and confirms nothing", async (_, text, reason) => {
       await put();
       fixture.remote.answer = () => ({ text });
-      await perform(fetchStateTask(fixture.subject, 1));
+      await perform(fetchState(fixture.subject, 1));
       expect(await deadLetters()).toMatchObject([{ reason }]);
       expect(await fixture.known.loadState(fixture.subject)).toMatchObject({
         unconfirmed: true,

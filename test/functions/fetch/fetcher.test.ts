@@ -1,174 +1,141 @@
-import { beforeEach, describe, expect, test } from "vitest";
-import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
-import {
-  fetchStateTask,
-  readTask,
-  readTaskText,
-  startTask,
-  type Task,
-  writeTask,
-} from "../../../domain/fetch/tasks.ts";
+import { describe, expect, test } from "vitest";
+import { type FetchTask, stateTask, writeTask } from "../../../domain/fetch/task.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { fetcherFixture, noon, provider, started } from "../support/fetcher-fixture.ts";
-import { deliver } from "../support/lambda.ts";
+import { fetcherFixture, income, noon } from "../support/fetcher-fixture.ts";
+import { provider, started } from "../support/fetcher-settings.ts";
+
+const day = 86_400_000;
 
 await describeOnTables("the fetcher", (tables) => {
   const fixture = fetcherFixture(tables);
-  const {
-    fetcherOf,
-    perform,
-    codes,
-    hiddenUntilNow,
-    requests,
-    calls,
-    deadLetters,
-    want: request,
-    put,
-    content,
-    postponed,
-  } = fixture;
+  const { fetcherOf, seenNow, perform, performAgain, codes, postponed, calls, read, put, content } = fixture;
+  const deadLetters = () => fixture.tasks.deadLetters();
+  const requests = (action: string) => fixture.system.calls().get(`test sqs:${action}`) ?? 0;
 
   describe("a call that may be made again", () => {
-    beforeEach(() => request("income"));
-    const hoursAgo = (hours: number) => new Date(noon.getTime() - hours * 3_600_000);
-    const read = (attempts = 0, since?: Date): Task => ({
-      ...readTask(fixture.subject, { endpoint: "income" }, 1),
-      attempts,
-      ...(since && { since: since.toISOString() }),
-    });
-
-    test("after a long wait is sent again, its attempts counted, with the time since when it fails", async () => {
+    test("leaves its task in the queue, hidden, and never sends it again", async () => {
       fixture.remote.answer = () => 503;
-      expect(await postponed(read())).toEqual([{ task: read(1, noon), delay: 100 }]);
-      expect(await fixture.system.receive(fixture.queueUrl)).toEqual([]);
-      expect(fixture.entries).toMatchObject([{ reason: "the provider answered 503", attempts: 1 }]);
+      const task = read();
+      await fixture.tasks.send([task]);
+      const sent = requests("SendMessageBatch");
+      expect(await fixture.tasks.deliver(fetcherOf(), seenNow())).toMatchObject({ left: [writeTask(task)] });
+      expect(requests("SendMessageBatch")).toBe(sent);
+      expect(postponed()).toEqual([{ delayInSeconds: 300, reason: "the provider answered 503" }]);
+      expect(await fixture.tasks.depth()).toEqual({ visible: 0, hidden: 1, delayed: 0 });
       expect(await deadLetters()).toEqual([]);
     });
 
-    test("waits longer each time, at random, and fails since the first time", async () => {
+    test("waits longer with each receive", async () => {
       fixture.remote.answer = () => 503;
-      const since = hoursAgo(1);
-      expect(await postponed(read(1, since))).toEqual([{ task: read(2, since), delay: 200 }]);
+      fixture.retrying = { ...fixture.retrying, retry: { baseSeconds: 2, maxSeconds: 900 } };
+      await perform(read());
+      const waits = [postponed()[0]?.delayInSeconds];
+      for (let again = 0; again < 3; again += 1) {
+        await performAgain();
+        waits.push(postponed()[0]?.delayInSeconds);
+      }
+      expect(waits).toEqual([3, 6, 12, 24]);
     });
 
     test.each([
-      ["120", 120 + 100],
-      ["Sat, 21 Nov 2026 12:02:30 GMT", 120 + 100],
-      ["100000", 900],
-    ])("waits longer than Retry-After says (%s), and no longer than SQS allows", async (value, delay) => {
+      ["500", 500 + 100],
+      ["Sat, 21 Nov 2026 12:08:50 GMT", 500 + 100],
+      ["100000", 893],
+    ])("waits longer than Retry-After says (%s), and no longer than SQS allows", async (value, seconds) => {
       fixture.remote.answer = () => ({ status: 429, headers: { "retry-after": value }, text: "" });
-      expect(await postponed(read())).toMatchObject([{ delay }]);
+      await perform(read());
+      expect(postponed()).toMatchObject([{ delayInSeconds: seconds }]);
     });
 
-    test("after a short wait stays in its queue, hidden for so long", async () => {
-      fixture.retrying = { ...fixture.retrying, retry: { baseSeconds: 10, maxSeconds: 900 } };
+    test("hides all of a batch with one request", async () => {
       fixture.remote.answer = () => 503;
-      expect(await perform(read())).toEqual([writeTask(read())]);
-      expect(fixture.sent).toEqual([]);
-      expect(fixture.entries).toMatchObject([{ code: "TASK_POSTPONED", delayInSeconds: 5 }]);
-      expect(await hiddenUntilNow()).toBe(1);
+      const before = requests("ChangeMessageVisibilityBatch");
+      const left = await perform(Array.from({ length: 10 }, (_, index) => read({ endpoint: `e${index}` })));
+      expect(left).toHaveLength(10);
+      expect(requests("ChangeMessageVisibilityBatch") - before).toBe(1);
     });
 
-    test("in a batch of ten takes one request for all that wait long, and one for all that wait short", async () => {
-      const endpoints = Array.from({ length: 10 }, (_, index) => `e${index}`);
-      await Promise.all(endpoints.map((endpoint) => request(endpoint)));
-      await Promise.all(
-        endpoints.map((endpoint) =>
-          fixture.system.send(fixture.queueUrl, writeTask(readTask(fixture.subject, { endpoint }, 1))),
-        ),
-      );
-      fixture.remote.answer = ({ path }) =>
-        Number(path.at(-1)) < 5 ? 503 : { status: 429, headers: { "retry-after": "700" }, text: "" };
-      fixture.retrying = { ...fixture.retrying, retry: { baseSeconds: 10, maxSeconds: 900 } };
-      const before = requests();
-      const kept = await deliver(fixture.system, fixture.queueUrl, fetcherOf(), { firstReceivedAt: noon });
-      expect(kept).toHaveLength(5);
-      expect(fixture.sent).toHaveLength(5);
-      expect(requests()).toEqual({ sent: before.sent + 1, hidden: before.hidden + 1 });
-    });
-
-    test("is given up into the dead-letter queue after the longest outage, with the reason", async () => {
+    test.each([
+      [
+        "at receive 990",
+        { receives: 990, sentAt: new Date(noon.getTime() - day) },
+        "990 attempts in 24 hours",
+      ],
+      [
+        "after 13 days",
+        { receives: 3, sentAt: new Date(noon.getTime() - 13 * day) },
+        "3 attempts in 312 hours",
+      ],
+    ])("is given up %s, before SQS would, as it came and with the reason", async (_, seen, after) => {
       fixture.remote.answer = () => 503;
-      expect(await perform(read(70, hoursAgo(72)))).toEqual([]);
-      const [deadLetter, ...others] = await deadLetters();
-      expect(others).toEqual([]);
-      expect(deadLetter?.reason).toBe(
-        "the provider answered 503; given up after 72 hours, see fetch.longestOutageHours",
-      );
-      // Redriven, it starts over.
-      expect(readTaskText(deadLetter?.body ?? "")).toEqual(read());
+      const task = read();
+      expect(await perform(task, provider, seen)).toEqual([]);
+      expect(await deadLetters()).toEqual([
+        { body: writeTask(task), reason: `the provider answered 503; given up after ${after}` },
+      ]);
       expect(codes()).toEqual(["MESSAGE_REJECTED"]);
-      expect(await fixture.known.loadDocument(fixture.subject, { endpoint: "income" })).toMatchObject({
-        done: 0,
-      });
+      expect(await fixture.document()).toBeUndefined();
     });
 
-    test("says how often it was redriven wherever it goes: sent again, and into the dead-letter queue", async () => {
+    test("is not given up before", async () => {
       fixture.remote.answer = () => 503;
-      const redriven = (task: Task) =>
-        sqsSender(fixture.system.sqs)(fixture.queueUrl, [{ body: writeTask(task), returns: "1 run" }]);
-      await redriven(read(1));
-      await deliver(fixture.system, fixture.queueUrl, fetcherOf(), { firstReceivedAt: noon, receives: 5 });
-      expect(fixture.sent).toMatchObject([{ returns: "1 run" }]);
-      await redriven(read(70, hoursAgo(72)));
-      await deliver(fixture.system, fixture.queueUrl, fetcherOf(), { firstReceivedAt: noon });
-      const [deadLetter] = await fixture.system.drain(fixture.deadLetterQueueUrl);
-      expect(deadLetter?.MessageAttributes?.returns?.StringValue).toBe("1 run");
-    });
-
-    test("is not given up before, however often it was tried", async () => {
-      fixture.remote.answer = () => 503;
-      expect(await postponed(read(9_999, hoursAgo(71.9)))).toMatchObject([{ delay: 450 }]);
+      const seen = { receives: 989, sentAt: new Date(noon.getTime() - 13 * day + 1_000) };
+      expect(await perform(read(), provider, seen)).toHaveLength(1);
       expect(await deadLetters()).toEqual([]);
+    });
+
+    test("says among the dead letters how often it was redriven", async () => {
+      fixture.remote.answer = () => 503;
+      await fixture.tasks.send([read()], { returns: "1 run" });
+      await fixture.tasks.deliver(fetcherOf(), seenNow({ receives: 990 }));
+      expect(await deadLetters()).toMatchObject([{ returns: "1 run" }]);
+    });
+
+    test("leaves each of a document's tasks among the dead letters, where none holds up another", async () => {
+      fixture.remote.answer = () => 403;
+      expect(await perform([read(), read(), read()])).toEqual([]);
+      expect(await deadLetters()).toHaveLength(3);
     });
 
     test("does its work when the provider is back", async () => {
       fixture.remote.answer = () => 503;
       await perform(read());
       fixture.remote.answer = () => ({ json: [1] });
-      expect(await perform(read(1))).toEqual([]);
-      expect(await content()).toMatchObject({ content: "[1]" });
+      expect(await performAgain()).toMatchObject({ left: [] });
+      expect(await content()).toBe("[1]");
     });
 
-    test("stays in its queue while neither queue can be written to", async () => {
-      fixture.remote.answer = () => 503;
+    test("stays in its queue while its dead-letter queue can't be written to", async () => {
+      fixture.remote.answer = () => 403;
+      const task = read();
+      await fixture.tasks.send([task]);
       const working = fixture.system.fail("sqs:SendMessageBatch");
-      for (const task of [read(), read(2, hoursAgo(100))]) {
-        expect(await perform(task)).toEqual([writeTask(task)]);
-        expect(codes()).toEqual(["MESSAGE_FAILED"]);
-      }
+      expect(await fixture.tasks.deliver(fetcherOf(), seenNow())).toMatchObject({ left: [writeTask(task)] });
       working();
+      expect(codes()).toEqual(["MESSAGE_FAILED"]);
       expect(await deadLetters()).toEqual([]);
     });
 
-    test("does not hold up the other tasks of its batch", async () => {
-      await request("profile");
-      await fixture.system.send(
-        fixture.queueUrl,
-        writeTask(readTask(fixture.subject, { endpoint: "profile" }, 1)),
-      );
-      fixture.remote.answer = ({ path }) => (path.endsWith("/profile") ? { json: {} } : 503);
-      expect(await perform(read())).toEqual([]);
-      expect(codes().toSorted()).toEqual(["TASK_DONE", "TASK_POSTPONED"]);
-      expect(await content("profile")).toMatchObject({ content: "{}" });
+    test("stays in its queue where it can't be hidden", async () => {
+      fixture.remote.answer = () => 503;
+      const working = fixture.system.fail("sqs:ChangeMessageVisibilityBatch");
+      expect(await perform(read())).toHaveLength(1);
+      working();
+      expect(codes()).toEqual(["MESSAGE_FAILED"]);
     });
   });
 
   test.each([400, 403])("a task that the provider answers with %i is given up at once", async (status) => {
-    await request("income");
-    fixture.remote.answer = () => status;
-    await perform(readTask(fixture.subject, { endpoint: "income" }, 1));
-    expect(await deadLetters()).toMatchObject([{ reason: `the provider answered ${status}` }]);
-  });
-
-  test.each([400, 403])("a start or an ask that is answered with %i is given up at once", async (status) => {
     await put();
     fixture.remote.answer = () => status;
-    for (const task of [startTask(fixture.subject, 1), fetchStateTask(fixture.subject, 1)]) {
-      await perform(task, started);
-      expect(await deadLetters()).toMatchObject([{ reason: `the provider answered ${status}` }]);
-    }
-    expect(calls()).toHaveLength(2);
+    const states = (["startFetch", "fetchState"] as const).map((task) =>
+      stateTask(task, fixture.subject, 1, {}),
+    );
+    const tasks: FetchTask[] = [read(), ...states];
+    expect(await perform(tasks, started)).toEqual([]);
+    const reason = `the provider answered ${status}`;
+    expect(await deadLetters()).toMatchObject(tasks.map(() => ({ reason })));
+    expect(calls()).toHaveLength(3);
   });
 
   test.each([
@@ -176,83 +143,55 @@ await describeOnTables("the fetcher", (tables) => {
     ["no version", '{"schemaVersion":0}', "schemaVersion: expected a whole number from 1 on"],
     [
       "no task",
-      '{"schemaVersion":1,"attempts":0,"subject":{"kind":"user","id":"u"},"task":"x"}',
-      "task: expected start, read, ask or check",
+      '{"schemaVersion":2,"cause":"c","subject":{"kind":"user","id":"u"},"task":"x"}',
+      "task: expected fetchDocument, startFetch, fetchState or verifyStart",
     ],
-    ["nobody", '{"schemaVersion":1,"attempts":0,"task":"ask","version":1}', "subject: expected an object"],
+    ["nobody", '{"schemaVersion":2,"cause":"c","task":"fetchState"}', "subject: expected an object"],
   ])("a message that is %s goes to the dead-letter queue with its reason", async (_, message, reason) => {
     expect(await perform(message)).toEqual([]);
     expect(await deadLetters()).toEqual([{ body: message, reason }]);
   });
 
   test("a task of a later release stays in the queue as it is, beside others that are done", async () => {
-    await request("income");
     fixture.remote.answer = () => ({ json: {} });
-    const later = JSON.stringify({
-      ...readTask(fixture.subject, { endpoint: "income" }, 1),
-      schemaVersion: 3,
-    });
-    await fixture.system.send(fixture.queueUrl, later);
-    const left = await perform(readTask(fixture.subject, { endpoint: "income" }, 1));
-    expect(left).toEqual([later]);
-    expect(fixture.entries).toMatchObject([
-      { code: "TASK_DONE" },
-      { code: "TASK_POSTPONED", delayInSeconds: 60, reason: expect.stringContaining("later release") },
-    ]);
+    const later = JSON.stringify({ ...read(), schemaVersion: 4 });
+    await fixture.tasks.send([later, read({ endpoint: "profile" })]);
+    expect(await fixture.tasks.deliver(fetcherOf(), seenNow())).toMatchObject({ left: [later] });
+    expect(codes().toSorted()).toEqual(["TASK_DONE", "TASK_POSTPONED"]);
+    expect(postponed()).toEqual([{ delayInSeconds: 60, reason: expect.stringContaining("later release") }]);
     expect(await deadLetters()).toEqual([]);
   });
 
-  test("while the provider is down a task costs no read, no claim and no call", async () => {
+  test("while the provider is down a task costs no read, no write and no call", async () => {
     const nervous = { ...provider, breaker: { failures: 1, baseSeconds: 100, maxSeconds: 300 } };
-    await request("income");
-    await request("profile");
     fixture.remote.answer = () => 503;
     const fetch = fetcherOf(nervous);
-    await fixture.system.send(
-      fixture.queueUrl,
-      writeTask(readTask(fixture.subject, { endpoint: "income" }, 1)),
-    );
-    await deliver(fixture.system, fixture.queueUrl, fetch, { firstReceivedAt: noon });
-    const counted = () =>
-      ["GetItem", "UpdateItem", "PutItem", "BatchExecuteStatement"].map((name) =>
-        fixture.system.calls().get(`test dynamodb:${name}`),
-      );
+    await fixture.tasks.send([read()]);
+    await fixture.tasks.deliver(fetch, seenNow());
+    const counted = () => [...fixture.system.calls()].filter(([name]) => name.startsWith("test dynamodb:"));
     const before = counted();
-    await fixture.system.send(
-      fixture.queueUrl,
-      writeTask(readTask(fixture.subject, { endpoint: "profile" }, 1)),
-    );
-    await deliver(fixture.system, fixture.queueUrl, fetch, { firstReceivedAt: noon });
+    await fixture.tasks.send([read({ endpoint: "profile" })]);
+    await fixture.tasks.deliver(fetch, seenNow());
     expect(counted()).toEqual(before);
     expect(calls()).toHaveLength(1);
-    expect(fixture.entries.at(-1)).toMatchObject({
-      code: "TASK_POSTPONED",
-      reason: "the provider is down",
-      attempts: 0,
-    });
+    expect(postponed().at(-1)).toMatchObject({ reason: "the provider is down" });
     expect(await deadLetters()).toEqual([]);
   });
 
-  test("more tasks than the rate allows wait for the next window, which is no attempt", async () => {
+  test("more tasks than the rate allows wait for the next window", async () => {
     // A rate of five a minute is cut into three windows of one call.
     const slow = { ...provider, requestsPerMinute: 5 };
-    const endpoints = ["a", "b", "c", "d"];
-    for (const endpoint of endpoints) await request(endpoint);
     fixture.remote.answer = () => ({ json: {} });
-    for (const endpoint of endpoints) {
-      await fixture.system.send(
-        fixture.queueUrl,
-        writeTask({ ...readTask(fixture.subject, { endpoint }, 1), attempts: 2 }),
-      );
-    }
-    const kept = await deliver(fixture.system, fixture.queueUrl, fetcherOf(slow), { firstReceivedAt: noon });
+    const left = await perform(
+      ["a", "b", "c", "d"].map((endpoint) => read({ endpoint })),
+      slow,
+    );
     expect(calls()).toHaveLength(1);
-    expect(kept.map(readTaskText)).toMatchObject([{ attempts: 2 }, { attempts: 2 }, { attempts: 2 }]);
-    expect(fixture.entries.filter(({ code }) => code === "TASK_POSTPONED")).toEqual(
-      Array.from({ length: 3 }, () =>
-        expect.objectContaining({ reason: "the provider's rate is used up", delayInSeconds: 40 }),
-      ),
+    expect(left).toHaveLength(3);
+    expect(postponed().map(({ reason }) => reason)).toEqual(
+      Array.from({ length: 3 }, () => "the provider's rate is used up"),
     );
     expect(await deadLetters()).toEqual([]);
+    expect(await fixture.document(income)).toBeUndefined();
   });
 });

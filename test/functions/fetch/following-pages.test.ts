@@ -1,25 +1,24 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import { expect, onTestFinished, test } from "vitest";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
-import { readTask } from "../../../domain/fetch/tasks.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { callsOf, income, listFixture, settings } from "../support/list-fixture.ts";
+import { callsOf, listFixture, settings } from "../support/list-fixture.ts";
 
 await describeOnTables("reading a list", (tables) => {
   const fixture = listFixture(tables);
-  const { run, want: request, stored, sandboxFor, providerFor } = fixture;
+  const { run, task, stored, sandboxFor, providerFor } = fixture;
 
-  test("is cut before the function's time ends: the task is sent again, and no message returns by itself", async () => {
+  test("is cut before the function's time ends: the task is hidden, and no message returns by itself", async () => {
     const sandbox = await sandboxFor();
     sandbox.fault({ path: "/income", effect: "hang" });
     // A tenth of a second, and what the function keeps for settling.
-    const { sent, reasons } = await run(sandbox, [readTask(fixture.subject, income, 1)], {
+    const { hidden, reasons } = await run(sandbox, [task()], {
       timeLeft: () => 1_100,
     });
     expect(reasons).toEqual([]);
-    expect(sent).toMatchObject([{ attempts: 1 }]);
+    expect(hidden).toHaveLength(1);
     expect(fixture.entries).toMatchObject([
       { reason: "the provider could not be reached: it took too long" },
     ]);
@@ -33,7 +32,7 @@ await describeOnTables("reading a list", (tables) => {
           }
         : { text: '{"data":[12345678901234567890, {"amount":1.10,"data":[2.50]}],"next":"b"}' },
     );
-    expect(await run(remote, [readTask(fixture.subject, income, 1)])).toEqual({ sent: [], reasons: [] });
+    expect(await run(remote, [task()])).toEqual({ hidden: [], reasons: [] });
     expect(await stored()).toBe(
       '{ "total":1e400, "data" : [12345678901234567890, {"amount":1.10,"data":[2.50]},0.10, -0,"ü\\u0000"] ,"next":null, "n":12345678901234567890 }',
     );
@@ -47,16 +46,16 @@ await describeOnTables("reading a list", (tables) => {
       d: '{"data":[2]}',
     };
     const remote = await providerFor((path) => ({ text: pages[path.split("cursor=")[1] ?? ""] ?? "" }));
-    await run(remote, [readTask(fixture.subject, income, 1)]);
+    await run(remote, [task()]);
     expect(await stored()).toBe('{"data":[1,2]}');
   });
 
   test("keeps a large one in the bucket, and its pages apart from it", async () => {
-    const item = JSON.stringify("x".repeat(300_000));
+    const item = JSON.stringify(randomBytes(20_000).toString("base64"));
     const remote = await providerFor((path) => ({
       text: `{"data":[${item}],"next":${path.includes("cursor") ? "null" : '"b"'}}`,
     }));
-    await run(remote, [readTask(fixture.subject, income, 1)]);
+    await run(remote, [task()]);
     expect(await stored()).toBe(`{"data":[${item},${item}],"next":null}`);
     expect(await fixture.bucket.keys()).toEqual([expect.stringMatching(/^data\//)]);
   });
@@ -69,10 +68,10 @@ await describeOnTables("reading a list", (tables) => {
       if (path.endsWith("/income")) return { json: { data: [1], next: "?page=2" } };
       return { json: { data: [2], next: `${elsewhere.url}/page3` } };
     });
-    const { sent, reasons } = await run(remote, [readTask(fixture.subject, income, 1)], {
+    const { hidden, reasons } = await run(remote, [task()], {
       others: { paging },
     });
-    expect(sent).toEqual([]);
+    expect(hidden).toEqual([]);
     expect(reasons).toEqual([
       "an answer's link leads to another origin; see provider.baseUrls and provider.paging",
     ]);
@@ -85,7 +84,7 @@ await describeOnTables("reading a list", (tables) => {
     const remote = await providerFor((path) => ({
       json: { "": [1], "2": [2], "3": [] }[path.split("page=")[1] ?? ""],
     }));
-    await run(remote, [readTask(fixture.subject, income, 1)], { others: { paging } });
+    await run(remote, [task()], { others: { paging } });
     expect(remote.requests).toHaveLength(3);
     expect(await stored()).toBe("[1,2]");
   });
@@ -118,8 +117,8 @@ await describeOnTables("reading a list", (tables) => {
     ],
   ])("gives up one that %s, with the setting's name", async (_, others, page, { reason, calls }) => {
     const remote = await providerFor((_path, count) => ({ json: page(count) }));
-    expect(await run(remote, [readTask(fixture.subject, income, 1)], { others })).toEqual({
-      sent: [],
+    expect(await run(remote, [task()], { others })).toEqual({
+      hidden: [],
       reasons: [reason],
     });
     expect(remote.requests).toHaveLength(calls);
@@ -127,20 +126,13 @@ await describeOnTables("reading a list", (tables) => {
   });
 
   test("that waited for another one until the time was over makes no call that would be cut", async () => {
-    const sandbox = await sandboxFor({ pageSize: 4 });
-    const { sent } = await run(sandbox, [readTask(fixture.subject, income, 1)], { timeLeft: () => 9_000 });
-    const calls = callsOf(sandbox).length;
-    // As two messages of the same task: the first reads its page, the second finds the time gone.
-    const both = Promise.withResolvers<void>();
-    let claims = 0;
-    const claim = () => {
-      claims += 1;
-      if (claims === 2) both.resolve();
-      return both.promise;
-    };
-    const again = await run(sandbox, [...sent, ...sent], { timeLeft: () => 9_000, claim });
-    expect(callsOf(sandbox)).toHaveLength(calls + 1);
-    expect(again.reasons).toEqual([]);
+    const remote = await providerFor(() => ({ json: { data: [2], next: null } }));
+    // Both go on with pages that were kept: the first reads its own, the second finds the time gone.
+    const both = [task(), { ...task(), endpoint: "income-tax" }];
+    for (const [index, each] of both.entries()) await fixture.keepPagesOf(each, `m${index}`);
+    const again = await run(remote, both, { timeLeft: () => 9_000, receives: 2 });
+    expect(remote.requests).toHaveLength(1);
+    expect(again).toEqual({ hidden: [1], reasons: [] });
     expect(fixture.entries.map(({ code }) => code).toSorted()).toEqual(["TASK_DONE", "TASK_POSTPONED"]);
     expect(fixture.entries).toContainEqual(expect.objectContaining({ reason: "more pages are left" }));
   });
@@ -160,10 +152,9 @@ await describeOnTables("reading a list", (tables) => {
       };
     });
     const subjects: Subject[] = Array.from({ length: 8 }, () => ({ kind: "account", id: randomUUID() }));
-    for (const each of subjects) await request(1, each);
     await run(
       remote,
-      subjects.map((each) => readTask(each, income, 1)),
+      subjects.map((each) => task(each)),
     );
     expect(most).toBe(1);
     for (const each of subjects) expect(await stored(each)).toBe('{"data":[1,2,2],"next":null}');

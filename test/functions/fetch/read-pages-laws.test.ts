@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Content } from "../../../adapters/dynamodb/document-store.ts";
+import type { Content } from "../../../adapters/dynamodb/documents.ts";
+import type { PartialList } from "../../../adapters/s3/kept-pages.ts";
 import { failureOf, permanent, retryable, waiting } from "../../../domain/core/failures.ts";
-import { readTask, readTaskText, type Task } from "../../../domain/fetch/tasks.ts";
 import { type PagesDependencies, readPages } from "../../../functions/fetch/read-pages.ts";
 
 type Fault =
@@ -26,7 +26,7 @@ const costly = new Set<Fault>(["kept nothing", "lost what was kept", "cursor ref
 
 /** A provider with a list in pages, a store, and a trouble for each moment; all in memory. */
 class Simulation {
-  readonly kept = new Map<string, Uint8Array>();
+  kept: PartialList | undefined;
   readonly answered: number[] = [];
   runs = 0;
   fault: Fault = "none";
@@ -38,18 +38,18 @@ class Simulation {
 
   /** Reads until the list is there; each run has its trouble, the last ones none. */
   async readAll(each: readonly Fault[]): Promise<Content | undefined> {
-    let task: Task = readTask({ kind: "account", id: "a" }, { endpoint: "income" }, 1);
+    const of = { subject: { kind: "account", id: "a" }, endpoint: "income", messageId: "m" } as const;
+    const read = { asOf: 7, by: ["digest"], known: 3 };
     for (;;) {
       this.fault = each[this.runs] ?? "none";
       this.runs += 1;
-      if (this.fault === "lost what was kept") this.kept.clear();
-      if (task.task !== "read") throw new Error("another task");
+      if (this.fault === "lost what was kept") this.kept = undefined;
       try {
-        return await readPages({ ...this.#dependencies(), task, noted: 1 });
+        return await readPages(of, read, this.kept, this.#dependencies());
       } catch (error) {
         const failure = failureOf(error);
         if (failure.kind === "permanent") throw error;
-        task = readTaskText(failure.instead ?? JSON.stringify(task));
+        if (this.kept !== undefined) expect(this.kept.read).toEqual(read);
       }
     }
   }
@@ -81,13 +81,15 @@ class Simulation {
         return { found: true, text: this.#textOf(page) };
       },
       keptPages: {
-        keep: async (_subject, _name, items) => {
+        keep: async (_, list) => {
           if (this.fault === "kept nothing") throw retryable("no store");
-          const name = `k${this.kept.size}-${this.runs}`;
-          this.kept.set(name, Buffer.concat(items));
-          return name;
+          const items = Buffer.concat(list.items);
+          this.kept = { ...list, items: items.byteLength === 0 ? [] : [items] };
         },
-        find: async (_subject, _name, name) => this.kept.get(name),
+        forget: async () => {
+          this.kept = undefined;
+        },
+        find: async () => expect.fail("sought"),
       },
       inTurn: (work) => work(false),
       timeLeft: () => (this.fault === "no time" ? 0 : 60_000),

@@ -1,18 +1,21 @@
 import { DeleteObjectCommand } from "@aws-sdk/client-s3";
 import { describe, expect, test } from "vitest";
 import { waiting } from "../../../domain/core/failures.ts";
-import { readTask, type Task } from "../../../domain/fetch/tasks.ts";
+import { messageDigest } from "../../../domain/fetch/coverage.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { callsOf, income, listFixture, noon, settings } from "../support/list-fixture.ts";
+import { callsOf, listFixture, noon, settings } from "../support/list-fixture.ts";
 
 await describeOnTables("reading a list", (tables) => {
   const fixture = listFixture(tables);
-  const { run, want: request, doneOf, stored, sandboxFor, wholeOf } = fixture;
+  const { run, task, stored, documentsOf, sandboxFor, wholeOf } = fixture;
+  const done = { hidden: [], reasons: [] };
+  /** Enough for the call that is under way, and for none more. */
+  const oneCall = { timeLeft: () => 12_999 };
 
   describe("that the sandbox pages", () => {
     test("follows it to its end, and stores what one page would have held", async () => {
       const sandbox = await sandboxFor({ pageSize: 3 });
-      expect(await run(sandbox, [readTask(fixture.subject, income, 1)])).toEqual({ sent: [], reasons: [] });
+      expect(await run(sandbox)).toEqual(done);
       expect(callsOf(sandbox)).toEqual([200, 200, 200]);
       expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
       expect(fixture.entries).toMatchObject([{ code: "TASK_DONE" }]);
@@ -22,14 +25,14 @@ await describeOnTables("reading a list", (tables) => {
     test("asks for pages of the size that the settings say", async () => {
       const sandbox = await sandboxFor();
       const paging = { ...settings.paging, pageSize: { parameter: "limit", items: 2 } };
-      await run(sandbox, [readTask(fixture.subject, income, 1)], { others: { paging } });
+      await run(sandbox, [task()], { others: { paging } });
       expect(callsOf(sandbox)).toEqual([200, 200, 200, 200]);
       expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
     });
 
     test("leaves a whole answer as it is, byte for byte", async () => {
       const sandbox = await sandboxFor();
-      await run(sandbox, [readTask(fixture.subject, income, 1)]);
+      await run(sandbox);
       expect(callsOf(sandbox)).toEqual([200]);
       expect(await stored()).toBe(JSON.stringify(sandbox.data(fixture.subject.id, "income")));
     });
@@ -38,7 +41,7 @@ await describeOnTables("reading a list", (tables) => {
       const sandbox = await sandboxFor({ pageSize: 3 });
       sandbox.shape("data-answer", { results: { rows: "{{data}}" }, meta: { after: "{{next}}" } });
       const paging = { ...settings.paging, items: "results.rows", next: "meta.after" };
-      await run(sandbox, [readTask(fixture.subject, income, 1)], { others: { paging } });
+      await run(sandbox, [task()], { others: { paging } });
       const { data } = wholeOf(sandbox);
       expect(JSON.parse((await stored()) ?? "")).toEqual({ results: { rows: data }, meta: { after: null } });
     });
@@ -47,15 +50,11 @@ await describeOnTables("reading a list", (tables) => {
       const sandbox = await sandboxFor({ pageSize: 2 });
       // The third of the next calls.
       sandbox.fault({ path: "/income", status: 503, share: 1 / 3, times: 1 });
-      const first = await run(sandbox, [readTask(fixture.subject, income, 1)]);
-      expect(first.reasons).toEqual([]);
-      expect(first.sent).toMatchObject([{ attempts: 1, since: noon.toISOString(), progress: { noted: 1 } }]);
+      expect(await run(sandbox)).toEqual({ hidden: [100], reasons: [] });
       expect(await stored()).toBeUndefined();
       // An erasure finds them by their subject.
-      expect(await fixture.bucket.keys()).toEqual([
-        expect.stringMatching(new RegExp(`^pages/account/${fixture.subject.id}/income/.+\\.gz$`)),
-      ]);
-      expect(await run(sandbox, first.sent)).toEqual({ sent: [], reasons: [] });
+      expect(await fixture.bucket.keys()).toEqual([`pages/account/${fixture.subject.id}/income/m0.gz`]);
+      expect(await run(sandbox, [task()], { receives: 2 })).toEqual(done);
       expect(callsOf(sandbox)).toEqual([200, 200, 503, 200, 200]);
       expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
     });
@@ -63,121 +62,114 @@ await describeOnTables("reading a list", (tables) => {
     test("of which a page fails again and again keeps its place, and stores nothing twice", async () => {
       const sandbox = await sandboxFor({ pageSize: 4 });
       sandbox.fault({ path: "/income", status: 503, share: 1 / 2, times: 1 });
-      const { sent } = await run(sandbox, [readTask(fixture.subject, income, 1)]);
-      const puts = () =>
-        [...fixture.system.calls()].flatMap(([name, count]) =>
-          name.includes("s3:PutObject") ? [count] : [],
-        );
+      await run(sandbox);
+      const puts = () => fixture.system.calls().get("test s3:PutObject") ?? 0;
       const before = puts();
       sandbox.fault({ path: "/income", status: 503 });
-      const again = await run(sandbox, sent);
-      expect(again).toEqual({ sent: [expect.objectContaining({ attempts: 2 })], reasons: [] });
-      expect(puts()).toEqual(before);
-      await run(sandbox, again.sent);
+      expect((await run(sandbox, [task()], { receives: 2 })).hidden).toHaveLength(1);
+      expect(puts()).toBe(before);
+      await run(sandbox, [task()], { receives: 3 });
       expect(callsOf(sandbox)).toEqual([200, 503, 503, 200]);
       expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
     });
 
-    test("goes on in further runs where the time of one is over, which is no attempt", async () => {
+    test("goes on in further runs where the time of one is over, as of its first page and for the same tasks", async () => {
       const sandbox = await sandboxFor({ pageSize: 2 });
-      let tasks: readonly Task[] = [readTask(fixture.subject, income, 1)];
-      // Enough for the call that is under way, and for none more.
-      const timeLeft = () => 12_999;
-      for (let runs = 1; runs <= 3; runs += 1) {
-        const { sent } = await run(sandbox, tasks, { timeLeft });
-        expect(sent).toMatchObject([{ attempts: 0, progress: { from: { pages: runs } } }]);
+      for (let receives = 1; receives <= 3; receives += 1) {
+        expect(await run(sandbox, [task()], { ...oneCall, receives })).toEqual({ hidden: [1], reasons: [] });
         expect(fixture.entries).toMatchObject([{ code: "TASK_POSTPONED", reason: "more pages are left" }]);
-        tasks = sent;
+        fixture.clock = new Date(noon.getTime() + receives * 60_000);
       }
-      expect(await run(sandbox, tasks, { timeLeft })).toEqual({ sent: [], reasons: [] });
+      expect(await run(sandbox, [task()], { ...oneCall, receives: 4 })).toEqual(done);
       expect(callsOf(sandbox)).toEqual([200, 200, 200, 200]);
       expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
+      expect(await documentsOf(fixture.subject).document()).toMatchObject({
+        asOf: noon.getTime(),
+        by: [messageDigest("m0")],
+      });
     });
 
-    test("goes on later where the rate is used up in the middle, which is no attempt", async () => {
+    test("goes on later where the rate is used up in the middle", async () => {
       const sandbox = await sandboxFor({ pageSize: 3 });
       let permits = 2;
       const permit = () => {
         permits -= 1;
         if (permits < 0) throw waiting("the rate", 30);
       };
-      const { sent } = await run(sandbox, [readTask(fixture.subject, income, 1)], { permit });
-      expect(sent).toMatchObject([{ attempts: 0, progress: { from: { pages: 2 } } }]);
-      await run(sandbox, sent);
+      expect((await run(sandbox, [task()], { permit })).hidden).toHaveLength(1);
+      await run(sandbox, [task()], { receives: 2 });
       expect(callsOf(sandbox)).toEqual([200, 200, 200]);
       expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
     });
 
-    test("begins again where what was kept is gone, which is an attempt", async () => {
+    test("begins again where what was kept is gone", async () => {
       const sandbox = await sandboxFor({ pageSize: 4 });
-      const { sent } = await run(sandbox, [readTask(fixture.subject, income, 1)], { timeLeft: () => 9_000 });
+      await run(sandbox, [task()], oneCall);
       for (const Key of await fixture.bucket.keys()) {
         await fixture.system.s3.send(new DeleteObjectCommand({ Bucket: fixture.bucket.name, Key }));
       }
-      const again = await run(sandbox, sent);
-      expect(again.sent).toEqual([expect.objectContaining({ attempts: 1 })]);
-      expect(again.sent[0]).not.toHaveProperty("progress");
-      expect(await run(sandbox, again.sent)).toEqual({ sent: [], reasons: [] });
+      expect(await run(sandbox, [task()], { receives: 2 })).toEqual(done);
+      expect(callsOf(sandbox)).toEqual([200, 200, 200]);
       expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
     });
 
-    test.each([400, 404, 410])(
-      "begins again where the provider answers %i to a cursor, which is an attempt",
-      async (status) => {
-        const sandbox = await sandboxFor({ pageSize: 4 });
-        sandbox.fault({ path: "/income", status, share: 1 / 2, times: 1 });
-        const { sent, reasons } = await run(sandbox, [readTask(fixture.subject, income, 1)]);
-        expect(reasons).toEqual([]);
-        expect(sent).toEqual([expect.objectContaining({ attempts: 1 })]);
-        expect(sent[0]).not.toHaveProperty("progress");
-        expect(await stored()).toBeUndefined();
-        await run(sandbox, sent);
-        expect(callsOf(sandbox)).toEqual([200, status, 200, 200]);
-        expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
-      },
-    );
-
-    test("is read again from the start where its pages can't be kept", async () => {
+    test.each([400, 404, 410])("begins again where the provider answers %i to a cursor", async (status) => {
       const sandbox = await sandboxFor({ pageSize: 4 });
-      sandbox.fault({ path: "/income", status: 503, share: 1 / 2, times: 1 });
-      const working = fixture.system.fail("s3:PutObject");
-      const { sent } = await run(sandbox, [readTask(fixture.subject, income, 1)]);
-      working();
-      expect(sent).toEqual([
-        { ...readTask(fixture.subject, income, 1), attempts: 1, since: noon.toISOString() },
-      ]);
-      await run(sandbox, sent);
+      await run(sandbox, [task()], oneCall);
+      sandbox.fault({ path: "/income", status, times: 1 });
+      expect(await run(sandbox, [task()], { receives: 2 })).toMatchObject({ reasons: [] });
+      expect(await stored()).toBeUndefined();
+      await run(sandbox, [task()], { receives: 3 });
+      expect(callsOf(sandbox)).toEqual([200, status, 200, 200]);
       expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
     });
 
-    test("whose pages can't be kept when its time is over is tried again, which is an attempt", async () => {
+    test.each<[string, object]>([
+      ["a page fails", {}],
+      ["its time is over", oneCall],
+    ])("is read again from the start where its pages can't be kept when %s", async (_, circumstances) => {
       const sandbox = await sandboxFor({ pageSize: 4 });
+      if (circumstances !== oneCall) sandbox.fault({ path: "/income", status: 503, share: 1 / 2, times: 1 });
       const working = fixture.system.fail("s3:PutObject");
-      const { sent } = await run(sandbox, [readTask(fixture.subject, income, 1)], { timeLeft: () => 9_000 });
+      expect(await run(sandbox, [task()], circumstances)).toEqual({ hidden: [100], reasons: [] });
       working();
-      expect(sent).toEqual([
-        { ...readTask(fixture.subject, income, 1), attempts: 1, since: noon.toISOString() },
-      ]);
+      await run(sandbox, [task()], { receives: 2 });
+      expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
     });
 
-    test("leaves to the next read what was requested while it was read", async () => {
+    test("lets tasks wait that came since its first page, and then reads for them", async () => {
       const sandbox = await sandboxFor({ pageSize: 4 });
-      const { sent } = await run(sandbox, [readTask(fixture.subject, income, 1)], { timeLeft: () => 9_000 });
-      await request(2);
-      await run(sandbox, sent);
-      expect(await doneOf()).toBe(1);
-      await run(sandbox, [readTask(fixture.subject, income, 2)]);
-      expect(await doneOf()).toBe(2);
+      await run(sandbox, [task()], oneCall);
+      const later = task(fixture.subject, noon.getTime() + 60_000);
+      fixture.clock = new Date(noon.getTime() + 61_000);
+      expect(await run(sandbox, [task(), later], { receives: 2 })).toEqual({ hidden: [1], reasons: [] });
+      expect(fixture.entries.map(({ code, reason }) => reason ?? code).toSorted()).toEqual([
+        "TASK_DONE",
+        "came while its document was read",
+      ]);
+      expect(callsOf(sandbox)).toEqual([200, 200]);
+      expect(await run(sandbox, [task(fixture.subject, 0), later], { receives: 3 })).toEqual(done);
       expect(callsOf(sandbox)).toEqual([200, 200, 200, 200]);
     });
 
-    test("that another read has overtaken is not read on", async () => {
+    test("is given up where another write was faster, and read from its first page if that does not cover it", async () => {
       const sandbox = await sandboxFor({ pageSize: 4 });
-      const { sent } = await run(sandbox, [readTask(fixture.subject, income, 1)], { timeLeft: () => 9_000 });
-      await run(sandbox, [readTask(fixture.subject, income, 1)]);
-      await run(sandbox, sent);
-      expect(fixture.entries).toMatchObject([{ code: "TASK_VOID" }]);
+      await run(sandbox, [task()], oneCall);
+      // Made a minute before what the task is about.
+      await documentsOf(fixture.subject).stored("[1]", 60);
+      expect(await run(sandbox, [task()], { receives: 2 })).toEqual(done);
       expect(callsOf(sandbox)).toEqual([200, 200, 200]);
+      expect(JSON.parse((await stored()) ?? "")).toEqual(wholeOf(sandbox));
+    });
+
+    test("that another read has covered is not read on", async () => {
+      const sandbox = await sandboxFor({ pageSize: 4 });
+      await run(sandbox, [task()], oneCall);
+      await documentsOf(fixture.subject).stored("[1]", 0);
+      fixture.clock = new Date(noon.getTime() + 60_000);
+      await run(sandbox, [task(fixture.subject, noon.getTime() - 60_000)], { receives: 2 });
+      expect(fixture.entries).toMatchObject([{ code: "TASK_VOID" }]);
+      expect(callsOf(sandbox)).toEqual([200]);
     });
   });
 });

@@ -1,22 +1,28 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
-import { requestFetchFor } from "../../../domain/fetch/document.ts";
-import type { DateRange } from "../../../domain/fetch/document-name.ts";
-import { readTaskText, startTask, verifyStartTask, writeTask } from "../../../domain/fetch/tasks.ts";
+import { type FetchTask, readTask, stateTask } from "../../../domain/fetch/task.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { fetcherFixture, noon, provider, readAfterSeconds, started } from "../support/fetcher-fixture.ts";
+import { fetcherFixture, income, noon, readAfterSeconds } from "../support/fetcher-fixture.ts";
+import { provider, started } from "../support/fetcher-settings.ts";
 
 await describeOnTables("the fetcher", (tables) => {
   const fixture = fetcherFixture(tables);
-  const { perform, codes, calls, deadLetters, put, postponed } = fixture;
+  const { fetcherOf, seenNow, perform, performCheck, codes, calls, put, stored } = fixture;
+  const start = (version = 4) =>
+    stateTask("startFetch", fixture.subject, version, { correlationId: "the-event", userId: "u" });
+  /** Takes what was sent to the fetch queue. */
+  const requested = async (): Promise<readonly FetchTask[]> =>
+    (await fixture.system.receive(fixture.tasks.queue.url)).map(({ Body = "" }) => readTask(Body));
+  const endpointsOf = (tasks: readonly FetchTask[]) =>
+    tasks.map((task) => (task.task === "fetchDocument" ? task.endpoint : task.task)).toSorted();
 
   describe("starting an account's fetch", () => {
     beforeEach(() => put());
 
-    test("calls the path of the settings with the body filled in", async () => {
+    test("calls the path of the settings with the body filled in, and reads nothing yet", async () => {
       fixture.remote.answer = () => ({ status: 202, json: { ok: true } });
-      expect(await perform(startTask(fixture.subject, 4), started)).toEqual([]);
+      expect(await perform(start(), started)).toEqual([]);
       expect(fixture.remote.requests).toMatchObject([
         {
           method: "POST",
@@ -26,144 +32,147 @@ await describeOnTables("the fetcher", (tables) => {
         },
       ]);
       expect(codes()).toEqual(["TASK_DONE"]);
-      expect(await fixture.table.items(`ACCOUNT#${fixture.subject.id}`)).toMatchObject([{ sk: "STATE" }]);
+      expect(await requested()).toEqual([]);
     });
 
-    test.each([provider, started])("is void where the account was erased since (%#)", async (settings) => {
+    test.each([provider, started])("is void where nothing is known of the account (%#)", async (settings) => {
       fixture.subject = { kind: "account", id: randomUUID() };
-      expect(await perform(startTask(fixture.subject, 4), settings)).toEqual([]);
+      expect(await perform(start(), settings)).toEqual([]);
       expect(codes()).toEqual(["TASK_VOID"]);
       expect(calls()).toEqual([]);
-      expect(await fixture.table.items(`ACCOUNT#${fixture.subject.id}`)).toEqual([]);
+      expect(await requested()).toEqual([]);
     });
 
-    test("goes straight to reading where no path is set: each endpoint is requested once", async () => {
-      for (let time = 0; time < 2; time += 1)
-        expect(await perform(startTask(fixture.subject, 4))).toEqual([]);
+    test("is void where the account was erased since", async () => {
+      await fixture.erase(fixture.subject);
+      expect(await perform(start(), started)).toEqual([]);
+      expect(codes()).toEqual(["TASK_VOID"]);
       expect(calls()).toEqual([]);
-      for (const endpoint of ["income", "profile"]) {
-        expect(await fixture.known.loadDocument(fixture.subject, { endpoint })).toMatchObject({
-          version: 1,
-          wanted: 1,
-          done: 0,
-        });
+    });
+
+    test("goes straight to reading where no path is set: each endpoint once", async () => {
+      expect(await perform(start())).toEqual([]);
+      expect(calls()).toEqual([]);
+      const tasks = await requested();
+      expect(endpointsOf(tasks)).toEqual(["income", "profile"]);
+      for (const task of tasks) {
+        expect(task).toMatchObject({ since: noon.getTime(), correlationId: "the-event", userId: "u" });
       }
-      await perform(startTask(fixture.subject, 5));
-      expect(await fixture.known.loadDocument(fixture.subject, { endpoint: "income" })).toMatchObject({
-        version: 2,
-        wanted: 2,
-      });
     });
 
     test("of a company account is reading, whatever the path of accounts is", async () => {
       fixture.subject = { kind: "company-account", id: randomUUID() };
       await put();
-      await perform(startTask(fixture.subject, 1), started);
+      await perform(start(), started);
       expect(calls()).toEqual([]);
-      expect(await fixture.known.loadDocument(fixture.subject, { endpoint: "profile" })).toMatchObject({
-        wanted: 1,
-      });
+      expect(endpointsOf(await requested())).toEqual(["income", "profile"]);
     });
 
     test.each([404, 410])("of an account that the provider answers with %i is done", async (status) => {
       fixture.remote.answer = () => status;
-      expect(await perform(startTask(fixture.subject, 1), started)).toEqual([]);
-      expect(fixture.sent).toEqual([]);
+      expect(await perform(start(), started)).toEqual([]);
       expect(codes()).toEqual(["TASK_DONE"]);
-      expect(await deadLetters()).toEqual([]);
+      expect(await fixture.checks.depth()).toEqual({ visible: 0, hidden: 0, delayed: 0 });
+      expect(await fixture.tasks.deadLetters()).toEqual([]);
     });
 
-    test("answered with 409 is done, and checked: it is not connected any more, or a fetch runs already", async () => {
+    test("answered with 409 is done, and checked: a fetch runs already, or it is connected no more", async () => {
       fixture.remote.answer = () => 409;
-      expect(await perform(startTask(fixture.subject, 1), started)).toEqual([]);
+      expect(await perform(start(), started)).toEqual([]);
       expect(codes()).toEqual(["TASK_DONE"]);
-      expect(fixture.sent.map(({ body }) => readTaskText(body))).toMatchObject([
-        { task: "check", version: 1 },
-      ]);
-      expect(await deadLetters()).toEqual([]);
+      expect(await fixture.checks.depth()).toMatchObject({ delayed: 1 });
+    });
+
+    test("sends its check to a queue of its own, where it is delayed until it is due", async () => {
+      fixture.remote.answer = () => ({ status: 202, json: {} });
+      await perform(start(), started);
+      expect(await fixture.checks.depth()).toEqual({ visible: 0, hidden: 0, delayed: 1 });
+      expect(await requested()).toEqual([]);
+    });
+
+    test("whose check can't be sent is started again", async () => {
+      fixture.remote.answer = () => ({ status: 202, json: {} });
+      const working = fixture.system.fail("sqs:SendMessageBatch", fixture.checks.queue.url.split("/").at(-1));
+      expect(await perform(start(), started)).toHaveLength(1);
+      working();
+      expect(codes()).toEqual(["TASK_POSTPONED"]);
     });
   });
 
   describe("a start that was called", () => {
     const connected = { version: 4, connected: true, unconfirmed: false };
-    const due = new Date(noon.getTime() + readAfterSeconds * 1000);
-    const requestedOf = async (endpoint: string) =>
-      (await fixture.known.loadDocument(fixture.subject, { endpoint }))?.wanted ?? 0;
-    const answer = (endpoint: string, mark: string, range?: DateRange) => {
-      const name = range === undefined ? { endpoint } : { endpoint, range };
-      return fixture.known.document(fixture.subject, name, (before) =>
-        requestFetchFor(before, fixture.subject, name, { key: mark }),
-      );
-    };
 
-    const cause = "the-event";
-    /** Starts, lets something happen, and does what the fetcher sent itself when it is due. */
+    /** Starts, lets something happen, and delivers the check when it is due. */
     async function startAndCheck(between: () => Promise<unknown> = async () => undefined): Promise<void> {
       await put(connected);
       fixture.remote.answer = () => ({ status: 202, json: {} });
-      await perform(startTask(fixture.subject, 4, cause), started);
-      const [check, ...others] = fixture.sent.splice(0);
-      expect(others).toEqual([]);
+      const bodies: string[] = [];
+      const { send } = capture(bodies);
+      await fixture.tasks.send([start()]);
+      await fixture.tasks.deliver(fetcherOf(started, { send }), seenNow());
       await between();
-      fixture.clock = due;
-      await perform(check?.body ?? "", started);
+      fixture.clock = new Date(noon.getTime() + readAfterSeconds * 1000);
+      const [check = ""] = bodies;
+      await performCheck(readTask(check));
     }
-
-    test("is checked when the time of the settings is over, by way of waits that SQS knows", async () => {
-      fixture.remote.answer = () => ({ status: 202, json: {} });
-      await put(connected);
-      await perform(startTask(fixture.subject, 4), started);
-      const wanted = { income: 0, profile: 0 };
-      const check = verifyStartTask(fixture.subject, 4, wanted, { due });
-      expect(fixture.sent).toEqual([{ body: writeTask(check), delayInSeconds: 900 }]);
-      fixture.sent = [];
-      fixture.clock = new Date(noon.getTime() + 900_000);
-      expect(await postponed(check)).toEqual([{ task: check, delay: 900 }]);
-      expect(await fixture.known.loadDocuments(fixture.subject)).toEqual([]);
+    const capture = (bodies: string[]) => ({
+      send: async (_: string, messages: readonly { readonly body: string }[]) => {
+        bodies.push(...messages.map(({ body }) => body));
+        return messages.map(() => undefined);
+      },
     });
 
-    test("and that nothing answered is read anyway, each endpoint once", async () => {
+    test("and that nothing answered has all its documents read, since it was called", async () => {
       await startAndCheck();
-      expect([await requestedOf("income"), await requestedOf("profile")]).toEqual([1, 1]);
+      const tasks = await requested();
+      expect(endpointsOf(tasks)).toEqual(["income", "profile"]);
+      for (const task of tasks) {
+        expect(task).toMatchObject({ since: noon.getTime(), correlationId: "the-event", userId: "u" });
+      }
       expect(fixture.entries).toMatchObject([
-        { code: "START_UNANSWERED", count: 2, correlationId: cause },
-        { code: "TASK_DONE", correlationId: cause },
+        { code: "START_UNANSWERED", count: 2, correlationId: "the-event" },
+        { code: "TASK_DONE", correlationId: "the-event" },
       ]);
-      // What reads it then goes on under the id of the event that led to the start.
-      const { latest } = (await fixture.known.loadDocument(fixture.subject, { endpoint: "income" })) ?? {};
-      expect(latest).toEqual({ cause: "again", correlationId: cause });
-      await perform(verifyStartTask(fixture.subject, 4, { income: 0, profile: 0 }, { due }), started);
-      expect([await requestedOf("income"), await requestedOf("profile")]).toEqual([1, 1]);
-      expect(codes()).toEqual(["TASK_VOID"]);
     });
 
-    test("is read only where no event answered", async () => {
-      await startAndCheck(() => answer("income", "event.1"));
-      expect([await requestedOf("income"), await requestedOf("profile")]).toEqual([1, 1]);
+    test("has read only what was not read since", async () => {
+      await startAndCheck(() => stored("[1]", -60));
+      expect(endpointsOf(await requested())).toEqual(["profile"]);
       expect(fixture.entries).toMatchObject([{ code: "START_UNANSWERED", count: 1 }, { code: "TASK_DONE" }]);
     });
 
-    test("is answered by an event with dates", async () => {
-      await startAndCheck(() => answer("income", "event.1", { start: "2026-01-01", end: "2026-01-31" }));
-      expect([await requestedOf("income"), await requestedOf("profile")]).toEqual([0, 1]);
+    test("is answered by data of a range of dates, too", async () => {
+      const range = { start: "2026-01-01", end: "2026-01-31" };
+      await startAndCheck(() => stored("[1]", -60, { ...income, range }));
+      expect(endpointsOf(await requested())).toEqual(["profile"]);
     });
 
-    test("is answered by an event that came before the call's own answer", async () => {
+    test("is not answered by what was read before it", async () => {
+      await startAndCheck(() => stored("[1]", 60));
+      expect(endpointsOf(await requested())).toEqual(["income", "profile"]);
+    });
+
+    test("has nothing read where all was read since", async () => {
+      await startAndCheck(async () => {
+        for (const endpoint of ["income", "profile"]) await stored("[1]", -60, { endpoint });
+      });
+      expect(await requested()).toEqual([]);
+      expect(codes()).toEqual(["TASK_VOID"]);
+    });
+
+    test("is checked again when the time of the settings is over, hidden until then", async () => {
       await put(connected);
-      fixture.remote.answer = async () => {
-        await answer("income", "event.1");
-        return { status: 202, json: {} };
-      };
-      await perform(startTask(fixture.subject, 4), started);
-      fixture.clock = due;
-      await perform(fixture.sent[0]?.body ?? "", started);
-      expect([await requestedOf("income"), await requestedOf("profile")]).toEqual([1, 1]);
-    });
-
-    test("is not answered by events from before it", async () => {
-      await answer("income", "event.1");
-      await startAndCheck();
-      expect(await requestedOf("income")).toBe(2);
+      fixture.remote.answer = () => ({ status: 202, json: {} });
+      const bodies: string[] = [];
+      await fixture.tasks.send([start()]);
+      await fixture.tasks.deliver(fetcherOf(started, capture(bodies)), seenNow());
+      fixture.clock = new Date(noon.getTime() + (readAfterSeconds - 60) * 1000);
+      expect(await performCheck(readTask(bodies[0] ?? ""))).toHaveLength(1);
+      expect(fixture.postponed()).toEqual([
+        { delayInSeconds: 60, reason: "the start can still be answered" },
+      ]);
+      expect(await fixture.checks.depth()).toMatchObject({ visible: 0, hidden: 1 });
+      expect(await requested()).toEqual([]);
     });
 
     test.each<[string, Partial<State>]>([
@@ -173,16 +182,15 @@ await describeOnTables("the fetcher", (tables) => {
       await startAndCheck(() =>
         fixture.known.state(fixture.subject, (state) => state && { ...state, ...facts, version: 5 }),
       );
-      expect(await fixture.known.loadDocuments(fixture.subject)).toEqual([]);
+      expect(await requested()).toEqual([]);
       expect(codes()).toEqual(["TASK_VOID"]);
     });
 
-    test("whose check can't be sent is started again", async () => {
-      await put(connected);
-      fixture.remote.answer = () => ({ status: 202, json: {} });
-      const working = fixture.system.fail("sqs:SendMessageBatch");
-      expect(await perform(startTask(fixture.subject, 4), started)).toHaveLength(1);
-      working();
+    test("has a check that is given up into the dead letters of its own queue, which is no FIFO queue", async () => {
+      await fixture.checks.send(["no task"]);
+      await fixture.checks.deliver(fetcherOf(started), seenNow());
+      expect(await fixture.checks.deadLetters()).toMatchObject([{ reason: "the task is not JSON" }]);
+      expect(await fixture.tasks.deadLetters()).toEqual([]);
     });
   });
 });

@@ -1,45 +1,36 @@
-import { beforeEach, describe, expect, test } from "vitest";
-import { readTask, readTaskText, type Task, writeTask } from "../../../domain/fetch/tasks.ts";
+import { describe, expect, test } from "vitest";
 import { describeOnTables } from "../../support/engines.ts";
-import { fetcherFixture } from "../support/fetcher-fixture.ts";
+import { fetcherFixture, income, noon } from "../support/fetcher-fixture.ts";
 
 await describeOnTables("the fetcher", (tables) => {
   const fixture = fetcherFixture(tables);
-  const { perform, calls, deadLetters, want: request, postponed } = fixture;
+  const { perform, performAgain, calls, codes, read, postponed, document } = fixture;
+  const endpoints = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ endpoint: `endpoint-${index}` }));
 
   describe("the token", () => {
-    beforeEach(() => request("income"));
-
-    test("that is missing makes tasks wait, and calls nobody", async () => {
+    test("that is missing hides tasks, and calls nobody", async () => {
       fixture.token = fixture.system.createSecret({ placeholder: "x" });
-      expect(await postponed(readTask(fixture.subject, { endpoint: "income" }, 1))).toMatchObject([
-        { delay: 90 },
-      ]);
+      expect(await perform(read())).toHaveLength(1);
+      expect(postponed()).toEqual([{ delayInSeconds: 300, reason: "no token is set" }]);
+      expect(await fixture.tasks.depth()).toMatchObject({ visible: 0, hidden: 1 });
       expect(calls()).toEqual([]);
-      expect(fixture.entries).toMatchObject([{ reason: "no token is set" }]);
     });
 
-    test("that is refused twice makes tasks wait", async () => {
+    test("that is refused twice hides tasks", async () => {
       fixture.remote.answer = () => 401;
-      expect(await postponed(readTask(fixture.subject, { endpoint: "income" }, 1))).toMatchObject([
-        { delay: 90 },
-      ]);
+      expect(await perform(read())).toHaveLength(1);
+      expect(postponed()).toMatchObject([{ reason: "the token was refused" }]);
       expect(calls()).toHaveLength(2);
-      expect(fixture.entries).toMatchObject([{ reason: "the token was refused" }]);
     });
 
-    test("that is revoked in the middle of a batch makes the rest wait, and one refresh is asked for", async () => {
-      const endpoints = Array.from({ length: 10 }, (_, index) => `endpoint-${index}`);
-      for (const endpoint of endpoints) await request(endpoint);
-      const [first = "", ...others] = endpoints;
-      for (const endpoint of others)
-        await fixture.system.send(fixture.queueUrl, writeTask(readTask(fixture.subject, { endpoint }, 1)));
+    test("that is revoked in the middle of a batch hides the rest, and one refresh is asked for", async () => {
       fixture.remote.answer = (_, count) => (count <= 5 ? { json: {} } : 401);
-      expect(await perform(readTask(fixture.subject, { endpoint: first }, 1))).toEqual([]);
-      const done = fixture.entries.filter(({ code }) => code === "TASK_DONE");
+      const left = await perform(endpoints(10).map((name) => read(name)));
+      const done = codes().filter((code) => code === "TASK_DONE");
       expect(done.length).toBeGreaterThan(0);
-      expect(fixture.sent).toHaveLength(10 - done.length);
-      expect(fixture.sent.every(({ delayInSeconds = 0 }) => delayInSeconds >= 60)).toBe(true);
+      expect(left).toHaveLength(10 - done.length);
+      expect(postponed().every(({ delayInSeconds = 0 }) => delayInSeconds >= 60)).toBe(true);
       expect(fixture.refreshesAsked).toBe(1);
 
       // An operator's new token heals it: the tasks go on by themselves.
@@ -49,19 +40,12 @@ await describeOnTables("the fetcher", (tables) => {
       });
       fixture.remote.answer = ({ headers }) =>
         headers.authorization === "Bearer set by hand" ? { json: {} } : 401;
-      for (const { body } of [...fixture.sent]) {
-        await perform(readTaskText(body));
-        expect(fixture.entries).toMatchObject([{ code: "TASK_DONE" }]);
-      }
-      expect(await deadLetters()).toEqual([]);
+      expect(await performAgain()).toMatchObject({ left: [] });
+      expect(new Set(codes())).toEqual(new Set(["TASK_DONE"]));
+      expect(await fixture.tasks.deadLetters()).toEqual([]);
     });
 
     test("that was replaced in the middle of a batch is read again: every task is done", async () => {
-      const endpoints = Array.from({ length: 5 }, (_, index) => `endpoint-${index}`);
-      for (const endpoint of endpoints) await request(endpoint);
-      const [first = "", ...others] = endpoints;
-      for (const endpoint of others)
-        await fixture.system.send(fixture.queueUrl, writeTask(readTask(fixture.subject, { endpoint }, 1)));
       fixture.remote.answer = ({ headers }, count) => {
         if (count === 3) {
           fixture.system.secrets.call("PutSecretValue", {
@@ -71,32 +55,28 @@ await describeOnTables("the fetcher", (tables) => {
         }
         return count < 3 || headers.authorization === "Bearer next" ? { json: {} } : 401;
       };
-      await perform(readTask(fixture.subject, { endpoint: first }, 1));
-      expect(fixture.entries.map(({ code }) => code)).toEqual(endpoints.map(() => "TASK_DONE"));
+      await perform(endpoints(5).map((name) => read(name)));
+      expect(codes()).toEqual(endpoints(5).map(() => "TASK_DONE"));
       expect(fixture.refreshesAsked).toBe(0);
     });
 
-    test("that is neither set nor accepted for long gives no task up: waiting is no attempt", async () => {
+    test("that is neither set nor accepted for ten days gives no task up", async () => {
+      const tenDaysAgo = new Date(noon.getTime() - 10 * 86_400_000);
       fixture.token = fixture.system.createSecret({ placeholder: "x" });
-      const task: Task = { ...readTask(fixture.subject, { endpoint: "income" }, 1), attempts: 3 };
-      const failing: Task = { ...task, since: "2026-01-01T00:00:00.000Z" };
-      await perform(failing);
+      expect(await perform(read(), undefined, { receives: 900, sentAt: tenDaysAgo })).toHaveLength(1);
       fixture.remote.answer = () => 401;
       fixture.token = fixture.system.createSecret({ token: "jwt" });
-      await perform(failing);
-      expect(await deadLetters()).toEqual([]);
-      // An outage ends where something else is waited for.
-      expect(fixture.sent.map(({ body }) => readTaskText(body))).toEqual([task, task]);
+      expect((await performAgain(undefined, { receives: 989, sentAt: tenDaysAgo })).left).toHaveLength(1);
+      expect(await fixture.tasks.deadLetters()).toEqual([]);
     });
 
     test("neither it nor what was read shows in the log", async () => {
       fixture.remote.answer = () => ({ json: { personal: "canary" } });
-      await perform(readTask(fixture.subject, { endpoint: "income" }, 1, "the-event"));
+      await perform(read(income, 10, { correlationId: "the-event" }));
       expect(JSON.stringify(fixture.entries)).not.toMatch(/canary|jwt/);
-      const line = { code: "TASK_DONE", task: "read", subject: `account/${fixture.subject.id}` };
+      const line = { code: "TASK_DONE", task: "fetchDocument", subject: `account/${fixture.subject.id}` };
       expect(fixture.entries).toEqual([{ ...line, correlationId: "the-event" }]);
-      const { latest } = (await fixture.known.loadDocument(fixture.subject, { endpoint: "income" })) ?? {};
-      expect(latest).toMatchObject({ cause: "answer", correlationId: "the-event" });
+      expect(await document()).toMatchObject({ correlationId: "the-event" });
     });
   });
 });

@@ -1,11 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import { beforeEach, describe, expect, test } from "vitest";
+import { documentStore } from "../../../adapters/dynamodb/documents.ts";
+import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
+import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { waiting } from "../../../domain/core/failures.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import type { DocumentRecord } from "../../../domain/fetch/document.ts";
+import { type FetchTask, readTask } from "../../../domain/fetch/task.ts";
+import { documentRead } from "../../domain/samples.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import {
   accountsPath,
@@ -172,7 +178,6 @@ await describeOnTables("the reconciler", (tables) => {
   });
 
   describe("data", () => {
-    const income = { endpoint: "income" };
     let subject: Subject;
 
     beforeEach(async () => {
@@ -181,60 +186,71 @@ await describeOnTables("the reconciler", (tables) => {
       subject = { kind: "account", id: announced.accounts[0] ?? "" };
     });
 
-    const fetchedAgo = (milliseconds: number, endpoint = "income", facts: Partial<DocumentRecord> = {}) =>
-      fixture.known.document(subject, { endpoint }, () => ({
-        subject,
-        endpoint,
-        version: 1,
-        wanted: 1,
-        done: 1,
-        fetchedAt: new Date(fixture.time - milliseconds).toISOString(),
-        judged: [],
-        latest: { cause: "again" },
-        ...facts,
-      }));
+    const readAgo = async (milliseconds: number, endpoint = "income") => {
+      const { system, table } = fixture;
+      const write = sharedWrites(system.dynamodb, table.name);
+      const store = documentStore(sharedReads(system.dynamodb, table.name), write, overflowBucket("unused"));
+      const call = { asOf: fixture.time - milliseconds, subject, name: { endpoint } };
+      await store.save(undefined, documentRead(undefined, undefined, call), undefined);
+    };
+    /** Takes the tasks out of the fetch queue, so that the next of their documents can be received. */
+    const tasks = async (): Promise<readonly FetchTask[]> => {
+      const { system, queueUrls } = fixture;
+      const messages = await system.drain(queueUrls.fetch);
+      for (const { ReceiptHandle } of messages)
+        await system.sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrls.fetch, ReceiptHandle }));
+      return messages.map(({ Body = "" }) => readTask(Body));
+    };
 
-    test("that was fetched last before the setting's days is requested again, and no other", async () => {
-      await fetchedAgo(30 * day + 1);
-      await fetchedAgo(30 * day, "profile");
-      await fetchedAgo(0, "assets", { done: 0 });
+    test("that was read last before the setting's days is read again, since then, and no other", async () => {
+      await readAgo(30 * day + 1);
+      await readAgo(30 * day, "profile");
       await tickOf()();
-      expect(await fixture.known.loadDocument(subject, income)).toMatchObject({ wanted: 2, done: 1 });
-      for (const endpoint of ["profile", "assets"]) {
-        expect(await fixture.known.loadDocument(subject, { endpoint })).toMatchObject({
-          version: 1,
-          wanted: 1,
-        });
-      }
+      expect(await tasks()).toMatchObject([
+        { task: "fetchDocument", subject, endpoint: "income", since: fixture.time - 30 * day },
+      ]);
       expect(fixture.entries).toMatchObject([{ code: "RECONCILED", reread: 1, gap: 0 }]);
     });
 
-    test("is requested once in a run, and again in the next while it was not fetched", async () => {
-      await fetchedAgo(31 * day);
-      // What was missed can't be sent, after the data was wanted: the user is done again.
+    test("is asked for once in a run, and again in the next while it was not read", async () => {
+      await readAgo(31 * day);
+      // What was missed can't be sent: the user is done again.
       await fixture.sandbox.createUsers(1);
-      const working = fixture.system.fail("sqs:SendMessageBatch");
+      const working = fixture.system.intercept(async ({ action, resources }, phase) => {
+        const isWebhooks = resources.every((arn) => !arn.endsWith(".fifo"));
+        if (action !== "sqs:SendMessageBatch" || phase !== "before" || !isWebhooks) return undefined;
+        return { status: 503, errorType: "ServiceUnavailable", message: "injected by the test" };
+      });
       await tickOf()();
       working();
-      expect(await fixture.known.loadDocument(subject, income)).toMatchObject({ wanted: 2 });
+      expect(await tasks()).toHaveLength(1);
       await tickOf()();
-      expect(await fixture.known.loadDocument(subject, income)).toMatchObject({ wanted: 2 });
+      expect(await tasks()).toEqual([]);
       fixture.time += day;
       await tickOf()();
-      expect(await fixture.known.loadDocument(subject, income)).toMatchObject({ wanted: 3 });
+      expect(await tasks()).toHaveLength(1);
     });
 
     test("is read again where accounts are not compared, too", async () => {
-      await fetchedAgo(31 * day);
+      await readAgo(31 * day);
       await tickOf({ provider: { paths: {} } })();
-      expect(await fixture.known.loadDocument(subject, income)).toMatchObject({ wanted: 2 });
+      expect(await tasks()).toHaveLength(1);
+    });
+
+    test("whose task can't be sent is looked at again", async () => {
+      await readAgo(31 * day);
+      const working = fixture.system.fail("sqs:SendMessageBatch", ".fifo");
+      await tickOf()().catch(() => undefined);
+      working();
+      await tickOf()();
+      expect(await tasks()).toHaveLength(1);
     });
 
     test("of an account that was deleted is left alone", async () => {
-      await fetchedAgo(31 * day);
+      await readAgo(31 * day);
       await fixture.known.state(subject, (state) => state && { ...state, version: 2, deleted: true });
       await tickOf()();
-      expect(await fixture.known.loadDocument(subject, income)).toMatchObject({ wanted: 1 });
+      expect(await tasks()).toEqual([]);
     });
   });
 });

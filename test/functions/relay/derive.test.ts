@@ -10,7 +10,7 @@ test("who is erased is never guessed: while that is unknown, no change of the ba
   const steps = await derive(records, {
     findErased: () => Promise.reject(retryable("throttled", 1)),
     erasesOnDeletion: false,
-    eventSource: "urn:test",
+    settings: { source: "urn:test", readByRange: [] },
     log: () => undefined,
   });
   const failure = { kind: "retryable", reason: "throttled", delayInSeconds: 1 };

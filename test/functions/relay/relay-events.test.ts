@@ -1,12 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { contentOf, documentStore } from "../../../adapters/dynamodb/documents.ts";
+import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
+import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import type { Message } from "../../../domain/message/message-schemas.ts";
+import { documentRead } from "../../domain/samples.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountEvent, names, relayFixture, source } from "../support/relay-fixture.ts";
 
 await describeOnTables("the relay", (tables) => {
   const fixture = relayFixture(tables);
-  const { record, pump, tasks, messages, itemsBy } = fixture;
+  const { record, pump, tasks, messages } = fixture;
 
   describe("an account that connects", () => {
     const accountId = randomUUID();
@@ -22,10 +27,11 @@ await describeOnTables("the relay", (tables) => {
       expect(await fixture.table.item(`USER#${userId}`, `ACCOUNT#${accountId}`)).toBeDefined();
       expect(await tasks()).toEqual([
         {
-          schemaVersion: 1,
-          attempts: 0,
+          schemaVersion: 2,
+          cause: "1",
           correlationId: event.id,
-          task: "start",
+          userId,
+          task: "startFetch",
           subject: { kind: "account", id: accountId },
           version: 1,
         },
@@ -54,23 +60,21 @@ await describeOnTables("the relay", (tables) => {
     });
   });
 
-  test("an endpoint's event becomes a requested document, a task to read it, and a message to subscribers", async () => {
+  test("an endpoint's event becomes a task to read its document, and a message, with no write of the table", async () => {
     const event = accountEvent({ kind: "endpoints", type: "endpoint.updated", endpoint: "income" });
     await record(event);
+    const before = await fixture.table.all();
     await pump();
-    const subject = { kind: "account", id: event.accountId };
-    expect(await fixture.table.item(`ACCOUNT#${event.accountId}`, "DATA#income")).toMatchObject({
-      data: { subject, endpoint: "income", version: 1, wanted: 1, done: 0 },
-    });
+    expect(await fixture.table.all()).toEqual(before);
     expect(await tasks()).toEqual([
       {
-        schemaVersion: 1,
-        attempts: 0,
+        schemaVersion: 2,
+        cause: `${event.id}.1`,
         correlationId: event.id,
-        task: "read",
-        subject,
+        task: "fetchDocument",
+        subject: { kind: "account", id: event.accountId },
         endpoint: "income",
-        wanted: 1,
+        since: Date.parse(event.receivedAt),
       },
     ]);
     expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([
@@ -91,35 +95,26 @@ await describeOnTables("the relay", (tables) => {
       dateEnd: range.end,
     });
     const subject = { kind: "account", id: accountId };
-    const common = { schemaVersion: 1, attempts: 0, correlationId: event.id };
-    const read = { ...common, task: "read", subject, endpoint: "income", wanted: 1 };
+    const common = { schemaVersion: 2, cause: `${event.id}.1`, correlationId: event.id };
+    const since = Date.parse(event.receivedAt);
+    const read = { ...common, task: "fetchDocument", subject, endpoint: "income", since };
 
-    test("wants the endpoint's whole where the settings know no path for dates", async () => {
+    test("reads the endpoint's whole where the settings know no path for dates", async () => {
       await record(event);
       await pump();
-      expect(await fixture.table.item(`ACCOUNT#${accountId}`, "DATA#income")).toMatchObject({
-        data: { wanted: 1 },
-      });
       expect(await tasks()).toEqual([read]);
     });
 
-    test("requests these dates only where they do: each range is a document of its own", async () => {
+    test("reads these dates only where they do: each range is a document of its own", async () => {
       fixture.readByRange.push("account");
       const other = { ...event, id: randomUUID(), dateStart: "2026-01-08" };
       await record(event, other);
       await pump();
       const later = { ...range, start: "2026-01-08" };
-      for (const each of [range, later]) {
-        const key = `DATA#income#${each.start}..${each.end}`;
-        expect(await fixture.table.item(`ACCOUNT#${accountId}`, key)).toMatchObject({
-          data: { subject, endpoint: "income", range: each, version: 1, wanted: 1, done: 0 },
-        });
-      }
-      expect(await itemsBy("DATA#income")).toEqual([]);
       expect(new Set(await tasks())).toEqual(
         new Set([
           { ...read, range },
-          { ...read, range: later, correlationId: other.id },
+          { ...read, range: later, cause: `${other.id}.1`, correlationId: other.id },
         ]),
       );
       expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([
@@ -128,12 +123,32 @@ await describeOnTables("the relay", (tables) => {
       ]);
     });
 
-    test("requests the whole where it names one date only", async () => {
+    test("reads the whole where it names one date only", async () => {
       fixture.readByRange.push("account");
       const { dateEnd: _, ...half } = event;
       await record(half);
       await pump();
       expect(await tasks()).toEqual([read]);
     });
+  });
+
+  test("a document that changed is announced once, and one that was read again without news is not", async () => {
+    const subject = { kind: "account", id: randomUUID() } as const;
+    const store = documentStore(
+      sharedReads(fixture.system.dynamodb, fixture.table.name),
+      sharedWrites(fixture.system.dynamodb, fixture.table.name),
+      overflowBucket("unused"),
+    );
+    const content = contentOf("[1]");
+    for (const asOf of [1, 2]) {
+      const known = await store.load(subject, { endpoint: "income" });
+      const next = documentRead(known?.document, content.digest, { asOf, subject });
+      expect(await store.save(known, next, content)).toBe("written");
+    }
+    expect(await pump()).toBe(1);
+    expect(await tasks()).toEqual([]);
+    expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([
+      { type: "data.updated", id: `account/${subject.id}/income.1`, data: { content: content.digest } },
+    ]);
   });
 });

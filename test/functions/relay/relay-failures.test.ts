@@ -28,7 +28,7 @@ await describeOnTables("the relay", (tables) => {
       ["no sort key", (record) => withImage(record, { pk: { S: "USER#x" } })],
       [
         "a sort key that the filter should have left out",
-        (record) => withImage(record, { sk: { S: "CONTENT#x" } }),
+        (record) => withImage(record, { sk: { S: "LEASE#x" } }),
       ],
       [
         "an event without facts",
@@ -43,8 +43,8 @@ await describeOnTables("the relay", (tables) => {
         (record) => withImage(record, { sk: { S: "STATE" }, state: { M: { version: { N: "1" } } } }),
       ],
       [
-        "a data set of another shape",
-        (record) => withImage(record, { sk: { S: "DATA#income" }, data: { S: "x" } }),
+        "a document of another shape",
+        (record) => withImage(record, { sk: { S: "DOCUMENT#income" }, document: { S: "x" } }),
       ],
     ];
 

@@ -38,9 +38,9 @@ await describeOnTables("the relay", (tables) => {
     const relayedSoFar = await pump();
     const state = async () => fixture.table.item(`ACCOUNT#${accountId}`, "STATE");
     expect(await state()).toMatchObject({ state: { version: 2, connected: true, unconfirmed: true } });
-    const ask = { task: "ask", subject: { kind: "account", id: accountId } };
+    const ask = { task: "fetchState", subject: { kind: "account", id: accountId } };
     expect(await tasks()).toEqual([
-      expect.objectContaining({ task: "start", version: 1 }),
+      expect.objectContaining({ task: "startFetch", version: 1 }),
       expect.objectContaining({ ...ask, version: 2 }),
     ]);
     // The same bytes again may be a late retry or a true repeat: while an answer is awaited, it is asked again.
@@ -70,7 +70,8 @@ await describeOnTables("the relay", (tables) => {
         await bodiesOf(fixture.subscribers.everything.queueUrl),
         await bodiesOf(fixture.fetchQueueUrl),
       ];
-      expect(again.map((bodies) => bodies.toSorted())).toEqual(sent.map((bodies) => bodies.toSorted()));
+      // The fetch queue knows the tasks already.
+      expect(again.map((bodies) => bodies.toSorted())).toEqual([sent[0]?.toSorted(), []]);
     }
     const byKey = (items: typeof before) =>
       items.toSorted((a, b) => `${a.pk}${a.sk}`.localeCompare(`${b.pk}${b.sk}`));
@@ -95,6 +96,36 @@ await describeOnTables("the relay", (tables) => {
     for (const { queueUrl } of Object.values(fixture.subscribers))
       expect(await messages(queueUrl)).toHaveLength(25);
     expect(await tasks()).toHaveLength(25);
+  });
+
+  test("the tasks of one document become one, with the latest of their times", async () => {
+    const facts = {
+      accountId: randomUUID(),
+      kind: "endpoints",
+      type: "endpoint.updated",
+      endpoint: "income",
+    } as const;
+    const received = (second: number) => `2026-11-21T10:00:0${second}.000Z`;
+    await record(...[1, 3, 2].map((second) => accountEvent({ ...facts, receivedAt: received(second) })));
+    await pump();
+    expect(await tasks()).toMatchObject([{ task: "fetchDocument", since: Date.parse(received(3)) }]);
+    expect(await messages(fixture.subscribers.everything.queueUrl)).toHaveLength(3);
+  });
+
+  test("the tasks of one document that can't be sent fail each record that led to them", async () => {
+    const accountId = randomUUID();
+    const facts = { accountId, kind: "endpoints", type: "endpoint.updated", endpoint: "income" } as const;
+    await record(accountEvent(facts), accountEvent(facts));
+    const records = await relayed();
+    const working = fixture.system.fail("sqs:SendMessageBatch", ".fifo");
+    for (const from of [0, 1]) {
+      expect(await invoke(records.slice(from))).toEqual({
+        batchItemFailures: [{ itemIdentifier: records[from]?.dynamodb?.SequenceNumber }],
+      });
+    }
+    working();
+    expect(await invoke(records)).toEqual({ batchItemFailures: [] });
+    expect(await tasks()).toHaveLength(1);
   });
 
   test("of a subscriber's messages only those that failed are parked", async () => {

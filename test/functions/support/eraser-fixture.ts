@@ -1,23 +1,28 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { ChangeMessageVisibilityCommand, DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { dataClaims } from "../../../adapters/dynamodb/claims.ts";
-import { contentOf } from "../../../adapters/dynamodb/document-store.ts";
 import { readReport } from "../../../adapters/erasure/erasure-report.ts";
 import { keptPages } from "../../../adapters/s3/kept-pages.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { ownerOf, type Subject } from "../../../domain/event/subjects.ts";
-import { requestFetch } from "../../../domain/fetch/document.ts";
 import { type EraseTask, eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
 import { applyEvent } from "../../../domain/state/state.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
-import { receiptOf } from "../../support/receipt.ts";
-import { createErasureFixture, type ErasureFixture, erasedAt } from "./erasing.ts";
+import { createErasureFixture, type ErasureFixture } from "./erasing.ts";
 import { deliver } from "./lambda.ts";
 
-export const large = "x".repeat(400_000);
+/** More than an item takes, however it is compressed. */
+export const large = () => JSON.stringify(randomBytes(20_000).toString("base64"));
+
+/** Pages of a list that a fetch keeps. */
+export const pagesOf = (subject: Subject) => ({ subject, endpoint: "income", messageId: "m" });
+export const pages = {
+  read: { asOf: 1, by: [], known: undefined },
+  from: { next: "b", pages: 1, mark: "a" },
+  items: [Buffer.from("[]")],
+};
 
 export function eventOf(facts: Partial<IncomeEvent>): IncomeEvent {
   return {
@@ -56,18 +61,13 @@ export function eraserFixture(tables: string) {
     const body = { as: "object", key: bodyObject ?? "", of: "text", bytes: 1 } as const;
     await storing.record([receiptOf(event, bodyObject === undefined ? undefined : body)]);
     const { accountId, endpoint } = event;
-    if (endpoint !== undefined && accountId !== undefined) {
-      const subject = { kind: "account", id: accountId } as const;
-      await storing.versionedRecords.document(subject, { endpoint }, (known) =>
-        requestFetch(known, subject, { endpoint }, { event, receipts: 1 }),
-      );
-    } else {
-      await storing.versionedRecords.state(
-        accountId === undefined ? ownerOf(event) : { kind: "account", id: accountId },
-        (state) => applyEvent(state, event, 1),
-      );
-      if (event.userId !== undefined && accountId !== undefined) await storing.link(event.userId, accountId);
-    }
+    // Data that an event announces changes no state, and joins nobody.
+    if (endpoint !== undefined) return;
+    await storing.versionedRecords.state(
+      accountId === undefined ? ownerOf(event) : { kind: "account", id: accountId },
+      (state) => applyEvent(state, event, 1),
+    );
+    if (event.userId !== undefined && accountId !== undefined) await storing.link(event.userId, accountId);
   }
 
   /** A user with an account that has everything which can be kept of one, beside an account of another user. */
@@ -78,19 +78,13 @@ export function eraserFixture(tables: string) {
     await store({ kind: "users", type: "user.created", userId });
     await store({ userId, accountId }, "bodies/accounts/one");
     await store({ accountId, kind: "endpoints", type: "endpoint.updated", endpoint: "income" });
-    await storing.storeContent(account, { endpoint: "income" }, 1, contentOf("{}"));
-    await storing.storeContent(account, { endpoint: "profile" }, 1, contentOf(large));
+    await storing.document(account, "income", "{}");
+    await storing.document(account, "profile", large());
     // A later fetch has superseded the object before it, which no item points to any more.
-    await storing.storeContent(account, { endpoint: "profile" }, 2, contentOf(`${large}2`));
-    await keptPages(storing.overflow).keep(account, { endpoint: "income" }, [Buffer.from("[]")]);
-    await dataClaims(system.dynamodb, fixture.table.name, 9, () => erasedAt)(
-      account,
-      { endpoint: "income" },
-      1,
-      erasedAt,
-    );
+    await storing.document(account, "profile", large());
+    await keptPages(storing.overflow).keep(pagesOf(account), pages);
     await store({ userId: randomUUID(), accountId: other.id });
-    await storing.storeContent(other, { endpoint: "profile" }, 1, contentOf(large));
+    await storing.document(other, "profile", large());
   }
 
   /** Delivers until the queue is empty. @returns how many messages that took */

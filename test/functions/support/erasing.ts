@@ -1,7 +1,8 @@
 import { PutObjectCommand } from "@aws-sdk/client-s3";
-import { contentStore } from "../../../adapters/dynamodb/document-store.ts";
+import { contentOf, documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
 import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { erasableRecords } from "../../../adapters/erasure/erasable-records.ts";
@@ -15,8 +16,10 @@ import { deadLetterArchive } from "../../../adapters/sqs/dead-letter-archive.ts"
 import { nothingBeside, queueDeadLetters } from "../../../adapters/sqs/queue-dead-letters.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { givenUpChanges } from "../../../adapters/streams/given-up-changes.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
 import { joinQueues, publisher } from "../../../functions/runtime/subscriber-queues.ts";
+import { documentRead } from "../../domain/samples.ts";
 import type { TestSystem, TestTable } from "../../support/engines.ts";
 import { keptLog } from "./lambda.ts";
 
@@ -83,7 +86,7 @@ export async function createErasureFixture(system: TestSystem) {
     deadLetters,
     sweeps,
     entries: kept.entries,
-    findErased: findErased(system.dynamodb, table.name, digestOf),
+    findErased: findErased(sharedReads(system.dynamodb, table.name), digestOf),
     put: (bucket: string, key: string, body: string) =>
       system.s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body })),
     storing: storing(system, table, overflow.name),
@@ -94,11 +97,22 @@ export type ErasureFixture = Awaited<ReturnType<typeof createErasureFixture>>;
 
 function storing(system: TestSystem, { name }: TestTable, bucket: string) {
   const overflow = overflowBucket(bucket);
+  const store = documentStore(
+    sharedReads(system.dynamodb, name),
+    sharedWrites(system.dynamodb, name),
+    overflow,
+  );
   return {
     record: eventTable(system.dynamodb, name, 30),
     link: linkTable(sharedWrites(system.dynamodb, name)),
     versionedRecords: versionedRecords(system.dynamodb, name),
-    storeContent: contentStore(system.dynamodb, name, overflow),
+    /** Stores what one more call for a document brought. */
+    document: async (subject: Subject, endpoint: string, text: string) => {
+      const known = await store.load(subject, { endpoint });
+      const content = contentOf(text);
+      const call = { asOf: (known?.document.asOf ?? 0) + 1, subject, name: { endpoint } };
+      await store.save(known, documentRead(known?.document, content.digest, call), content);
+    },
     overflow,
   };
 }

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { startTestProvider, type TestProvider } from "@income-events/local-stack/provider.ts";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { dataClaims } from "../../../adapters/dynamodb/claims.ts";
-import { contentStore } from "../../../adapters/dynamodb/document-store.ts";
+import { documentReader, documentStore } from "../../../adapters/dynamodb/documents.ts";
+import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
+import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { type VersionedRecords, versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
+import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
+import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
 import { guardedCall } from "../../../adapters/provider/guarded-call.ts";
 import { providerApi } from "../../../adapters/provider/provider-api.ts";
 import { rateLimiter } from "../../../adapters/provider/rate-limiter.ts";
@@ -17,97 +19,85 @@ import { secretReader } from "../../../adapters/secrets/secret-reader.ts";
 import { tokenRefusals } from "../../../adapters/secrets/token-refusals.ts";
 import { parseTokenSecret } from "../../../adapters/secrets/token-secret.ts";
 import { messageVisibility } from "../../../adapters/sqs/message-visibility.ts";
-import { type Outgoing, sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
-import type { DocumentRecord } from "../../../domain/fetch/document.ts";
+import type { DataName } from "../../../domain/fetch/document-name.ts";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
-import { readTaskText, type Task, writeTask } from "../../../domain/fetch/tasks.ts";
+import {
+  type DocumentTask,
+  documentTask,
+  type FetchTask,
+  type TaskCause,
+} from "../../../domain/fetch/task.ts";
+import { giveUpLimits } from "../../../domain/fetch/waiting.ts";
 import type { State } from "../../../domain/state/state.ts";
 import type { FetcherDependencies } from "../../../functions/fetch/dependencies.ts";
 import { fetcher } from "../../../functions/fetch/fetcher.ts";
-import type { RetryDecisionSettings } from "../../../functions/fetch/retry-decision.ts";
+import type { RetryLimits } from "../../../functions/fetch/retry-decision.ts";
 import { startTestSystem, type TestBucket, type TestSystem, type TestTable } from "../../support/engines.ts";
-import { deliver, keptLog, type LogEntry, type Receives } from "./lambda.ts";
-
-export const claimLifetime = 60;
+import { fetchedDocuments } from "./fetched-documents.ts";
+import { provider, started } from "./fetcher-settings.ts";
+import { keptLog, type LogEntry } from "./lambda.ts";
+import { type Delivered, type Seen, TaskDeliveries } from "./task-deliveries.ts";
 
 export const readAfterSeconds = 3_600;
 
 export const noon = new Date("2026-11-21T12:00:30Z");
 
-const patient: RetryDecisionSettings = {
+export const income = { endpoint: "income" };
+
+const day = 86_400;
+
+const patient: RetryLimits = {
   retry: { baseSeconds: 200, maxSeconds: 900 },
-  longestOutageHours: 72,
-  maxReceiveCount: 5,
-};
-
-export const provider: ProviderSettings = {
-  paths: {
-    read: "/accounts/{account_id}/{endpoint}",
-    readCompany: "/company/{account_id}/{endpoint}",
-    account: "/accounts/{account_id}",
-    companyAccount: "/company/{account_id}",
-    user: "/users/{user_id}",
-    users: "/users",
-    refresh: "/refresh",
-  },
-  requestsPerMinute: 1_000,
-  breaker: { failures: 100, baseSeconds: 10, maxSeconds: 300 },
-  timeouts: { connectSeconds: 1, headersSeconds: 5, bodySeconds: 5 },
-  maxResponseBytes: 1_000_000,
-  maxDataBytes: 2_000_000,
-  paging: { by: "cursor", items: "data", next: "next", parameter: "cursor", maxPages: 10 },
-  allowPrivateAddresses: true,
-};
-
-export const started: ProviderSettings = {
-  ...provider,
-  paths: {
-    ...provider.paths,
-    start: { method: "POST", path: "/accounts/{account_id}/fetches", body: { endpoints: "{endpoints}" } },
-  },
+  limits: giveUpLimits(14 * day),
 };
 
 async function reach(version: number, write: (version: number) => Promise<void>): Promise<void> {
   for (let next = 1; next <= version; next += 1) await write(next);
 }
 
-/** What the fetcher's tests share, made again for each: the provider, the records, the queues, the fetcher itself. */
+/**
+ * What the fetcher's tests share, made again for each: the provider, the records, the queues, the fetcher itself. Times
+ * of AWS's services are those of the test's clock.
+ */
 export function fetcherFixture(tables: string) {
   let system: TestSystem;
   let remote: TestProvider;
   let table: TestTable;
   let bucket: TestBucket;
   let known: VersionedRecords;
-  let queueUrl: string;
-  let deadLetterQueueUrl: string;
+  let tasks: TaskDeliveries;
+  let checks: TaskDeliveries;
   let token: string;
+  let erasureKey: string;
   let refreshesAsked: number;
   let entries: LogEntry[];
-  let sent: Outgoing[];
   let clock: Date;
   let subject: Subject;
-  let retrying: RetryDecisionSettings;
+  let retrying: RetryLimits;
+  let causes: number;
 
   beforeAll(async () => {
     [system, remote] = await Promise.all([startTestSystem(tables), startTestProvider()]);
     bucket = await system.createBucket();
+    erasureKey = system.createSecret({ key: "of the stage" });
   });
   afterAll(() => Promise.all([system.close(), remote.close()]));
 
   beforeEach(async () => {
-    [table, queueUrl, deadLetterQueueUrl] = await Promise.all([
+    [table, tasks, checks] = await Promise.all([
       system.createTable(),
-      system.createQueue(),
-      system.createQueue(),
+      TaskDeliveries.create(system, { FifoQueue: "true" }),
+      TaskDeliveries.create(system),
     ]);
     known = versionedRecords(system.dynamodb, table.name);
     token = system.createSecret({ token: "jwt" });
     refreshesAsked = 0;
     subject = { kind: "account", id: randomUUID() };
-    sent = [];
     clock = noon;
     retrying = patient;
+    causes = 0;
     remote.requests.length = 0;
     remote.answer = () => 500;
   });
@@ -115,8 +105,9 @@ export function fetcherFixture(tables: string) {
   const askRefresh = async () => {
     refreshesAsked += 1;
   };
+  const digestOf = () => subjectDigest(system.secretsManager, erasureKey);
 
-  /** One environment of the function: its token and its lot of calls are its own. */
+  /** One environment of the function: its token and its batch of permits are its own. */
   function fetcherOf(settings: ProviderSettings = provider, others: Partial<FetcherDependencies> = {}) {
     const kept = keptLog();
     entries = kept.entries;
@@ -132,10 +123,15 @@ export function fetcherFixture(tables: string) {
     });
     const window = rateLimiter(system.dynamodb, table.name, settings.requestsPerMinute, { now });
     const overflow = overflowBucket(bucket.name);
+    const shared = {
+      read: sharedReads(system.dynamodb, table.name),
+      write: sharedWrites(system.dynamodb, table.name),
+    };
     return fetcher({
-      versionedRecords: known,
-      claimData: dataClaims(system.dynamodb, table.name, claimLifetime, now),
-      storeContent: contentStore(system.dynamodb, table.name, overflow),
+      versionedRecords: versionedRecords(system.dynamodb, table.name, shared),
+      documents: documentStore(shared.read, shared.write, overflow),
+      readDocuments: documentReader(system.dynamodb, table.name),
+      findErased: findErased(shared.read, digestOf()),
       keptPages: keptPages(overflow),
       longestRunInMillis: 1_000,
       call: withToken(
@@ -144,17 +140,14 @@ export function fetcherFixture(tables: string) {
         refusals,
       ),
       gate: breaker.gate,
-      send: (url, messages) => {
-        if (url === queueUrl) sent.push(...messages);
-        return sqsSender(system.sqs)(url, messages);
-      },
-      queueUrl,
-      deadLetterQueueUrl,
+      send: sqsSender(system.sqs),
+      hide: messageVisibility(system.sqs),
+      queues: { fetch: tasks.queue, checks: checks.queue },
       provider: settings,
       startEndpoints: ["income", "profile"],
-      hide: messageVisibility(system.sqs),
       readAfterSeconds,
       retrying,
+      clock: () => clock.getTime(),
       now,
       random: () => 0.5,
       log: kept.log,
@@ -162,45 +155,46 @@ export function fetcherFixture(tables: string) {
     });
   }
 
+  /** What SQS says of each message, at the test's time. */
+  const seenNow = (seen: Seen = {}): Seen => ({ sentAt: clock, firstReceivedAt: clock, ...seen });
+
+  /** Sends tasks, which then come in one batch. @returns the bodies of those that stay in the queue */
   async function perform(
-    task: Task | string,
+    given: FetchTask | string | readonly FetchTask[],
     settings = provider,
-    receives: Receives = {},
+    seen: Seen = {},
   ): Promise<readonly string[]> {
-    await system.send(queueUrl, typeof task === "string" ? task : writeTask(task));
-    return deliver(system, queueUrl, fetcherOf(settings), { firstReceivedAt: noon, ...receives });
+    await tasks.send(typeof given === "string" || "task" in given ? [given] : given);
+    return (await tasks.deliver(fetcherOf(settings), seenNow(seen))).left;
+  }
+
+  /** Delivers what stayed in the queue once more, however long it is hidden. */
+  async function performAgain(settings = provider, seen: Seen = {}): Promise<Delivered> {
+    await tasks.show();
+    return tasks.deliver(fetcherOf(settings), seenNow(seen));
+  }
+
+  /** Performs the check of a start as its own queue delivers it. */
+  async function performCheck(check: FetchTask, settings = started): Promise<readonly string[]> {
+    await checks.send([check]);
+    return (await checks.deliver(fetcherOf(settings), seenNow())).left;
   }
 
   const codes = () => entries.map(({ code }) => code);
-  const hiddenUntilNow = async () => {
-    const command = new GetQueueAttributesCommand({
-      QueueUrl: queueUrl,
-      AttributeNames: ["ApproximateNumberOfMessagesNotVisible"],
-    });
-    const { Attributes } = await system.sqs.send(command);
-    return Number(Attributes?.ApproximateNumberOfMessagesNotVisible);
-  };
-  const requests = () => ({
-    sent: system.calls().get("test sqs:SendMessageBatch") ?? 0,
-    hidden: system.calls().get("test sqs:ChangeMessageVisibilityBatch") ?? 0,
-  });
+  /** What was postponed, by how many seconds and why. */
+  const postponed = () =>
+    entries
+      .filter(({ code }) => code === "TASK_POSTPONED")
+      .map(({ delayInSeconds, reason }) => ({ delayInSeconds, reason }));
   const calls = () => remote.requests.map(({ method, path }) => `${method} ${path}`);
-  const deadLetters = async () =>
-    (await system.drain(deadLetterQueueUrl)).map(({ Body, MessageAttributes }) => ({
-      body: Body,
-      reason: MessageAttributes?.reason?.StringValue,
-    }));
-  const want = (endpoint: string, facts: Partial<DocumentRecord> = {}) =>
-    known.document(subject, { endpoint }, () => ({
-      subject,
-      endpoint,
-      version: 1,
-      wanted: 1,
-      done: 0,
-      judged: [],
-      latest: { cause: "again" },
-      ...facts,
-    }));
+
+  /** A task of the subject's, of a cause of its own. @param secondsAgo since when the document is wanted */
+  function read(name: DataName = income, secondsAgo = 10, more: Partial<TaskCause> = {}): DocumentTask {
+    causes += 1;
+    const since = clock.getTime() - secondsAgo * 1000;
+    return documentTask(subject, name, since, { cause: `event-${causes}.1`, ...more });
+  }
+
   const put = (facts: Partial<State> = {}) =>
     // A state is written only over the version before it.
     reach(facts.version ?? 1, (version) =>
@@ -214,13 +208,10 @@ export function fetcherFixture(tables: string) {
         version,
       })),
     );
-  const content = (endpoint = "income") => table.item(`ACCOUNT#${subject.id}`, `CONTENT#${endpoint}`);
-
-  /** What a task was sent again as; its queue does not show a message that is held back. */
-  async function postponed(task: Task): Promise<readonly { task: Task; delay: number | undefined }[]> {
-    await perform(task);
-    return sent.map(({ body, delayInSeconds }) => ({ task: readTaskText(body), delay: delayInSeconds }));
-  }
+  /** Places a subject's tombstone. */
+  const erase = async (whom: Subject) => {
+    await tombstones(system.dynamodb, table.name, 1, () => clock).place(await digestOf()(whom), undefined);
+  };
 
   return {
     get system() {
@@ -238,11 +229,11 @@ export function fetcherFixture(tables: string) {
     get known() {
       return known;
     },
-    get queueUrl() {
-      return queueUrl;
+    get tasks() {
+      return tasks;
     },
-    get deadLetterQueueUrl() {
-      return deadLetterQueueUrl;
+    get checks() {
+      return checks;
     },
     get token() {
       return token;
@@ -255,12 +246,6 @@ export function fetcherFixture(tables: string) {
     },
     get entries() {
       return entries;
-    },
-    get sent() {
-      return sent;
-    },
-    set sent(value) {
-      sent = value;
     },
     get clock() {
       return clock;
@@ -281,15 +266,16 @@ export function fetcherFixture(tables: string) {
       retrying = value;
     },
     fetcherOf,
+    seenNow,
     perform,
+    performAgain,
+    performCheck,
     codes,
-    hiddenUntilNow,
-    requests,
-    calls,
-    deadLetters,
-    want,
-    put,
-    content,
     postponed,
+    calls,
+    read,
+    put,
+    erase,
+    ...fetchedDocuments(() => ({ system, table, bucket, subject, clock })),
   };
 }

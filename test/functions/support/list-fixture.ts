@@ -3,17 +3,21 @@ import { type ProviderAnswer, startTestProvider } from "@income-events/local-sta
 import { type Sandbox, type SandboxOptions, startSandbox } from "@income-events/sandbox/server.ts";
 import type { SQSEvent } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, onTestFinished } from "vitest";
-import { contentReader, contentStore } from "../../../adapters/dynamodb/document-store.ts";
+import { documentReader, documentStore } from "../../../adapters/dynamodb/documents.ts";
+import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
+import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { providerApi } from "../../../adapters/provider/provider-api.ts";
 import { keptPages } from "../../../adapters/s3/kept-pages.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
-import type { Outgoing } from "../../../adapters/sqs/sqs-sender.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
+import { messageDigest } from "../../../domain/fetch/coverage.ts";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
-import { readTaskText, type Task, writeTask } from "../../../domain/fetch/tasks.ts";
+import { type DocumentTask, documentTask, writeTask } from "../../../domain/fetch/task.ts";
+import { giveUpLimits } from "../../../domain/fetch/waiting.ts";
 import { fetcher } from "../../../functions/fetch/fetcher.ts";
 import { startTestSystem, type TestBucket, type TestSystem } from "../../support/engines.ts";
+import { fetchedDocuments } from "./fetched-documents.ts";
 import { context, keptLog, type LogEntry, sqsEvent } from "./lambda.ts";
 
 export const noon = new Date("2026-11-21T12:00:00Z");
@@ -42,8 +46,8 @@ export const income = { endpoint: "income" };
 type Circumstances = {
   /** Of the function, for each look at it. */
   readonly timeLeft?: () => number;
-  /** Asked after each look at what is wanted. */
-  readonly claim?: () => Promise<void>;
+  /** How often SQS has delivered the tasks, this time included. */
+  readonly receives?: number;
   /** Asked before each call. */
   readonly permit?: () => void;
   readonly others?: Partial<ProviderSettings>;
@@ -65,6 +69,7 @@ export function listFixture(tables: string) {
   let tableName: string;
   let entries: LogEntry[];
   let subject: Subject;
+  let clock: Date;
 
   beforeAll(async () => {
     system = await startTestSystem(tables);
@@ -73,33 +78,34 @@ export function listFixture(tables: string) {
   beforeEach(async () => {
     [bucket, { name: tableName }] = await Promise.all([system.createBucket(), system.createTable()]);
     subject = { kind: "account", id: randomUUID() };
+    clock = noon;
   });
 
-  /** Runs the fetcher once for some tasks. @returns the tasks that it sent again, and why others were given up */
+  /**
+   * Runs the fetcher once for some tasks, in messages `m0`, `m1` and so on.
+   * @returns how long the messages are hidden that stay in the queue, and why others were given up
+   */
   async function run(
     remote: { readonly baseUrl: string; readonly token: string },
-    tasks: readonly Task[],
-    {
-      timeLeft = () => 60_000,
-      claim = async () => undefined,
-      permit = () => undefined,
-      others = {},
-    }: Circumstances = {},
+    tasks: readonly DocumentTask[] = [task()],
+    { timeLeft = () => 60_000, receives = 1, permit = () => undefined, others = {} }: Circumstances = {},
   ) {
     const provider = { ...settings, paths, ...others };
     const kept = keptLog();
     entries = kept.entries;
     const overflow = overflowBucket(bucket.name);
-    const sent: Task[] = [];
+    const hidden: number[] = [];
     const reasons: (string | undefined)[] = [];
     const call = providerApi(remote.baseUrl, provider, () => noon);
+    const shared = {
+      read: sharedReads(system.dynamodb, tableName),
+      write: sharedWrites(system.dynamodb, tableName),
+    };
     const handler = fetcher({
-      versionedRecords: versionedRecords(system.dynamodb, tableName),
-      claimData: async () => {
-        await claim();
-        return async () => undefined;
-      },
-      storeContent: contentStore(system.dynamodb, tableName, overflow),
+      versionedRecords: versionedRecords(system.dynamodb, tableName, shared),
+      documents: documentStore(shared.read, shared.write, overflow),
+      readDocuments: documentReader(system.dynamodb, tableName),
+      findErased: async () => new Set(),
       keptPages: keptPages(overflow),
       longestRunInMillis: 1_000,
       call: async (apiCall) => {
@@ -107,48 +113,52 @@ export function listFixture(tables: string) {
         return call(remote.token, apiCall);
       },
       gate: async () => undefined,
-      send: async (url, messages: readonly Outgoing[]) => {
-        if (url === "tasks") sent.push(...messages.map(({ body }) => readTaskText(body)));
-        else reasons.push(...messages.map(({ reason }) => reason));
+      send: async (_, messages) => {
+        reasons.push(...messages.map(({ reason }) => reason));
         return messages.map(() => undefined);
       },
-      hide: async (_, messages) => messages.map(() => undefined),
-      queueUrl: "tasks",
-      deadLetterQueueUrl: "dead letters",
+      hide: async (_, messages) => {
+        hidden.push(...messages.map(({ seconds }) => seconds));
+        return messages.map(() => undefined);
+      },
+      queues: {
+        fetch: { url: "tasks", deadLetterUrl: "dead letters" },
+        checks: { url: "checks", deadLetterUrl: "dead checks" },
+      },
       provider,
       startEndpoints: [],
       readAfterSeconds: 3_600,
-      retrying: {
-        retry: { baseSeconds: 100, maxSeconds: 400 },
-        longestOutageHours: 72,
-        maxReceiveCount: 5,
-      },
+      retrying: { retry: { baseSeconds: 100, maxSeconds: 400 }, limits: giveUpLimits(1_209_600) },
+      clock: () => clock.getTime(),
       now: () => noon,
-      random: () => 1,
+      random: () => 0,
       log: kept.log,
     });
-    const messages = tasks.map((task, index) => ({ MessageId: `m${index}`, Body: writeTask(task) }));
-    const event: SQSEvent = sqsEvent(messages, { firstReceivedAt: noon });
+    const messages = tasks.map((each, index) => ({ MessageId: `m${index}`, Body: writeTask(each) }));
+    const { Records } = sqsEvent(messages, { receives, firstReceivedAt: noon });
+    const event: SQSEvent = {
+      Records: Records.map((record) => ({
+        ...record,
+        attributes: { ...record.attributes, SentTimestamp: String(noon.getTime()) },
+      })),
+    };
     await handler(event, { ...context, getRemainingTimeInMillis: timeLeft });
-    return { sent, reasons };
+    return { hidden, reasons };
   }
 
-  const want = (wanted = 1, of: Subject = subject) =>
-    versionedRecords(system.dynamodb, tableName).document(of, income, (known) => ({
-      subject: of,
-      ...income,
-      version: (known?.version ?? 0) + 1,
-      wanted,
-      done: 0,
-      judged: [],
-      latest: { cause: "again" },
-    }));
-  const doneOf = async () =>
-    (await versionedRecords(system.dynamodb, tableName).loadDocument(subject, income))?.done;
-  const stored = async (of: Subject = subject) => {
-    const content = await contentReader(system.dynamodb, tableName, overflowBucket(bucket.name))(of, income);
-    return content && Buffer.concat(content.parts).toString();
+  /** A task to read an account's income, wanted since then. */
+  const task = (of: Subject = subject, since = noon.getTime()) =>
+    documentTask(of, income, since, { cause: `event-${randomUUID()}.1` });
+  /** Keeps pages for a task, as a run that ended before the last page. */
+  const keepPagesOf = ({ subject: of, endpoint }: DocumentTask, messageId: string) => {
+    const read = { asOf: noon.getTime(), by: [messageDigest(messageId)], known: undefined };
+    const from = { next: "kept", pages: 1, mark: "mark" };
+    const list = { read, from, items: [Buffer.from("1")] };
+    return keptPages(overflowBucket(bucket.name)).keep({ subject: of, endpoint, messageId }, list);
   };
+  const documentsOf = (of: Subject) =>
+    fetchedDocuments(() => ({ system, table: { name: tableName }, bucket, subject: of, clock }));
+  const stored = (of: Subject = subject) => documentsOf(of).content();
 
   /** A sandbox with one account whose income is there: eight items. */
   async function sandboxFor(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -163,7 +173,6 @@ export function listFixture(tables: string) {
     });
     await sandbox.settled();
     subject = { kind: "account", id };
-    await want();
     return sandbox;
   }
 
@@ -174,7 +183,6 @@ export function listFixture(tables: string) {
     const provider = await startTestProvider();
     onTestFinished(provider.close);
     provider.answer = ({ path }, count) => answer(path, count);
-    await want();
     return { baseUrl: provider.url, token: "jwt", requests: provider.requests };
   }
 
@@ -191,9 +199,13 @@ export function listFixture(tables: string) {
     get subject() {
       return subject;
     },
+    set clock(value: Date) {
+      clock = value;
+    },
     run,
-    want,
-    doneOf,
+    task,
+    documentsOf,
+    keepPagesOf,
     stored,
     sandboxFor,
     wholeOf,

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Sandbox, startSandbox } from "@income-events/sandbox/server.ts";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
+import { documentReader } from "../../../adapters/dynamodb/documents.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { partitions } from "../../../adapters/dynamodb/partitions.ts";
 import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
@@ -67,7 +68,7 @@ export function reconcilerFixture(tables: string) {
   let sandbox: Sandbox;
   let table: TestTable;
   let known: VersionedRecords;
-  let queueUrls: { users: string; accounts: string };
+  let queueUrls: { users: string; accounts: string; fetch: string };
   let token: string;
   let entries: LogEntry[];
   let time: number;
@@ -78,8 +79,12 @@ export function reconcilerFixture(tables: string) {
   afterAll(() => system.close());
 
   beforeEach(async () => {
-    const [users, accounts] = await Promise.all([system.createQueue(), system.createQueue()]);
-    queueUrls = { users, accounts };
+    const [users, accounts, fetch] = await Promise.all([
+      system.createQueue(),
+      system.createQueue(),
+      system.createQueue({ FifoQueue: "true" }),
+    ]);
+    queueUrls = { users, accounts, fetch };
     [table, sandbox] = await Promise.all([system.createTable(), startSandbox()]);
     known = versionedRecords(system.dynamodb, table.name);
     token = system.createSecret({ token: sandbox.token });
@@ -114,6 +119,7 @@ export function reconcilerFixture(tables: string) {
       checkpoint: checkpoint(system.dynamodb, table.name),
       versionedRecords: known,
       partitions: partitions(system.dynamodb, table.name),
+      readDocuments: documentReader(system.dynamodb, table.name),
       send: sqsSender(system.sqs),
       queueUrls,
       settings: reconcile,

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { DeleteMessageCommand } from "@aws-sdk/client-sqs";
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
+import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
 import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
@@ -16,7 +18,6 @@ import { joinQueues, publisher } from "../../../functions/runtime/subscriber-que
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { contractMessage } from "../../support/contract-message.ts";
 import { startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
-import { receiptOf } from "../../support/receipt.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
 import { isRelayed, lambdaRecords } from "./relayed-records.ts";
 
@@ -64,7 +65,7 @@ export function relayFixture(tables: string) {
       deadLetterQueueUrl: await system.createQueue(),
     });
     table = await system.createTable();
-    fetchQueueUrl = await system.createQueue();
+    fetchQueueUrl = await system.createQueue({ FifoQueue: "true" });
     eraseQueueUrl = await system.createQueue();
     erasesOnDeletion = false;
     subscribers = { everything: await queuesOf(), accounts: await queuesOf() };
@@ -81,15 +82,14 @@ export function relayFixture(tables: string) {
       relay({
         versionedRecords: versionedRecords(system.dynamodb, table.name),
         link: linkTable(sharedWrites(system.dynamodb, table.name)),
-        findErased: findErased(system.dynamodb, table.name, digestOf),
+        findErased: findErased(sharedReads(system.dynamodb, table.name), digestOf),
         outbox: outbox(
           send,
           { fetch: fetchQueueUrl, erase: eraseQueueUrl },
           publisher(send, joined, kept.log),
         ),
-        readByRange,
         erasesOnDeletion,
-        eventSource: source,
+        settings: { source, readByRange },
         log: kept.log,
       })(event);
     bury = async (subject) => {
@@ -117,7 +117,13 @@ export function relayFixture(tables: string) {
     return next;
   }
 
-  const bodiesOf = async (queueUrl: string) => (await system.drain(queueUrl)).map(({ Body = "" }) => Body);
+  /** Takes all messages out of a queue, so that the next of their groups can be received. */
+  const bodiesOf = async (queueUrl: string) => {
+    const messages = await system.drain(queueUrl);
+    for (const { ReceiptHandle } of messages)
+      await system.sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
+    return messages.map(({ Body = "" }) => Body);
+  };
   const tasks = async () => (await bodiesOf(fetchQueueUrl)).map((body): unknown => JSON.parse(body));
   const messages = async (queueUrl: string) => (await bodiesOf(queueUrl)).map(contractMessage);
   const itemsBy = async (sortKey: string) => (await table.all()).filter(({ sk }) => sk === sortKey);

@@ -5,7 +5,8 @@ import type { DynamoDBRecord } from "aws-lambda";
 export function isRelayed({ eventName, dynamodb }: _Record): boolean {
   const sortKey = dynamodb?.Keys?.sk?.S ?? "";
   if (eventName === "REMOVE") return false;
-  return sortKey === "STATE" || sortKey.startsWith("EVENT#") || sortKey.startsWith("DATA#");
+  if (sortKey.startsWith("DOCUMENT#")) return dynamodb?.NewImage?.document?.M?.news?.BOOL === true;
+  return sortKey === "STATE" || sortKey.startsWith("EVENT#");
 }
 
 /** Records as Lambda hands them over: by way of JSON. */

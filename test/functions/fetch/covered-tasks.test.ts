@@ -1,0 +1,276 @@
+import { describe, expect, test } from "vitest";
+import { serviceClock } from "../../../adapters/aws/service-clock.ts";
+import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
+import { messageDigest } from "../../../domain/fetch/coverage.ts";
+import { groupOf } from "../../../domain/fetch/task.ts";
+import { fetchTaskMessage } from "../../../functions/runtime/fetch-task-message.ts";
+import { describeOnTables } from "../../support/engines.ts";
+import { fetcherFixture, income, noon } from "../support/fetcher-fixture.ts";
+import { provider } from "../support/fetcher-settings.ts";
+
+const user = { kind: "user", id: "u" } as const;
+
+await describeOnTables("the fetcher, with tasks that a call covers,", (tables) => {
+  const fixture = fetcherFixture(tables);
+  const { fetcherOf, seenNow, perform, codes, calls, read, stored, document, content, erase } = fixture;
+
+  describe("of one batch", () => {
+    test("calls once for all open tasks of a document, and notes the message of each", async () => {
+      fixture.remote.answer = () => ({ text: "[1]" });
+      await fixture.tasks.send([read(), read(income, 1), read(income, 0)]);
+      const { left, messageIds } = await fixture.tasks.deliver(fetcherOf(), seenNow());
+      expect(left).toEqual([]);
+      expect(calls()).toHaveLength(1);
+      expect(codes()).toEqual(["TASK_DONE", "TASK_DONE", "TASK_DONE"]);
+      expect((await document())?.by.toSorted()).toEqual(messageIds.map(messageDigest).toSorted());
+    });
+
+    test("calls once for each document, however their tasks are mixed", async () => {
+      fixture.remote.answer = ({ path }) => ({ json: path });
+      const profile = { endpoint: "profile" };
+      await perform([read(), read(profile), read(), read(profile)]);
+      expect(calls()).toHaveLength(2);
+      expect(await content()).toMatch("income");
+      expect(await content(profile)).toMatch("profile");
+    });
+
+    test("calls for what is open beside tasks that are void", async () => {
+      await stored("[0]", 5);
+      fixture.remote.answer = () => ({ text: "[1]" });
+      expect(await perform([read(income, 60), read(income, 0)])).toEqual([]);
+      expect(calls()).toHaveLength(1);
+      expect(codes().toSorted()).toEqual(["TASK_DONE", "TASK_VOID"]);
+    });
+
+    test("fails all tasks of the call that failed, and no other", async () => {
+      fixture.remote.answer = ({ path }) => (path.endsWith("income") ? 503 : { json: [] });
+      const left = await perform([read(), read(), read({ endpoint: "profile" })]);
+      expect(left).toHaveLength(2);
+      expect(codes().toSorted()).toEqual(["TASK_DONE", "TASK_POSTPONED", "TASK_POSTPONED"]);
+      expect(calls().filter((call) => call.endsWith("income"))).toHaveLength(1);
+    });
+  });
+
+  describe("that were covered before", () => {
+    test.each([
+      ["since two seconds before the last call", 7, []],
+      ["since less than that before it", 6.999, ["income"]],
+    ])("calls for a task that is wanted %s as little as the rule says", async (_, secondsAgo, called) => {
+      await stored("[0]", 5);
+      fixture.remote.answer = () => ({ text: "[1]" });
+      expect(await perform(read(income, secondsAgo))).toEqual([]);
+      expect(calls().map((call) => call.split("/").at(-1))).toEqual(called);
+      expect(codes()).toEqual([called.length === 0 ? "TASK_VOID" : "TASK_DONE"]);
+    });
+
+    test("does not call again for a message that comes twice, however new its task is", async () => {
+      fixture.remote.answer = () => ({ text: "[1]" });
+      await fixture.tasks.send([read(income, -1)]);
+      // Its deletion is lost, after the call and the write.
+      const handler = fetcherOf();
+      await fixture.tasks.deliver(async (event, context) => {
+        await handler(event, context);
+        return { batchItemFailures: event.Records.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+      }, seenNow());
+      expect(await fixture.performAgain()).toMatchObject({ left: [] });
+      expect(calls()).toHaveLength(1);
+      expect(codes()).toEqual(["TASK_VOID"]);
+    });
+
+    test("calls though the document says that it was read in the future: a service's clock was wrong", async () => {
+      await stored("[0]", -3_600);
+      fixture.remote.answer = () => ({ text: "[1]" });
+      await perform(read());
+      expect(calls()).toHaveLength(1);
+      expect(await document()).toMatchObject({ asOf: noon.getTime() });
+      expect(await content()).toBe("[1]");
+    });
+
+    test("raises what the document is as of with each call, and what announced it", async () => {
+      const asOfs: number[] = [];
+      for (const text of ["[1]", "[2]", "[3]"]) {
+        fixture.remote.answer = () => ({ text });
+        await perform(read(income, 0));
+        const { asOf = 0, announced = 0 } = (await document()) ?? {};
+        expect(announced).toBe(asOf);
+        asOfs.push(asOf);
+      }
+      expect(asOfs).toEqual([0, 1, 2].map((millis) => noon.getTime() + millis));
+    });
+  });
+
+  describe("whose write does not come through", () => {
+    const lost = async (outcome: "before" | "after") => {
+      let isFirst = true;
+      return fixture.system.intercept(async ({ action }, phase) => {
+        if (action !== "dynamodb:BatchExecuteStatement" || phase !== outcome || !isFirst) return undefined;
+        isFirst = false;
+        return { status: 400, errorType: "SomeException", message: "injected by the test" };
+      });
+    };
+
+    test("is done where only the answer was lost: the document says that its messages are covered", async () => {
+      const working = await lost("after");
+      fixture.remote.answer = () => ({ text: "[1]" });
+      expect(await perform(read(income, 0))).toEqual([]);
+      working();
+      expect(codes()).toEqual(["TASK_DONE"]);
+      expect(await content()).toBe("[1]");
+      expect(calls()).toHaveLength(1);
+    });
+
+    test("is tried again where it was not made, and stores nothing until then", async () => {
+      const working = await lost("before");
+      fixture.remote.answer = () => ({ text: "[1]" });
+      expect(await perform(read())).toHaveLength(1);
+      working();
+      expect(codes()).toEqual(["TASK_POSTPONED"]);
+      expect(await document()).toBeUndefined();
+      expect(await fixture.performAgain()).toMatchObject({ left: [] });
+      expect(await content()).toBe("[1]");
+    });
+
+    /** Another call for the document is written while the provider answers. @param secondsAgo when that was made */
+    const overtaken = (secondsAgo: number) => {
+      fixture.remote.answer = async (_, count) => {
+        if (count === 1) await stored("[2]", secondsAgo);
+        return { text: `[${count}]` };
+      };
+    };
+
+    test("is done where another call was written that covers it", async () => {
+      overtaken(0);
+      expect(await perform(read())).toEqual([]);
+      expect(codes()).toEqual(["TASK_DONE"]);
+      expect(await content()).toBe("[2]");
+      expect(calls()).toHaveLength(1);
+    });
+
+    test("is hidden for two seconds where another call was written that does not cover it, and called again", async () => {
+      overtaken(30);
+      expect(await perform([read(), read()])).toHaveLength(2);
+      expect(fixture.postponed()).toEqual(
+        [1, 2].map(() => ({ delayInSeconds: 2, reason: "the document was written by another call" })),
+      );
+      expect(await fixture.tasks.depth()).toMatchObject({ visible: 0, hidden: 2 });
+      expect(await content()).toBe("[2]");
+      fixture.remote.answer = () => ({ text: "[3]" });
+      expect(await fixture.performAgain()).toMatchObject({ left: [] });
+      expect(await content()).toBe("[3]");
+    });
+
+    test("ends no task by a call that another one's write made older than its event", async () => {
+      // Both are under way at once, as after a lost lock: the slower one's write is refused.
+      const answered = Promise.withResolvers<void>();
+      fixture.remote.answer = async (_, count) => {
+        if (count === 1) await answered.promise;
+        return { text: count === 1 ? '"older"' : '"newer"' };
+      };
+      await fixture.tasks.send([read(income, 20)]);
+      const slow = fixture.tasks.deliver(fetcherOf(), seenNow());
+      const other = fetcherOf();
+      await expect.poll(calls).toHaveLength(1);
+      await fixture.tasks.send([read(income, 0)]);
+      await fixture.tasks.deliver(other, seenNow());
+      answered.resolve();
+      await slow;
+      expect(await content()).toBe('"newer"');
+    });
+  });
+
+  describe("of who was erased", () => {
+    test("calls nothing where its subject is erased", async () => {
+      await erase(fixture.subject);
+      expect(await perform([read(), read()])).toEqual([]);
+      expect(calls()).toEqual([]);
+      expect(codes()).toEqual(["TASK_VOID", "TASK_VOID"]);
+      expect(await document()).toBeUndefined();
+    });
+
+    test("does not call for tasks that are about an erased user, and calls for the others of its document", async () => {
+      await erase(user);
+      fixture.remote.answer = () => ({ text: "[1]" });
+      await fixture.tasks.send([
+        read(income, 10, { userId: user.id }),
+        read(income, 10, { userId: "another" }),
+      ]);
+      const { messageIds } = await fixture.tasks.deliver(fetcherOf(), seenNow());
+      expect(codes().toSorted()).toEqual(["TASK_DONE", "TASK_VOID"]);
+      expect(calls()).toHaveLength(1);
+      const { by = [] } = (await document()) ?? {};
+      expect(by).toHaveLength(1);
+      expect(messageIds.map(messageDigest)).toContain(by[0]);
+    });
+
+    test("calls nobody while it is not known who was erased", async () => {
+      const working = fixture.system.fail("dynamodb:BatchGetItem");
+      expect(await perform(read())).toHaveLength(1);
+      working();
+      expect(calls()).toEqual([]);
+    });
+
+    test("does not bring back a document that is erased while the provider answers", async () => {
+      await stored("[0]", 60);
+      fixture.remote.answer = async () => {
+        await erase(fixture.subject);
+        await fixture.removeDocument();
+        return { text: "[1]" };
+      };
+      expect(await perform(read())).toHaveLength(1);
+      expect(await document()).toBeUndefined();
+      expect(await fixture.performAgain()).toMatchObject({ left: [] });
+      expect(codes()).toEqual(["TASK_VOID"]);
+      expect(await document()).toBeUndefined();
+    });
+  });
+
+  describe("by clocks", () => {
+    test.each([-1, 1])(
+      "of which the function's own is wrong by an hour (%d) decides and stores the same",
+      async (hours) => {
+        fixture.remote.answer = () => ({ text: "[1]" });
+        const clock = serviceClock(fixture.system.dynamodb);
+        const now = () => new Date(Date.now() + hours * 3_600_000);
+        const before = Math.floor(Date.now() / 1000) * 1000;
+        fixture.clock = new Date();
+        // Of the engines themselves: when the messages were sent and received first, and DynamoDB's date.
+        await fixture.tasks.send([read(income, 0)]);
+        await fixture.tasks.deliver(fetcherOf(provider, { clock, now }));
+        const { asOf = 0 } = (await document()) ?? {};
+        expect(asOf).toBeGreaterThanOrEqual(before);
+        expect(asOf).toBeLessThanOrEqual(Date.now());
+        await fixture.tasks.send([read(income, 10)]);
+        await fixture.tasks.deliver(fetcherOf(provider, { clock, now }));
+        expect(codes()).toEqual(["TASK_VOID"]);
+        expect(calls()).toHaveLength(1);
+      },
+    );
+
+    test("is as of the last first receive where DynamoDB has not said its time yet", async () => {
+      fixture.remote.answer = () => ({ text: "[1]" });
+      await fixture.tasks.send([read()]);
+      await fixture.tasks.deliver(fetcherOf(provider, { clock: () => 0 }), seenNow());
+      expect(await document()).toMatchObject({ asOf: noon.getTime() });
+    });
+  });
+
+  test("of one message group are delivered one after the other: SQS holds the second back", async () => {
+    fixture.remote.answer = () => 503;
+    const tasks = [read(), read(income, 0)];
+    expect(new Set(tasks.map(groupOf)).size).toBe(1);
+    await sqsSender(fixture.system.sqs)(fixture.tasks.queue.url, tasks.map(fetchTaskMessage));
+    const first = await fixture.tasks.deliver(fetcherOf(), seenNow());
+    expect([first.left.length, first.messageIds.length]).toEqual([1, 1]);
+    await fixture.tasks.show();
+    fixture.remote.answer = () => ({ text: "[1]" });
+    fixture.clock = new Date(noon.getTime() + 60_000);
+    const [again, second] = [
+      await fixture.tasks.deliver(fetcherOf(), seenNow()),
+      await fixture.tasks.deliver(fetcherOf(), seenNow()),
+    ];
+    expect(again.messageIds).toEqual(first.messageIds);
+    expect(second.messageIds).not.toEqual(first.messageIds);
+    expect(codes()).toEqual(["TASK_VOID"]);
+    expect(calls()).toHaveLength(2);
+  });
+});
