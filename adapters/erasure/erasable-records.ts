@@ -22,7 +22,7 @@ export type ErasableRecord = {
   readonly saysOwner: boolean;
   /** Of an account's state: whose it is. */
   readonly ownerId?: string;
-  /** Of a state, and of what is known of a document: the user whom the last event that changed it names. */
+  /** The user whom a document names, or the last event that changed a state. */
   readonly lastUserId?: string;
   /** The object that holds the event's body. */
   readonly bodyObject?: string;
@@ -31,8 +31,8 @@ export type ErasableRecord = {
 export type ErasableRecords = {
   /** All of a partition, a page at a time. */
   readonly pagesOf: (subject: Subject) => AsyncIterable<readonly ErasableRecord[]>;
-  /** Removes the last event from a state, or from what is known of a document, where it still names that user. */
-  readonly forgetLastEvent: (record: ErasableRecord) => Promise<void>;
+  /** Removes the last event from a state, or the user's id from a document, where it still names that user. */
+  readonly forgetUser: (record: ErasableRecord) => Promise<void>;
   /** @returns whether it was there: another erasure may have been first */
   readonly remove: (record: Pick<ErasableRecord, "key">) => Promise<boolean>;
   /** Replays that are to be gone on with, as texts: they name their subject, and the item that they have come to. */
@@ -46,13 +46,15 @@ const kindsByPrefix = {
   [linkPrefix]: "links",
 };
 
-/** Of documents, which hold their data, only the keys. */
+/** Of documents, which hold their data, only whose they are. */
 const projection = {
-  ProjectionExpression: "pk, sk, #event, #body.#key, #state.#userId, #state.#latest.#event",
+  ProjectionExpression:
+    "pk, sk, #event, #body.#key, #state.#userId, #state.#latest.#event, #document.#userId",
   ExpressionAttributeNames: {
     "#event": "event",
     "#body": "body",
     "#key": "key",
+    "#document": "document",
     "#state": "state",
     "#latest": "latest",
     "#userId": "userId",
@@ -87,18 +89,13 @@ export function erasableRecords(client: DynamoDBClient, tableName: string): Eras
         yield Items.map((item) => readRecord(unmarshall(item)));
       }
     },
-    forgetLastEvent: async ({ key, lastUserId }) => {
-      const names = { "#state": "state", "#latest": "latest", "#event": "event", "#userId": "userId" };
+    forgetUser: async ({ key, lastUserId }) => {
       await isWritten(
         client.send(
           new UpdateItemCommand({
             TableName: tableName,
             Key: marshall(key),
-            // What has no message of its own: nothing is announced again.
-            UpdateExpression: "SET #state.#latest = :again",
-            ConditionExpression: "#state.#latest.#event.#userId = :user",
-            ExpressionAttributeNames: names,
-            ExpressionAttributeValues: marshall({ ":again": { cause: "again" }, ":user": lastUserId }),
+            ...forgetting(key, lastUserId),
           }),
         ),
       );
@@ -109,6 +106,29 @@ export function erasableRecords(client: DynamoDBClient, tableName: string): Eras
         client.send(new DeleteItemCommand({ ...item, ConditionExpression: "attribute_exists(pk)" })),
       );
     },
+  };
+}
+
+function forgetting({ sk }: Key, userId: string | undefined) {
+  if (sk.startsWith(documentPrefix)) {
+    return {
+      UpdateExpression: "REMOVE #document.#userId",
+      ConditionExpression: "#document.#userId = :user",
+      ExpressionAttributeNames: { "#document": "document", "#userId": "userId" },
+      ExpressionAttributeValues: marshall({ ":user": userId }),
+    };
+  }
+  return {
+    // What has no message of its own: nothing is announced again.
+    UpdateExpression: "SET #state.#latest = :again",
+    ConditionExpression: "#state.#latest.#event.#userId = :user",
+    ExpressionAttributeNames: {
+      "#state": "state",
+      "#latest": "latest",
+      "#event": "event",
+      "#userId": "userId",
+    },
+    ExpressionAttributeValues: marshall({ ":again": { cause: "again" }, ":user": userId }),
   };
 }
 
@@ -126,7 +146,7 @@ function readRecord(item: Readonly<Record<string, unknown>>): ErasableRecord {
     ...present({
       bodyObject,
       ownerId: textAt(item, "state", "userId"),
-      lastUserId: textAt(item, "state", "latest", "event", "userId"),
+      lastUserId: textAt(item, "document", "userId") ?? textAt(item, "state", "latest", "event", "userId"),
     }),
   };
 }
@@ -141,7 +161,11 @@ function saysOwner(kind: string, item: Readonly<Record<string, unknown>>): boole
 export function namedBy({ sk }: Key, item: Readonly<Record<string, unknown>>): readonly Subject[] {
   const linked = sk.startsWith(linkPrefix) ? sk.slice(linkPrefix.length) : undefined;
   const ids = {
-    user: [textAt(item, "event", "userId"), textAt(item, "state", "userId")],
+    user: [
+      textAt(item, "event", "userId"),
+      textAt(item, "state", "userId"),
+      textAt(item, "document", "userId"),
+    ],
     account: [textAt(item, "event", "accountId"), linked],
     "company-account": [textAt(item, "event", "companyAccountId")],
   };

@@ -11,6 +11,8 @@ import type { DocumentTask } from "./task.ts";
 export type Document = DataName &
   DocumentVersion & {
     readonly subject: Subject;
+    /** Whose the subject is, as the last task that named somebody said: whoever erases the subject finds its events there. */
+    readonly userId?: string;
     /** Bytes that the provider gave; absent where it has none. */
     readonly size?: number;
     /** Whether the last write changed the data, so that subscribers are told. */
@@ -28,10 +30,11 @@ export function documentAfter(
   call: { readonly asOf: number; readonly by: readonly string[]; readonly task: DocumentTask },
   found: Found,
 ): Document {
-  const { subject, endpoint, range, correlationId } = call.task;
+  const { subject, endpoint, range, correlationId, userId } = call.task;
   const version = versionAfter(known, call, found?.digest);
   return present<Document>({
     subject,
+    userId: userId ?? known?.userId,
     endpoint,
     range,
     asOf: version.asOf,
@@ -50,6 +53,7 @@ export function parseDocument(value: unknown): Document {
   const optionalNumber = (name: string) => (fields[name] === undefined ? undefined : numberOf(fields, name));
   return present<Document>({
     subject: parseSubject(fields.subject),
+    userId: optionalText(fields, "userId"),
     ...parseDataName(fields),
     asOf: numberOf(fields, "asOf"),
     by: textsOf(fields, "by"),

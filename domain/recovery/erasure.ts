@@ -110,9 +110,8 @@ function allIn(change: Change): readonly Subject[] {
       ];
     }
     case "state":
-      return [change.after.subject, ...usersOf(change.after.userId)];
     case "document":
-      return [change.after.subject];
+      return [change.after.subject, ...usersOf(change.after.userId)];
   }
 }
 

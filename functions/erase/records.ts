@@ -60,7 +60,7 @@ function isUser({ kind }: Subject): boolean {
   return kind === "user";
 }
 
-/** Takes the last event out of what is known of somebody's account, where it names an erased user by mistake. */
+/** Takes an erased user out of what is known of somebody's account, where an event named the user by mistake. */
 async function forgetIn(
   account: Subject,
   isErased: ReadonlySet<string>,
@@ -69,8 +69,7 @@ async function forgetIn(
   for await (const page of records.pagesOf(account)) {
     for (const record of page) {
       const { lastUserId: id } = record;
-      if (id !== undefined && isErased.has(nameOf({ kind: "user", id })))
-        await records.forgetLastEvent(record);
+      if (id !== undefined && isErased.has(nameOf({ kind: "user", id }))) await records.forgetUser(record);
     }
   }
   return { removed: {}, isComplete: true };

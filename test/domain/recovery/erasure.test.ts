@@ -108,7 +108,7 @@ describe("a change", () => {
     });
   });
 
-  it("that announces data does not say whose the account is, and what is known of data does not either", () => {
+  it("that announces data does not say whose the account is", () => {
     const data = { ...event, type: "endpoint.updated", endpoint: "income" } as const;
     expect(eraseTaskForLateData({ ...change, event: data }, new Set(["user/u"]))).toMatchObject({
       subject: user,
@@ -127,9 +127,21 @@ describe("a change", () => {
     ]);
   });
 
-  it("of a document speaks of its account: whose that is, is its state's to say", () => {
-    const after = documentRead(undefined, "digest", { asOf: 1 });
-    expect(subjectsIn({ of: "document", before: undefined, after })).toEqual([account]);
+  it("of a document speaks of its account, and of the user whose data it is", () => {
+    const changeOf = (ids: { userId?: string }) =>
+      ({
+        of: "document",
+        before: undefined,
+        after: documentRead(undefined, "digest", { asOf: 1, ...ids }),
+      }) as const;
+    const owner = { kind: "user", id: userId } as const;
+    expect(subjectsIn(changeOf({ userId }))).toEqual([account, owner]);
+    expect(subjectsIn(changeOf({}))).toEqual([account]);
+    expect(eraseTaskForLateData(changeOf({ userId }), new Set([`user/${userId}`]))).toMatchObject({
+      subject: owner,
+      namedWith: [account],
+      claimed: [],
+    });
   });
 
   it("that arrives late is a task of the user, whomever else of it is erased, from its beginning", () => {
