@@ -32,7 +32,7 @@ export type ErasableRecords = {
   /** All of a partition, a page at a time. */
   readonly pagesOf: (subject: Subject) => AsyncIterable<readonly ErasableRecord[]>;
   /** Removes the last event from a state, or the user's id from a document, where it still names that user. */
-  readonly forgetUser: (record: ErasableRecord) => Promise<void>;
+  readonly forgetLastEvent: (record: ErasableRecord) => Promise<void>;
   /** @returns whether it was there: another erasure may have been first */
   readonly remove: (record: Pick<ErasableRecord, "key">) => Promise<boolean>;
   /** Replays that are to be gone on with, as texts: they name their subject, and the item that they have come to. */
@@ -89,7 +89,7 @@ export function erasableRecords(client: DynamoDBClient, tableName: string): Eras
         yield Items.map((item) => readRecord(unmarshall(item)));
       }
     },
-    forgetUser: async ({ key, lastUserId }) => {
+    forgetLastEvent: async ({ key, lastUserId }) => {
       await isWritten(
         client.send(
           new UpdateItemCommand({

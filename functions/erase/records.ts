@@ -69,7 +69,8 @@ async function forgetIn(
   for await (const page of records.pagesOf(account)) {
     for (const record of page) {
       const { lastUserId: id } = record;
-      if (id !== undefined && isErased.has(nameOf({ kind: "user", id }))) await records.forgetUser(record);
+      if (id !== undefined && isErased.has(nameOf({ kind: "user", id })))
+        await records.forgetLastEvent(record);
     }
   }
   return { removed: {}, isComplete: true };
