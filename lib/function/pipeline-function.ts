@@ -8,6 +8,7 @@ import { acknowledgeWildcard } from "../acknowledgements.ts";
 import { sendTraces } from "../observability/tracing.ts";
 import type { Settings } from "../settings/settings.ts";
 import { keyPermissions } from "../storage/encryption.ts";
+import { nameOf } from "./entry-name.ts";
 import { allow, wildcardsOf } from "./permissions.ts";
 
 /** What all functions of a stack share. */
@@ -52,10 +53,13 @@ export class PipelineFunction extends Construct {
   readonly lambda: lambda.Function;
   readonly timeout: Duration;
   readonly logGroup: logs.LogGroup;
+  /** As its log lines call it: `store/users`. */
+  readonly entryName: string;
 
   constructor(scope: Construct, id: string, props: PipelineFunctionProps) {
     super(scope, id);
     this.timeout = Duration.seconds(props.size.timeoutSeconds);
+    this.entryName = nameOf(props.entry);
     this.logGroup = new logs.LogGroup(this, "Logs", {
       retention: props.logRetentionInDays,
       ...(props.dataKey && { encryptionKey: props.dataKey }),
