@@ -13,6 +13,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/\b\d+[smhd]( \d+[smhd])?\b/g, "SPAN"],
   // How many messages have come so far, and how much an erasure found.
   [/^(subscriber\/\w+|everything|accounts +account\.\*) .*$/gm, "$1"],
+  [/\bOf \d+ messages/g, "Of N messages"],
   [/^Removed so far.*$/gm, "Removed so far"],
   [/^([a-z][a-z ]+) .*\d+\b.*$/gm, "$1"],
   [/ +/g, " "],
