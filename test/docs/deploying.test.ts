@@ -24,7 +24,7 @@ describe("the guides of deployment and smoke tests", () => {
     expect(named).toContain("smoke");
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named));
     const commands = all(/npx income-events ([a-z]+(?: [a-z-]+)?)(?= --| <)/g);
-    expect(commands).toEqual(["preflight", "token set", "webhooks register", "erase apply-log"]);
+    expect(commands).toEqual(["preflight", "token set", "webhooks register"]);
     for (const command of commands)
       expect(existsSync(join(repository, "cli", "commands", `${command.replace(" ", "-")}.ts`))).toBe(true);
   });
