@@ -10,7 +10,7 @@ import { explain } from "./core/explain.ts";
 const help = `
 Commands work on the system that npm start keeps up on this machine; with --outputs on a stage in AWS, with the
 credentials that AWS's own tools would use there.
-Exit codes: 0 done, ${exitCodes.failed} failed, ${exitCodes.usage} used wrongly or not confirmed, ${exitCodes.noDeployment} no deployment or no access to it.
+Exit codes: 0 done, ${exitCodes.failed} failed, ${exitCodes.usage} used wrongly or not confirmed, ${exitCodes.noDeployment} no deployment or no access to it, ${exitCodes.nobody} nobody of that id is known.
 
 Example:
   npx income-events webhooks register --help`;

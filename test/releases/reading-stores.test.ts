@@ -101,7 +101,14 @@ await describeOnEachTable("items and objects", (tables) => {
     });
 
     it.each(itemsOf("REPORT"))("a report of an erasure is understood", async () => {
-      const report = { step: "records", isDone: true, subjects: 0, removed: {}, incomplete: [] };
+      const report = {
+        step: "records",
+        isDone: true,
+        isFound: false,
+        subjects: 0,
+        removed: {},
+        incomplete: [],
+      };
       expect(await readReport(system.dynamodb, left.table.name, "id")).toEqual(report);
     });
 
