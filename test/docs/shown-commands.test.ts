@@ -73,11 +73,6 @@ const runByTests: readonly RunBy[] = [
   ["npm run check -- baseline", ["test/lib/baseline.test.ts"], "baseline"],
   ["npm run check", ["test/tools/check.test.ts"], "npm run check"],
   ["npm run synth", ["test/tools/check.test.ts"], '"synth"'],
-  [
-    "WRITE_SAMPLES=VERSION npx vitest run test/releases/writing.test.ts",
-    ["test/releases/writing.test.ts"],
-    "WRITE_SAMPLES",
-  ],
 ];
 
 /** Run by whoever runs the tests at all, or a matter of the clone. */

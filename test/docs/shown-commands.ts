@@ -14,7 +14,7 @@ export const pages: readonly string[] = [
   "docs/operate/*.md",
 ].flatMap((pattern) => globSync(pattern, { cwd: root }).sort());
 
-const program = /^(?:npm|npx|node|aws|git|WRITE_SAMPLES=\S+|LAWS_SEED=\S+)\b/;
+const program = /^(?:npm|npx|node|aws|git|LAWS_SEED=\S+)\b/;
 
 /** All command lines of the pages, in blocks and within sentences. */
 export function shownCommands(): readonly ShownCommand[] {
@@ -22,7 +22,7 @@ export function shownCommands(): readonly ShownCommand[] {
     const text = readFileSync(join(root, page), "utf8");
     const inline = text
       .replaceAll(/^ *```[\s\S]*?^ *```$/gm, "")
-      .matchAll(/`((?:npm|npx|node|LAWS_SEED=\S+|WRITE_SAMPLES=\S+) [^`]+)`/g);
+      .matchAll(/`((?:npm|npx|node|LAWS_SEED=\S+) [^`]+)`/g);
     const lines = [...blocksOf(text).flatMap(linesOf), ...[...inline].map(([, line = ""]) => line)];
     return [...new Set(lines.flatMap((line) => commandsOf(line)))].map((line) => ({ page, line }));
   });

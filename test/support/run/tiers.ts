@@ -40,7 +40,7 @@ const impure = [
 
 /** Real minutes, or hundreds of programs: too long for every change. */
 const long = [
-  "test/e2e/{alarms,chaos,outage,relay-outage,releases,saturation,storm}.test.ts",
+  "test/e2e/{alarms,chaos,outage,relay-outage,saturation,storm}.test.ts",
   "test/e2e/commands/{bad-night,restore-drill,token-revoked}.test.ts",
   "test/proof/fuzz/**/*.test.ts",
   "test/proof/bench/comparison.test.ts",
