@@ -9,7 +9,7 @@ import {
 } from "../../../proof/model/table/drive.ts";
 import { comeToRest } from "../../../proof/model/table/laws.ts";
 import { reconcile } from "../../../proof/model/table/operate.ts";
-import { deliver, pass, pollWebhooks } from "../../../proof/model/table/simulation.ts";
+import { deliver, go, pass, pollWebhooks, startRelay } from "../../../proof/model/table/simulation.ts";
 import { World } from "../../../proof/model/table/world.ts";
 
 const second = 1_000;
@@ -138,6 +138,23 @@ describe("a document that is read between two events", () => {
     readMeanwhile(world);
     announce(world, income, true);
     drive(world, (what) => isReceiving(what) || isStoring(what));
+    comeToRest(world);
+  });
+});
+
+describe("events of one state that are relayed together", () => {
+  it("are taken in their order, also where the write of the first fails", () => {
+    const world = new World();
+    const { subject } = income;
+    for (const [index, isConnected] of [true, false, true].entries()) {
+      world.provider.connect(subject, isConnected, new Date(world.now + index * second).toISOString());
+    }
+    drive(world, (what) => isReceiving(what) || isStoring(what));
+    startRelay(world);
+    drive(world, (what) => what.startsWith("relay reads"));
+    const [relay] = world.processes.running;
+    if (relay === undefined) throw new Error("nothing is relayed");
+    go(world, relay, { kind: "one fails", pick: 0 });
     comeToRest(world);
   });
 });
