@@ -10,7 +10,7 @@ import { explain } from "./core/explain.ts";
 const help = `
 Commands work on the system that npm start keeps up on this machine; with --outputs on a stage in AWS, with the
 credentials that AWS's own tools would use there.
-Exit codes: 0 done, ${exitCodes.failed} failed, ${exitCodes.usage} used wrongly or not confirmed, ${exitCodes.noDeployment} no deployment or no access to it.
+Exit codes: 0 done, ${exitCodes.failed} failed, ${exitCodes.usage} used wrongly or not confirmed, ${exitCodes.noDeployment} no deployment or no access to it, ${exitCodes.nobody} nobody of that id is known.
 
 Example:
   npx income-events webhooks register --help`;
@@ -43,6 +43,7 @@ const commandFiles: readonly CommandFile[] = [
   { names: ["preflight"], load: async () => (await import("./commands/preflight.ts")).addPreflight },
   { names: ["key-policy"], load: async () => (await import("./commands/key-policy.ts")).addKeyPolicy },
   { names: ["doctor"], load: async () => (await import("./commands/doctor.ts")).addDoctor },
+  { names: ["logs"], load: async () => (await import("./commands/logs.ts")).addLogs },
   { names: ["provider"], load: async () => (await import("./commands/provider.ts")).addProvider },
   {
     group: "reconcile",

@@ -85,9 +85,9 @@ export class IncomeEventsStack extends Stack {
         return [kind, new WebhookEndpoint(this, pascalCase(kind), props)] as const;
       }),
     );
-    const receipts = new ReceivingAlarms(this, "Receiving", { settings, api, apiStage, receiving });
     const calling = { settings, defaults, providerBaseUrl, token, table };
     const refresh = new TokenRefresh(this, "Refresh", calling);
+    const receipts = new ReceivingAlarms(this, "Receiving", { settings, api, apiStage, receiving, refresh });
     const erasure = new Erasure(this, "Erasure", settings);
     const fetching = new Fetching(this, "Fetch", { ...calling, erasureKey: erasure.key, refresh, overflow });
     const subscribers = new Subscribers(this, "Subscriber", settings);

@@ -7,6 +7,7 @@ import {
   parseRemoved,
   type Removed,
 } from "../../domain/recovery/erasure.ts";
+import { isWritten } from "../dynamodb/conditional-write.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { erasureReportKey } from "../dynamodb/keys.ts";
 
@@ -14,6 +15,8 @@ import { erasureReportKey } from "../dynamodb/keys.ts";
 export type ErasureReport = {
   readonly step: string;
   readonly isDone: boolean;
+  /** Whether anybody was found; of nobody it may not be said that they are erased. */
+  readonly isFound: boolean;
   /** The subject, and what was found to be its own. */
   readonly subjects: number;
   readonly removed: Removed;
@@ -26,12 +29,22 @@ export type KeepReport = (task: EraseTask, isDone: boolean) => Promise<void>;
 const lifetimeInSeconds = 86_400;
 
 export function keepReport(client: DynamoDBClient, tableName: string, now: () => Date): KeepReport {
-  return async ({ id, next, erased, removed, incomplete }, isDone) => {
+  return async ({ id, next, erased, isFound, removed, incomplete }, isDone) => {
     if (id === undefined) return;
-    const report = { step: next, isDone, subjects: erased.length, removed, incomplete };
+    const report = { step: next, isDone, isFound, subjects: erased.length, removed, incomplete };
     const expiresAt = Math.ceil(now().getTime() / 1000) + lifetimeInSeconds;
     const item = { ...erasureReportKey(id), schemaVersion: itemVersion, expiresAt, ...report };
-    await client.send(new PutItemCommand({ TableName: tableName, Item: marshall(item) }));
+    // A copy of a step that comes when its records are gone finds fewer than the first one did.
+    await isWritten(
+      client.send(
+        new PutItemCommand({
+          TableName: tableName,
+          Item: marshall(item),
+          ConditionExpression: "attribute_not_exists(subjects) OR subjects <= :subjects",
+          ExpressionAttributeValues: marshall({ ":subjects": erased.length }),
+        }),
+      ),
+    );
   };
 }
 
@@ -48,6 +61,7 @@ export async function readReport(
   return {
     step: textOf(item, "step"),
     isDone: item.isDone === true,
+    isFound: item.isFound === true,
     subjects: numberOf(item, "subjects"),
     removed: parseRemoved(item.removed),
     incomplete: parseIncomplete(item.incomplete),

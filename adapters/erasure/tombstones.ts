@@ -1,4 +1,4 @@
-import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, QueryCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { optionalText, present, textOf } from "../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
@@ -36,6 +36,7 @@ export function findErased(read: ReadKey, digestOf: DigestOf): FindErased {
 export type Tombstones = {
   /** Places one with the erasure's correlation id, or lets one that is there live on with its own. */
   readonly place: (digest: string, correlationId: string | undefined) => Promise<Tombstone>;
+  readonly isPlaced: (digest: string) => Promise<boolean>;
   /** Subscribers know. */
   readonly markAnnounced: (digest: string) => Promise<void>;
 };
@@ -79,6 +80,17 @@ export function tombstones(
         isAnnounced: item.isTold === true,
         ...present({ correlationId: optionalText(item, "correlationId") }),
       };
+    },
+    isPlaced: async (digest) => {
+      const { Count = 0 } = await client.send(
+        new QueryCommand({
+          TableName: tableName,
+          KeyConditionExpression: "pk = :pk",
+          ExpressionAttributeValues: marshall({ ":pk": tombstoneKey(digest).pk }),
+          ConsistentRead: true,
+        }),
+      );
+      return Count > 0;
     },
     markAnnounced: async (digest) => {
       await client.send(

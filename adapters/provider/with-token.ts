@@ -7,6 +7,9 @@ import { type ApiAnswer, type ApiCall, type CallWithToken, Unauthorized } from "
 /** A call with the token that the secret holds; on a 401 the secret is read again and the call made once more. */
 export type Call = (call: ApiCall) => Promise<ApiAnswer>;
 
+/** Why a call waits that nobody has set a token for. */
+export const noToken = "no token is set";
+
 /** A task waits this long for a token that is not there, or was refused twice. */
 const tokenWaitInSeconds = 60;
 
@@ -48,7 +51,7 @@ export function tokenGate(secret: SecretReader<TokenVersion>, refusals: TokenRef
 }
 
 function usableToken({ token, versionId }: TokenVersion, { isEnded }: TokenRefusals): string {
-  if (token === undefined) throw waiting("no token is set", tokenWaitInSeconds);
+  if (token === undefined) throw waiting(noToken, tokenWaitInSeconds);
   if (isEnded(versionId)) throw waiting("the token was refused", tokenWaitInSeconds);
   return token;
 }

@@ -5,24 +5,27 @@ export type ObjectEraser = {
   readonly remove: (key: string) => Promise<void>;
   /** @param prefix of the objects' keys, to its last slash. @returns how many there were */
   readonly removeBelow: (prefix: `${string}/`) => Promise<number>;
+  readonly countBelow: (prefix: `${string}/`) => Promise<number>;
 };
 
 export function objectEraser(client: S3Client, bucket: string): ObjectEraser {
   const remove = async (key: string) => {
     await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
   };
+  const below = async (prefix: string, each: (key: string) => Promise<void>) => {
+    let count = 0;
+    for await (const { Contents = [] } of paginateListObjectsV2(
+      { client },
+      { Bucket: bucket, Prefix: prefix },
+    )) {
+      await Promise.all(Contents.map(({ Key = "" }) => each(Key)));
+      count += Contents.length;
+    }
+    return count;
+  };
   return {
     remove,
-    removeBelow: async (prefix) => {
-      let count = 0;
-      for await (const { Contents = [] } of paginateListObjectsV2(
-        { client },
-        { Bucket: bucket, Prefix: prefix },
-      )) {
-        await Promise.all(Contents.map(({ Key = "" }) => remove(Key)));
-        count += Contents.length;
-      }
-      return count;
-    },
+    removeBelow: (prefix) => below(prefix, remove),
+    countBelow: (prefix) => below(prefix, async () => undefined),
   };
 }

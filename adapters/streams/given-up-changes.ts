@@ -12,31 +12,35 @@ import { isFields, parseJson } from "../../domain/core/parse.ts";
  * @param isUnwanted is given a record as text
  * @returns how many records were removed
  */
-export type RemoveGivenUp = (isUnwanted: (record: string) => boolean) => Promise<number>;
+export type RemoveGivenUp = (
+  isUnwanted: (record: string) => boolean,
+  options?: { readonly isDryRun: boolean },
+) => Promise<number>;
 
 export function givenUpChanges(client: S3Client, bucket: string): RemoveGivenUp {
-  return async (isUnwanted) => {
+  return async (isUnwanted, { isDryRun } = { isDryRun: false }) => {
     let removed = 0;
     for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket: bucket })) {
-      for (const { Key = "" } of Contents) removed += await removeFrom(client, bucket, Key, isUnwanted);
+      for (const { Key = "" } of Contents) {
+        const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key }));
+        const text = (await Body?.transformToString()) ?? "";
+        if (!isUnwanted(text)) continue;
+        const { kept, removed: count } = withoutUnwanted(text, isUnwanted);
+        if (!isDryRun) await replace(client, { Bucket: bucket, Key }, kept);
+        removed += count;
+      }
     }
     return removed;
   };
 }
 
-async function removeFrom(
+async function replace(
   client: S3Client,
-  Bucket: string,
-  Key: string,
-  isUnwanted: (record: string) => boolean,
-): Promise<number> {
-  const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
-  const text = (await Body?.transformToString()) ?? "";
-  if (!isUnwanted(text)) return 0;
-  const { kept, removed } = withoutUnwanted(text, isUnwanted);
-  if (kept === undefined) await client.send(new DeleteObjectCommand({ Bucket, Key }));
-  else await client.send(new PutObjectCommand({ Bucket, Key, Body: kept, ContentType: "application/json" }));
-  return removed;
+  object: { readonly Bucket: string; readonly Key: string },
+  kept: string | undefined,
+): Promise<void> {
+  if (kept === undefined) await client.send(new DeleteObjectCommand(object));
+  else await client.send(new PutObjectCommand({ ...object, Body: kept, ContentType: "application/json" }));
 }
 
 /** What is in no form that is known goes as a whole: it names whom it must not. */

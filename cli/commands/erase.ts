@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { readReport } from "../../adapters/erasure/erasure-report.ts";
+import { type ErasureReport, readReport } from "../../adapters/erasure/erasure-report.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
+import { canonicalId } from "../../domain/event/canonical-id.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { eraseTask, type Removed } from "../../domain/recovery/erasure.ts";
+import { eraseTask } from "../../domain/recovery/erasure.ts";
 import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
 import { tableText } from "../core/table.ts";
 import { followErasures } from "../recovery/erasure.ts";
 import { workQueue } from "../status/work-queues.ts";
@@ -18,7 +20,7 @@ const kinds = {
 
 export function addErase(group: Command): void {
   for (const kind of ["user", "account", "company-account"] as const) {
-    addCommand(
+    addCommand<{ readonly dryRun?: boolean }>(
       group,
       {
         name: `${kind} <id>`,
@@ -29,17 +31,21 @@ export function addErase(group: Command): void {
           `npx income-events erase ${kind} 0f8fad5b-d9cb-469f-a165-70867728950e --yes --json    for a program`,
         ],
       },
-      (operation, _flags, id = "") => erase(operation, { kind, id }),
-    );
+      (operation, { dryRun = false }, id = "") => erase(operation, { kind, id: canonicalId(id) }, dryRun),
+    ).option("--dry-run", "show what would be erased, and erase nothing");
   }
 }
 
-async function erase({ deployment, clients, terminal }: Operation, subject: Subject): Promise<void> {
+async function erase(
+  { deployment, clients, terminal }: Operation,
+  subject: Subject,
+  isDryRun: boolean,
+): Promise<void> {
   const { stage } = deployment;
-  await terminal.confirm(consequences(subject, stage));
+  if (!isDryRun) await terminal.confirm(consequences(subject, stage));
   const id = randomUUID();
   const table = deployment.output("TableName");
-  const [report] = await followErasures([{ ...eraseTask(subject, "operator", [], id), id }], {
+  const [report] = await followErasures([{ ...eraseTask(subject, "operator", [], id), id, isDryRun }], {
     send: sqsSender(clients.sqs),
     queueUrl: workQueue(deployment, "erase").queueUrl,
     readReport: (each) => readReport(clients.dynamodb, table, each),
@@ -47,9 +53,15 @@ async function erase({ deployment, clients, terminal }: Operation, subject: Subj
     terminal,
   });
   const { subjects = 0, removed = {}, incomplete = [] } = report ?? {};
+  if (report?.isFound !== true && Object.keys(removed).length === 0) {
+    throw new CommandError(
+      "nobody",
+      `Nobody is known as the ${subject.kind} ${subject.id} in the stage ${stage}: nothing was erased, and nothing is announced or logged.`,
+    );
+  }
   terminal.result(
     { stage, subject, subjects, removed, incomplete, correlationId: id },
-    reportText(subject, subjects, removed, incomplete),
+    reportText({ subject, subjects, removed, incomplete, isDryRun }),
   );
 }
 
@@ -60,18 +72,26 @@ function consequences({ kind, id }: Subject, stage: string): string {
   );
 }
 
-function reportText(
-  { kind, id }: Subject,
-  subjects: number,
-  removed: Removed,
-  incomplete: readonly string[],
-): string {
+function reportText({
+  subject: { kind, id },
+  subjects,
+  removed,
+  incomplete,
+  isDryRun,
+}: Pick<ErasureReport, "subjects" | "removed" | "incomplete"> & {
+  readonly subject: Subject;
+  readonly isDryRun: boolean;
+}): string {
   const others = subjects - 1;
-  const accounts = `, and ${others} ${others === 1 ? "account" : "accounts"} of it`;
+  const accounts = kind === "user" ? `, and ${others} ${others === 1 ? "account" : "accounts"} of it` : "";
   const rows = Object.entries(removed).map(([what, count]) => [what, count] as const);
   return [
-    `The ${kind} ${id} is erased${kind === "user" ? accounts : ""}. A second pass follows by itself, for what functions were writing meanwhile.`,
-    rows.length === 0 ? "There was nothing to remove." : tableText(["removed", "count"], rows),
+    isDryRun
+      ? `This would erase the ${kind} ${id}${accounts}. Nothing is erased.`
+      : `The ${kind} ${id} is erased${accounts}. A second pass follows by itself, for what functions were writing meanwhile.`,
+    rows.length === 0
+      ? "There was nothing to remove."
+      : tableText([isDryRun ? "to remove" : "removed", "count"], rows),
     ...(incomplete.length === 0
       ? []
       : [

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type { CloudWatchClient } from "@aws-sdk/client-cloudwatch";
+import type { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import type { LambdaClient } from "@aws-sdk/client-lambda";
@@ -11,6 +12,7 @@ import type { Deployment } from "./deployment.ts";
 /** The clients of one command. Disposed, their connections are closed, so that the process can end. */
 export type Clients = Disposable & {
   readonly cloudWatch: CloudWatchClient;
+  readonly cloudWatchLogs: CloudWatchLogsClient;
   readonly dynamodb: DynamoDBClient;
   readonly dynamodbStreams: DynamoDBStreamsClient;
   readonly lambda: LambdaClient;
@@ -21,6 +23,7 @@ export type Clients = Disposable & {
 
 type Packages = {
   readonly "@aws-sdk/client-cloudwatch": typeof import("@aws-sdk/client-cloudwatch");
+  readonly "@aws-sdk/client-cloudwatch-logs": typeof import("@aws-sdk/client-cloudwatch-logs");
   readonly "@aws-sdk/client-dynamodb": typeof import("@aws-sdk/client-dynamodb");
   readonly "@aws-sdk/client-dynamodb-streams": typeof import("@aws-sdk/client-dynamodb-streams");
   readonly "@aws-sdk/client-lambda": typeof import("@aws-sdk/client-lambda");
@@ -42,6 +45,7 @@ export function createClients({ client: settings }: Pick<Deployment, "client">):
     };
   };
   const cloudWatch = once(() => new (load("@aws-sdk/client-cloudwatch").CloudWatchClient)(settings));
+  const logs = once(() => new (load("@aws-sdk/client-cloudwatch-logs").CloudWatchLogsClient)(settings));
   const dynamodb = once(() => new (load("@aws-sdk/client-dynamodb").DynamoDBClient)(settings));
   const streams = once(() => new (load("@aws-sdk/client-dynamodb-streams").DynamoDBStreamsClient)(settings));
   const lambda = once(() => new (load("@aws-sdk/client-lambda").LambdaClient)(settings));
@@ -51,6 +55,9 @@ export function createClients({ client: settings }: Pick<Deployment, "client">):
   return {
     get cloudWatch() {
       return cloudWatch();
+    },
+    get cloudWatchLogs() {
+      return logs();
     },
     get dynamodb() {
       return dynamodb();

@@ -6,6 +6,8 @@ export const exitCodes = {
   usage: 2,
   /** There is no deployment to work on, or no access to it: nothing was done. */
   noDeployment: 3,
+  /** Nobody of that id is known: nothing was done. */
+  nobody: 4,
 } as const;
 
 /** An end of a command that is reported in words of our own. */

@@ -1,6 +1,6 @@
 import { type StackAlarm, stackAlarms } from "../../adapters/aws/stack-alarms.ts";
 import { oneLine } from "../core/printable.ts";
-import { fromNow } from "../core/spans.ts";
+import { fromNow, spanText } from "../core/spans.ts";
 import { deployAgain, type Examination, type Finding, type Well } from "./finding.ts";
 
 /** What its metrics and CloudWatch may lag behind what they measure. */
@@ -39,7 +39,9 @@ export function checkActions(alarms: readonly StackAlarm[], stage: string): read
 export function checkAlarm(alarm: StackAlarm, well: readonly Well[], now: Date): readonly Finding[] {
   const { name, description, entry, isOn, since } = alarm;
   if (!isOn) return [];
-  const what = `The alarm "${alarmName(alarm)}" is on${since === undefined ? "" : `, since ${fromNow(since, now)}`}.`;
+  const seconds = since && Math.max(0, now.getTime() - since.getTime()) / 1000;
+  const lasts = seconds === undefined ? "is on" : `has been on for ${spanText(seconds)}`;
+  const what = `The alarm "${alarmName(alarm)}" ${lasts}.`;
   const text = oneLine(description);
   const [, command = `see ${name} in CloudWatch`] = /: ((?:npx|aws) .+)$/.exec(text) ?? [];
   const cleared = well.find((one) => one.code === entry && isBefore(one, since));

@@ -7,7 +7,10 @@ export function remedyFor(
   options: DeploymentOptions,
 ): string {
   if (fix.startsWith("npx income-events")) return withFlags(fix, options);
-  return deployment.local === undefined ? fix : onThisMachine(fix, deployment);
+  if (deployment.local === undefined) return fix;
+  const [, since] = /^aws logs tail \S+ --since (\S+)$/.exec(fix) ?? [];
+  if (since !== undefined) return withFlags(`npx income-events logs --level WARN --since ${since}`, options);
+  return onThisMachine(fix, deployment);
 }
 
 function withFlags(fix: string, { stage, outputs, local }: DeploymentOptions): string {
@@ -20,14 +23,7 @@ function withFlags(fix: string, { stage, outputs, local }: DeploymentOptions): s
   return fix.replace(/npx income-events [^<]*[^< ]/, (command) => `${command} ${flags}`);
 }
 
-const defaultLogs = ".local/logs";
-
-function onThisMachine(fix: string, { local, client }: Pick<Deployment, "local" | "client">): string {
-  const [, group] = /^aws logs tail (\S+)/.exec(fix) ?? [];
-  if (group !== undefined) {
-    const name = group.split("/").at(-1) ?? "";
-    return `tail -n 50 ${local?.logs ?? defaultLogs}/${name}.log`;
-  }
+function onThisMachine(fix: string, { client }: Pick<Deployment, "client">): string {
   if (fix.startsWith("npx cdk deploy")) return "npm start    (after Ctrl-C where it runs)";
   if (!fix.startsWith("aws ")) return fix;
   const { endpoint = "", region, credentials } = client;

@@ -41,9 +41,19 @@ export function postTo(url: URL, timeoutInSeconds: number, signal: AbortSignal):
   };
 }
 
+/** What is known of a failed connection, in words; another code is given as it is. */
+const meanings: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there, ECONNREFUSED",
+  ECONNRESET: "it hung up, ECONNRESET",
+  EHOSTUNREACH: "the machine can't be reached, EHOSTUNREACH",
+  ENOTFOUND: "there is no such machine, ENOTFOUND",
+  "bad port": "this port is kept for another protocol, and no HTTP client uses it: choose another",
+};
+
 /** What fetch throws says little itself. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  if (cause instanceof Error && "code" in cause && typeof cause.code === "string") return cause.code;
-  return cause instanceof Error ? cause.message : String(cause);
+  if (!(cause instanceof Error)) return String(cause);
+  const code = "code" in cause && typeof cause.code === "string" ? cause.code : cause.message;
+  return meanings[code] ?? code;
 }

@@ -8,23 +8,26 @@ export type Payload =
   | { readonly ok: true; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly error: string };
 
-/** Fields of user events that are live credentials: dropped before the body goes anywhere. */
+/** Fields that are live credentials: dropped before the body goes anywhere. User events have them. */
 const credentialFields: ReadonlySet<string> = new Set(["link", "session"]);
+/** A text without either has no such field; any letter of a name may be escaped. */
+const mayHoldCredentials = /"(link|session)"|\\u/i;
 
 /**
- * Checks that a body is JSON and drops live credentials from those of users, at any depth; other kinds keep
- * their bytes as they are. An event that its mapped headers report may have no body: it counts as null.
+ * Checks that a body is JSON and drops live credentials, at any depth and in any case, whatever path it came by; what
+ * holds none keeps its bytes as they are. An event that its mapped headers report may have no body: it counts as null.
  */
 export function inspectPayload(kind: WebhookKind, bytes: Uint8Array, headers: MappedHeaders = {}): Payload {
   if (bytes.length === 0 && Object.keys(headers).length > 0) return { ok: true, bytes: Buffer.from("null") };
   const text = decodeUtf8(bytes);
   if (text === undefined) return { ok: false, error: "not UTF-8" };
   try {
-    if (kind !== "users") {
+    if (kind !== "users" && !mayHoldCredentials.test(text)) {
       JSON.parse(text);
       return { ok: true, bytes };
     }
-    return { ok: true, bytes: Buffer.from(withoutFields(text, credentialFields)) };
+    const without = withoutFields(text, credentialFields);
+    return { ok: true, bytes: without === undefined ? bytes : Buffer.from(without) };
   } catch (error) {
     return { ok: false, error: describe(error) };
   }

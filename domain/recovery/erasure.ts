@@ -8,6 +8,7 @@ import {
   parseJson,
   present,
 } from "../core/parse.ts";
+import { canonicalId } from "../event/canonical-id.ts";
 import { subjectKindOf } from "../event/events.ts";
 import { jsonText } from "../event/json-text.ts";
 import { nameOf, ownerOf, parseSubject, type Subject, subjectOf } from "../event/subjects.ts";
@@ -44,6 +45,13 @@ export type EraseTask = {
   readonly next: EraseStep;
   /** All that is erased: the subject and what was found to be its own. Empty before these were looked for. */
   readonly erased: readonly Subject[];
+  /**
+   * Whether the subject is known: by a record, a tombstone, or what was removed. Of nobody else it is said, announced or
+   * logged that they are erased.
+   */
+  readonly isFound: boolean;
+  /** Nothing is erased: it is counted what would be. */
+  readonly isDryRun: boolean;
   /** Whether dead letters and given-up changes are looked through, too. */
   readonly isThorough: boolean;
   /** What was removed, by kind. */
@@ -65,7 +73,7 @@ export function eraseTask(
 ): EraseTask {
   return {
     schemaVersion: eraseTaskVersion,
-    subject,
+    subject: { kind: subject.kind, id: canonicalId(subject.id) },
     namedWith,
     claimed: [],
     cause,
@@ -73,6 +81,9 @@ export function eraseTask(
     pass: 1,
     next: "subjects",
     erased: [],
+    // What an operator writes may be a typing error; all others name somebody who is, or was, in the table.
+    isFound: cause !== "operator",
+    isDryRun: false,
     isThorough: false,
     removed: {},
     incomplete: [],
@@ -182,6 +193,8 @@ export function readEraseTask(text: string): EraseTask {
     pass: fields.pass === 2 ? 2 : 1,
     next,
     erased: subjectsOf(fields, "erased"),
+    isFound: fields.isFound === true,
+    isDryRun: fields.isDryRun === true,
     isThorough: fields.isThorough === true,
     removed: parseRemoved(fields.removed),
     incomplete: parseIncomplete(fields.incomplete),

@@ -1,7 +1,7 @@
 import { canonicalId } from "../event/canonical-id.ts";
 import type { WebhookKind } from "../event/events.ts";
 import { nameOf, type Subject } from "../event/subjects.ts";
-import { textMentions } from "./text-mentions.ts";
+import { textMentions, unmistakable } from "./text-mentions.ts";
 
 /**
  * Whether a text names one of some subjects.
@@ -97,6 +97,7 @@ function someValue(
 }
 
 function mayBeId(text: string, name: string): boolean {
+  if (unmistakable.test(text)) return true;
   return fewDigits.test(text) ? namesOfIds.test(name) : !namesOfWords.test(name);
 }
 

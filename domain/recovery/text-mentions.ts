@@ -2,7 +2,7 @@ import { isUuid } from "../event/canonical-id.ts";
 import { nameOf, type Subject } from "../event/subjects.ts";
 
 /** Shorter ids may be part of anything, and so may words: they count only where JSON or a name sets them off. */
-const unmistakable = /^(?=.*\d).{8,}$/s;
+export const unmistakable = /^(?=.*\d).{8,}$/s;
 /** How far before an id the text may say whose it is. */
 const contextLength = 40;
 const wordsBefore = /["'](kind|type|as|of|task|cause|action|event|endpoint)["']\s*:\s*["']?$/;

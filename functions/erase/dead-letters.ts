@@ -43,7 +43,10 @@ export async function removeDeadLetters(task: EraseTask, dependencies: StepDepen
   }
   const looks = task.looks + 1;
   const isHidden = swept.some(({ mayHide }) => mayHide);
-  if (looks < mostLooks && (isHidden || swept.some(({ deleted }) => deleted > 0))) {
+  const hasFound = !task.isDryRun && swept.some(({ deleted }) => deleted > 0);
+  if (looks < mostLooks && (isHidden || hasFound)) {
+    // A dry run counts once.
+    if (task.isDryRun) removed = task.removed;
     return {
       task: { ...task, removed, looks },
       afterSeconds: isHidden ? dependencies.lookAgainSeconds() : 0,

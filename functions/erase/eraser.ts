@@ -10,6 +10,7 @@ import { rejectPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
 import { announceErasures } from "./announce-erasures.ts";
 import { removeDeadLetters } from "./dead-letters.ts";
 import type { EraserDependencies, NextStep, StepDependencies } from "./dependencies.ts";
+import { dryRun } from "./dry-run.ts";
 import { removeGivenUpChanges } from "./given-up-changes.ts";
 import { markErased } from "./mark-erased.ts";
 import { removeRecords } from "./records.ts";
@@ -39,12 +40,12 @@ export function eraser(
 
 async function goOn(task: EraseTask, dependencies: StepDependencies): Promise<void> {
   const { keepReport, log } = dependencies;
-  const next = await perform(task, dependencies);
+  const next = await perform(task, task.isDryRun ? dryRun(dependencies) : dependencies);
   const isDone = next === undefined || next.task.pass > task.pass;
   // The report last: whoever follows it may rely on the second pass.
   if (next !== undefined) await sendNext(next, dependencies);
   await keepReport(isDone ? task : next.task, isDone);
-  if (isDone)
+  if (isDone && task.isFound && !task.isDryRun)
     log(task.pass === 1 ? "ERASED" : "ERASED_AGAIN", {
       correlationId: correlationOfErasure(task),
       count: task.erased.length,
@@ -64,6 +65,12 @@ async function perform(task: EraseTask, dependencies: StepDependencies): Promise
     case "given-up changes":
       return atOnce(await removeGivenUpChanges(task, dependencies));
     case "messages":
+      if (task.isDryRun) return undefined;
+      if (!task.isFound) {
+        // Only now it is known that there is somebody: marked, and all is looked through again.
+        if (Object.keys(task.removed).length === 0) return undefined;
+        return atOnce({ ...task, isFound: true, next: "subjects" });
+      }
       await announceErasures(task, dependencies);
       if (task.pass === 2) return undefined;
       return { task: { ...task, pass: 2, next: "subjects" }, afterSeconds: dependencies.settleSeconds };

@@ -9,18 +9,36 @@ import { findOwn } from "./find-own.ts";
  * message: their records alone report whose they are.
  */
 export async function markErased(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
+  if (task.isFound && !task.isDryRun) return mark(task, dependencies);
+  const isFound = task.isFound || (await isKnown(task.subject, dependencies));
+  if (isFound && !task.isDryRun) return mark({ ...task, isFound }, dependencies);
+  const { own, others } = await findOwn(task, dependencies.records);
+  const [erased, namedWith] = [[task.subject, ...own], merge([...task.namedWith, ...others])];
+  // Nobody as yet: dead letters may name them all the same.
+  return { ...task, isFound, erased, namedWith, isThorough: true, next: "records" };
+}
+
+async function isKnown(
+  subject: Subject,
+  { digestOf, tombstones, records }: StepDependencies,
+): Promise<boolean> {
+  for await (const page of records.pagesOf(subject)) if (page.length > 0) return true;
+  return tombstones.isPlaced(await digestOf(subject));
+}
+
+async function mark(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
   const { digestOf, tombstones, writeLog, records } = dependencies;
-  const mark = async (subject: Subject) => {
+  const place = async (subject: Subject) => {
     const digest = await digestOf(subject);
     const { erasedAt, isAnnounced } = await tombstones.place(digest, correlationOfErasure(task));
     await writeLog(digest, erasedAt);
     return isAnnounced;
   };
   // Before its accounts are looked for: one that becomes known later is found by the relay.
-  const erased = [await mark(task.subject)];
+  const erased = [await place(task.subject)];
   const { own, others } = await findOwn(task, records);
   const all = merge([task.subject, ...task.erased, ...own]);
-  for (const subject of all.slice(1)) erased.push(await mark(subject));
+  for (const subject of all.slice(1)) erased.push(await place(subject));
   return {
     ...task,
     erased: all,

@@ -1,6 +1,6 @@
-import type { Call } from "../../adapters/provider/with-token.ts";
+import { type Call, noToken } from "../../adapters/provider/with-token.ts";
 import type { StoredWebhookSecret } from "../../adapters/secrets/webhook-secret.ts";
-import { permanent } from "../../domain/core/failures.ts";
+import { FailureError, permanent } from "../../domain/core/failures.ts";
 import { isFields } from "../../domain/core/parse.ts";
 import { type ValueToRegister, valueToRegister } from "../../domain/core/webhook-secret.ts";
 import { type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
@@ -38,6 +38,29 @@ export type Registration = {
  * webhooks of another stage.
  */
 export function registrar(dependencies: RegistrarDependencies): (event?: unknown) => Promise<Registration> {
+  const register = registering(dependencies);
+  return async (event) => {
+    try {
+      return await register(event);
+    } catch (error) {
+      // A stage that was just deployed: the token's own alarm says what to do, and the schedule comes again.
+      if (!isScheduled(event) || !isWithoutToken(error)) throw error;
+      dependencies.log("WEBHOOKS_NOT_REGISTERED", { reason: noToken });
+      return { registered: [], secret: "current" };
+    }
+  };
+}
+
+/** Source: EventBridge user guide, "Scheduled event". */
+function isScheduled(event: unknown): boolean {
+  return isFields(event) && event["detail-type"] === "Scheduled Event";
+}
+
+function isWithoutToken(error: unknown): boolean {
+  return error instanceof FailureError && error.failure.reason === noToken;
+}
+
+function registering(dependencies: RegistrarDependencies): (event?: unknown) => Promise<Registration> {
   return async (event) => {
     const { call, paths, webhooksUrl, secretHeader, readSecret, propagationSeconds, now, log } = dependencies;
     const { secret, since } = await readSecret();

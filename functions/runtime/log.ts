@@ -45,6 +45,7 @@ export const logCodes = {
   RECONCILIATION_SKIPPED: "a listed item, or a user's accounts, could not be read and were not compared",
   RECONCILIATION_FAILED: "the comparison ended before the end of the list: something is to be corrected",
   WEBHOOKS_REGISTERED: "all webhook kinds are registered with the provider",
+  WEBHOOKS_NOT_REGISTERED: "the schedule registers the webhooks once a token is set",
   WEBHOOKS_REGISTERED_PREVIOUS:
     "all webhook kinds are registered with the previous secret: some receivers may not know the new one yet",
 } as const;
@@ -79,6 +80,7 @@ export const logLevels = {
   RECONCILIATION_PAUSED: "WARN",
   RECONCILIATION_SKIPPED: "WARN",
   RECONCILIATION_FAILED: "ERROR",
+  WEBHOOKS_NOT_REGISTERED: "WARN",
 } as const satisfies Partial<Record<LogCode, "WARN" | "ERROR">>;
 const levels: Partial<Record<LogCode, "WARN" | "ERROR">> = logLevels;
 

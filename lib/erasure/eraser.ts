@@ -64,6 +64,8 @@ export class Eraser extends Construct {
       description:
         "Erases users and accounts: records, data, objects, dead letters; and notifies subscribers",
       size: settings.functions.erase,
+      loopEnds:
+        "each message of an erasure does the next of its steps, in two passes with a bounded number of looks",
       environment: {
         TABLE_NAME: table.table.tableName,
         ERASE_QUEUE_URL: queue.queueUrl,

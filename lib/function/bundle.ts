@@ -3,6 +3,7 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { type BuildOptions, type BuildResult, build, buildSync, type Metafile } from "esbuild";
+import { nameOf } from "./entry-name.ts";
 
 /** One function's code as Lambda gets it: file names, relative to the bundle, with their contents. */
 export type Bundle = {
@@ -87,11 +88,6 @@ function outputNameOf(entry: string): string {
 
 function withoutEnding(file: string): string {
   return file.replace(/\.ts$/, "");
-}
-
-/** As log lines call a function: `store/users` for `functions/store/users.ts`. */
-function nameOf(entry: string): string {
-  return withoutEnding(entry).replace(/^functions\//, "");
 }
 
 type Built = BuildResult<typeof options>;

@@ -8,6 +8,7 @@ import { acknowledgeWildcard } from "../acknowledgements.ts";
 import { sendTraces } from "../observability/tracing.ts";
 import type { Settings } from "../settings/settings.ts";
 import { keyPermissions } from "../storage/encryption.ts";
+import { nameOf } from "./entry-name.ts";
 import { allow, wildcardsOf } from "./permissions.ts";
 
 /** What all functions of a stack share. */
@@ -38,6 +39,11 @@ export type PipelineFunctionProps = FunctionDefaults & {
   readonly settings: unknown;
   /** All that it may do, besides writing to its own log. */
   readonly permissions: readonly iam.PolicyStatement[];
+  /**
+   * What ends it that the function is invoked again and again by what it sends to its own queue. Absent: Lambda ends it
+   * after 16 times. Source: Lambda developer guide, "Use Lambda recursive loop detection to prevent infinite loops".
+   */
+  readonly loopEnds?: string;
   /** Retries of Lambda itself after a failed asynchronous invocation, 0 to 2 (its default). */
   readonly retryAttempts?: number;
 };
@@ -47,10 +53,13 @@ export class PipelineFunction extends Construct {
   readonly lambda: lambda.Function;
   readonly timeout: Duration;
   readonly logGroup: logs.LogGroup;
+  /** As its log lines call it: `store/users`. */
+  readonly entryName: string;
 
   constructor(scope: Construct, id: string, props: PipelineFunctionProps) {
     super(scope, id);
     this.timeout = Duration.seconds(props.size.timeoutSeconds);
+    this.entryName = nameOf(props.entry);
     this.logGroup = new logs.LogGroup(this, "Logs", {
       retention: props.logRetentionInDays,
       ...(props.dataKey && { encryptionKey: props.dataKey }),
@@ -87,6 +96,7 @@ export class PipelineFunction extends Construct {
       // Metrics are made of what is logged as INFO: a higher level would silence their alarms.
       applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
       systemLogLevelV2: props.logsInvocations ? lambda.SystemLogLevel.INFO : lambda.SystemLogLevel.WARN,
+      ...(props.loopEnds !== undefined && { recursiveLoop: lambda.RecursiveLoop.ALLOW }),
       ...(props.retryAttempts !== undefined && { retryAttempts: props.retryAttempts }),
       // The role has what tracing needs already: CDK would add it once more, as a policy beside the role.
       ...(isTraced ? { tracing: lambda.Tracing.ACTIVE, role: role.withoutPolicyUpdates() } : { role }),

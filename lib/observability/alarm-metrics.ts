@@ -16,10 +16,6 @@ export function greatestOf(metrics: readonly Metric[]): MathExpression {
   return together("MAX", metrics);
 }
 
-/**
- * A trap: without FILL an alarm on a lack waits for more periods than it is reported, until CloudWatch's own evaluation
- * range has no value left. Source: CloudWatch user guide, "Configuring how CloudWatch alarms treat missing data".
- */
 function together(what: "SUM" | "MAX", metrics: readonly Metric[]): MathExpression {
   return new MathExpression({
     expression: `${what}(FILL(METRICS(), 0))`,

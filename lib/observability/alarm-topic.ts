@@ -12,6 +12,7 @@ import { Alarm } from "./alarm.ts";
 export class AlarmTopic extends Construct {
   readonly topicArn: string | undefined;
   readonly #topic: sns.ITopic | undefined;
+  readonly #subscriptions: sns.Subscription[] = [];
 
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
@@ -27,11 +28,13 @@ export class AlarmTopic extends Construct {
   addAlarmActions(stack: IConstruct): void {
     if (this.#topic === undefined) return;
     const action = new SnsAction(this.#topic);
-    for (const each of stack.node.findAll()) {
-      if (!(each instanceof Alarm)) continue;
-      each.alarm.addAlarmAction(action);
-      each.alarm.addOkAction(action);
+    const alarms = stack.node.findAll().filter((each) => each instanceof Alarm);
+    for (const { alarm } of alarms) {
+      alarm.addAlarmAction(action);
+      alarm.addOkAction(action);
     }
+    // A new alarm becomes OK within minutes and says so: addresses are asked to confirm once all have been made.
+    for (const subscription of this.#subscriptions) subscription.node.addDependency(...alarms);
   }
 
   #addTopic(emails: readonly string[], settings: Settings): sns.Topic {
@@ -53,7 +56,7 @@ export class AlarmTopic extends Construct {
         conditions: { StringEquals: account, ArnLike: { "aws:SourceArn": alarms } },
       }),
     );
-    for (const email of emails) topic.addSubscription(new EmailSubscription(email));
+    this.#subscriptions.push(...emails.map((email) => topic.addSubscription(new EmailSubscription(email))));
     return topic;
   }
 }

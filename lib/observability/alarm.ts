@@ -17,11 +17,11 @@ export type AlarmProps = {
   readonly breaching: number;
   readonly outOf: number;
   readonly threshold?: number;
-  /** Where values at or below the threshold breach, and so does their lack. */
+  /** Where values at or below the threshold breach. */
   readonly raisedBelow?: boolean;
 };
 
-/** An alarm that says in words what is wrong. Unless it waits for a lack, nothing measured is nothing wrong. */
+/** An alarm that says in words what is wrong. Nothing measured is nothing wrong: so it is before the stage stands. */
 export class Alarm extends Construct {
   readonly alarm: cloudwatch.Alarm;
   readonly entry: string;
@@ -40,9 +40,7 @@ export class Alarm extends Construct {
         : cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       datapointsToAlarm: breaching,
       evaluationPeriods: outOf,
-      treatMissingData: raisedBelow
-        ? cloudwatch.TreatMissingData.BREACHING
-        : cloudwatch.TreatMissingData.NOT_BREACHING,
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
     });
   }
 }

@@ -21,26 +21,26 @@ export function metricOfLog(
     source,
     source.logGroup,
     { field: "code", text: code },
-    { name, valueField: sum?.field },
+    { name, value: sum && `$.${sum.field}` },
   );
 }
 
 /**
  * A metric of the lines of a log group that have a text in a field.
- * @param valueField holds the number that a line adds; absent: 1
+ * @param value what a line adds: a number, or its field as `$.name`; absent: 1
  */
 export function metricOfLines(
   scope: Construct,
   logGroup: logs.ILogGroup,
   has: { readonly field: string; readonly text: string },
-  { name, valueField }: { readonly name: string; readonly valueField?: string | undefined },
+  { name, value = "1" }: { readonly name: string; readonly value?: string | undefined },
 ): cloudwatch.Metric {
   const filter = new logs.MetricFilter(scope, `${name}Metric`, {
     logGroup,
     filterPattern: logs.FilterPattern.stringValue(`$.${has.field}`, "=", has.text),
     metricNamespace: Stack.of(scope).stackName,
     metricName: name,
-    metricValue: valueField === undefined ? "1" : `$.${valueField}`,
+    metricValue: value,
   });
   return filter.metric({ statistic: "Sum" });
 }

@@ -45,6 +45,16 @@ const alarms = {
   },
 } as const;
 
+/** CloudWatch's longest period. */
+const longestPeriodInMinutes = 1_440;
+
+/** A stage that was just deployed has no token until its operator has set one: only the third run says so. */
+function afterSomeRuns(everyMinutes: number) {
+  const minutes = Math.min(longestPeriodInMinutes, 4 * everyMinutes);
+  const threshold = Math.max(1, Math.min(3, Math.floor(minutes / everyMinutes) - 1));
+  return { period: Duration.minutes(minutes), threshold, breaching: 1, outOf: 1 };
+}
+
 /** Alerts the operator once, in words, when the token needs care. */
 export class TokenAlarms extends Construct {
   /** What is left of the token's lifetime, in seconds, as each run finds it. */
@@ -53,10 +63,13 @@ export class TokenAlarms extends Construct {
   /** @param refreshEveryMinutes the time between two runs: while a run in two says so, an alarm stays on */
   constructor(scope: Construct, id: string, refresh: PipelineFunction, refreshEveryMinutes: number) {
     super(scope, id);
-    const period = Duration.minutes(Math.ceil(refreshEveryMinutes));
+    const everyMinutes = Math.ceil(refreshEveryMinutes);
+    const period = Duration.minutes(everyMinutes);
     for (const [code, alarm] of Object.entries(alarms)) {
       const metric = metricOfLog(refresh, code);
-      new Alarm(this, metric.metricName, { ...alarm, metric, period, breaching: 1, outOf: 2 });
+      const when =
+        code === "TOKEN_MISSING" ? afterSomeRuns(everyMinutes) : { period, breaching: 1, outOf: 2 };
+      new Alarm(this, metric.metricName, { ...alarm, ...when, metric });
     }
     this.remaining = metricOfLog(refresh, "TOKEN_LIFE", {
       field: "remainingInSeconds",

@@ -23,6 +23,7 @@ export type TokenRefreshProps = {
 /** Renews the token on a schedule, well before its end, and when callers were refused with it. */
 export class TokenRefresh extends Construct {
   readonly lambda: lambda.Function;
+  readonly refresher: PipelineFunction;
   /** What is left of the token's lifetime, in seconds. */
   readonly remaining: Metric;
 
@@ -60,6 +61,7 @@ export class TokenRefresh extends Construct {
       retryAttempts: 0,
     });
     this.lambda = refresh.lambda;
+    this.refresher = refresh;
     this.remaining = new TokenAlarms(this, "Alarms", refresh, refreshEveryMinutes).remaining;
     new events.Rule(this, "Schedule", {
       description: "Refreshes the provider's token",

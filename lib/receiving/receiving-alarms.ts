@@ -5,7 +5,8 @@ import { Construct } from "constructs";
 import { Alarm } from "../observability/alarm.ts";
 import { oldestAge } from "../observability/alarm-limits.ts";
 import { deadLetters, greatestOf, oldestMessage, sumOf, tailOf } from "../observability/alarm-metrics.ts";
-import { sameMetric } from "../observability/log-metric.ts";
+import { metricOfLines, sameMetric } from "../observability/log-metric.ts";
+import type { TokenRefresh } from "../provider/token-refresh.ts";
 import { inWords } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
@@ -16,6 +17,7 @@ export type ReceivingAlarmsProps = {
   readonly api: apigateway.HttpApi;
   readonly apiStage: WebhooksStage;
   readonly receiving: ReadonlyMap<string, WebhookEndpoint>;
+  readonly refresh: TokenRefresh;
 };
 
 /** A few are a moment's burst, and come again within minutes. */
@@ -42,13 +44,18 @@ export class ReceivingAlarms extends Construct {
     this.#watchWhatWaits(kinds.map(({ work }) => work));
   }
 
-  #watchWhatComes({ settings }: ReceivingAlarmsProps): void {
+  #watchWhatComes({ settings, refresh }: ReceivingAlarmsProps): void {
     const silence = Duration.hours(settings.alarms.nothingReceivedHours);
-    const period = settings.divideDurationsBy === 1 ? Duration.hours(1) : Duration.minutes(1);
-    const periods = Math.max(1, Math.ceil(silence.toMinutes({ integral: false }) / period.toMinutes()));
+    // The refresher's runs are counted as no webhook each: a time without any is nothing only once the stage stands.
+    const { logGroup, entryName } = refresh.refresher;
+    const line = { field: "function", text: entryName };
+    metricOfLines(this, logGroup, line, { name: this.accepted.metricName, value: "0" });
+    const shortest = settings.divideDurationsBy === 1 ? 60 : 1;
+    const period = Duration.minutes(Math.max(shortest, Math.ceil(settings.token.refreshEveryMinutes)));
+    const periods = Math.max(1, Math.floor(silence.toMinutes({ integral: false }) / period.toMinutes()));
     new Alarm(this, "Nothing", {
       entry: "nothing-received",
-      metric: sumOf([this.accepted]),
+      metric: this.accepted,
       impact:
         `No webhook was accepted for ${inWords(silence)}: new accounts and new income data are not heard of, unless there are ` +
         "none. The reconciliation finds users and accounts that were missed.",

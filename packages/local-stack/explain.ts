@@ -10,6 +10,9 @@ export function explain(error: unknown, running: readonly RunningSystem[] = []):
   if (code === "EADDRINUSE" || /^Port \d+ is in use/.test(error.message)) {
     return [error.message, ...portsRemedy(running)].join("\n");
   }
+  if (code === "EACCES" && /listen/.test(error.message)) {
+    return `This port is not free for you to use (${error.message}): choose one above 1023, or 0 for a free one.`;
+  }
   if (code === "ENOSPC") {
     return `The disk is full (${error.message}).\nFree some space where the temporary directory and the JSON file are.`;
   }

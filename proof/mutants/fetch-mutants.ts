@@ -98,12 +98,6 @@ const fetching: readonly ProtocolMutant[] = [
       code: 'if (answer === "accepted" || isVoid',
       instead: 'if (answer !== "refused" || isVoid',
     },
-    {
-      name: "judge no task again whose write was not accepted",
-      breaks: rarely,
-      code: 'if (answer === "accepted" || isVoid(task, document, now)) return "done";',
-      instead: 'if (answer === "accepted") return "done";',
-    },
   ]),
   ...mutantsOf("proof/model/table/fetch.ts", [
     {
@@ -167,8 +161,8 @@ const waiting: readonly ProtocolMutant[] = [
     {
       name: "check no start",
       breaks: fetched,
-      code: 'yield* step("sends a check", () =>',
-      instead: 'yield* step("sends no check", () => undefined);\n  void (() =>',
+      code: "world.checks.send({",
+      instead: "Array.of({",
     },
   ]),
   ...mutantsOf("domain/fetch/waiting.ts", [

@@ -2,7 +2,9 @@
 
 export const model = "test/proof/model/protocol.test.ts";
 /** The model of the table's protocol. */
-export const tableTests = ["test/proof/model/table-rules.test.ts", "test/proof/model/table-protocol.test.ts"];
+export const tableTests = ["events", "documents", "waiting", "protocol"].map(
+  (part) => `test/proof/model/table-${part}.test.ts`,
+);
 export const stateTests = [
   "test/domain/state/state.test.ts",
   "test/domain/state/stored-state.test.ts",

@@ -7,12 +7,6 @@ import { wholeNumber } from "@income-events/local-stack/whole-number.ts";
 import { Command } from "commander";
 import { type ProductAssembly, synthesizeProduct } from "../../tools/product-assembly.ts";
 
-/**
- * What only the release before needs, whose functions run with these roles while they are replaced (docs/adr/0029): without
- * it test/e2e/releases.test.ts fails, not the scenario.
- */
-const ofReleaseBefore = [{ role: /^Relay/, action: "dynamodb:GetItem" }];
-
 /** Whether the scenario fails on the assembly, and says that the action is missing. */
 function isNoticed({ directory }: ProductAssembly, action: string): boolean {
   const args = [
@@ -53,11 +47,7 @@ const { from } = command.opts<{ readonly from: number }>();
 
 await using product = await synthesizeProduct();
 const isWanted = (roleId: string) => wanted.length === 0 || wanted.some((name) => roleId.startsWith(name));
-const isOfReleaseBefore = (roleId: string, action: string) =>
-  ofReleaseBefore.some((each) => each.role.test(roleId) && each.action === action);
-const permissions = (await product.permissionsOfRoles()).filter(
-  ({ roleId, action }) => isWanted(roleId) && !isOfReleaseBefore(roleId, action),
-);
+const permissions = (await product.permissionsOfRoles()).filter(({ roleId }) => isWanted(roleId));
 let missed = 0;
 for (const [index, { roleId, action, resource }] of permissions.entries()) {
   if (index + 1 < from) continue;

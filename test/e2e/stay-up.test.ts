@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -79,11 +79,9 @@ describe("npm start", () => {
     );
     expect(stored.filter(({ pk, sk }) => pk === `USER#${userId}` && sk.startsWith("EVENT#"))).toHaveLength(1);
     await eventually(async () => {
-      const files = (await readdir(join(directory, "logs"))).map((name) => join(directory, "logs", name));
-      const lines = (await Promise.all(files.map((each) => readFile(each, "utf8")))).join("").split("\n");
-      const functions = lines
-        .filter((line) => line.includes(received.id))
-        .map((line) => JSON.parse(line).function);
+      const { stdout } = await runCommand(["logs", received.id, "--stage", "local", "--json"]);
+      const { entries }: { entries: readonly { function: string }[] } = JSON.parse(stdout);
+      const functions = entries.map((entry) => entry.function);
       expect(new Set(functions)).toEqual(new Set(["receive/users", "store/users", "relay/changes"]));
     });
   });

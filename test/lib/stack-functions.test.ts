@@ -29,6 +29,14 @@ describe("functions", () => {
     }
   });
 
+  it("may come back to themselves by way of their own queue where that ends, and no others", () => {
+    const looping = functions.filter(({ Properties }) => Properties.RecursiveLoop === "Allow");
+    expect(looping.map(({ id }) => nameOf(id)).sort()).toEqual([
+      "EraseSubjectsFunction",
+      "FetchDataFunction",
+    ]);
+  });
+
   it("have logs that expire", () => {
     for (const { Properties } of production.ofType("AWS::Logs::LogGroup")) {
       expect(Properties.RetentionInDays).toBe(30);

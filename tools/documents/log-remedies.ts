@@ -28,6 +28,7 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   TOKEN_NEAR_END: "`token set`; the lines before it say why it was not refreshed",
   TOKEN_REFUSED: "`token set`",
   TOKEN_MISSING: "`token set`",
+  WEBHOOKS_NOT_REGISTERED: "`token set`, then `webhooks register`",
   ARCHIVING_FAILED:
     "`reason` names AWS's error; the next run tries again, two days before the first dead letter expires",
   RECONCILIATION_PAUSED: "nothing: the next tick goes on. For hours: the provider or its rate, see `reason`",

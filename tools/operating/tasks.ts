@@ -54,7 +54,7 @@ export const tasks: readonly Task[] = [
     title: "See an event's timeline",
     text: "When it was received, its changes, its fetches, its subscribers; or where it is stuck.",
     commands: async ({ user, ask }) => {
-      const listed = await ask(`events list --user ${user} --type account.* --json`);
+      const listed = await ask(`events list --user ${user} --type account.created --json`);
       return [`events show ${firstId(listed)} --user ${user}`];
     },
   },

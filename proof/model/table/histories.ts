@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import { expectAlways, expectAtRest } from "./laws.ts";
+import { comeToRest, expectAlways } from "./laws.ts";
 import { reconcile, redrive } from "./operate.ts";
 import type { Fault } from "./process.ts";
 import { documents, type Webhook } from "./provider.ts";
-import { cleanUp, deliver, go, pass, pollWebhooks, startRelay, usual, waitUntilIdle } from "./simulation.ts";
+import { cleanUp, deliver, go, pass, pollWebhooks, startRelay, usual } from "./simulation.ts";
 import { lifetime, World } from "./world.ts";
 
 const faultKinds = ["fails", "answer is lost", "one fails"] as const;
@@ -161,6 +161,5 @@ export function live([gap, happened]: History): void {
     run(world, pick);
     expectAlways(world);
   }
-  waitUntilIdle(world);
-  expectAtRest(world);
+  comeToRest(world);
 }

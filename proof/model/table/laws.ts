@@ -1,6 +1,8 @@
+import { isUnordered } from "../../../domain/event/events.ts";
 import { subjectOf } from "../../../domain/event/subjects.ts";
 import { receiptKey } from "../../../domain/state/last-change.ts";
 import { documents, endpoints, keyOf, type Name } from "./provider.ts";
+import { cleanUp, waitUntilIdle } from "./simulation.ts";
 import { batch, type World } from "./world.ts";
 
 /** @throws where a law is broken; what holds at any moment */
@@ -14,8 +16,15 @@ export function expectAlways(world: World): void {
   if (first !== undefined) throw new Error(first);
 }
 
+/** Lets everything come to rest, deletes superseded objects, and looks at the laws. @throws where one is broken */
+export function comeToRest(world: World): void {
+  waitUntilIdle(world);
+  cleanUp(world);
+  expectAtRest(world);
+}
+
 /** @throws where a law is broken; what holds when everything has come to rest */
-export function expectAtRest(world: World): void {
+function expectAtRest(world: World): void {
   requireStored(world);
   requireMessages(world);
   for (const name of documents) requireDocument(world, name);
@@ -41,6 +50,8 @@ function requireStored(world: World): void {
     if (table.isErased(subject)) continue;
     world.require(ids.has(event.id), "the message of an event is sent");
     world.require(receipts.since >= receipts.firstAt, "since is no time before the first receipt");
+    const isCounted = !isUnordered(event) || receipts.count >= (world.taken.get(event.id)?.size ?? 0);
+    world.require(isCounted, "each receipt of a weak event counts");
     const { endpoint } = event;
     if (endpoint === undefined) continue;
     const read = table.documents.get(keyOf({ subject, endpoint }))?.truth.version ?? -1;
@@ -93,6 +104,10 @@ function requireDocument(world: World, name: Name): void {
 
 function requireStates(world: World): void {
   const { table, provider } = world;
+  for (const change of table.stream) {
+    if (change.of !== "state") continue;
+    world.require(change.after.version === (change.before?.version ?? 0) + 1, "versions rise by one");
+  }
   for (const state of table.states.values()) {
     if (table.isErased(state.subject)) continue;
     world.require(

@@ -1,8 +1,9 @@
 import { type Choose, everyChoice } from "../choices.ts";
-import { expectAlways, expectAtRest } from "./laws.ts";
+import { announce, drive, employment, income, isBeforeFetch, isReceiving, ofAnother } from "./drive.ts";
+import { comeToRest, expectAlways } from "./laws.ts";
 import { redrive, repair } from "./operate.ts";
 import { noFault, step } from "./process.ts";
-import { documents, type Name, type Webhook } from "./provider.ts";
+import type { Name, Webhook } from "./provider.ts";
 import {
   deliver,
   go,
@@ -19,36 +20,12 @@ import { World } from "./world.ts";
 /** Brings a world to where racers begin, and starts these. */
 type Race = (world: World) => void;
 
-const [income, employment] = documents;
-
-function nameOf(name: Name | undefined): Name {
-  if (name === undefined) throw new Error("the provider has no such document");
-  return name;
-}
-
 /** A document changes, and an event announces it: one step of the provider's. */
 function news(world: World, name: Name, isStrong = true): void {
   world.processes.start("provider", Number.POSITIVE_INFINITY, function* () {
     yield* step("changes and announces a document", () => announce(world, name, isStrong));
   });
 }
-
-function announce(world: World, name: Name, isStrong = true): void {
-  world.provider.change(name, world.provider.contentOf(name).version);
-  world.provider.announce(name, isStrong, world.isoTime);
-}
-
-/** Lets go on what is chosen by its beginning, until none of it is left to do. */
-function drive(world: World, isChosen: (what: string) => boolean): void {
-  for (;;) {
-    const action = usual(world).find(({ what }) => isChosen(what));
-    if (action === undefined) return;
-    action.run();
-  }
-}
-
-const isBeforeFetch = (what: string) => !what.startsWith("fetch") && what !== "poll tasks";
-const isBeforeStore = (what: string) => what.startsWith("receive") || what === "deliver";
 
 /** SQS hands out messages again that are in flight. */
 function loseLocks(world: World): void {
@@ -65,7 +42,7 @@ function pollAgain(world: World): void {
 function deliverAgain(world: World): void {
   const [webhook] = world.provider.webhooks;
   if (webhook !== undefined) deliver(world, webhook);
-  drive(world, isBeforeStore);
+  drive(world, isReceiving);
 }
 
 function pollEach(world: World): void {
@@ -83,85 +60,102 @@ function withTask(world: World, name: Name): void {
 
 export const races = {
   "two consumers with two messages of a weak event": (world) => {
-    announce(world, nameOf(income), false);
-    drive(world, isBeforeStore);
+    announce(world, income, false);
+    drive(world, isReceiving);
     deliverAgain(world);
     pollEach(world);
   },
   "two consumers with two further messages of a weak event": (world) => {
-    announce(world, nameOf(income), false);
+    announce(world, income, false);
     waitUntilIdle(world);
     pass(world, 60_000);
     for (const _ of [1, 2]) {
-      announce(world, nameOf(income), false);
-      drive(world, isBeforeStore);
+      announce(world, income, false);
+      drive(world, isReceiving);
     }
     pollEach(world);
   },
   "two consumers with the same message": (world) => {
-    announce(world, nameOf(income), false);
-    drive(world, isBeforeStore);
+    announce(world, income, false);
+    drive(world, isReceiving);
     pollEach(world);
     pollEach(world);
   },
   "two consumers with a strong event": (world) => {
-    announce(world, nameOf(income));
-    drive(world, isBeforeStore);
+    announce(world, income);
+    drive(world, isReceiving);
     deliverAgain(world);
     pollEach(world);
   },
   "the relay, and one that Lambda took for dead": (world) => {
-    announce(world, nameOf(income));
-    for (const isConnected of [true, false])
-      world.provider.connect(nameOf(income).subject, isConnected, undefined);
+    announce(world, income);
+    for (const isConnected of [true, false]) world.provider.connect(income.subject, isConnected, undefined);
     drive(world, (what) => isBeforeFetch(what) && what !== "relay");
     startRelay(world);
     startRelay(world);
   },
   "two fetches of a document, and news of it": (world) => {
-    withTask(world, nameOf(income));
-    news(world, nameOf(income));
+    withTask(world, income);
+    news(world, income);
     pollAgain(world);
   },
   "two fetches of a new document, and news of it": (world) => {
-    announce(world, nameOf(income));
+    announce(world, income);
     drive(world, isBeforeFetch);
-    news(world, nameOf(income));
+    news(world, income);
     pollAgain(world);
   },
   "two fetches of a document in pages, and news of it": (world) => {
-    withTask(world, nameOf(employment));
-    news(world, nameOf(employment));
+    withTask(world, employment);
+    news(world, employment);
     pollAgain(world);
   },
-  "a fetch and an erasure": (world) => {
-    withTask(world, nameOf(employment));
+  "two fetches of a document that was read within the second, and news of it": (world) => {
+    announce(world, income);
+    waitUntilIdle(world);
+    announce(world, income);
+    drive(world, isBeforeFetch);
+    news(world, income);
+    pollAgain(world);
+  },
+  "a fetch that called, and one with a newer task": (world) => {
+    withTask(world, income);
     pollTasks(world);
-    world.erasures.send({ subject: nameOf(employment).subject, pass: 1 }, world.queueTime);
+    drive(world, (what) => what.startsWith("fetch reads"));
+    pass(world, 1_000);
+    announce(world, income);
+    drive(world, isBeforeFetch);
+    loseLocks(world);
+    pollTasks(world);
+  },
+  "a fetch and an erasure": (world) => {
+    withTask(world, employment);
+    pollTasks(world);
+    world.erasures.send({ subject: employment.subject, pass: 1 }, world.queueTime);
     pollErasures(world);
   },
   "a consumer and an erasure": (world) => {
-    announce(world, nameOf(income));
-    drive(world, isBeforeStore);
+    announce(world, income);
+    drive(world, isReceiving);
     pollEach(world);
-    world.erasures.send({ subject: nameOf(income).subject, pass: 1 }, world.queueTime);
+    world.erasures.send({ subject: income.subject, pass: 1 }, world.queueTime);
     pollErasures(world);
   },
   "a fetch, and a redrive of a task that was given up": (world) => {
-    announce(world, nameOf(income));
+    announce(world, income);
     drive(world, isBeforeFetch);
     world.provider.isDown = true;
     for (const message of world.tasks.messages) message.receives = 989;
     pollTasks(world);
     drive(world, (what) => what.startsWith("fetch"));
     world.provider.isDown = false;
-    announce(world, nameOf(income));
+    announce(world, income);
     drive(world, isBeforeFetch);
     pollTasks(world);
     world.processes.start("redrive", Number.POSITIVE_INFINITY, () => redrive(world));
   },
   "the relay and a repair": (world) => {
-    announce(world, nameOf(income));
+    announce(world, income);
     drive(world, (what) => isBeforeFetch(what) && what !== "relay");
     startRelay(world);
     world.processes.start("repair", Number.POSITIVE_INFINITY, () => repair(world));
@@ -180,8 +174,7 @@ export function raceEachWay(race: keyof typeof races, maxSwitches: number, gap =
     const world = new World(gap);
     races[race](world);
     interleave(world, maxSwitches, choose);
-    waitUntilIdle(world);
-    expectAtRest(world);
+    comeToRest(world);
   });
 }
 
@@ -235,8 +228,7 @@ export function failEachStep(maxFaults: number): Promise<number> {
       }
       pass(world, 60_000);
     }
-    waitUntilIdle(world);
-    expectAtRest(world);
+    comeToRest(world);
   });
 }
 
@@ -248,13 +240,16 @@ const again = (webhook: Webhook | undefined, world: World) => {
 /** Each part is run through before the next begins. */
 const story: readonly Race[] = [
   (world) => {
-    world.provider.connect(nameOf(income).subject, true, undefined);
-    announce(world, nameOf(income), false);
-    announce(world, nameOf(income));
-    announce(world, nameOf(employment));
+    const { subject } = ofAnother;
+    world.provider.connect(subject, true, world.isoTime);
+    world.provider.connect(subject, false, new Date(world.now + 1_000).toISOString());
+    world.provider.connect(subject, true, new Date(world.now + 2_000).toISOString());
+    announce(world, income, false);
+    announce(world, income);
+    announce(world, employment);
   },
   (world) => {
-    announce(world, nameOf(income), false);
+    announce(world, income, false);
     again(world.provider.webhooks[0], world);
   },
 ];

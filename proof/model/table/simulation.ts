@@ -106,10 +106,7 @@ export function waitUntilIdle(world: World): void {
       world.processes.start("redrive", Number.POSITIVE_INFINITY, () => redrive(world));
     } else if (world.needsRepair) {
       world.processes.start("repair", Number.POSITIVE_INFINITY, () => repair(world));
-    } else {
-      cleanUp(world);
-      return;
-    }
+    } else return;
   }
   throw new Error("it never comes to rest");
 }

@@ -35,8 +35,17 @@ export function* store(world: World, messages: readonly Delivery[]): Work {
   // What was looked up has changed since.
   const again = yield* lookUp(world, first.again, true);
   const second = yield* write(world, first.again, again);
-  const done = [...first.done, ...second.done].flatMap((one) => one.messages.map(({ id }) => id));
-  yield* step("deletes stored webhooks", () => world.webhooks.remove(done));
+  const done = [...first.done, ...second.done];
+  yield* step("deletes stored webhooks", () => {
+    for (const one of done) remove(world, one);
+  });
+}
+
+function remove(world: World, { receipt, messages }: Merged): void {
+  const ids = messages.map(({ id }) => id);
+  const { id } = receipt.body.event;
+  world.taken.set(id, new Set([...(world.taken.get(id) ?? []), ...ids]));
+  world.webhooks.remove(ids);
 }
 
 function versionOf({ messages }: MergedReceipt<Delivery>, deliveries: readonly Delivery[]): number {

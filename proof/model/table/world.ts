@@ -53,6 +53,8 @@ export class World {
   /** Objects that no document names any more; they are deleted some time later. */
   readonly superseded: string[] = [];
   readonly announcements: Announcement[] = [];
+  /** The messages of each event that were deleted since it was stored. */
+  readonly taken = new Map<string, Set<string>>();
   /** How much of the stream is done. */
   relayed = 0;
   /** Whether the stream's consumer gave changes up, which `repair` derives again. */

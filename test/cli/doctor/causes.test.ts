@@ -48,8 +48,8 @@ describe("findings are ordered by cause", () => {
     expect(found.map(({ code }) => code)).toEqual(["token-refused"]);
     expect(found[0]?.follows.map(({ what }) => what)).toEqual([
       "The provider can't be asked where webhooks go: the token was refused.",
-      'The alarm "token refused" is on, since 10m ago.',
-      'The alarm "fetching late" is on, since 10m ago.',
+      'The alarm "token refused" has been on for 10m.',
+      'The alarm "fetching late" has been on for 10m.',
     ]);
   });
 
@@ -178,7 +178,7 @@ describe("a remedy", () => {
 
   test.each([
     ["npx income-events dlq list", { local: "4566" }, "npx income-events dlq list --local 4566"],
-    ["aws logs tail /aws/lambda/relay --since 1h", {}, "tail -n 50 /x/.local/logs/relay.log"],
+    ["aws logs tail /aws/lambda/relay --since 1h", {}, "npx income-events logs --level WARN --since 1h"],
     ["npx cdk deploy -c stage=local", {}, "npm start    (after Ctrl-C where it runs)"],
     [
       "aws lambda get-account-settings",

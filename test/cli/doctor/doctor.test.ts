@@ -201,7 +201,7 @@ test("an alarm that is on is a finding, which says what its description does, an
     {
       code: "token-refused",
       severity: "warning",
-      what: 'The alarm "token refused" is on, since 1h ago.',
+      what: 'The alarm "token refused" has been on for 1h.',
       why: description,
       fix: "npx income-events token set < token.txt",
       isAlarm: true,

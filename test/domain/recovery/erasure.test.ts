@@ -35,6 +35,8 @@ const task: fc.Arbitrary<EraseTask> = fc
     removed: fc.dictionary(fc.constantFrom("events", "data"), fc.nat()),
     incomplete: fc.array(fc.constantFrom("users", "fetch")),
     looks: fc.nat(),
+    isFound: fc.boolean(),
+    isDryRun: fc.boolean(),
   })
   .chain((fields) => fc.constantFrom(fields, { ...fields, id: "one" }));
 
@@ -156,6 +158,8 @@ describe("a change", () => {
       pass: 1,
       next: "subjects",
       erased: [account, { kind: "user", id: userId }],
+      isFound: true,
+      isDryRun: false,
       isThorough: false,
       removed: {},
       incomplete: [],

@@ -56,7 +56,10 @@ describe("a listed item", () => {
   it.each([
     [{ name: "Ada" }, "reconcile.users.id: finds nothing in a listed item"],
     [{ id: "Ada" }, 'reconcile.users.id: not a UUID; mapping.ids "any" would accept it'],
-    [{ id: 2 ** 60 }, "reconcile.users.id: expected a short text or a whole number below 2^53"],
+    [
+      { id: 2 ** 60 },
+      "reconcile.users.id: expected a short text or a whole number below 2^53, not this number",
+    ],
   ])("without an id is refused by its setting, never with its value: %j", (item, reason) => {
     expect(() => user(item)).toThrow(permanent(reason));
   });

@@ -116,5 +116,13 @@ export function tokenProvocations({
       await invoke(/Refresh/);
       await setToken(7_200);
     },
+    WEBHOOKS_NOT_REGISTERED: async () => {
+      await stage().stack.setSecret(
+        output("TokenSecretArn"),
+        JSON.stringify({ tokens: plantSecret("another token under a wrong name") }),
+      );
+      await invoke(/^Regist/, { "detail-type": "Scheduled Event" });
+      await setToken(7_200);
+    },
   } satisfies Provocations;
 }

@@ -166,12 +166,26 @@ describe("erase, against the running stack", () => {
     expect(await operated.run(["erase", "endpoint", "x", "--yes"])).toMatchObject({ code: 2 });
   });
 
-  it("says that there was nothing of somebody who is not known", async () => {
-    const result = await operated.run(["erase", "user", randomUUID(), "--yes"]);
-    expect(result).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining("There was nothing to remove."),
-    });
+  it("says that nobody is known by an id, with an exit code of its own, and erases and announces nobody", async () => {
+    const { accountId } = remaining();
+    await received("");
+    for (const nobody of [randomUUID(), "zzz", accountId]) {
+      expect(await operated.run(["erase", "user", nobody, "--yes"])).toMatchObject({
+        code: 4,
+        stdout: "",
+        stderr: expect.stringContaining(`Nobody is known as the user ${nobody}`),
+      });
+    }
+    expect(await remains(accountId)).not.toEqual([]);
+    expect(await received("user.erased")).toEqual([]);
+  });
+
+  it("shows in a dry run what would be erased, and erases nothing", async () => {
+    const { userId, accountId } = remaining();
+    const result = await operated.run(["erase", "user", userId.toUpperCase(), "--dry-run", "--json"]);
+    expect(result.code).toBe(0);
+    expect(result.json()).toMatchObject({ subject: { id: userId }, subjects: 2, removed: { states: 2 } });
+    expect(await remains(userId, accountId)).not.toEqual([]);
   });
 
   it("follows a deletion at the provider, where the setting says so", async () => {

@@ -63,7 +63,8 @@ describe("repair, on the running stack", () => {
     system.stack.gateway.intercept(async ({ principal, action }, phase) => {
       const isOfRelay = principal === output("RelayFunctionName") && phase === "before";
       const isBroken =
-        /^(dynamodb:(Get|Put)Item|sqs:.*)$/.test(action) || (isBucketGone && action === "s3:PutObject");
+        /^(dynamodb:(GetItem|BatchExecuteStatement)|sqs:.*)$/.test(action) ||
+        (isBucketGone && action === "s3:PutObject");
       return isOfRelay && isBroken
         ? { status: 503, errorType: "ServiceUnavailable", message: "injected by the test" }
         : undefined;

@@ -211,7 +211,7 @@ describe("npm run smoke", () => {
     [["--subscriber", "nobody"], 2, "There is no subscriber nobody; there is: smoke, accounts, real."],
     [["--at-once", "11"], 2, "whole number from 1 to 10"],
     [["--erase", "everything"], 2, "Write the run as it was printed"],
-    [["--stage", "nowhere"], 3, "There is no stage nowhere"],
+    [["--stage", "nowhere"], 3, "No system of the stage nowhere runs on this machine"],
   ])("sends nothing where it is used wrongly: %s", async (args, code, reason) => {
     const result = await smoke(["--stage", "smoke", ...args]);
     expect(result).toMatchObject({ code, stderr: expect.stringContaining(reason) });

@@ -31,6 +31,7 @@ await describeOnTables("the eraser", (tables) => {
     });
 
     test("announces an account that nobody knew to be the user's", async () => {
+      await store({ kind: "users", type: "user.created", userId: fixture.user.id });
       await erase(fixture.user);
       await bodies(fixture.fixture.subscriber);
       await store({ userId: fixture.user.id, accountId: fixture.account.id });
@@ -61,6 +62,7 @@ await describeOnTables("the eraser", (tables) => {
     });
 
     test("have had their time when the second pass begins", async () => {
+      await store({ kind: "users", type: "user.created", userId: fixture.user.id });
       const sent: (number | undefined)[] = [];
       const { send } = fixture.fixture.dependencies;
       const handler = eraser({

@@ -32,6 +32,7 @@ await describeOnTables("the eraser", (tables) => {
       expect(await report()).toEqual({
         step: "messages",
         isDone: true,
+        isFound: true,
         subjects: 2,
         removed: {
           events: 3,
@@ -126,6 +127,7 @@ await describeOnTables("the eraser", (tables) => {
     test("is announced with the same message by every erasure that finds it unannounced", async () => {
       const { tombstones } = fixture.fixture.dependencies;
       const unannounced = { ...tombstones, markAnnounced: async () => undefined };
+      await storeAll();
       const announcementOf = async (id: string) => {
         await ask(eraseTask(fixture.user, "operator", [], id));
         await run(eraser({ ...fixture.fixture.dependencies, tombstones: unannounced }));
@@ -178,10 +180,49 @@ await describeOnTables("the eraser", (tables) => {
       expect(await remains(fixture.user.id)).toEqual([]);
     });
 
-    test("who is not known leaves a tombstone, too: what comes later is erased", async () => {
+    test("who is not known is nobody: not announced, not logged, and without a tombstone", async () => {
+      await storeAll();
+      for (const nobody of [
+        { kind: "user", id: "zzz" },
+        { kind: "user", id: fixture.account.id },
+      ] as const) {
+        await erase(nobody);
+        expect(await report()).toMatchObject({ isDone: true, isFound: false, removed: {} });
+        expect(await isErased(nobody)).toEqual([]);
+      }
+      expect(await fixture.fixture.log.keys()).toEqual([]);
+      expect(await bodies(fixture.fixture.subscriber)).toEqual([]);
+      expect(fixture.fixture.entries).toEqual([]);
+      expect(await remains(fixture.account.id)).not.toEqual([]);
+    });
+
+    test("is found by an id in upper case", async () => {
+      await storeAll();
+      await erase({ kind: "user", id: fixture.user.id.toUpperCase() });
+      expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
+    });
+
+    test("is found by a dead letter alone, and erased as anybody else", async () => {
+      const { sweeps, deadLetters } = fixture.fixture;
+      sweeps.deadLetters = true;
+      await fixture.system.send(deadLetters.users, JSON.stringify({ user_id: fixture.user.id }));
       await erase(fixture.user);
+      expect(await fixture.system.drain(deadLetters.users)).toEqual([]);
       expect(await isErased(fixture.user)).toEqual([nameOf(fixture.user)]);
-      expect(await report()).toMatchObject({ isDone: true, subjects: 1, removed: {} });
+      expect(await report()).toMatchObject({ isFound: true, removed: { "dead letters of users": 1 } });
+    });
+
+    test("stays as it is in a dry run, which counts what an erasure removes", async () => {
+      await storeAll();
+      const before = await remains(fixture.user.id, fixture.account.id);
+      await ask({ ...eraseTask(fixture.user, "operator", [], "followed"), isDryRun: true });
+      await run();
+      const counted = await report();
+      expect(await remains(fixture.user.id, fixture.account.id)).toHaveLength(before.length);
+      expect(await isErased(fixture.user, fixture.account)).toEqual([]);
+      expect(fixture.fixture.entries).toEqual([]);
+      await erase(fixture.user);
+      expect(counted).toEqual(await report());
     });
   });
 

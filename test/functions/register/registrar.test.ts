@@ -130,6 +130,27 @@ test("the registrar reads the secret again at each run, whatever an earlier run 
   expect(registeredSecrets()).toEqual([...Array(4).fill("hook-secret"), ...Array(4).fill("newer")]);
 });
 
+describe("where no token is set", () => {
+  const scheduled = { "detail-type": "Scheduled Event" };
+
+  test("a scheduled run calls nobody, is no failure, and says so", async () => {
+    const { run } = registrarOf({ token: { placeholder: "x" } });
+    expect(await run(scheduled)).toEqual({ registered: [], secret: "current" });
+    expect(remote.requests).toEqual([]);
+    expect(entries).toEqual([{ code: "WEBHOOKS_NOT_REGISTERED", reason: "no token is set" }]);
+  });
+
+  test("a run that somebody asked for fails", async () => {
+    const { run } = registrarOf({ token: { placeholder: "x" } });
+    await expect(run({})).rejects.toThrow("no token is set");
+  });
+
+  test("a scheduled run that fails for another reason fails", async () => {
+    remote.answer = () => 500;
+    await expect(registrarOf().run(scheduled)).rejects.toThrow();
+  });
+});
+
 describe("where the provider lists what is registered", () => {
   const registered = (url: string) => {
     remote.answer = ({ method, path }) =>

@@ -34,6 +34,14 @@ describe("where alarms go", () => {
     expect(stack.outputs.AlarmTopicArn?.Value).toEqual({ Ref: topic?.id });
   });
 
+  it("asks addresses to confirm once all alarms have been made, and have become OK", () => {
+    const stack = synthesized({ ...withoutAlarms, alarms: { emails } });
+    const alarms = stack.ofType("AWS::CloudWatch::Alarm").map(({ id }) => id);
+    for (const { DependsOn } of stack.ofType("AWS::SNS::Subscription")) {
+      expect(DependsOn).toEqual(expect.arrayContaining(alarms));
+    }
+  });
+
   it("is published to by this stack's alarms only, over TLS only", () => {
     const stack = synthesized({ ...withoutAlarms, alarms: { emails } });
     const [policy, ...others] = stack.ofType("AWS::SNS::TopicPolicy");

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
 import { logCodes } from "../../../functions/runtime/log.ts";
 import { readAlarm } from "../../../tools/documents/template-alarms.ts";
 import { nameOf, productionSettings, synthesized } from "../synthesized.ts";
@@ -69,6 +68,7 @@ describe("every alarm", () => {
     );
     expect(codes.filter((code) => !Object.keys(logCodes).includes(String(code)))).toEqual([
       '{ $.status = "429" }',
+      '{ $.function = "refresh/token" }',
     ]);
   });
 });
@@ -143,28 +143,47 @@ describe("the alarm that nothing is received", () => {
       .find(({ id }) => id.startsWith("ReceivingNothing"))?.Properties;
 
   it.each([1, 24, 168])(
-    "looks back %i hours, hour by hour, and takes a lack of values for nothing",
+    "looks back %i hours, hour by hour, and takes a lack of values for nothing wrong",
     (hours) => {
       expect(nothing(hours)).toMatchObject({
         ComparisonOperator: "LessThanOrEqualToThreshold",
+        MetricName: "WebhookAccepted",
+        Statistic: "Sum",
+        Period: hour,
         Threshold: 0,
         EvaluationPeriods: hours,
         DatapointsToAlarm: hours,
-        TreatMissingData: "breaching",
+        TreatMissingData: "notBreaching",
       });
-      const [expression, received] = z
-        .tuple([z.object({ Expression: z.string() }), z.object({ MetricStat: z.unknown() })])
-        .parse(nothing(hours)?.Metrics);
-      // Without FILL, CloudWatch waits for further periods before it takes a lack for a breach.
-      expect(expression.Expression).toBe("SUM(FILL(METRICS(), 0))");
-      expect(received.MetricStat).toMatchObject({ Metric: { MetricName: "WebhookAccepted" }, Period: hour });
     },
   );
+
+  it("does not go off before the stage has stood as long: only its refresher's runs make an hour of none", () => {
+    const zeros = production
+      .ofType("AWS::Logs::MetricFilter")
+      .map(({ Properties }) => JSON.stringify(Properties))
+      .filter(
+        (text) => text.includes('"MetricName":"WebhookAccepted"') && text.includes('"MetricValue":"0"'),
+      );
+    expect(zeros).toHaveLength(1);
+    expect(zeros[0]).toContain('{ $.function = \\"refresh/token\\" }');
+    expect(zeros[0]).toContain("RefreshTokenLogs");
+    const [rule] = production
+      .ofType("AWS::Events::Rule")
+      .filter(({ id }) => id.startsWith("RefreshSchedule"));
+    expect(rule?.Properties.ScheduleExpression).toBe("rate(15 minutes)");
+  });
+
+  it("has periods in which the refresher runs, where it runs more rarely than each hour", () => {
+    const stack = synthesized({ ...productionSettings, token: { refreshEveryMinutes: 300 } });
+    const alarm = stack.ofType("AWS::CloudWatch::Alarm").find(({ id }) => id.startsWith("ReceivingNothing"));
+    expect(alarm?.Properties).toMatchObject({ Period: 5 * hour, EvaluationPeriods: 4 });
+  });
 
   it("counts what all receivers accept, as one metric", () => {
     const filters = production
       .ofType("AWS::Logs::MetricFilter")
-      .filter(({ Properties }) => JSON.stringify(Properties).includes('"WebhookAccepted"'));
+      .filter(({ Properties }) => /"WebhookAccepted".*"MetricValue":"1"/.test(JSON.stringify(Properties)));
     expect(filters.map(({ id }) => nameOf(id)).sort()).toEqual(
       ["Accounts", "CompanyAccounts", "Endpoints", "Users"].map(
         (kind) => `${kind}ReceiveWebhookAcceptedMetric`,

@@ -68,7 +68,7 @@ describe("the token's alarms", () => {
   });
 
   it("stay on while a run in two says so: one period is one run", () => {
-    for (const { id, Properties } of alarms) {
+    for (const { id, Properties } of alarms.filter((alarm) => !alarm.id.includes("Missing"))) {
       const isFailing = id.includes("Failing");
       expect(Properties).toMatchObject({
         Period: 15 * 60,
@@ -81,6 +81,30 @@ describe("the token's alarms", () => {
       });
     }
   });
+});
+
+describe("the alarm that no token is set", () => {
+  const missing = (refreshEveryMinutes: number) =>
+    synthesized({ ...productionSettings, token: { refreshEveryMinutes } })
+      .ofType("AWS::CloudWatch::Alarm")
+      .find(({ id }) => id.includes("TokenMissing"))?.Properties;
+
+  it.each([
+    [15, 60, 3],
+    [10, 40, 3],
+    [480, 1_440, 2],
+    [1_440, 1_440, 1],
+  ])(
+    "leaves time to set one: at a run each %i minutes it takes %i minutes and %i runs",
+    (every, minutes, runs) => {
+      expect(missing(every)).toMatchObject({
+        Period: minutes * 60,
+        Threshold: runs,
+        EvaluationPeriods: 1,
+        DatapointsToAlarm: 1,
+      });
+    },
+  );
 });
 
 it("a run that fails is not repeated by Lambda: the schedule comes again", () => {

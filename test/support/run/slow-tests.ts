@@ -24,7 +24,8 @@ export const slowTests: Readonly<Record<string, string>> = {
     "replays to the subscribers of a running stack, interrupted and resumed",
   "test/e2e/commands/rotation.test.ts":
     "rotates the secret while webhooks come, with the wait for every receiver",
-  "test/e2e/commands/sandbox.test.ts": "steers the provider of a running stack, and waits until the stack has followed",
+  "test/e2e/commands/sandbox.test.ts":
+    "steers the provider of a running stack, and waits until the stack has followed",
   "test/e2e/commands/smoke.test.ts": "runs npm run smoke against stacks that are well and broken, one by one",
   "test/e2e/commands/status.test.ts": "shows a running stack as its queues, token and alarms change",
   "test/e2e/commands/token.test.ts": "kills the refresher of a running stack between its steps",

@@ -13,6 +13,7 @@ export type RunStatements = (
 ) => Promise<Answer>;
 
 const mostStatements = 25;
+const longestStatement = 8_192;
 
 /**
  * Keeps what DynamoDB Local does not: it applies statements before it finds that a later one has the same key, and says
@@ -68,20 +69,24 @@ export function createStatementRunner(call: EngineCall): RunStatements {
   };
 }
 
-/** Source: DynamoDB API reference, "BatchExecuteStatement"; the wording is DynamoDB's. */
+/** Source: DynamoDB API reference, "BatchExecuteStatement", "BatchStatementRequest"; the wording is DynamoDB's. */
 function reasonToRefuse(placed: readonly PlacedStatement[]): string | undefined {
-  if (placed.length > mostStatements) {
-    return (
-      "1 validation error detected: Value at 'statements' failed to satisfy constraint: " +
-      `Member must have length less than or equal to ${mostStatements}`
-    );
-  }
+  if (placed.length > mostStatements) return tooLong("statements", mostStatements);
+  const long = placed.findIndex(({ statement }) => statement.characters > longestStatement);
+  if (long >= 0) return tooLong(`statements.${long + 1}.member.statement`, longestStatement);
   const reads = placed.filter(({ statement }) => statement.verb === "Select");
   if (reads.length > 0 && reads.length < placed.length) {
     return "Read and write requests together in the same batch is not supported.";
   }
   const names = placed.flatMap(({ name }) => name ?? []);
   return new Set(names).size < names.length ? "Provided list of item keys contains duplicates" : undefined;
+}
+
+function tooLong(name: string, most: number): string {
+  return (
+    `1 validation error detected: Value at '${name}' failed to satisfy constraint: ` +
+    `Member must have length less than or equal to ${most}`
+  );
 }
 
 /** No error, or a condition that failed. */

@@ -6,6 +6,7 @@ export type WireValue = JsonObject;
 /** One PartiQL statement of a batch, as far as permissions and capacity need it. */
 export type Statement = {
   readonly verb: "Select" | "Insert" | "Update" | "Delete";
+  readonly characters: number;
   readonly table: string;
   readonly index: string | undefined;
   /** An INSERT's item; of other statements, the attributes that their WHERE sets equal to one value. */
@@ -14,8 +15,6 @@ export type Statement = {
 };
 
 export const batchAction = "dynamodb:BatchExecuteStatement";
-/** Source: DynamoDB API reference, "BatchStatementRequest". */
-const longestStatement = 8192;
 const verbs = { SELECT: "Select", INSERT: "Insert", UPDATE: "Update", DELETE: "Delete" } as const;
 
 /** The entries of a batch's request, each still unparsed. */
@@ -24,13 +23,13 @@ export function batchEntries(body: Buffer | string): readonly JsonObject[] {
   return Array.isArray(entries) ? entries.map(asObject) : [];
 }
 
-/** @throws UnknownOperationError for a statement whose verb or table is not found, or which is too long */
+/** @throws UnknownOperationError for a statement whose verb or table is not found */
 export function parseStatement(entry: JsonObject): Statement {
   const text = asString(entry.Statement);
   const parameters: readonly unknown[] = Array.isArray(entry.Parameters) ? entry.Parameters : [];
   const tokens = createTokens(text, parameters);
   const verb = Object.entries(verbs).find(([word]) => tokens.takes(word))?.[1];
-  if (verb === undefined || text.length > longestStatement) throw unknownStatement(text);
+  if (verb === undefined) throw unknownStatement(text);
   if (verb === "Insert") tokens.takes("INTO");
   else if (verb !== "Update") tokens.skipPast("FROM");
   const table = tokens.name();
@@ -38,6 +37,7 @@ export function parseStatement(entry: JsonObject): Statement {
   const index = tokens.takes(".") ? tokens.name() : undefined;
   return {
     verb,
+    characters: text.length,
     table,
     index,
     attributes: verb === "Insert" ? insertedItem(tokens) : equalities(tokens),

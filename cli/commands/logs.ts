@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { logLines } from "../../adapters/aws/log-groups.ts";
+import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import { choiceFlag, timestampFlag } from "../core/flags.ts";
+import { entryText, logLevels, selectEntries } from "../logs/log-entries.ts";
+
+type Flags = { readonly since: string; readonly level?: string };
+
+/** Shorter beginnings of an id would be found in others. */
+const shortestId = 8;
+
+export function addLogs(program: Command): void {
+  addCommand<Flags>(
+    program,
+    {
+      name: "logs [id]",
+      summary:
+        "Shows what all functions have logged, in order: of one event, user, account or message by its id, or of everything since a time. On this machine an id may be cut short.",
+      examples: [
+        "npx income-events logs o3EN73myQKUP-MTtWRdsl6x-F8jygvstM-z3GQ0gb34",
+        "npx income-events logs --level WARN --since 15m",
+        "npx income-events logs 6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60 --since 7d --outputs outputs.json --json",
+      ],
+    },
+    show,
+  )
+    .option("--since <time>", "a date, a date-time, or how long ago (90m, 24h, 7d)", "1h")
+    .option("--level <level>", `of this level or above: ${logLevels.join(", ")}`)
+    // One event's id in 64 begins with "-".
+    .allowUnknownOption();
+}
+
+async function show(operation: Operation, flags: Flags, id?: string): Promise<void> {
+  const { deployment, terminal } = operation;
+  const since = timestampFlag("--since", flags.since, new Date()) ?? "";
+  const level = choiceFlag("--level", flags.level, logLevels);
+  if (id !== undefined && id.length < shortestId)
+    throw new CommandError("usage", `<id> ${id}: give ${shortestId} characters of it at least.`);
+  const filter = { since, ...(id !== undefined && { text: id }), ...(level !== undefined && { level }) };
+  const entries = selectEntries(await linesOf(operation, since, id), filter);
+  terminal.result(
+    { stage: deployment.stage, entries },
+    entries.length === 0
+      ? `Nothing was logged${id === undefined ? "" : ` of ${id}`} since ${since}.`
+      : entries.map(entryText).join("\n"),
+  );
+}
+
+function linesOf(
+  { deployment, clients }: Operation,
+  since: string,
+  text: string | undefined,
+): readonly string[] | Promise<readonly string[]> {
+  const { local, stack, stage } = deployment;
+  if (local === undefined) {
+    const wanted = { since: new Date(since), ...(text !== undefined && { text }) };
+    return logLines(clients.cloudWatchLogs, stack, wanted);
+  }
+  const { logs } = local;
+  if (logs === undefined)
+    throw new CommandError(
+      "failed",
+      `The system of the stage ${stage} writes no logs to files: start it with --logs.`,
+    );
+  return readdirSync(logs)
+    .filter((name) => name.endsWith(".log"))
+    .flatMap((name) => readFileSync(join(logs, name), "utf8").split("\n"));
+}

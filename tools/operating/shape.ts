@@ -1,0 +1,36 @@
+/** What differs from one recording to the next, and what stands for it. */
+const varying: readonly (readonly [RegExp, string])[] = [
+  [/\b\d{4}-\d{2}-\d{2}t\d{6}-[0-9a-f]{6}\b/g, "RUN"],
+  [/\b\d{4}-\d{2}-\d{2}[T ][\d:.]+( ?UTC|Z)/g, "TIME"],
+  [/\b\d{4}-\d{2}-\d{2}\.\.\d{4}-\d{2}-\d{2}/g, "DATES"],
+  [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "ID"],
+  [/(?<![\w-])[\w-]{43}(?![\w-])/g, "DIGEST"],
+  [/^(claim (iat|exp)) +\d+$/gm, "$1 SECONDS"],
+  // Which of the events that came at the same moment is first, and what it then changed.
+  [/^TIME +(user|account|endpoint)\.\w+ .*$/gm, "EVENT"],
+  [/^(judged) .*$/gm, "$1"],
+  [/latest: .*$/gm, "latest"],
+  [/\b\d+[smhd]( \d+[smhd])?\b/g, "SPAN"],
+  // How many messages have come so far, and how much an erasure found.
+  [/^(subscriber\/\w+|everything|accounts +account\.\*) .*$/gm, "$1"],
+  [/\bOf \d+ messages/g, "Of N messages"],
+  [/^Removed so far.*$/gm, "Removed so far"],
+  [/^([a-z][a-z ]+) .*\d+\b.*$/gm, "$1"],
+  [/ +/g, " "],
+];
+
+/**
+ * What must be the same each time the page is recorded: commands, their words, columns, names, counts of alarms and dead
+ * letters, exit codes. The lines of an output are there once each, in the order of the alphabet: another engine gives them in
+ * another order.
+ */
+export function shapeOf(page: string): readonly string[] {
+  const text = varying.reduce((rest, [pattern, word]) => rest.replace(pattern, word), page);
+  return text
+    .split(/^(?=\$ )/m)
+    .flatMap((part) => {
+      const [command = "", ...lines] = part.split("\n").map((line) => line.trim());
+      return [command, ...[...new Set(lines)].toSorted()];
+    })
+    .filter((line) => line !== "");
+}
