@@ -69,8 +69,6 @@ export class Fetching extends Construct {
       entry: "functions/fetch/data.ts",
       description: "Calls the provider's API: starts, reads and asks, within its rate",
       size: settings.functions.fetch,
-      loopEnds:
-        "a task that waits is sent again until the provider is back, or is given up after the longest outage",
       environment: {
         TABLE_NAME: table.table.tableName,
         FETCH_QUEUE_URL: this.work.queue.queueUrl,
