@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { ProviderSettings } from "../../../domain/fetch/provider-settings.ts";
 import { describeOnTables } from "../../support/engines.ts";
-import { callsOf, listFixture, settings } from "../support/list-fixture.ts";
+import { listFixture, settings } from "../support/list-fixture.ts";
 
 await describeOnTables("reading a list", (tables) => {
   const fixture = listFixture(tables);

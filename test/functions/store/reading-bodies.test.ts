@@ -65,7 +65,7 @@ await describeOnTables("the consumer", (tables) => {
         isWanted: ({ reason }) => reason === "type: the payload names no event; see mapping.type",
         send: sqsSender(fixture.system.sqs),
         queueUrl: fixture.queueUrl,
-        prepare: (body) => body,
+        orderOf: () => ({}),
         run,
         limit: 10,
         onProgress: () => undefined,

@@ -1,52 +1,86 @@
-import { failureOf } from "../../../domain/core/failures.ts";
-import { readTaskText } from "../../../domain/fetch/tasks.ts";
-import { read } from "../../../functions/fetch/read.ts";
-import { ReadingStream } from "./reading-stream.ts";
-import { type Mutation, processLifetime, ReadingTable } from "./reading-table.ts";
+import { expect } from "vitest";
+import { contentOf, type DocumentStore, type StoredDocument } from "../../../adapters/dynamodb/documents.ts";
+import { retryable } from "../../../domain/core/failures.ts";
+import { messageDigest } from "../../../domain/fetch/coverage.ts";
+import { type DocumentTask, documentTask } from "../../../domain/fetch/task.ts";
+import type { Delivered } from "../../../functions/fetch/delivered-tasks.ts";
+import { type DocumentDependencies, fetchDocument } from "../../../functions/fetch/fetch-document.ts";
+import type { TaskResult } from "../../../functions/fetch/task-result.ts";
+import { account } from "../../domain/samples.ts";
 
-/** In seconds: SQS delivers a message again when the process that received it is dead for long. */
-const visibility = 6 * processLifetime;
-const maxSteps = 3_000;
+/** What is done otherwise than ours, to show that a law notices. */
+export type Mutation = "none" | "any write is accepted" | "lost writes count" | "a clock is an hour ahead";
 
-type Message = { readonly body: string; visibleAt: number };
-type Process = { readonly deadline: number; isSlow: boolean; next?: () => void };
+/** A call, when it began and for which messages, and whether its write was accepted. */
+type Call = { readonly by: readonly string[]; isAccepted: boolean; readonly isNeeded: boolean };
+type Message = {
+  readonly id: string;
+  readonly task: DocumentTask;
+  visibleAt: number;
+  receives: number;
+  firstReceivedAt: number | undefined;
+};
+type Process = { isAlive: boolean; next?: () => void };
 type Action = () => void;
 
-const possible = (isPossible: boolean, action: Action): readonly Action[] => (isPossible ? [action] : []);
+const second = 1_000;
+/** SQS delivers a message again when the process that received it is dead for long. */
+const visibility = 60 * second;
+const hour = 3_600 * second;
+const maxSteps = 3_000;
+const paths = { read: "/{account_id}/{endpoint}", readCompany: "/", account: "/", companyAccount: "/" };
+
+/** No answer here has pages. */
+const onePage = {
+  provider: {
+    paths: { ...paths, users: "/", refresh: "/" },
+    paging: { by: "cursor", items: "data", next: "next", parameter: "cursor", maxPages: 1 },
+    timeouts: { connectSeconds: 1, headersSeconds: 1, bodySeconds: 1 },
+    maxDataBytes: 1,
+  },
+  keptPages: {
+    keep: async () => expect.fail("kept"),
+    forget: async () => expect.fail("forgotten"),
+    find: async () => undefined,
+  },
+  inTurn: <T>(work: (hasWaited: boolean) => Promise<T>) => work(false),
+  timeLeft: () => hour,
+  gate: async () => undefined,
+  findErased: async () => new Set<string>(),
+} as const;
 
 /**
- * One endpoint's data, and all that can happen to it: events that repeat, a relay that hands over records again,
- * messages that come twice, processes that are killed at any point, calls that fail or take long. `random` picks
- * what happens next; disasters are limited, so that the world comes to rest.
+ * One document and all that can happen to it: events, messages that come twice, message groups whose lock is lost,
+ * processes that are killed at any point, calls that fail, writes of which the answer is lost, and service clocks that
+ * differ. `random` picks what happens next; disasters are limited, so that the world comes to rest.
  */
 export class ReadingSimulation {
-  readonly table: ReadingTable;
-  readonly stream: ReadingStream;
+  readonly calls: Call[] = [];
+  readonly asOfs: number[] = [];
+  /** Rises with each event of the provider. */
+  data = 0;
+  stored: StoredDocument | undefined;
+  storedData = 0;
   readonly #random: Iterator<number>;
   readonly #mutation: Mutation;
   readonly #left;
   #messages: Message[] = [];
+  #sent = 0;
+  #now = hour;
   readonly #processes = new Set<Process>();
-  #seconds = 0;
 
   constructor(events: number, random: Iterator<number>, mutation: Mutation = "none") {
-    this.#left = { events, repeats: 3, replays: 3, doubles: 2, kills: 3, failures: 3, pauses: 6 };
+    this.#left = { events, doubles: 3, locks: 3, kills: 3, failures: 3, writes: 3, pauses: 8 };
     this.#random = random;
     this.#mutation = mutation;
-    this.table = new ReadingTable(mutation);
-    this.stream = new ReadingStream(this.table, (task) => this.#send(task, 0));
   }
 
   /** Runs until nothing is left to do. @throws where that never comes */
   async run(): Promise<void> {
     for (let steps = 0; steps < maxSteps; steps += 1) {
-      const usual = this.#usual();
-      const rare = this.#rare();
-      // Or nothing would get far enough to be hit by what is rare.
-      const actions = usual.length === 0 || (rare.length > 0 && this.#upTo(6) === 0) ? rare : usual;
-      const earliest = Math.min(...this.#messages.map(({ visibleAt }) => visibleAt));
+      const actions = this.#actions();
       if (actions.length > 0) this.#pick(actions)();
-      else if (this.#messages.length > 0) this.#passTo(earliest);
+      else if (this.#messages.length > 0) this.#passToNext();
       else return;
       // Until each process waits for its turn again.
       await new Promise((resolve) => setImmediate(resolve));
@@ -54,100 +88,130 @@ export class ReadingSimulation {
     throw new Error("something waits forever");
   }
 
-  #usual(): readonly Action[] {
-    const visible = this.#messages.filter(({ visibleAt }) => visibleAt <= this.#seconds);
-    return [
-      ...possible(this.stream.isBehind, () => this.stream.relay()),
-      ...visible.map((message) => () => this.#receive(message)),
-      ...this.#turnsOf(({ isSlow }) => !isSlow),
-    ];
-  }
-
-  #rare(): readonly Action[] {
+  #actions(): readonly Action[] {
     const left = this.#left;
-    const hidden = this.#messages.filter(({ visibleAt }) => visibleAt > this.#seconds);
-    const ready = this.#ready();
+    const visible = this.#messages.filter(({ visibleAt }) => visibleAt <= this.#now);
+    const isLocked = visible.length < this.#messages.length;
+    const ready = [...this.#processes].filter(({ next }) => next !== undefined);
     return [
-      ...this.#turnsOf(({ isSlow }) => isSlow),
-      ...possible(left.events > 0, () => this.#happen()),
-      ...possible(left.repeats > 0 && this.stream.events.length > 0, () => this.#repeat()),
-      ...possible(left.replays > 0 && this.stream.relayed > 0, () => this.#replay()),
-      ...possible(left.doubles > 0 && hidden.length > 0, () => this.#double(this.#pick(hidden))),
-      ...possible(left.kills > 0 && ready.length > 0, () => this.#kill(this.#pick(ready))),
-      ...possible(left.pauses > 0, () => this.#pause()),
+      ...ready.map((process) => () => this.#proceed(process)),
+      ...(visible.length > 0 && !isLocked ? [() => this.#receive(visible)] : []),
+      ...(left.locks > 0 && visible.length > 0 && isLocked ? [() => this.#lose("locks", visible)] : []),
+      ...(left.doubles > 0 && this.#messages.length > 0 ? [() => this.#lose("doubles", this.#messages)] : []),
+      ...(left.events > 0 ? [() => this.#happen()] : []),
+      ...(left.kills > 0 && ready.length > 0 ? [() => this.#kill(this.#pick(ready))] : []),
+      ...(left.pauses > 0 ? [() => this.#pause()] : []),
     ];
   }
 
-  #turnsOf(isChosen: (process: Process) => boolean): readonly Action[] {
-    return this.#ready()
-      .filter(isChosen)
-      .map((process) => () => this.#proceed(process));
-  }
-
-  /** The processes whose turn it can be. */
-  #ready(): readonly Process[] {
-    return [...this.#processes].filter(({ next }) => next !== undefined);
+  /** To when the next hidden message is seen: one that is hidden holds back its group. */
+  #passToNext(): void {
+    const hidden = this.#messages.map(({ visibleAt }) => visibleAt).filter((time) => time > this.#now);
+    this.#now = Math.min(...hidden);
   }
 
   #happen(): void {
     this.#left.events -= 1;
-    this.stream.happen(this.#upTo(2) === 0);
+    this.data += 1;
+    this.#sent += 1;
+    // SQS's clock is up to a second away from DynamoDB's.
+    const since = this.#now + this.#upTo(2 * second) - second;
+    const task = documentTask(account, { endpoint: "income" }, since, { cause: `e${this.#sent}.1` });
+    const message = {
+      id: `m${this.#sent}`,
+      task,
+      visibleAt: this.#now,
+      receives: 0,
+      firstReceivedAt: undefined,
+    };
+    this.#messages.push(message);
   }
 
-  #repeat(): void {
-    this.#left.repeats -= 1;
-    this.stream.receive(this.#pick(this.stream.events));
+  #lose(what: "locks" | "doubles", messages: readonly Message[]): void {
+    this.#left[what] -= 1;
+    this.#receive(messages);
   }
 
-  #replay(): void {
-    this.#left.replays -= 1;
-    this.stream.replay(1 + this.#upTo(3));
-  }
-
-  #send(body: string, delayInSeconds: number): void {
-    this.#messages.push({ body, visibleAt: this.#seconds + delayInSeconds });
-  }
-
-  #double(message: Message): void {
-    this.#left.doubles -= 1;
-    this.#receive(message);
-  }
-
-  #receive(message: Message): void {
-    message.visibleAt = this.#seconds + visibility;
-    const process: Process = { deadline: this.#seconds + processLifetime, isSlow: false };
+  #receive(messages: readonly Message[]): void {
+    const batch = messages.slice(0, 1 + this.#upTo(messages.length));
+    const process: Process = { isAlive: true };
     this.#processes.add(process);
-    void this.#perform(message.body, process).then(() => {
-      this.#processes.delete(process);
-      this.#messages = this.#messages.filter((each) => each !== message);
+    const delivered = batch.map((message): Delivered<DocumentTask> => {
+      message.visibleAt = this.#now + visibility;
+      message.receives += 1;
+      message.firstReceivedAt ??= this.#now;
+      const { id: messageId, receives, firstReceivedAt, task } = message;
+      return { task, delivery: { messageId, receives, firstReceivedAt } };
     });
+    void fetchDocument(delivered, this.#portsOf(process, delivered)).then(
+      (results) => this.#settle(process, batch, results),
+      () => this.#settle(process, batch, []),
+    );
   }
 
-  /** Killed at its last turn, a process has done its work, or sent its task again, and its message comes again. */
-  async #perform(body: string, process: Process): Promise<void> {
-    const task = readTaskText(body);
-    const turn = () => this.#turn(process);
-    const ports = this.table.portsOf({
-      turn,
-      seconds: () => this.#seconds,
-      data: () => this.stream.data,
-      isFailing: () => this.#isFailing(),
-      write: (change) => this.stream.write(change),
-    });
-    try {
-      if (task.task === "read") await read(task, ports);
-    } catch (error) {
-      const failure = failureOf(error);
-      const isDropped = this.#mutation === "refused tasks are dropped" && failure.reason === "claimed";
-      if (failure.kind === "retryable" && !isDropped) this.#send(body, Math.max(1, failure.delayInSeconds));
+  #settle(process: Process, batch: readonly Message[], results: readonly TaskResult[]): void {
+    if (!process.isAlive) return;
+    this.#processes.delete(process);
+    for (const [index, message] of batch.entries()) {
+      const result = results[index];
+      if (result === "done" || result === "void")
+        this.#messages = this.#messages.filter((each) => each !== message);
+      else message.visibleAt = this.#now + 2 * second;
     }
-    await turn();
+  }
+
+  #portsOf(process: Process, delivered: readonly Delivered<DocumentTask>[]): DocumentDependencies {
+    let call: Call | undefined;
+    const turn = () => this.#turn(process);
+    const by = delivered.map(({ delivery }) => messageDigest(delivery.messageId));
+    const documents: DocumentStore = {
+      load: async () => {
+        await turn();
+        return this.stored;
+      },
+      save: async (known, next, content) => {
+        await turn();
+        const isLost = this.#left.writes > 0 && this.#upTo(4) === 0;
+        if (isLost) this.#left.writes -= 1;
+        const isMade = !isLost || this.#upTo(2) === 0;
+        const isExpected =
+          this.#mutation === "any write is accepted" || this.stored?.document.asOf === known?.document.asOf;
+        if (isMade && isExpected) {
+          this.stored = { document: next, place: {} };
+          this.storedData = Number(Buffer.concat(content?.parts ?? []).toString());
+          this.asOfs.push(next.asOf);
+          if (call !== undefined) call.isAccepted = true;
+        }
+        if (isLost && this.#mutation !== "lost writes count") throw retryable("the answer was lost");
+        return isExpected || isLost ? "written" : "conflict";
+      },
+    };
+    return {
+      ...onePage,
+      documents,
+      clock: () =>
+        this.#mutation === "a clock is an hour ahead" && this.#upTo(3) === 0
+          ? this.#now + hour
+          : Math.floor(this.#now / second) * second,
+      call: async () => {
+        const before = this.stored?.document.by ?? [];
+        call = { by, isAccepted: false, isNeeded: by.some((digest) => !before.includes(digest)) };
+        this.calls.push(call);
+        await turn();
+        const text = String(this.data);
+        await turn();
+        if (this.#left.failures > 0 && this.#upTo(4) === 0) {
+          this.#left.failures -= 1;
+          throw retryable("the provider answered 503");
+        }
+        return { found: true, text: Buffer.concat(contentOf(text).parts).toString() };
+      },
+    };
   }
 
   #turn(process: Process): Promise<void> {
-    process.isSlow = this.#upTo(6) === 0;
     return new Promise((resolve) => {
-      process.next = resolve;
+      if (process.isAlive) process.next = resolve;
     });
   }
 
@@ -159,23 +223,13 @@ export class ReadingSimulation {
 
   #kill(process: Process): void {
     this.#left.kills -= 1;
+    process.isAlive = false;
     this.#processes.delete(process);
-  }
-
-  #isFailing(): boolean {
-    const isFailing = this.#left.failures > 0 && this.#upTo(4) === 0;
-    if (isFailing) this.#left.failures -= 1;
-    return isFailing;
   }
 
   #pause(): void {
     this.#left.pauses -= 1;
-    this.#passTo(this.#seconds + 1 + this.#upTo(2 * processLifetime));
-  }
-
-  #passTo(seconds: number): void {
-    this.#seconds = seconds;
-    for (const process of this.#processes) if (process.deadline <= seconds) this.#processes.delete(process);
+    this.#now += 1 + this.#upTo(2 * visibility);
   }
 
   #pick<T>(list: readonly T[]): T {
