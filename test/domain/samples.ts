@@ -43,12 +43,13 @@ type Call = {
   readonly subject?: Subject;
   readonly name?: DataName;
   readonly correlationId?: string;
+  readonly userId?: string;
 };
 
 /** The account's document after a call for it. @param digest of what the provider had; undefined where it had none */
 export function documentRead(known: Document | undefined, digest: string | undefined, call: Call): Document {
-  const { asOf, by = [], subject = account, name = { endpoint: "income" }, correlationId } = call;
-  const task = documentTask(subject, name, 0, { cause: "test", correlationId });
+  const { asOf, by = [], subject = account, name = { endpoint: "income" }, correlationId, userId } = call;
+  const task = documentTask(subject, name, 0, { cause: "test", correlationId, userId });
   return documentAfter(known, { asOf, by, task }, digest === undefined ? undefined : { digest, size: 2 });
 }
 

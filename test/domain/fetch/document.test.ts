@@ -2,15 +2,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Document, documentAfter, parseDocument } from "../../../domain/fetch/document.ts";
 import { documentTask } from "../../../domain/fetch/task.ts";
-import { account, documentRead } from "../samples.ts";
+import { account, documentRead, userId } from "../samples.ts";
 
 const range = { start: "2026-01-01", end: "2026-01-31" };
 
 describe("a document after a call", () => {
-  it("says what was read, as of when and for which messages", () => {
+  it("says what was read, as of when, for which messages and of whose data", () => {
     const task = documentTask(account, { endpoint: "income" }, 5, {
       cause: "e.1",
       correlationId: "e",
+      userId,
     });
     const found = { digest: "d", size: 7 };
     expect(documentAfter(undefined, { asOf: 10, by: ["m"], task }, found)).toEqual({
@@ -18,6 +19,7 @@ describe("a document after a call", () => {
       endpoint: "income",
       asOf: 10,
       by: ["m"],
+      userId,
       digest: "d",
       size: 7,
       announced: 10,
@@ -39,6 +41,11 @@ describe("a document after a call", () => {
     expect(other).toMatchObject({ correlationId: "three", announced: 30, news: true });
   });
 
+  it("keeps whose data it is where a later task does not know", () => {
+    const first = documentRead(undefined, "d", { asOf: 10, userId });
+    expect(documentRead(first, "e", { asOf: 20 })).toMatchObject({ userId });
+  });
+
   it("has no digest and no size where the provider has none, and is news where it had some before", () => {
     const none = documentRead(undefined, undefined, { asOf: 10, by: ["m"] });
     expect(none).toEqual({ subject: account, endpoint: "income", asOf: 10, by: ["m"], news: false });
@@ -54,6 +61,7 @@ describe("a stored document", () => {
     fc.record({
       digest: fc.option(fc.constantFrom("one", "two"), { nil: undefined }),
       by: fc.array(fc.string(), { maxLength: 3 }),
+      userId: fc.option(fc.string({ minLength: 1 }), { nil: undefined }),
       correlationId: fc.option(fc.string({ minLength: 1 }), { nil: undefined }),
       isRanged: fc.boolean(),
     }),
@@ -64,12 +72,13 @@ describe("a stored document", () => {
     fc.assert(
       fc.property(calls, (list) => {
         let known: Document | undefined;
-        for (const [index, { digest, isRanged, ...call }] of list.entries()) {
+        for (const [index, { digest, isRanged, userId: user, ...call }] of list.entries()) {
           const name = { endpoint: "income", ...(isRanged ? { range } : {}) };
           known = documentRead(known, digest, {
             asOf: index,
             by: call.by,
             name,
+            ...(user === undefined ? {} : { userId: user }),
             ...(call.correlationId === undefined ? {} : { correlationId: call.correlationId }),
           });
           expect(parseDocument(JSON.parse(JSON.stringify(known)))).toEqual(known);

@@ -242,6 +242,15 @@ await describeOnTables("the eraser", (tables) => {
       ]);
     });
 
+    test("goes with its events among those of a user whom only its data names", async () => {
+      const ids = { userId: fixture.user.id };
+      const event = eventOf({ ...ids, accountId: fixture.account.id });
+      await fixture.fixture.storing.record([receiptOf(event)]);
+      await fixture.fixture.storing.document(fixture.account, "income", "{}", ids);
+      await erase(fixture.account);
+      expect(await remains(fixture.account.id)).toEqual([]);
+    });
+
     test("that arrives late in the records of a user is found there by the user's name in the task", async () => {
       await erase(fixture.account);
       const event = eventOf({ userId: fixture.user.id, accountId: fixture.account.id });

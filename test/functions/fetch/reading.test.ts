@@ -15,7 +15,7 @@ await describeOnTables("the fetcher, reading a document,", (tables) => {
 
   test("stores the data byte for byte, and says that it is news, as of the call and for the message", async () => {
     fixture.remote.answer = () => ({ text });
-    await fixture.tasks.send([read(income, 10, { correlationId: "event" })]);
+    await fixture.tasks.send([read(income, 10, { correlationId: "event", userId: "u" })]);
     const { left, messageIds } = await fixture.tasks.deliver(fetcherOf(), seenNow());
     expect(left).toEqual([]);
     expect(calls()).toEqual([`GET /accounts/${fixture.subject.id}/income`]);
@@ -29,6 +29,7 @@ await describeOnTables("the fetcher, reading a document,", (tables) => {
       announced: noon.getTime(),
       news: true,
       correlationId: "event",
+      userId: "u",
     });
     expect(await content()).toBe(text);
     expect(codes()).toEqual(["TASK_DONE"]);

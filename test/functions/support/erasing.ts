@@ -107,10 +107,10 @@ function storing(system: TestSystem, { name }: TestTable, bucket: string) {
     link: linkTable(sharedWrites(system.dynamodb, name)),
     versionedRecords: versionedRecords(system.dynamodb, name),
     /** Stores what one more call for a document brought. */
-    document: async (subject: Subject, endpoint: string, text: string) => {
+    document: async (subject: Subject, endpoint: string, text: string, ids: { userId?: string } = {}) => {
       const known = await store.load(subject, { endpoint });
       const content = contentOf(text);
-      const call = { asOf: (known?.document.asOf ?? 0) + 1, subject, name: { endpoint } };
+      const call = { asOf: (known?.document.asOf ?? 0) + 1, subject, name: { endpoint }, ...ids };
       await store.save(known, documentRead(known?.document, content.digest, call), content);
     },
     overflow,
