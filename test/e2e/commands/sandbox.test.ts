@@ -12,13 +12,14 @@ describe("the sandbox of a local system", () => {
   });
   afterAll(() => operated?.[Symbol.asyncDispose]());
 
-  const users = async () => {
+  /** @param patience in milliseconds: shorter than what hangs, and than what is slow without end */
+  const users = async (patience = 500) => {
     const { sandbox } = operated.system;
     const authorization = `Bearer ${await sandbox.issueToken()}`;
     return fetch(`${sandbox.baseUrl}/api/v0.4/users`, {
       headers: { authorization },
       redirect: "manual",
-      signal: AbortSignal.timeout(500),
+      signal: AbortSignal.timeout(patience),
     });
   };
   const json = async (...args: readonly string[]) => {
@@ -38,7 +39,15 @@ describe("the sandbox of a local system", () => {
     expect((await users()).status).toBe(200);
   });
 
-  it.each(["hang", "slow", "malformed", "large"])("fails as %s, until it is healed", async (how) => {
+  it("answers with more than any client takes where it is told to, until it is healed", async () => {
+    const bytes = async () => (await (await users(30_000)).arrayBuffer()).byteLength;
+    await json("sandbox", "fail", "large");
+    expect(await bytes()).toBeGreaterThan(20_971_520);
+    await json("sandbox", "heal");
+    expect(await bytes()).toBeLessThan(20_971_520);
+  });
+
+  it.each(["hang", "slow", "malformed"])("fails as %s, until it is healed", async (how) => {
     await json("sandbox", "fail", how);
     await expect(users().then((answer) => answer.json())).rejects.toThrow();
     await json("sandbox", "heal");

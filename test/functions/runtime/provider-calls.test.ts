@@ -82,8 +82,14 @@ describe("a function or a command", () => {
       const text = readFileSync(join(repository, file), "utf8");
       return /\bproviderApi\b|\brequestSender\b|from "(undici|node:https?)"|\bfetch\(/.test(text);
     });
-    // The smoke suite posts webhooks to the pipeline, and a forward posts messages to a developer's machine.
-    const others = [join("cli", "smoke"), join("cli", "forward")];
+    // The smoke suite posts webhooks to the pipeline, a forward posts messages to a developer's machine, a local system's
+    // sandbox is controlled, and CloudFormation is answered.
+    const others = [
+      join("cli", "smoke"),
+      join("cli", "forward"),
+      join("cli", "sandbox", "control.ts"),
+      join("functions", "protect", "custom-resource.ts"),
+    ];
     expect(importing.filter((file) => !others.some((place) => file.startsWith(place)))).toEqual([
       join("functions", "runtime", "provider-calls.ts"),
     ]);
