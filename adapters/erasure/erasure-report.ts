@@ -35,13 +35,19 @@ export function keepReport(client: DynamoDBClient, tableName: string, now: () =>
     const expiresAt = Math.ceil(now().getTime() / 1000) + lifetimeInSeconds;
     const item = { ...erasureReportKey(id), schemaVersion: itemVersion, expiresAt, ...report };
     // A copy of a step that comes when its records are gone finds fewer than the first one did.
+    const isNoCopy = "(attribute_not_exists(subjects) OR subjects <= :subjects)";
+    // A step says last how far it came: the steps after it may have come to the end before.
+    const isNotOver = isDone ? "" : " AND (attribute_not_exists(isDone) OR isDone = :false)";
     await isWritten(
       client.send(
         new PutItemCommand({
           TableName: tableName,
           Item: marshall(item),
-          ConditionExpression: "attribute_not_exists(subjects) OR subjects <= :subjects",
-          ExpressionAttributeValues: marshall({ ":subjects": erased.length }),
+          ConditionExpression: `${isNoCopy}${isNotOver}`,
+          ExpressionAttributeValues: marshall({
+            ":subjects": erased.length,
+            ...(isDone ? {} : { ":false": false }),
+          }),
         }),
       ),
     );

@@ -61,7 +61,7 @@ export async function runFaultPhases(system: ChaosSystem, context: FaultContext)
   crashes.crashAtRandom(shareOfRandomKills);
   const corruption = corruptResponses(system, options.seed, options.directory);
   const rounds = load.rounds(1);
-  await operate(system, ["replay", "--all-subscribers", "--since", "1h"]);
+  await operate(system, ["replay", "--all-subscribers", "--since", "1h", "--yes"]);
   await rounds;
   const corrupted = await untilAllCorrupted(corruption, maxCorruptionMs * options.slow);
   corruption.stop();

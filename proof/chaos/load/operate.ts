@@ -11,7 +11,7 @@ export async function operate({ stack }: Pick<ChaosSystem, "stack">, args: reado
   const directory = mkdtempSync(join(tmpdir(), "operator-"));
   const outputs = join(directory, "outputs.json");
   writeFileSync(outputs, JSON.stringify({ [stack.name]: stack.outputs }));
-  const child = spawn(process.execPath, [program, ...args, "--outputs", outputs, "--yes"], {
+  const child = spawn(process.execPath, [program, ...args, "--outputs", outputs], {
     env: {
       PATH: process.env.PATH,
       AWS_ENDPOINT_URL: stack.gatewayUrl,

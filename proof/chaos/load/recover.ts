@@ -43,7 +43,7 @@ export async function recover(system: ChaosSystem, patience: number): Promise<vo
     };
     await Promise.all(Object.keys(queues).map(redrive));
     const failures = await keysOf(s3, outputOf(stack, "FailuresBucketName"));
-    if (failures.length > 0) await operate(system, ["repair", "--failures"]);
+    if (failures.length > 0) await operate(system, ["repair", "--failures", "--yes"]);
   } finally {
     sqs.destroy();
     s3.destroy();

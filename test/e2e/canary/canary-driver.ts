@@ -16,7 +16,13 @@ const settings = {
   webhooks: { secretCacheSeconds: 1, maxBodyBytes: 1_000_000 },
   mapping: { accounts: { eventId: { header: "ce-id" } } },
   // The signs of an outage come and go with the answers below.
-  functions: { store: { timeoutSeconds: 2 }, fetch: { timeoutSeconds: 4 }, relay: { timeoutSeconds: 4 } },
+  functions: {
+    archive: { timeoutSeconds: 4 },
+    store: { timeoutSeconds: 2 },
+    fetch: { timeoutSeconds: 4 },
+    relay: { timeoutSeconds: 4 },
+    erase: { timeoutSeconds: 3 },
+  },
   fetch: { maxConcurrency: 4, readAfterSeconds: 1, retry: { baseSeconds: 1, maxSeconds: 2 } },
 };
 /** Of so few reasons it would say little that no word is found in them. */

@@ -85,7 +85,8 @@ export function webhookProvocations({
       await send("endpoints", endpoint({ endpoint: { name: words } }));
     },
     MESSAGE_FAILED: async () => {
-      const end = stage().fails(/^AccountsStore/, "dynamodb:BatchExecuteStatement", {});
+      const refused = { errorType: "AccessDeniedException" };
+      const end = stage().fails(/^AccountsStore/, "dynamodb:BatchExecuteStatement", refused);
       await during(end, "MESSAGE_FAILED", () => send("accounts", account("update_account")));
     },
     RELAYED: () => send("accounts", account("update_account")),

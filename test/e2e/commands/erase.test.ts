@@ -17,7 +17,8 @@ const functions = {
   store: { timeoutSeconds: 20 },
   relay: { timeoutSeconds: 6 },
   fetch: { timeoutSeconds: 4 },
-  erase: { timeoutSeconds: 60 },
+  archive: { timeoutSeconds: 4 },
+  erase: { timeoutSeconds: 10 },
 };
 
 describe("erase, against the running stack", () => {
