@@ -125,7 +125,7 @@ class StatementRequests {
     try {
       const Statements = batch.map(({ statement }) => statement);
       const { Responses = [] } = await this.#client.send(new BatchExecuteStatementCommand({ Statements }));
-      return batch.filter((pending, index) => !settle(pending, Responses[index], isLast));
+      return batch.filter((pending, index) => !isOver(pending, Responses[index], isLast));
     } catch (error) {
       if (!(error instanceof Error && error.name === "ValidationException")) {
         for (const { reject } of batch) reject(error);
@@ -141,7 +141,7 @@ class StatementRequests {
 }
 
 /** @returns false where the write is to be sent again */
-function settle({ resolve, reject }: Pending, response: BatchStatementResponse | undefined, isLast: boolean) {
+function isOver({ resolve, reject }: Pending, response: BatchStatementResponse | undefined, isLast: boolean) {
   const code = response === undefined ? "InternalServerError" : response.Error?.Code;
   if (transient.includes(code) && !isLast) return false;
   if (response !== undefined && response.Error === undefined) resolve("written");

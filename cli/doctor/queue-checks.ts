@@ -14,17 +14,17 @@ export const queueCheck: Check = {
 /** Alarms by the queues that they watch: dead letters, and what is late. */
 const watched: readonly {
   readonly isOf: (name: string) => boolean;
-  readonly letters: string;
+  readonly deadLetters: string;
   readonly late: readonly string[];
 }[] = [
-  { isOf: isKind, letters: "events-dead-letters", late: ["events-late"] },
+  { isOf: isKind, deadLetters: "events-dead-letters", late: ["events-late"] },
   {
     isOf: (name) => name === "fetch",
-    letters: "fetching-dead-letters",
+    deadLetters: "fetching-dead-letters",
     late: ["fetching-late", "fetching-behind"],
   },
-  { isOf: (name) => name === "erase", letters: "erasure-dead-letters", late: ["erasure-late"] },
-  { isOf: isSubscriber, letters: "subscriber-dead-letters", late: ["subscriber-behind"] },
+  { isOf: (name) => name === "erase", deadLetters: "erasure-dead-letters", late: ["erasure-late"] },
+  { isOf: isSubscriber, deadLetters: "subscriber-dead-letters", late: ["subscriber-behind"] },
 ];
 
 function isKind(name: string): boolean {
@@ -36,11 +36,11 @@ function isSubscriber(name: string): boolean {
 }
 
 export function checkQueues(statuses: readonly QueueStatus[]): Examined {
-  const results = watched.map(({ isOf, letters, late }) => {
+  const results = watched.map(({ isOf, deadLetters, late }) => {
     const queues = statuses.filter(({ name }) => isOf(name));
-    const findings = queues.flatMap((status) => checkDeadLetterCount(status, letters));
+    const findings = queues.flatMap((status) => checkDeadLetterCount(status, deadLetters));
     const isEmpty = queues.every(({ waiting, inFlight }) => waiting + inFlight === 0);
-    const well = [...(findings.length === 0 ? [letters] : []), ...(isEmpty ? late : [])];
+    const well = [...(findings.length === 0 ? [deadLetters] : []), ...(isEmpty ? late : [])];
     return { findings, well: well.map((code) => ({ code })) };
   });
   return {

@@ -36,7 +36,7 @@ export type PlannedRead<T> = ReadInPages & {
   readonly isVoid: readonly T[];
   /** Done with the write that follows the call. No call is made where there is none. */
   readonly covered: readonly T[];
-  /** To be judged again after it: they came after the first page was called for. */
+  /** To be decided about again after it: they came after the first page was called for. */
   readonly waiting: readonly T[];
   /** Whether the call goes on where the pages that were read before end. */
   readonly isResumed: boolean;

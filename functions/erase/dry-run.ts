@@ -11,8 +11,7 @@ export function dryRun(dependencies: StepDependencies): StepDependencies {
       deadLetters(secondsLeft).map(([queue, places]) => [
         queue,
         places.map(
-          (place) => (look) =>
-            place(async (letters) => ({ done: [], isEnough: (await look(letters)).isEnough })),
+          (place) => (look) => place(async (found) => ({ done: [], isEnough: (await look(found)).isEnough })),
         ),
       ]),
     removeGivenUp: (isUnwanted) => removeGivenUp(isUnwanted, { isDryRun: true }),

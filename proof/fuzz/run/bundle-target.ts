@@ -1,5 +1,6 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import type { Target } from "../target.ts";
 import { reportDescriptor } from "./watch.ts";
@@ -41,7 +42,10 @@ export async function bundleTarget(
     external: packages.filter((name) => !looksInto.includes(name)),
     outfile,
     sourcemap: "inline",
-    define: { "import.meta.dirname": JSON.stringify(ofCommands) },
+    define: {
+      "import.meta.dirname": JSON.stringify(ofCommands),
+      "import.meta.url": JSON.stringify(pathToFileURL(join(ofCommands, "command.ts")).href),
+    },
     logLevel: "warning",
   });
 }

@@ -58,15 +58,15 @@ function writeReading(world: World, reading: Reading): boolean {
 function* conclude(world: World, { name, plan }: Reading, answer: WriteAnswer): Work {
   const again = answer === "accepted" ? undefined : yield* readAgain(world, keyOf(name));
   const now = timeBefore(again?.date ?? 0, plan.covered);
-  const judged = plan.covered.map((task) => ({
+  const outcomes = plan.covered.map((task) => ({
     task,
     outcome: outcomeOfWrite(answer, task, again?.document, now),
   }));
   yield* end(
     world,
-    judged.flatMap(({ task, outcome }) => (outcome === "done" ? [task.message] : [])),
+    outcomes.flatMap(({ task, outcome }) => (outcome === "done" ? [task.message] : [])),
   );
-  for (const { task, outcome } of judged) {
+  for (const { task, outcome } of outcomes) {
     if (outcome !== "done") yield* hide(world, task.message, outcome.hideInSeconds);
   }
   if (answer !== "accepted") world.strikes += 1;

@@ -43,8 +43,8 @@ describe("tasks of one document", () => {
   it("keep their deduplication id when they are sent again, unless a dead letter is redriven", () => {
     const task = taskOf(1, "a");
     expect(deduplicationOf(taskOf(1, "a"))).toBe(deduplicationOf(task));
-    expect(deduplicationOf(task, "letter")).not.toBe(deduplicationOf(task));
-    expect(deduplicationOf(task, "letter")).not.toBe(deduplicationOf(task, "another"));
+    expect(deduplicationOf(task, "one")).not.toBe(deduplicationOf(task));
+    expect(deduplicationOf(task, "one")).not.toBe(deduplicationOf(task, "another"));
   });
 });
 
@@ -74,7 +74,7 @@ describe("tasks of different documents, and of different kinds", () => {
 
   it("have groups and deduplication ids that SQS takes, however long their ids are", () => {
     const long = documentTask({ kind: "account", id: "ä/#".repeat(1_000) }, income, 1, { cause: "a.1" });
-    for (const id of [groupOf(long), deduplicationOf(long, "letter")]) expect(id).toMatch(/^[\w-]{43}$/);
+    for (const id of [groupOf(long), deduplicationOf(long, "dead letter")]) expect(id).toMatch(/^[\w-]{43}$/);
   });
 });
 

@@ -31,7 +31,7 @@ export function parseStatement(entry: JsonObject): Statement {
   const verb = Object.entries(verbs).find(([word]) => tokens.takes(word))?.[1];
   if (verb === undefined) throw unknownStatement(text);
   if (verb === "Insert") tokens.takes("INTO");
-  else if (verb !== "Update") tokens.skipPast("FROM");
+  else if (verb !== "Update") tokens.advancePast("FROM");
   const table = tokens.name();
   if (table === undefined) throw unknownStatement(text);
   const index = tokens.takes(".") ? tokens.name() : undefined;
@@ -56,13 +56,13 @@ type Tokens = {
   /** Takes a keyword or sign if it comes next. */
   takes(word: string): boolean;
   /** Goes on behind the next such keyword, or to the end. */
-  skipPast(word: string): void;
+  advancePast(word: string): void;
   /** Takes the next token if it is a name. */
   name(): string | undefined;
   /** Takes the next token, or list or map, if it is a value. */
   value(): WireValue | undefined;
   /** Takes whatever comes next; false at the end. */
-  skip(): boolean;
+  advance(): boolean;
 };
 
 const tokenPattern = /"(?:[^"]|"")*"|'(?:[^']|'')*'|[A-Za-z_][\w-]*|-?\d[\d.eE+-]*|<>|<=|>=|[^\s]/g;
@@ -71,12 +71,12 @@ function createTokens(text: string, parameters: readonly unknown[]): Tokens {
   const all = text.match(tokenPattern) ?? [];
   let at = 0;
   let parameter = 0;
-  const skip = (): boolean => {
+  const advance = (): boolean => {
     if (all[at] === "?") parameter += 1;
     at += 1;
     return at <= all.length;
   };
-  const takes = (word: string): boolean => all[at]?.toUpperCase() === word && skip();
+  const takes = (word: string): boolean => all[at]?.toUpperCase() === word && advance();
   const unquoted = (token: string, quote: string): string =>
     token.slice(1, -1).replaceAll(quote + quote, quote);
 
@@ -84,13 +84,13 @@ function createTokens(text: string, parameters: readonly unknown[]): Tokens {
     const token = all[at] ?? "";
     if (token === "?") {
       const given = asObject(parameters[parameter]);
-      skip();
+      advance();
       return given;
     }
     if (takes("{")) return { M: members() };
     if (takes("[")) return { L: elements() };
     const literal = literalValue(token);
-    if (literal !== undefined) skip();
+    if (literal !== undefined) advance();
     return literal;
   }
 
@@ -105,7 +105,7 @@ function createTokens(text: string, parameters: readonly unknown[]): Tokens {
     const found: [string, WireValue][] = [];
     while (at < all.length && !takes("}")) {
       const key = literalValue(all[at] ?? "")?.S;
-      skip();
+      advance();
       if (typeof key === "string" && takes(":")) found.push([key, value() ?? {}]);
       else takes(",");
     }
@@ -117,41 +117,41 @@ function createTokens(text: string, parameters: readonly unknown[]): Tokens {
     while (at < all.length && !takes("]")) {
       const element = value();
       if (element !== undefined) found.push(element);
-      else skip();
+      else advance();
     }
     return found;
   }
 
   return {
     takes,
-    skip,
+    advance,
     value,
-    skipPast: (word) => {
-      while (at < all.length && !takes(word)) skip();
+    advancePast: (word) => {
+      while (at < all.length && !takes(word)) advance();
     },
     name: () => {
       const token = all[at] ?? "";
       if (!/^["A-Za-z_]/.test(token)) return undefined;
-      skip();
+      advance();
       return token.startsWith('"') ? unquoted(token, '"') : token;
     },
   };
 }
 
 function insertedItem(tokens: Tokens): Statement["attributes"] {
-  tokens.skipPast("VALUE");
+  tokens.advancePast("VALUE");
   const item = tokens.value();
   return Object.fromEntries(Object.entries(asObject(item?.M)).map(([key, each]) => [key, asObject(each)]));
 }
 
 function equalities(tokens: Tokens): Statement["attributes"] {
   const found: [string, WireValue][] = [];
-  tokens.skipPast("WHERE");
+  tokens.advancePast("WHERE");
   let name: string | undefined;
   do {
     const value = name !== undefined && tokens.takes("=") ? tokens.value() : undefined;
     if (name !== undefined && value !== undefined) found.push([name, value]);
     name = tokens.name();
-  } while (name !== undefined || tokens.skip());
+  } while (name !== undefined || tokens.advance());
   return Object.fromEntries(found);
 }
