@@ -47,8 +47,7 @@ describe("a change of the table", () => {
   });
 
   it("shows nothing of other items, and of what expires", () => {
-    for (const sk of ["ACCOUNT#a", "WINDOW#1", "TOMBSTONE"])
-      expect(happening({ sk })).toBeUndefined();
+    for (const sk of ["ACCOUNT#a", "WINDOW#1", "TOMBSTONE"]) expect(happening({ sk })).toBeUndefined();
     expect(happening(undefined, { sk: "STATE" })).toBeUndefined();
   });
 

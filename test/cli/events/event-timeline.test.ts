@@ -23,7 +23,10 @@ const subscribers = [{ name: "all" }, { name: "users", types: ["user.*"] }];
 const keptUntil = new Date("2026-01-31T00:00:00.000Z");
 const body = { as: "text", text: "{}" } as const;
 const timeline = (each: IncomeEvent, records: SubjectRecords, receipts = 1) =>
-  eventTimeline({ event: each, receipts: receiptsOf(receipts) }, { body, keptUntil }, records, { subscribers, letters: [] });
+  eventTimeline({ event: each, receipts: receiptsOf(receipts) }, { body, keptUntil }, records, {
+    subscribers,
+    letters: [],
+  });
 const step = (name: string, steps: ReturnType<typeof timeline>) =>
   steps.find(({ step: one }) => one === name);
 
@@ -74,10 +77,15 @@ describe("the timeline of an event", () => {
       done: false,
       detail: "to all",
     });
-    const unwanted = eventTimeline({ event: connected, receipts: receiptsOf() }, undefined, processedBy(connected), {
-      subscribers: [{ name: "users", types: ["user.*"] }],
-      letters: [],
-    });
+    const unwanted = eventTimeline(
+      { event: connected, receipts: receiptsOf() },
+      undefined,
+      processedBy(connected),
+      {
+        subscribers: [{ name: "users", types: ["user.*"] }],
+        letters: [],
+      },
+    );
     expect(step("published", unwanted)?.detail).toContain("to nobody");
   });
 });

@@ -94,7 +94,8 @@ describe("a replay", () => {
           expect(first).toMatchObject(message);
           const state = simulation.states.get(message.subject);
           // What is announced of data says nothing of a state: it is reported as it was.
-          if (state === undefined) expect({ sequence, data }).toEqual({ sequence: first?.sequence, data: first?.data });
+          if (state === undefined)
+            expect({ sequence, data }).toEqual({ sequence: first?.sequence, data: first?.data });
           if (state !== undefined) {
             const { deleted, connected, unconfirmed, version, latest } = state;
             expect(Number(sequence)).toBe(version);
@@ -110,7 +111,8 @@ describe("a replay", () => {
         const unannounced = [...original.values()].filter(({ id }) => !ids.includes(id));
         for (const { type, subject, sequence } of unannounced) {
           expect(type).toMatch(/^(data\.updated|account\.confirmed)$/);
-          const newest = simulation.states.get(subject)?.version ?? simulation.documents.get(subject)?.announced;
+          const newest =
+            simulation.states.get(subject)?.version ?? simulation.documents.get(subject)?.announced;
           expect(Number(sequence)).toBeLessThan(newest ?? 0);
         }
       }),

@@ -47,7 +47,10 @@ export class PipelineSimulation {
   }
 
   receive(received: IncomeEvent): void {
-    const { event, receipts: before } = this.events.get(received.id) ?? { event: received, receipts: undefined };
+    const { event, receipts: before } = this.events.get(received.id) ?? {
+      event: received,
+      receipts: undefined,
+    };
     const since = this.#tick();
     const count = (before?.count ?? 0) + 1;
     const receipts = { ...receiptsOf(count), firstAt: before?.firstAt ?? since, since };
@@ -196,7 +199,8 @@ export class PipelineSimulation {
         return;
       }
       case "fetchDocument":
-        return this.#read(task, at.getTime());
+        this.#read(task, at.getTime());
+        return;
       case "verifyStart":
     }
   }

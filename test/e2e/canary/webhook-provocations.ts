@@ -92,7 +92,10 @@ export function webhookProvocations({
     RELAYED: () => send("accounts", account("update_account")),
     TASK_DONE: () => send("endpoints", endpoint()),
     TASK_VOID: () =>
-      enqueue("FetchQueueUrl", writeTask(stateTask("fetchState", { kind: "account", id: randomUUID() }, 7, {}))),
+      enqueue(
+        "FetchQueueUrl",
+        writeTask(stateTask("fetchState", { kind: "account", id: randomUUID() }, 7, {})),
+      ),
     START_UNANSWERED: () => send("accounts", account("connect_account", { connected: true })),
     TASK_POSTPONED: async () => {
       for (const answer of [
