@@ -28,14 +28,10 @@ export type DocumentTask = Common & DataName & { readonly task: "fetchDocument";
 export type StateTask = Common & { readonly task: "startFetch" | "fetchState"; readonly version: number };
 
 /**
- * Verifies, when its message comes, that the start of a data fetch was answered. The provider was asked to start after
- * `startedAt` (milliseconds since 1970).
+ * Verifies, when its message comes, that the start of a data fetch was answered. It counts from when SQS took its message,
+ * which is sent once the provider has taken the start.
  */
-export type StartCheck = Common & {
-  readonly task: "verifyStart";
-  readonly version: number;
-  readonly startedAt: number;
-};
+export type StartCheck = Common & { readonly task: "verifyStart"; readonly version: number };
 
 /** What is to be called at the provider. */
 export type FetchTask = DocumentTask | StateTask | StartCheck;
@@ -71,8 +67,8 @@ export function stateTask(
   return { ...common(subject, { ...ids, cause: String(version) }), task, version };
 }
 
-export function startCheck({ task: _, ...start }: StateTask, startedAt: number): StartCheck {
-  return { ...start, task: "verifyStart", startedAt };
+export function startCheck({ task: _, ...start }: StateTask): StartCheck {
+  return { ...start, task: "verifyStart" };
 }
 
 function common(subject: Subject, { cause, correlationId, userId }: TaskCause): Common {
@@ -100,13 +96,10 @@ export function readTask(text: string): FetchTask {
   switch (fields.task) {
     case "startFetch":
     case "fetchState":
+    case "verifyStart":
       return { ...given, task: fields.task, version: numberOf(fields, "version") };
     case "fetchDocument":
       return { ...given, ...parseDataName(fields), task: "fetchDocument", since: numberOf(fields, "since") };
-    case "verifyStart": {
-      const [version, startedAt] = [numberOf(fields, "version"), numberOf(fields, "startedAt")];
-      return { ...given, task: "verifyStart", version, startedAt };
-    }
     default:
       throw permanent("task: expected fetchDocument, startFetch, fetchState or verifyStart");
   }

@@ -4,7 +4,11 @@ import type { DeliveredTask } from "../../domain/fetch/coverage.ts";
 import { type FetchTask, groupOf, readTask } from "../../domain/fetch/task.ts";
 
 /** What SQS says of a message. */
-export type Delivery = Omit<DeliveredTask, "since"> & { readonly receives: number };
+export type Delivery = Omit<DeliveredTask, "since"> & {
+  /** SQS's `SentTimestamp`. */
+  readonly sentAt: number;
+  readonly receives: number;
+};
 
 /** A task with the message that brought it. */
 export type Delivered<Task extends FetchTask = FetchTask> = {
@@ -37,6 +41,7 @@ export function readDelivered(records: readonly SQSRecord[]): DeliveredTasks {
 function deliveryOf({ messageId, attributes }: SQSRecord): Delivery {
   return {
     messageId,
+    sentAt: Number(attributes.SentTimestamp),
     firstReceivedAt: Number(attributes.ApproximateFirstReceiveTimestamp),
     receives: Number(attributes.ApproximateReceiveCount),
   };

@@ -83,7 +83,7 @@ async function performOne(
     case "fetchState":
       return fetchState({ ...task, task: "fetchState" }, dependencies);
     case "verifyStart":
-      return verifyStart(task, dependencies);
+      return verifyStart({ task, delivery }, dependencies);
     case "fetchDocument":
       throw new Error("A document's tasks are done together");
   }

@@ -1,7 +1,6 @@
 import type { ApiAnswer } from "../../adapters/provider/provider-api.ts";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
 import { FailureError, failureOf } from "../../domain/core/failures.ts";
-import { asOfOf, timeBefore } from "../../domain/fetch/coverage.ts";
 import { fillBody, fillPath } from "../../domain/fetch/provider-settings.ts";
 import {
   documentTask,
@@ -12,7 +11,7 @@ import {
   writeTask,
 } from "../../domain/fetch/task.ts";
 import { fetchTaskMessage } from "../runtime/fetch-task-message.ts";
-import type { Delivered } from "./delivered-tasks.ts";
+import type { Delivered, Delivery } from "./delivered-tasks.ts";
 import type { FetcherDependencies } from "./dependencies.ts";
 import type { TaskResult } from "./task-result.ts";
 
@@ -29,34 +28,33 @@ export async function startFetch(
   dependencies: FetcherDependencies,
 ): Promise<TaskResult> {
   const { subject } = task;
-  const { call, provider, startEndpoints, versionedRecords, findErased, clock } = dependencies;
+  const { call, provider, startEndpoints, versionedRecords, findErased } = dependencies;
   // Who was erased since has no state: nothing is called for, and nothing wanted.
   const [state, erased] = await Promise.all([versionedRecords.loadState(subject), findErased([subject])]);
   if (state === undefined || erased.size > 0) return "void";
-  // Before the call: an event can answer before the call itself does.
-  const startedAt = asOfOf(undefined, timeBefore(clock(), [delivery]));
-  const check = startCheck(task, startedAt);
   const fetchStart = provider.paths.start;
   if (fetchStart === undefined || subject.kind !== "account") {
-    await requestDocuments(check, startEndpoints, dependencies);
+    await requestDocuments({ task, delivery }, startEndpoints, dependencies);
     return "void";
   }
   const body = fetchStart.body === undefined ? undefined : fillBody(fetchStart.body, subject, startEndpoints);
   const path = fillPath(fetchStart.path, subject);
   const answer = await call({ method: fetchStart.method, path, body }).catch(asStarted);
   // An account that the provider does not know has no data to fetch: 404 and 410 end the task.
-  if (answer.found) await sendCheck(check, dependencies);
+  if (answer.found) await sendCheck(startCheck(task), dependencies);
   return "done";
 }
 
-/** Has documents of an account read that were not read since its start. */
+/** Has documents of an account read that were not read since SQS took the message which leads to it. */
 export async function requestDocuments(
-  { subject, version, startedAt, correlationId, userId }: StartCheck,
+  { task, delivery }: { readonly task: StateTask | StartCheck; readonly delivery: Delivery },
   endpoints: readonly string[],
   { send, queues }: Pick<FetcherDependencies, "send" | "queues">,
 ): Promise<void> {
-  const cause = { cause: `start.${version}`, correlationId, userId };
-  const tasks = endpoints.map((endpoint) => documentTask(subject, { endpoint }, startedAt, cause));
+  const { subject, version, correlationId, userId } = task;
+  // The message is named, so that SQS drops none of later `since` for one that it took before.
+  const cause = { cause: `start.${version}.${delivery.messageId}`, correlationId, userId };
+  const tasks = endpoints.map((endpoint) => documentTask(subject, { endpoint }, delivery.sentAt, cause));
   await sendAll(
     queues.fetch.url,
     tasks.map((task) => fetchTaskMessage(task)),

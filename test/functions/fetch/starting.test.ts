@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
-import { type FetchTask, readTask, stateTask } from "../../../domain/fetch/task.ts";
+import {
+  deduplicationOf,
+  type FetchTask,
+  readTask,
+  startCheck,
+  stateTask,
+} from "../../../domain/fetch/task.ts";
 import type { State } from "../../../domain/state/state.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { fetcherFixture, income, noon, readAfterSeconds } from "../support/fetcher-fixture.ts";
@@ -102,8 +108,11 @@ await describeOnTables("the fetcher", (tables) => {
   describe("a start that was called", () => {
     const connected = { version: 4, connected: true, unconfirmed: false };
 
-    /** Starts, lets something happen, and delivers the check when it is due. */
-    async function startAndCheck(between: () => Promise<unknown> = async () => undefined): Promise<void> {
+    /** Starts, lets something happen, and delivers the check, sent so many seconds after noon, when it is due. */
+    async function startAndCheck(
+      between: () => Promise<unknown> = async () => undefined,
+      callSeconds = 0,
+    ): Promise<void> {
       await put(connected);
       fixture.remote.answer = () => ({ status: 202, json: {} });
       const bodies: string[] = [];
@@ -111,9 +120,10 @@ await describeOnTables("the fetcher", (tables) => {
       await fixture.tasks.send([start()]);
       await fixture.tasks.deliver(fetcherOf(started, { send }), seenNow());
       await between();
-      fixture.clock = new Date(noon.getTime() + readAfterSeconds * 1000);
+      const sentAt = new Date(noon.getTime() + callSeconds * 1000);
+      fixture.clock = new Date(sentAt.getTime() + readAfterSeconds * 1000);
       const [check = ""] = bodies;
-      await performCheck(readTask(check));
+      await performCheck(readTask(check), { sentAt });
     }
     const capture = (bodies: string[]) => ({
       send: async (_: string, messages: readonly { readonly body: string }[]) => {
@@ -122,12 +132,16 @@ await describeOnTables("the fetcher", (tables) => {
       },
     });
 
-    test("and that nothing answered has all its documents read, since it was called", async () => {
-      await startAndCheck();
+    test("and that nothing answered has all its documents read, since its check was sent", async () => {
+      await startAndCheck(undefined, 5);
       const tasks = await requested();
       expect(endpointsOf(tasks)).toEqual(["income", "profile"]);
       for (const task of tasks) {
-        expect(task).toMatchObject({ since: noon.getTime(), correlationId: "the-event", userId: "u" });
+        expect(task).toMatchObject({
+          since: noon.getTime() + 5_000,
+          correlationId: "the-event",
+          userId: "u",
+        });
       }
       expect(fixture.entries).toMatchObject([
         { code: "START_UNANSWERED", count: 2, correlationId: "the-event" },
@@ -152,6 +166,27 @@ await describeOnTables("the fetcher", (tables) => {
       expect(endpointsOf(await requested())).toEqual(["income", "profile"]);
     });
 
+    test("is not answered by what was read while it was called: events of what it brought may be lost", async () => {
+      await startAndCheck(() => stored("[1]", -20), 30);
+      expect(endpointsOf(await requested())).toEqual(["income", "profile"]);
+    });
+
+    test("that is checked twice has its documents wanted since each check, which SQS takes for two", async () => {
+      await put(connected);
+      fixture.clock = new Date(noon.getTime() + 2 * readAfterSeconds * 1000);
+      const bodies: string[] = [];
+      for (const seconds of [5, 60]) {
+        const sentAt = new Date(noon.getTime() + seconds * 1000);
+        await fixture.checks.send([startCheck(start())]);
+        await fixture.checks.deliver(fetcherOf(started, capture(bodies)), seenNow({ sentAt }));
+        expect(bodies.slice(-2).map((body) => readTask(body))).toMatchObject([
+          { since: sentAt.getTime() },
+          { since: sentAt.getTime() },
+        ]);
+      }
+      expect(new Set(bodies.map((body) => deduplicationOf(readTask(body)))).size).toBe(4);
+    });
+
     test("has nothing read where all was read since", async () => {
       await startAndCheck(async () => {
         for (const endpoint of ["income", "profile"]) await stored("[1]", -60, { endpoint });
@@ -167,7 +202,7 @@ await describeOnTables("the fetcher", (tables) => {
       await fixture.tasks.send([start()]);
       await fixture.tasks.deliver(fetcherOf(started, capture(bodies)), seenNow());
       fixture.clock = new Date(noon.getTime() + (readAfterSeconds - 60) * 1000);
-      expect(await performCheck(readTask(bodies[0] ?? ""))).toHaveLength(1);
+      expect(await performCheck(readTask(bodies[0] ?? ""), { sentAt: noon })).toHaveLength(1);
       expect(fixture.postponed()).toEqual([
         { delayInSeconds: 60, reason: "the start can still be answered" },
       ]);

@@ -175,9 +175,9 @@ export function fetcherFixture(tables: string) {
   }
 
   /** Performs the check of a start as its own queue delivers it. */
-  async function performCheck(check: FetchTask, settings = started): Promise<readonly string[]> {
+  async function performCheck(check: FetchTask, seen: Seen = {}): Promise<readonly string[]> {
     await checks.send([check]);
-    return (await checks.deliver(fetcherOf(settings), seenNow())).left;
+    return (await checks.deliver(fetcherOf(started), seenNow(seen))).left;
   }
 
   const codes = () => entries.map(({ code }) => code);

@@ -141,7 +141,7 @@ export class ReadingSimulation {
       message.receives += 1;
       message.firstReceivedAt ??= this.#now;
       const { id: messageId, receives, firstReceivedAt, task } = message;
-      return { task, delivery: { messageId, receives, firstReceivedAt } };
+      return { task, delivery: { messageId, sentAt: task.since, receives, firstReceivedAt } };
     });
     void fetchDocument(delivered, this.#portsOf(process, delivered)).then(
       (results) => this.#settle(process, batch, results),
