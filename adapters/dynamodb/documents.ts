@@ -79,7 +79,10 @@ export function documentStore(read: ReadKey, write: WriteItem, overflow: Overflo
   };
 }
 
-/** Large data lies under its subject's name, where an erasure finds it, and never in the place of other data. */
+/**
+ * Large data lies under its subject's name, where an erasure finds it. Its object is named by `announced` and content, so
+ * that none takes the place of another, and whoever's write is refused puts what the winner put, and deletes nothing.
+ */
 async function placeOf(
   { parts, digest }: Content,
   document: Document,
@@ -92,8 +95,8 @@ async function placeOf(
       ? { codec: "gzip", content: compressed }
       : { codec: "identity", content: Buffer.concat(parts) };
   }
-  const { subject, asOf } = document;
-  const object = `data/${nameOf(subject)}/${nameOfData(document, "/")}/${asOf}.${digest}.json.gz`;
+  const { subject, asOf, announced = asOf } = document;
+  const object = `data/${nameOf(subject)}/${nameOfData(document, "/")}/${announced}.${digest}.json.gz`;
   await overflow.put(object, compressed);
   return { codec: "gzip", object };
 }

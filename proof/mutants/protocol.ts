@@ -1,3 +1,4 @@
+import { documentMutants } from "./document-mutants.ts";
 import type { ProtocolMutant } from "./protocol-mutant.ts";
 import { model, refreshTests, relayTests, stateTests } from "./protocol-tests.ts";
 import { storingMutants } from "./storing-mutants.ts";
@@ -29,6 +30,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     tests: ["test/adapters/sqs/sqs-sender.test.ts"],
   },
   ...storingMutants,
+  ...documentMutants,
   {
     name: "make the identity of the time of receipt",
     breaks: "Stored once",

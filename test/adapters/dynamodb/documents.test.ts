@@ -148,7 +148,11 @@ await describeOnEachTable("stored documents", (tables) => {
       const text = noise(20_000);
       await save(text, 1);
       const [key] = await bucket.keys();
+      const puts = () => system.calls().get("test s3:PutObject");
+      const before = puts();
       await save(text, 2);
+      expect(before).toBeGreaterThan(0);
+      expect(puts()).toBe(before);
       expect(await bucket.keys()).toEqual([key]);
       expect(await stored()).toMatchObject({ asOf: 2, by: ["m2"], news: false, announced: 1, object: key });
       expect(await textBack()).toBe(text);
@@ -159,6 +163,14 @@ await describeOnEachTable("stored documents", (tables) => {
       for (const [index, text] of [one, other, one].entries()) await save(text, index + 1);
       expect(await bucket.keys()).toHaveLength(3);
       expect(await textBack()).toBe(one);
+    });
+
+    test("name an object by when its content was announced, also where asOf falls", async () => {
+      await save(noise(20_000), 9);
+      const { digest } = await save(noise(20_000), 5);
+      const key = `data/account/${subject.id}/income/10.${digest}.json.gz`;
+      expect(await stored()).toMatchObject({ asOf: 5, announced: 10, object: key });
+      expect(await bucket.keys()).toContain(key);
     });
 
     test("say that the provider has none, and keep nothing of what it had", async () => {
@@ -194,6 +206,17 @@ await describeOnEachTable("stored documents", (tables) => {
       );
       expect(outcomes.toSorted()).toEqual(["conflict", "conflict", "conflict", "conflict", "written"]);
       expect(await textBack()).toBe(`[${outcomes.indexOf("written")}]`);
+    });
+
+    test("keep the winner's object where a refused writer had the same content at the same time", async () => {
+      const text = noise(20_000);
+      const document = next(undefined, contentOf(text), 1, income);
+      const outcomes = [];
+      for (const by of ["one", "other"])
+        outcomes.push(await store.save(undefined, { ...document, by: [by] }, contentOf(text)));
+      expect(outcomes).toEqual(["written", "conflict"]);
+      expect(await bucket.keys()).toHaveLength(1);
+      expect(await textBack()).toBe(text);
     });
 
     test("are not brought back after an erasure by who had read them", async () => {
