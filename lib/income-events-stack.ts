@@ -6,6 +6,7 @@ import { messageSource } from "../domain/message/message-types.ts";
 import { acknowledge, acknowledgements } from "./acknowledgements.ts";
 import { Eraser } from "./erasure/eraser.ts";
 import { Erasure } from "./erasure/erasure.ts";
+import { environmentProblems } from "./function/environment-size.ts";
 import type { FunctionDefaults } from "./function/pipeline-function.ts";
 import { pascalCase } from "./names.ts";
 import { AlarmTopic } from "./observability/alarm-topic.ts";
@@ -24,7 +25,7 @@ import { WebhooksStage } from "./receiving/webhooks-stage.ts";
 import { workQueuesByName } from "./receiving/work-queues.ts";
 import { Relay } from "./relay/relay.ts";
 import { Subscribers } from "./relay/subscribers.ts";
-import { baseUrlForm, baseUrlPattern } from "./settings/provider-schema.ts";
+import { baseUrlForm, baseUrlPattern, longestBaseUrl } from "./settings/provider-schema.ts";
 import type { Settings } from "./settings/settings.ts";
 import { selectedBaseUrl } from "./settings/settings-schema.ts";
 import { DeadLetterArchive } from "./storage/dead-letter-archive.ts";
@@ -65,6 +66,7 @@ export class IncomeEventsStack extends Stack {
       tracing: settings.tracing,
       dataKey: dataKeyOf(this, settings),
     };
+    this.node.addValidation({ validate: () => environmentProblems(this) });
     const providerBaseUrl = this.#addProviderBaseUrl(settings);
     const token = new TokenSecret(this, "Token", settings);
     const secret = new WebhookSecret(this, "Webhook", settings);
@@ -157,6 +159,7 @@ export class IncomeEventsStack extends Stack {
       description: "Base address of the income-data service, where it is not the one of the stage's settings",
       default: "",
       allowedPattern: `^$|${baseUrlPattern}`,
+      maxLength: longestBaseUrl,
       constraintDescription: `nothing, or ${baseUrlForm}`,
     }).valueAsString;
     const isGiven = new CfnCondition(this, "ProviderBaseUrlIsGiven", {

@@ -2,25 +2,28 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
 import { queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
-import { fieldsOf, numberOf, parseJson, textOf } from "../../domain/core/parse.ts";
+import { numberOf, textsOf } from "../../domain/core/parse.ts";
 import { longestRunInSeconds } from "../../domain/fetch/provider-settings.ts";
-import { readSettings, variable } from "../runtime/environment.ts";
+import { namesIn, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
+import { queuesBeside } from "../runtime/queues-beside.ts";
 import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { archiver } from "./archiver.ts";
 
 const settings = readSettings();
 const queues = new SQSClient({});
-const urls = fieldsOf(parseJson(variable("DEAD_LETTER_QUEUES"), "DEAD_LETTER_QUEUES"), "DEAD_LETTER_QUEUES");
+const urls = queuesBeside(
+  variable("DEAD_LETTER_QUEUE_URL"),
+  textsOf(settings, "queues"),
+  namesIn("DEAD_LETTER_QUEUES"),
+);
 
 const handle = sanitizeErrors(
   archiver({
     places: (secondsLeft) => {
       // What a run that was ended by force has hidden comes back when its time is over.
       const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
-      return new Map(
-        Object.keys(urls).map((name) => [name, queueDeadLetters(queues, textOf(urls, name), hiddenSeconds)]),
-      );
+      return new Map(urls.map(([name, url]) => [name, queueDeadLetters(queues, url, hiddenSeconds)]));
     },
     put: deadLetterArchive(new S3Client({}), variable("ARCHIVE_BUCKET")).put,
     retentionSeconds: numberOf(settings, "retentionSeconds"),

@@ -13,13 +13,13 @@ import { deadLetterArchive } from "../../adapters/sqs/dead-letter-archive.ts";
 import { nothingBeside, queueDeadLetters } from "../../adapters/sqs/queue-dead-letters.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { givenUpChanges } from "../../adapters/streams/given-up-changes.ts";
-import { numberOf, textOf } from "../../domain/core/parse.ts";
+import { numberOf, textOf, textsOf } from "../../domain/core/parse.ts";
 import { parseSubscribers } from "../../domain/message/subscribers.ts";
-import { readSettings, variable } from "../runtime/environment.ts";
+import { namesIn, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
+import { queuesBeside } from "../runtime/queues-beside.ts";
 import { joinQueues, publisher } from "../runtime/subscriber-queues.ts";
 import { eraser } from "./eraser.ts";
-import { queuesBeside } from "./queues-beside.ts";
 
 const settings = readSettings();
 const now = () => new Date();
@@ -29,8 +29,15 @@ const tableName = variable("TABLE_NAME");
 const queues = new SQSClient({});
 const send = sqsSender(queues);
 const queueUrl = variable("ERASE_QUEUE_URL");
-const places = queuesBeside(queueUrl, variable("QUEUE_NAMES"));
-const subscribers = joinQueues(parseSubscribers(settings.subscribers), places.subscribers);
+const subscribers = joinQueues(
+  parseSubscribers(settings.subscribers),
+  queueUrl,
+  namesIn("SUBSCRIBER_QUEUES"),
+);
+const deadLetters = [
+  ...queuesBeside(queueUrl, textsOf(settings, "queues"), namesIn("DEAD_LETTER_QUEUES")),
+  ...subscribers.map(({ name, deadLetterQueueUrl }) => [`subscriber/${name}`, deadLetterQueueUrl] as const),
+];
 const archive = deadLetterArchive(buckets, variable("ARCHIVE_BUCKET"));
 
 const handle = eraser({
@@ -43,7 +50,7 @@ const handle = eraser({
   deadLetters: (secondsLeft) => {
     // What a run that was ended by force has hidden comes back when its time is over.
     const hiddenSeconds = () => Math.ceil(secondsLeft()) + 1;
-    return places.deadLetters.map(([name, url]) => {
+    return deadLetters.map(([name, url]) => {
       const inQueue = queueDeadLetters(queues, url, hiddenSeconds, nothingBeside(queues, url));
       return [name, [inQueue, archive.place(name)]] as const;
     });

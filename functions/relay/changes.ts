@@ -8,10 +8,10 @@ import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { findErased } from "../../adapters/erasure/tombstones.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
-import { parseJson, textOf } from "../../domain/core/parse.ts";
+import { textOf } from "../../domain/core/parse.ts";
 import { parseReadByRange } from "../../domain/fetch/provider-settings.ts";
 import { parseSubscribers } from "../../domain/message/subscribers.ts";
-import { readSettings, variable } from "../runtime/environment.ts";
+import { namesIn, readSettings, variable } from "../runtime/environment.ts";
 import { log, logged } from "../runtime/log.ts";
 import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { joinQueues, publisher } from "../runtime/subscriber-queues.ts";
@@ -20,8 +20,12 @@ import { relay } from "./relay.ts";
 
 const settings = readSettings();
 const table = new DynamoDBClient({});
-const queues = parseJson(variable("SUBSCRIBER_QUEUES"), "SUBSCRIBER_QUEUES");
-const subscribers = joinQueues(parseSubscribers(settings.subscribers), queues);
+const fetchQueueUrl = variable("FETCH_QUEUE_URL");
+const subscribers = joinQueues(
+  parseSubscribers(settings.subscribers),
+  fetchQueueUrl,
+  namesIn("SUBSCRIBER_QUEUES"),
+);
 
 const send = sqsSender(new SQSClient({}));
 const tableName = variable("TABLE_NAME");
@@ -35,7 +39,7 @@ const handle = sanitizeErrors(
     findErased: findErased(shared.read, digestOf),
     outbox: outbox(
       send,
-      { fetch: variable("FETCH_QUEUE_URL"), erase: variable("ERASE_QUEUE_URL") },
+      { fetch: fetchQueueUrl, erase: variable("ERASE_QUEUE_URL") },
       publisher(send, subscribers, log),
     ),
     erasesOnDeletion: settings.erasesOnDeletion === true,

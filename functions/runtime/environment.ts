@@ -9,6 +9,11 @@ export function variable(name: string): string {
   return value;
 }
 
+/** Reads a variable with names, which the stack leaves out where there are none. */
+export function namesIn(name: string): readonly string[] {
+  return process.env[name]?.split(",") ?? [];
+}
+
 /** The slice of the stage's settings that the stack put beside this function's bundle. */
 export function readSettings(directory: string = import.meta.dirname): Fields {
   const parsed: unknown = JSON.parse(readFileSync(join(directory, "settings.json"), "utf8"));

@@ -1,10 +1,11 @@
 import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { type Failure, permanent } from "../../domain/core/failures.ts";
-import { fieldsOf, present, textOf } from "../../domain/core/parse.ts";
+import { present } from "../../domain/core/parse.ts";
 import { jsonText } from "../../domain/event/json-text.ts";
 import type { Message } from "../../domain/message/message-schemas.ts";
 import { type Subscriber, wants } from "../../domain/message/subscribers.ts";
 import type { Log } from "./log.ts";
+import { queueBeside } from "./queues-beside.ts";
 
 export type SubscriberQueue = Subscriber & { readonly queueUrl: string; readonly deadLetterQueueUrl: string };
 
@@ -62,16 +63,26 @@ export async function deliver(
   });
 }
 
-/** Joins the subscribers of the settings with their queues, which the deployment reports by name. */
-export function joinQueues(subscribers: readonly Subscriber[], queues: unknown): readonly SubscriberQueue[] {
-  const byName = fieldsOf(queues, "SUBSCRIBER_QUEUES");
-  return subscribers.map((subscriber) => {
-    if (byName[subscriber.name] === undefined) throw permanent(`SUBSCRIBER_QUEUES: no ${subscriber.name}`);
-    const fields = fieldsOf(byName[subscriber.name], `SUBSCRIBER_QUEUES.${subscriber.name}`);
+/**
+ * Joins the subscribers of the settings with their queues.
+ * @param url of a queue that they lie beside
+ * @param names `queue/dead-letter queue`, in the order of the subscribers
+ * @throws permanent failure naming a subscriber whose queues are missing
+ */
+export function joinQueues(
+  subscribers: readonly Subscriber[],
+  url: string,
+  names: readonly string[],
+): readonly SubscriberQueue[] {
+  return subscribers.map((subscriber, index) => {
+    const [queue, deadLetterQueue] = names[index]?.split("/") ?? [];
+    if (queue === undefined || deadLetterQueue === undefined) {
+      throw permanent(`the environment names no queue and dead-letter queue of ${subscriber.name}`);
+    }
     return {
       ...subscriber,
-      queueUrl: textOf(fields, "queueUrl"),
-      deadLetterQueueUrl: textOf(fields, "deadLetterQueueUrl"),
+      queueUrl: queueBeside(url, queue),
+      deadLetterQueueUrl: queueBeside(url, deadLetterQueue),
     };
   });
 }

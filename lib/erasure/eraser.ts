@@ -1,9 +1,9 @@
-import { Stack } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import { allow, consumeQueue } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import type { WorkQueue } from "../receiving/work-queue.ts";
+import { deadLetterQueueNames } from "../receiving/work-queues.ts";
 import type { Relay } from "../relay/relay.ts";
 import type { Subscribers } from "../relay/subscribers.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -58,6 +58,8 @@ export class Eraser extends Construct {
       work.queue,
       work.deadLetterQueue,
     ]);
+    const sent = new Set(subscribers.queues.values());
+    const ownWorks = new Map([...works].filter(([, work]) => !sent.has(work)));
     return new PipelineFunction(this, "Subjects", {
       ...defaults,
       entry: "functions/erase/subjects.ts",
@@ -75,12 +77,14 @@ export class Eraser extends Construct {
         ERASURE_LOG_BUCKET: erasure.log.bucketName,
         ERASURE_KEY_ARN: erasure.key.secretArn,
         ARCHIVE_BUCKET: archive.bucket.bucketName,
-        QUEUE_NAMES: this.#queueNames(works),
+        DEAD_LETTER_QUEUES: deadLetterQueueNames(ownWorks),
+        ...subscribers.environment,
       },
       settings: {
         eventSource,
         tombstoneDays: tombstoneDays(settings),
         settleSeconds: settleSeconds(settings),
+        queues: [...ownWorks.keys()],
         lookAgainSeconds: settings.functions.erase.timeoutSeconds / 5,
         subscribers: settings.subscribers.map(({ name, types }) => ({ name, ...(types && { types }) })),
       },
@@ -115,18 +119,6 @@ export class Eraser extends Construct {
         allow(["secretsmanager:GetSecretValue"], [erasure.key.secretArn]),
       ],
     });
-  }
-
-  /** By name, for all their URLs would not fit into the environment of a function. */
-  #queueNames(works: EraserProps["works"]): string {
-    const names = [...works].map(([name, { queue, deadLetterQueue }]) => [
-      name,
-      {
-        deadLetters: deadLetterQueue.queueName,
-        ...(name.startsWith("subscriber/") && { queue: queue.queueName }),
-      },
-    ]);
-    return Stack.of(this).toJsonString(Object.fromEntries(names));
   }
 }
 

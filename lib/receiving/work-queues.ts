@@ -1,3 +1,4 @@
+import { Fn } from "aws-cdk-lib";
 import type { Fetching } from "../provider/fetching.ts";
 import type { Subscribers } from "../relay/subscribers.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
@@ -15,4 +16,10 @@ export function workQueuesByName(
     ["checks", fetching.checks],
     ...[...subscribers.queues].map(([name, work]) => [`subscriber/${name}`, work] as const),
   ]);
+}
+
+/** For a function's environment, in the order of the queues: names, for their URLs would not fit into it. */
+export function deadLetterQueueNames(works: ReadonlyMap<string, WorkQueue>): string {
+  const names = [...works.values()].map(({ deadLetterQueue }) => deadLetterQueue.queueName);
+  return Fn.join(",", names);
 }

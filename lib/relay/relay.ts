@@ -102,7 +102,7 @@ export class Relay extends Construct {
         FETCH_QUEUE_URL: fetchQueue.queueUrl,
         ERASE_QUEUE_URL: eraseQueue.queueUrl,
         ERASURE_KEY_ARN: erasure.key.secretArn,
-        SUBSCRIBER_QUEUES: subscribers.queueUrls,
+        ...subscribers.environment,
       },
       settings: {
         eventSource,

@@ -1,4 +1,4 @@
-import { Duration, Stack } from "aws-cdk-lib";
+import { Duration, Fn } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
 import { pascalCase } from "../names.ts";
@@ -29,13 +29,16 @@ export class Subscribers extends Construct {
     );
   }
 
-  /** For functions that send to subscribers: URLs by name, as JSON. */
-  get queueUrls(): string {
-    const urls = [...this.queues].map(([name, { queue, deadLetterQueue }]) => [
-      name,
-      { queueUrl: queue.queueUrl, deadLetterQueueUrl: deadLetterQueue.queueUrl },
-    ]);
-    return Stack.of(this).toJsonString(Object.fromEntries(urls));
+  /**
+   * For functions that send to subscribers, in the order of the settings: `queue/dead-letter queue`. By name, for all their
+   * URLs would not fit into the environment of a function.
+   */
+  get environment(): Readonly<Record<string, string>> {
+    if (this.queues.size === 0) return {};
+    const names = [...this.queues.values()].map(({ queue, deadLetterQueue }) =>
+      Fn.join("/", [queue.queueName, deadLetterQueue.queueName]),
+    );
+    return { SUBSCRIBER_QUEUES: Fn.join(",", names) };
   }
 
   #addQueue(

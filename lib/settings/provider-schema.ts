@@ -34,10 +34,12 @@ export const baseUrlPattern =
 export const baseUrlForm =
   "an address as https://host, its host in lower case, without query or a slash at its end";
 
-const baseUrl = text(new RegExp(baseUrlPattern), `write ${baseUrlForm}`).refine(
-  (value) => URL.canParse(value),
-  { error: remedyOf(`write ${baseUrlForm}`) },
-);
+/** A host has 253 characters at most; the environment of each function that calls it has room for few more. */
+export const longestBaseUrl = 300;
+
+const baseUrl = text(new RegExp(baseUrlPattern), `write ${baseUrlForm}`)
+  .max(longestBaseUrl, { error: remedyOf(`shorten it to ${longestBaseUrl} characters`) })
+  .refine((value) => URL.canParse(value), { error: remedyOf(`write ${baseUrlForm}`) });
 
 const version = text(/^v\d+(\.\d+)?$/, 'write a version segment such as "v0.4"');
 

@@ -30,7 +30,7 @@ const subscriber = section({
   visibilityTimeoutSeconds: fixedDuration(1, 43_200).default(60),
 });
 
-// Twelve, since the relay's environment names two queue URLs for each and Lambda allows 4 KB of it in all.
+// Twelve, since the eraser's environment names two queues for each and Lambda allows 4 KB of it in all.
 const maxSubscribers = 12;
 
 export const subscribersSchema = listOf(subscriber)

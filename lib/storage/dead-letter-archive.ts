@@ -1,4 +1,4 @@
-import { Duration, Stack } from "aws-cdk-lib";
+import { Duration } from "aws-cdk-lib";
 import * as events from "aws-cdk-lib/aws-events";
 import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
@@ -9,6 +9,7 @@ import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-fu
 import { Alarm } from "../observability/alarm.ts";
 import { tailOf } from "../observability/alarm-metrics.ts";
 import { deadLetterRetention, type WorkQueue } from "../receiving/work-queue.ts";
+import { deadLetterQueueNames } from "../receiving/work-queues.ts";
 import { every, inWords, wholeDays } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 import { privateBucket } from "./private-bucket.ts";
@@ -29,19 +30,21 @@ export class DeadLetterArchive extends Construct {
     super(scope, id);
     const rules = [{ expiration: wholeDays(settings.retention.archiveDays) }];
     this.bucket = privateBucket(this, "Bucket", rules, { key: defaults.dataKey });
-    const queues = [...works].map(([name, { deadLetterQueue }]) => [name, deadLetterQueue] as const);
+    const queues = [...works.values()].map(({ deadLetterQueue }) => deadLetterQueue);
+    const [first] = queues;
+    if (first === undefined) throw new Error("There is no queue with dead letters");
     const archive = new PipelineFunction(this, "Letters", {
       ...defaults,
       entry: "functions/archive/dead-letters.ts",
       description: "Archives dead letters that near their end",
       size: settings.functions.archive,
       environment: {
-        DEAD_LETTER_QUEUES: Stack.of(this).toJsonString(
-          Object.fromEntries(queues.map(([name, { queueUrl }]) => [name, queueUrl])),
-        ),
+        DEAD_LETTER_QUEUE_URL: first.queueUrl,
+        DEAD_LETTER_QUEUES: deadLetterQueueNames(works),
         ARCHIVE_BUCKET: this.bucket.bucketName,
       },
       settings: {
+        queues: [...works.keys()],
         retentionSeconds: deadLetterRetention(settings).toSeconds(),
         beforeEndSeconds: settings.archive.beforeEndHours * 3_600,
         timeoutSeconds: settings.functions.archive.timeoutSeconds,
@@ -49,7 +52,7 @@ export class DeadLetterArchive extends Construct {
       permissions: [
         allow(
           ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"],
-          queues.map(([, { queueArn }]) => queueArn),
+          queues.map(({ queueArn }) => queueArn),
         ),
         allow(["s3:PutObject"], [this.bucket.arnForObjects("letters/*")]),
       ],

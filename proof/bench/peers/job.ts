@@ -106,8 +106,7 @@ export function variable(name: string): string {
 
 /** The one subscriber's queue, out of the variable that our own stack sets. */
 export function subscriberQueueUrl(): string {
-  const queues: Record<string, { queueUrl: string }> = JSON.parse(variable("SUBSCRIBER_QUEUES"));
-  const [queue] = Object.values(queues);
-  if (queue === undefined) throw new Error("SUBSCRIBER_QUEUES names no queue");
-  return queue.queueUrl;
+  const [queue] = variable("SUBSCRIBER_QUEUES").split("/");
+  const beside = variable("FETCH_QUEUE_URL");
+  return `${beside.slice(0, beside.lastIndexOf("/") + 1)}${queue}`;
 }

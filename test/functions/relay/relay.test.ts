@@ -156,15 +156,30 @@ await describeOnTables("the relay", (tables) => {
 });
 
 describe("the subscribers' queues", () => {
-  test.each<[string, unknown, string]>([
-    ["a subscriber without queues", { other: {} }, "SUBSCRIBER_QUEUES: no orders"],
-    ["no object", [], "SUBSCRIBER_QUEUES: expected an object"],
-    [
-      "a queue without a dead-letter queue",
-      { orders: { queueUrl: "q" } },
-      "deadLetterQueueUrl: expected a text",
-    ],
-  ])("that name %s are refused at start", (_, queues, message) => {
-    expect(() => joinQueues([{ name: "orders" }], queues)).toThrow(message);
+  const url = "https://sqs.eu-central-1.amazonaws.com/123456789012/fetch.fifo";
+
+  test("lie beside one that is known by its URL, in the order of the settings", () => {
+    const [orders, everything] = joinQueues(
+      [{ name: "orders", types: ["account.*"] }, { name: "everything" }],
+      url,
+      ["q1/d1", "q2/d2"],
+    );
+    const beside = "https://sqs.eu-central-1.amazonaws.com/123456789012";
+    expect(orders).toEqual({
+      name: "orders",
+      types: ["account.*"],
+      queueUrl: `${beside}/q1`,
+      deadLetterQueueUrl: `${beside}/d1`,
+    });
+    expect(everything).toMatchObject({ queueUrl: `${beside}/q2`, deadLetterQueueUrl: `${beside}/d2` });
+  });
+
+  test.each<[string, readonly string[]]>([
+    ["no subscriber's", []],
+    ["no dead-letter queue", ["q1"]],
+  ])("that name %s are refused at start", (_, names) => {
+    expect(() => joinQueues([{ name: "orders" }], url, names)).toThrow(
+      "the environment names no queue and dead-letter queue of orders",
+    );
   });
 });

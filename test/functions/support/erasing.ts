@@ -18,7 +18,7 @@ import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import { givenUpChanges } from "../../../adapters/streams/given-up-changes.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
-import { joinQueues, publisher } from "../../../functions/runtime/subscriber-queues.ts";
+import { publisher } from "../../../functions/runtime/subscriber-queues.ts";
 import { documentRead } from "../../domain/samples.ts";
 import type { TestSystem, TestTable } from "../../support/engines.ts";
 import { keptLog } from "./lambda.ts";
@@ -62,7 +62,7 @@ export async function createErasureFixture(system: TestSystem) {
       }),
     lookAgainSeconds: () => 0,
     removeGivenUp: givenUpChanges(system.s3, failures.name),
-    publish: publisher(send, joinQueues([{ name: "all" }], queues), kept.log),
+    publish: publisher(send, [{ name: "all", ...queues.all }], kept.log),
     keepReport: keepReport(system.dynamodb, table.name, now),
     send,
     queueUrl,

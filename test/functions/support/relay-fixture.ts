@@ -14,7 +14,7 @@ import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
 import { outbox } from "../../../functions/relay/outbox.ts";
 import { relay } from "../../../functions/relay/relay.ts";
-import { joinQueues, publisher } from "../../../functions/runtime/subscriber-queues.ts";
+import { publisher } from "../../../functions/runtime/subscriber-queues.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { contractMessage } from "../../support/contract-message.ts";
 import { startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
@@ -72,10 +72,10 @@ export function relayFixture(tables: string) {
     const kept = keptLog();
     entries = kept.entries;
     readByRange = [];
-    const joined = joinQueues(
-      [{ name: "everything" }, { name: "accounts", types: ["account.*"] }],
-      subscribers,
-    );
+    const joined = [
+      { name: "everything", ...subscribers.everything },
+      { name: "accounts", types: ["account.*"], ...subscribers.accounts },
+    ];
     const send = sqsSender(system.sqs);
     const digestOf = subjectDigest(system.secretsManager, system.createSecret({ key: "of the stage" }));
     handler = (event) =>
