@@ -150,6 +150,11 @@ const commandFiles: readonly CommandFile[] = [
   },
   {
     group: "erase",
+    names: ["status"],
+    load: async () => (await import("./commands/erase-status.ts")).addEraseStatus,
+  },
+  {
+    group: "erase",
     names: ["apply-log"],
     load: async () => (await import("./commands/erase-apply-log.ts")).addEraseApplyLog,
   },

@@ -1,4 +1,11 @@
-import { ListObjectsV2Command, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
+import {
+  GetObjectCommand,
+  ListObjectsV2Command,
+  NoSuchKey,
+  PutObjectCommand,
+  type S3Client,
+} from "@aws-sdk/client-s3";
+import { fieldsOf, parseJson, textOf } from "../../domain/core/parse.ts";
 
 /**
  * Remembers outside of the table who was erased, as one object for each, named by its digest: what is restored from
@@ -33,4 +40,20 @@ export async function readErasureLog(client: S3Client, bucket: string): Promise<
     token = NextContinuationToken;
   } while (token !== undefined);
   return digests;
+}
+
+/** @returns when somebody was erased, by their digest; undefined where the log does not name them */
+export async function readErasedAt(
+  client: S3Client,
+  bucket: string,
+  digest: string,
+): Promise<string | undefined> {
+  try {
+    const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: prefix + digest }));
+    const text = (await Body?.transformToString()) ?? "";
+    return textOf(fieldsOf(parseJson(text, "the log of erasures"), "the log of erasures"), "erasedAt");
+  } catch (error) {
+    if (error instanceof NoSuchKey) return undefined;
+    throw error;
+  }
 }

@@ -1,8 +1,19 @@
-import { type DynamoDBClient, QueryCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import {
+  type DynamoDBClient,
+  GetItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { optionalText, present, textOf } from "../../domain/core/parse.ts";
+import { fieldsOf, isFields, optionalText, present, textOf } from "../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
-import { itemVersion } from "../dynamodb/items.ts";
+import {
+  type EraseTask,
+  parseIncomplete,
+  parseRemoved,
+  type Removed,
+} from "../../domain/recovery/erasure.ts";
+import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { tombstoneKey } from "../dynamodb/keys.ts";
 import type { ReadKey } from "../dynamodb/shared-reads.ts";
 import type { DigestOf } from "./subject-digest.ts";
@@ -15,6 +26,15 @@ export type Tombstone = {
   readonly erasedAt: string;
   readonly isAnnounced: boolean;
   readonly correlationId?: string;
+};
+
+/** What one erasure found: counts, and nobody's id. */
+export type Found = {
+  readonly removed: Removed;
+  /** Queues with dead letters that no look saw. */
+  readonly incomplete: readonly string[];
+  /** Whether the second pass is over, too. */
+  readonly isFinished: boolean;
 };
 
 /** Who of some subjects is erased, by name; one consistent read for all of them. */
@@ -39,6 +59,12 @@ export type Tombstones = {
   readonly isPlaced: (digest: string) => Promise<boolean>;
   /** Subscribers know. */
   readonly markAnnounced: (digest: string) => Promise<void>;
+  /** Keeps what an erasure found, under its correlation id; a later pass of it replaces what an earlier one kept. */
+  readonly keepFound: (
+    digest: string,
+    correlationId: string,
+    task: Pick<EraseTask, "removed" | "incomplete" | "pass">,
+  ) => Promise<void>;
 };
 
 const secondsPerDay = 86_400;
@@ -58,11 +84,12 @@ export function tombstones(
         new UpdateItemCommand({
           TableName: tableName,
           Key: marshall(tombstoneKey(digest)),
-          UpdateExpression: `SET #erased = if_not_exists(#erased, :now), #expires = :expires, #version = :version${noted}`,
+          UpdateExpression: `SET #erased = if_not_exists(#erased, :now), #expires = :expires, #version = :version, #found = if_not_exists(#found, :nothing)${noted}`,
           ExpressionAttributeNames: {
             ...(noted && { "#correlation": "correlationId" }),
             "#erased": "erasedAt",
             "#expires": "expiresAt",
+            "#found": "found",
             "#version": "schemaVersion",
           },
           ExpressionAttributeValues: marshall({
@@ -70,6 +97,7 @@ export function tombstones(
             ":now": now().toISOString(),
             ":expires": Math.ceil(now().getTime() / 1000 + lifetimeInDays * secondsPerDay),
             ":version": itemVersion,
+            ":nothing": {},
           }),
           ReturnValues: "ALL_NEW",
         }),
@@ -102,5 +130,43 @@ export function tombstones(
         }),
       );
     },
+    keepFound: async (digest, correlationId, { removed, incomplete, pass }) => {
+      await client.send(
+        new UpdateItemCommand({
+          TableName: tableName,
+          Key: marshall(tombstoneKey(digest)),
+          UpdateExpression: "SET #found.#id = :found",
+          ExpressionAttributeNames: { "#found": "found", "#id": correlationId },
+          ExpressionAttributeValues: marshall({ ":found": { removed, incomplete, isFinished: pass === 2 } }),
+        }),
+      );
+    },
+  };
+}
+
+/** A tombstone as whoever asks about an erasure reads it. */
+export type KeptErasure = { readonly erasedAt: string; readonly found: readonly Found[] };
+
+/** @returns undefined where there is none: never erased, or longer ago than a tombstone lives */
+export async function readErasure(
+  client: DynamoDBClient,
+  tableName: string,
+  digest: string,
+): Promise<KeptErasure | undefined> {
+  const Key = marshall(tombstoneKey(digest));
+  const { Item } = await client.send(new GetItemCommand({ TableName: tableName, Key, ConsistentRead: true }));
+  if (Item === undefined) return undefined;
+  const item = readItem(Item);
+  const found = Object.values(isFields(item.found) ? item.found : {});
+  return { erasedAt: textOf(item, "erasedAt"), found: found.map(parseFound) };
+}
+
+/** @throws permanent failure naming the field */
+function parseFound(value: unknown): Found {
+  const { removed, incomplete, isFinished } = fieldsOf(value, "found");
+  return {
+    removed: parseRemoved(removed),
+    incomplete: parseIncomplete(incomplete),
+    isFinished: isFinished === true,
   };
 }

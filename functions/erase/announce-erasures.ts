@@ -3,7 +3,10 @@ import { messageOfErasure } from "../../domain/message/message.ts";
 import { correlationOfErasure, type EraseTask } from "../../domain/recovery/erasure.ts";
 import type { StepDependencies } from "./dependencies.ts";
 
-/** Notifies subscribers of each that was erased, unless they know; killed in between, they are notified once more. */
+/**
+ * Notifies subscribers of each that was erased, unless they know; killed in between, they are notified once more. Keeps
+ * what was found, but for late copies: there may be any number of them.
+ */
 export async function announceErasures(
   task: EraseTask,
   { digestOf, tombstones, publish, eventSource }: StepDependencies,
@@ -22,4 +25,7 @@ export async function announceErasures(
   const [failed] = await publish(messages);
   if (failed !== undefined) throw new FailureError(failed.failure);
   await Promise.all(unannounced.map(({ digest }) => tombstones.markAnnounced(digest)));
+  const erasure = correlationOfErasure(task);
+  if (erasure === undefined || task.cause === "arrived late") return;
+  await Promise.all(marked.map(({ digest }) => tombstones.keepFound(digest, erasure, task)));
 }

@@ -53,6 +53,7 @@ const runByTests: readonly RunBy[] = [
     [...restoring, `${commandsTests}/erase.test.ts`],
     '"erase", "apply-log"',
   ],
+  ["npx income-events erase status", [`${commandsTests}/erase.test.ts`], '"erase", "status"'],
   ["npx income-events erase user", [`${commandsTests}/erase.test.ts`], '"erase", "user"'],
   ["npm start -- --once", ["test/e2e/once.test.ts"], "packages/local-stack/start.ts", '"--once"'],
   ["npm start", ["test/e2e/stay-up.test.ts"], "packages/local-stack/start.ts"],

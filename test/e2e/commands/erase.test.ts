@@ -104,6 +104,10 @@ describe("erase, against the running stack", () => {
       },
     });
     expect(await waitingIn(deadLetters)).toBe(0);
+    const status = await operated.run(["erase", "status", userId, "--json"]);
+    expect(status.json()).toMatchObject({
+      erased: [{ subject: { kind: "user", id: userId }, found: [{ removed: { states: 2 } }] }],
+    });
     const { correlationId } = z.object({ correlationId: z.uuid() }).parse(result.json());
     expect(await received("user.erased")).toMatchObject([{ data: { userId }, correlationid: correlationId }]);
     await eventually(() =>
@@ -177,6 +181,7 @@ describe("erase, against the running stack", () => {
         stderr: expect.stringContaining(`Nobody is known as the user ${nobody}`),
       });
     }
+    expect(await operated.run(["erase", "status", accountId])).toMatchObject({ code: 4, stdout: "" });
     expect(await remains(accountId)).not.toEqual([]);
     expect(await received("user.erased")).toEqual([]);
   });

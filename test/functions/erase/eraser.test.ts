@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { readErasure } from "../../../adapters/erasure/tombstones.ts";
 import { nameOf, type Subject } from "../../../domain/event/subjects.ts";
 import { eraseTask } from "../../../domain/recovery/erasure.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
@@ -61,6 +62,18 @@ await describeOnTables("the eraser", (tables) => {
       await run(eraser({ ...fixture.fixture.dependencies, records: overtaken }));
       expect(await report()).toMatchObject({ isDone: true, subjects: 2 });
       expect((await report())?.removed).toEqual({ data: 2, pages: 1 });
+    });
+
+    test("is said to be erased later, too, with what was found, once both passes are over", async () => {
+      await storeAll();
+      await erase(fixture.user);
+      const { digestOf, table } = fixture.fixture;
+      const read = async (subject: Subject) =>
+        readErasure(fixture.system.dynamodb, table.name, await digestOf(subject));
+      const found = [{ removed: (await report())?.removed, incomplete: [], isFinished: true }];
+      expect(await read(fixture.user)).toEqual({ erasedAt: erasedAt.toISOString(), found });
+      expect(await read(fixture.account)).toEqual({ erasedAt: erasedAt.toISOString(), found });
+      expect(await read(fixture.other)).toBeUndefined();
     });
 
     test("leaves tombstones of digests, so that the relay knows the user and each account", async () => {
