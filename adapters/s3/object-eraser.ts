@@ -6,7 +6,14 @@ export type ObjectEraser = {
   /** @param prefix of the objects' keys, to its last slash. @returns how many there were */
   readonly removeBelow: (prefix: `${string}/`) => Promise<number>;
   readonly countBelow: (prefix: `${string}/`) => Promise<number>;
+  /** Objects below a prefix in the order of their keys, a page at a time. @param after a key, to go on from it */
+  readonly pagesBelow: (
+    prefix: `${string}/`,
+    after: string | undefined,
+  ) => AsyncIterable<readonly StoredObject[]>;
 };
+
+export type StoredObject = { readonly key: string; readonly bytes: number };
 
 export function objectEraser(client: S3Client, bucket: string): ObjectEraser {
   const remove = async (key: string) => {
@@ -27,5 +34,11 @@ export function objectEraser(client: S3Client, bucket: string): ObjectEraser {
     remove,
     removeBelow: (prefix) => below(prefix, remove),
     countBelow: (prefix) => below(prefix, async () => undefined),
+    pagesBelow: async function* (Prefix, after) {
+      const start = after === undefined ? {} : { StartAfter: after };
+      const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix, ...start });
+      for await (const { Contents = [] } of pages)
+        yield Contents.map(({ Key: key = "", Size: bytes = 0 }) => ({ key, bytes }));
+    },
   };
 }

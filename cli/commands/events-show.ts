@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { bodyText } from "../../adapters/aws/body-text.ts";
-import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { type OverflowBucket, overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Body } from "../../domain/event/envelope.ts";
 import type { IncomeEvent } from "../../domain/event/events.ts";
 import { nameOf, type Subject, subjectOf } from "../../domain/event/subjects.ts";
@@ -87,11 +87,13 @@ async function showUnstored(operation: Operation, id: string, subject: Subject |
 async function shownBody(
   { userId, accountId, companyAccountId, datasourceId, endpoint, eventId }: IncomeEvent,
   body: Body,
-  overflow: Parameters<typeof bodyText>[1],
+  overflow: OverflowBucket,
   reveal: boolean,
 ): Promise<unknown> {
   // Only ids and states, of our own making.
   if (body.as === "facts") return body.facts;
+  // It named somebody who was erased since.
+  if (body.as === "object" && (await overflow.find(body.key)) === undefined) return undefined;
   const ids = [userId, accountId, companyAccountId, datasourceId, endpoint, eventId];
   return shownJson(await bodyText(body, overflow), { reveal, ids, isMessage: true });
 }

@@ -24,7 +24,14 @@ export const eraseCauses = ["operator", "deleted", "arrived late", "restored"] a
 export type EraseCause = (typeof eraseCauses)[number];
 
 /** What an erasure does, in this order; each step can be done again. */
-export const eraseSteps = ["subjects", "records", "dead letters", "given-up changes", "messages"] as const;
+export const eraseSteps = [
+  "subjects",
+  "records",
+  "dead letters",
+  "bodies",
+  "given-up changes",
+  "messages",
+] as const;
 export type EraseStep = (typeof eraseSteps)[number];
 
 /** What is to be erased, and what of it is done. */
@@ -52,7 +59,7 @@ export type EraseTask = {
   readonly isFound: boolean;
   /** Nothing is erased: it is counted what would be. */
   readonly isDryRun: boolean;
-  /** Whether dead letters and given-up changes are looked through, too. */
+  /** Whether dead letters, large bodies and given-up changes are looked through, too. */
   readonly isThorough: boolean;
   /** What was removed, by kind. */
   readonly removed: Removed;
@@ -60,6 +67,8 @@ export type EraseTask = {
   readonly incomplete: readonly string[];
   /** How often this pass has looked at the dead letters. */
   readonly looks: number;
+  /** The last of the large bodies that this pass has looked at; absent: none yet. */
+  readonly lastBody?: string;
 };
 
 /** Counts by kind: of items (`events`, …), objects (`bodies`, …) and dead letters (`dead letters`, …). */
@@ -182,14 +191,18 @@ export function readEraseTask(text: string): EraseTask {
   if (cause === undefined) throw permanent(`cause: expected one of ${eraseCauses.join(", ")}`);
   const next = eraseSteps.find((known) => known === fields.next);
   if (next === undefined) throw permanent(`next: expected one of ${eraseSteps.join(", ")}`);
-  const ids = { id: optionalText(fields, "id"), correlationId: optionalText(fields, "correlationId") };
+  const texts = {
+    id: optionalText(fields, "id"),
+    correlationId: optionalText(fields, "correlationId"),
+    lastBody: optionalText(fields, "lastBody"),
+  };
   return {
     schemaVersion: eraseTaskVersion,
     subject: parseSubject(fields.subject),
     namedWith: subjectsOf(fields, "namedWith"),
     claimed: subjectsOf(fields, "claimed"),
     cause,
-    ...present(ids),
+    ...present(texts),
     pass: fields.pass === 2 ? 2 : 1,
     next,
     erased: subjectsOf(fields, "erased"),

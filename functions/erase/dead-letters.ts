@@ -53,7 +53,7 @@ export async function removeDeadLetters(task: EraseTask, dependencies: StepDepen
     };
   }
   const incomplete = swept.flatMap(({ queue, isTooLong, mayHide }) => (isTooLong || mayHide ? [queue] : []));
-  return { task: { ...task, removed, incomplete, looks: 0, next: "given-up changes" }, afterSeconds: 0 };
+  return { task: { ...task, removed, incomplete, looks: 0, next: "bodies" }, afterSeconds: 0 };
 }
 
 /** The queue before its archive: a dead letter goes from there to here, and is seen in one of them. */

@@ -8,6 +8,7 @@ import {
 } from "../../domain/recovery/erasure.ts";
 import { rejectPermanent, sqsBatch } from "../runtime/sqs-batch.ts";
 import { announceErasures } from "./announce-erasures.ts";
+import { removeBodies } from "./bodies.ts";
 import { removeDeadLetters } from "./dead-letters.ts";
 import type { EraserDependencies, NextStep, StepDependencies } from "./dependencies.ts";
 import { dryRun } from "./dry-run.ts";
@@ -62,6 +63,8 @@ async function perform(task: EraseTask, dependencies: StepDependencies): Promise
       return atOnce(await removeRecords(task, dependencies));
     case "dead letters":
       return removeDeadLetters(task, dependencies);
+    case "bodies":
+      return atOnce(await removeBodies(task, dependencies));
     case "given-up changes":
       return atOnce(await removeGivenUpChanges(task, dependencies));
     case "messages":

@@ -38,7 +38,9 @@ const task: fc.Arbitrary<EraseTask> = fc
     isFound: fc.boolean(),
     isDryRun: fc.boolean(),
   })
-  .chain((fields) => fc.constantFrom(fields, { ...fields, id: "one" }));
+  .chain((fields) =>
+    fc.constantFrom(fields, { ...fields, id: "one" }, { ...fields, lastBody: "bodies/users/a" }),
+  );
 
 describe("an erase task", () => {
   it("is read as it was written", () => {

@@ -160,7 +160,7 @@ await describeOnTables("the eraser", (tables) => {
       const task = eraseTask(fixture.user, "operator", [], "followed");
       await ask({ ...task, next: "dead letters", erased: [fixture.user], looks: 15 });
       await deliver(fixture.system, fixture.fixture.queueUrl, eraser(fixture.fixture.dependencies));
-      expect(await report()).toMatchObject({ incomplete: ["users"], step: "given-up changes" });
+      expect(await report()).toMatchObject({ incomplete: ["users"], step: "bodies" });
     });
 
     test("that the archiver takes from their queue meanwhile are found in the archive", async () => {
@@ -194,7 +194,41 @@ await describeOnTables("the eraser", (tables) => {
       const times = [60_000, 60_000, 10_000];
       const invocation = { getRemainingTimeInMillis: () => times.shift() ?? 10_000 };
       await handler(sqsEvent(await fixture.system.receive(fixture.fixture.queueUrl)), invocation);
-      expect(await report()).toMatchObject({ incomplete: ["fetch"], step: "given-up changes" });
+      expect(await report()).toMatchObject({ incomplete: ["fetch"], step: "bodies" });
+    });
+  });
+
+  describe("large bodies", () => {
+    const named = (id: string) => JSON.stringify({ event: "unheard_of", data: { user_id: id } });
+    const bodies = async () =>
+      (await fixture.fixture.overflow.keys()).filter((key) => key.startsWith("bodies/"));
+
+    test("that nothing points to any more go with the user whom they name; the others stay", async () => {
+      const { put, overflow } = fixture.fixture;
+      await storeAll();
+      const upper = named(fixture.user.id.toUpperCase());
+      await put(overflow.name, "bodies/users/expired", named(fixture.user.id));
+      await put(overflow.name, "bodies/users/upper", Buffer.from(upper).toString("base64"));
+      await put(overflow.name, "bodies/users/others", named(randomUUID()));
+      await erase(fixture.user);
+      expect(await bodies()).toEqual(["bodies/users/others"]);
+      expect((await report())?.removed).toMatchObject({ "bodies found by content": 2 });
+    });
+
+    test("that are too many for the function's time are gone on with where it ended", async () => {
+      const { put, overflow, dependencies, queueUrl } = fixture.fixture;
+      const keys = Array.from({ length: 12 }, (_, index) => `bodies/users/${String(index).padStart(2, "0")}`);
+      for (const key of keys) await put(overflow.name, key, named(fixture.user.id));
+      const task = eraseTask(fixture.user, "operator", [], "followed");
+      await ask({ ...task, next: "bodies", isFound: true, erased: [fixture.user] });
+      const times = [60_000, 10_000];
+      const invocation = { getRemainingTimeInMillis: () => times.shift() ?? 10_000 };
+      await eraser(dependencies)(sqsEvent(await fixture.system.receive(queueUrl)), invocation);
+      expect(await bodies()).toEqual(keys.slice(10));
+      expect(await report()).toMatchObject({ step: "bodies" });
+      await run();
+      expect(await bodies()).toEqual([]);
+      expect((await report())?.removed).toMatchObject({ "bodies found by content": 12 });
     });
   });
 

@@ -1,0 +1,49 @@
+import { batchesOf } from "../../domain/core/batches.ts";
+import { webhookKinds } from "../../domain/event/events.ts";
+import { addRemoved, type EraseTask } from "../../domain/recovery/erasure.ts";
+import { type Mentions, mentions } from "../../domain/recovery/mentions.ts";
+import type { StepDependencies } from "./dependencies.ts";
+
+/** Read at once: a body's values take many times its bytes. */
+const atOnce = { maxItems: 10, maxBytes: 4 * 1024 * 1024 };
+
+/** What a report counts; in a dry run also those that events and dead letters point to, which are still there. */
+const foundByContent = "bodies found by content";
+
+/**
+ * Removes large bodies that name the erased and that nothing points to any more: their events have expired, their dead
+ * letters were purged, or their receiver died before it sent its message. All bodies are read, for only they say whom
+ * they name. Where the time is over, the next message goes on.
+ */
+export async function removeBodies(task: EraseTask, dependencies: StepDependencies): Promise<EraseTask> {
+  const { objects, isTimeOver } = dependencies;
+  const { lastBody, ...rest } = task;
+  const isNamed = mentions(task.erased);
+  let { removed } = task;
+  for await (const page of objects.pagesBelow("bodies/", lastBody)) {
+    for (const batch of batchesOf(page, { ...atOnce, bytesOf: ({ bytes }) => bytes })) {
+      const found = await Promise.all(batch.map(({ key }) => removeIfNamed(key, isNamed, dependencies)));
+      const count = found.filter(Boolean).length;
+      if (count > 0) removed = addRemoved(removed, { [foundByContent]: count });
+      const last = batch.at(-1)?.key;
+      if (last !== undefined && isTimeOver()) return { ...rest, removed, lastBody: last };
+    }
+  }
+  return { ...rest, removed, next: "given-up changes" };
+}
+
+async function removeIfNamed(
+  key: string,
+  isNamed: Mentions,
+  { bodies, objects }: StepDependencies,
+): Promise<boolean> {
+  const content = await bodies.find(key);
+  if (content === undefined) return false;
+  const text = Buffer.from(content).toString("utf8");
+  const kind = webhookKinds.find((each) => key.startsWith(`bodies/${each}/`));
+  // Of its form, which its pointer had, nothing is known.
+  const texts = [text, Buffer.from(text, "base64").toString("utf8")];
+  if (!texts.some((each) => isNamed(each, kind))) return false;
+  await objects.remove(key);
+  return true;
+}
