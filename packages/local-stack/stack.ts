@@ -1,5 +1,6 @@
 import { type Alarms, startAlarms } from "./alarms/alarms.ts";
 import { functionTotal, measureRequest } from "./alarms/measure.ts";
+import { type FunctionUrl, startFunctionUrl } from "./api/function-url.ts";
 import { type HttpApi, startHttpApi } from "./api/http-api.ts";
 import { createData } from "./assembly/create-data.ts";
 import { withLocalAddresses } from "./assembly/local-addresses.ts";
@@ -98,8 +99,10 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
 
   const api = await startApi(provisionalPlan, gateway, options, () => alarmsOf);
   if (api !== undefined) cleanup.adopt(api, ({ close }) => close());
+  const urls = await startUrls(provisionalPlan, gateway, cleanup);
+  const addresses = new Map([...urls].map(([logicalId, { url }]) => [logicalId, url]));
   const planOf = (stack: SynthesizedStack) =>
-    withLocalAddresses(planStack(stack, { ...place, known }), api, region);
+    withLocalAddresses(planStack(stack, { ...place, known }), api, addresses, region);
   const plan = planOf(synthesized);
   for (const { arn, policy } of plan.resourcePolicies) gateway.setResourcePolicy(arn, policy);
 
@@ -114,6 +117,10 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   const functions = plan.functions.map((planned) => startFunction(planned, parts));
   for (const { host } of functions) hosts.set(host.plan.logicalId, host);
   if (api !== undefined && plan.api !== undefined) api.serve(plan.api, hosts);
+  for (const { logicalId, function: target } of plan.urls) {
+    const host = hosts.get(target);
+    if (host !== undefined) urls.get(logicalId)?.serve(host);
+  }
   const now = () => new Date();
   const schedules = startSchedules({ rules: plan.rules, functions: hosts, gateway, invoker, delay, now });
   cleanup.adopt(schedules, ({ close }) => close());
@@ -158,6 +165,20 @@ async function startApi(
     if (measured !== undefined) measureRequest(exchange, plan, measured);
     options.onAnswered?.(exchange);
   });
+}
+
+async function startUrls(
+  { urls }: StackPlan,
+  gateway: Gateway,
+  cleanup: AsyncDisposableStack,
+): Promise<ReadonlyMap<string, FunctionUrl>> {
+  const started = new Map<string, FunctionUrl>();
+  for (const url of urls) {
+    const listening = await startFunctionUrl(url, gateway);
+    cleanup.adopt(listening, ({ close }) => close());
+    started.set(url.logicalId, listening);
+  }
+  return started;
 }
 
 /** Functions are hosted after their alarms are there: what they log counts from the first line on. */

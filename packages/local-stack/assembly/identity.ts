@@ -23,6 +23,7 @@ const runTypes = [
   "AWS::Lambda::EventSourceMapping",
   "AWS::Lambda::Function",
   "AWS::Lambda::Permission",
+  "AWS::Lambda::Url",
   "AWS::Logs::LogGroup",
   "AWS::Logs::MetricFilter",
   "AWS::S3::Bucket",
@@ -92,6 +93,8 @@ export function generatedName(
     case "AWS::ApiGatewayV2::Integration":
     case "AWS::ApiGatewayV2::Route":
       return digest(name).slice(0, 10);
+    case "AWS::Lambda::Url":
+      return digest(name).slice(0, 32);
     case "AWS::Lambda::EventSourceMapping":
       return digest(name).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, "$1-$2-$3-$4-$5");
     default:
@@ -135,6 +138,8 @@ export function identityOf(type: RunType, name: string, { region, account }: Pla
       return { ref: name, attributes: { Arn: arn("cloudwatch", `alarm:${name}`) } };
     case "AWS::Lambda::EventSourceMapping":
       return { ref: name, attributes: { Id: name } };
+    case "AWS::Lambda::Url":
+      return { ref: name, attributes: { FunctionUrl: functionUrl(name, region) } };
     case "AWS::ApiGatewayV2::Integration":
     case "AWS::ApiGatewayV2::Route":
     case "AWS::ApiGatewayV2::Stage":
@@ -152,6 +157,11 @@ export function identityOf(type: RunType, name: string, { region, account }: Pla
 /** Where an HTTP API stands in AWS; templates build this address from the API's id. */
 export function executeApiOrigin(apiId: string, region: string): string {
   return `https://${apiId}.execute-api.${region}.amazonaws.com`;
+}
+
+/** Where a function's URL is in AWS, by its id. */
+export function functionUrl(id: string, region: string): string {
+  return `https://${id}.lambda-url.${region}.on.aws/`;
 }
 
 function shorten(name: string, length: number): string {

@@ -2,15 +2,24 @@ import type { HttpApi } from "../api/http-api.ts";
 import { executeApiOrigin } from "./identity.ts";
 import type { StackPlan } from "./plan.ts";
 
-/** Templates build the API's address from its id, as it would stand in AWS. */
-export function withLocalAddresses(plan: StackPlan, api: HttpApi | undefined, region: string): StackPlan {
-  if (api === undefined || plan.api === undefined) return plan;
-  const origins = [
-    executeApiOrigin(plan.api.id, region),
-    ...plan.api.domains.map((domain) => `https://${domain}`),
+/** Templates name addresses as they would be in AWS: the API's is built from its id, a function's URL is an attribute. */
+export function withLocalAddresses(
+  plan: StackPlan,
+  api: HttpApi | undefined,
+  urls: ReadonlyMap<string, string>,
+  region: string,
+): StackPlan {
+  const replaced: readonly (readonly [string, string])[] = [
+    ...(api === undefined || plan.api === undefined
+      ? []
+      : [
+          [executeApiOrigin(plan.api.id, region), api.url] as const,
+          ...plan.api.domains.map((domain) => [`https://${domain}`, api.url] as const),
+        ]),
+    ...plan.urls.map(({ logicalId, url }) => [url, urls.get(logicalId) ?? url] as const),
   ];
   const localized = (value: string): string =>
-    origins.reduce((text, origin) => text.replaceAll(origin, api.url), value);
+    replaced.reduce((text, [address, local]) => text.replaceAll(address, local), value);
   const localize = (values: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, localized(value)]));
   return {

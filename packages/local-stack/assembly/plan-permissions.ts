@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Policy, parsePolicy } from "../iam/policy.ts";
 import { functionIdOf } from "./function-reference.ts";
 import type { ResourcePolicyPlan } from "./plan.ts";
-import { parseProperties } from "./properties.ts";
+import { boolean, parseProperties } from "./properties.ts";
 import type { StackScope } from "./stack-scope.ts";
 
 type Properties = Readonly<Record<string, unknown>>;
@@ -10,6 +10,8 @@ type Properties = Readonly<Record<string, unknown>>;
 const permissionSchema = z.strictObject({
   Action: z.string(),
   FunctionName: z.string(),
+  FunctionUrlAuthType: z.literal("AWS_IAM").optional(),
+  InvokedViaFunctionUrl: boolean.optional(),
   Principal: z.string(),
   SourceAccount: z.string().optional(),
   SourceArn: z.string().optional(),
@@ -24,10 +26,15 @@ export function planPermission(
   const parsed = parseProperties(permissionSchema, properties, scope);
   const arn = scope.attributeText(functionIdOf(parsed.FunctionName, scope), "Arn");
   const isService = parsed.Principal.endsWith(".amazonaws.com");
+  const equal = present({
+    "aws:SourceAccount": parsed.SourceAccount,
+    "lambda:FunctionUrlAuthType": parsed.FunctionUrlAuthType,
+  });
   const conditions = {
     ...(parsed.SourceArn !== undefined && { ArnLike: { "aws:SourceArn": parsed.SourceArn } }),
-    ...(parsed.SourceAccount !== undefined && {
-      StringEquals: { "aws:SourceAccount": parsed.SourceAccount },
+    ...(Object.keys(equal).length > 0 && { StringEquals: equal }),
+    ...(parsed.InvokedViaFunctionUrl !== undefined && {
+      Bool: { "lambda:InvokedViaFunctionUrl": parsed.InvokedViaFunctionUrl },
     }),
   };
   const policy = parsePolicy(
@@ -47,6 +54,12 @@ export function planPermission(
     logicalId,
   );
   return { arn, policy };
+}
+
+function present(fields: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }
 
 /** Merges the statements of policies on one resource. */

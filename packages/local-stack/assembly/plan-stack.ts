@@ -21,6 +21,7 @@ import { planExport } from "./plan-export.ts";
 import { planFunction, planInvokeConfig, roleAndPolicyIds } from "./plan-function.ts";
 import { mergePolicies, planPermission } from "./plan-permissions.ts";
 import { planRule } from "./plan-rule.ts";
+import { planUrl } from "./plan-url.ts";
 import { PlanError, type Problem, UnrunnableAssemblyError } from "./problems.ts";
 import type { SynthesizedStack } from "./read-assembly.ts";
 import { type KnownIdentities, type StackScope, stackScope } from "./stack-scope.ts";
@@ -90,6 +91,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
       planSecretPolicy(id, Properties, scope),
     ),
   ];
+  const urls = each("AWS::Lambda::Url", (id, { Properties }) => planUrl(id, Properties, scope));
   const rules = each("AWS::Events::Rule", (id, { Properties }) => planRule(id, Properties, scope));
   const metricFilters = each("AWS::Logs::MetricFilter", (id, { Properties }) =>
     planMetricFilter(id, Properties, scope),
@@ -131,6 +133,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     functions,
     sources,
     ...(api && { api: { ...api, routes, domains: domains ?? [], ...stage } }),
+    urls,
     rules,
     metricFilters,
     alarms,

@@ -137,6 +137,17 @@ export type ApiPlan = {
   readonly accessLog?: AccessLogPlan;
 };
 
+/** A function's URL, whose callers IAM knows. */
+export type UrlPlan = {
+  readonly logicalId: string;
+  /** As in AWS, with a slash at its end. */
+  readonly url: string;
+  /** The function's logical id. */
+  readonly function: string;
+  /** Whether the answer is sent as the function writes it. */
+  readonly streams: boolean;
+};
+
 export type RulePlan = {
   readonly logicalId: string;
   readonly name: string;
@@ -193,6 +204,7 @@ export type StackPlan = {
   readonly functions: readonly FunctionPlan[];
   readonly sources: readonly (QueueSourcePlan | StreamSourcePlan)[];
   readonly api?: ApiPlan;
+  readonly urls: readonly UrlPlan[];
   readonly rules: readonly RulePlan[];
   readonly metricFilters: readonly MetricFilterPlan[];
   readonly alarms: readonly AlarmPlan[];

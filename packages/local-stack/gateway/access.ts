@@ -1,4 +1,4 @@
-import { type Decision, decide } from "../iam/evaluate.ts";
+import { type Decision, decide, type RequestContext } from "../iam/evaluate.ts";
 import type { Policy } from "../iam/policy.ts";
 import type { Need, Operation } from "./operation.ts";
 import type { Call, Denial, Gateway, Principal } from "./types.ts";
@@ -32,7 +32,7 @@ export function createAccessBook(): AccessBook {
   function evaluate(
     caller: Principal | string,
     need: Need,
-    context: Readonly<Record<string, string>> = {},
+    context: RequestContext = need.context ?? {},
   ): Decision {
     if (typeof caller !== "string" && caller.policies === "all") {
       return { allowed: true, reason: `${caller.name} may do everything` };

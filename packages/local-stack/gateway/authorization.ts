@@ -3,7 +3,7 @@ import type { AccessBook } from "./access.ts";
 import { accessDenied } from "./answer.ts";
 import { type IdentifyContext, identify } from "./identify.ts";
 import { type Operation, UnknownOperationError } from "./operation.ts";
-import { type SignatureClaim, verifySignature } from "./signature.ts";
+import { parseAuthorization, type SignatureClaim, type SignedRequest, verifySignature } from "./signature.ts";
 import type { Fault, Principal, Service } from "./types.ts";
 
 /** A request, read whole, before anything of it is believed. */
@@ -48,6 +48,43 @@ export function authenticate(
       ? "The signature does not match the request and the caller's secret access key."
       : `The credential is scoped to ${claim.region}; this system's region is ${region}.`,
   };
+}
+
+/** Longer a signature is not good for a function's URL, and so far clocks may be apart. */
+const signatureLifeInMillis = 5 * 60_000;
+
+/** The caller that signed a request to a function's URL: the signature is for Lambda, and of now. */
+export function identifyCaller(
+  { method, target, headers, body }: SignedRequest,
+  { access, scope: { region } }: Pick<AuthorizationContext, "access" | "scope">,
+  now: number,
+): Principal | Fault {
+  const refused = (message: string, errorType = "InvalidSignatureException"): Fault => {
+    return { status: 403, errorType, message };
+  };
+  const claim = parseAuthorization(headers.authorization);
+  if (claim === undefined)
+    return refused("Missing Authentication Token", "MissingAuthenticationTokenException");
+  const principal = access.principal(claim.accessKeyId);
+  if (principal === undefined) {
+    return refused("The security token included in the request is invalid.", "UnrecognizedClientException");
+  }
+  const signedAt = timeOf(headers["x-amz-date"]?.toString() ?? "");
+  if (signedAt === undefined || Math.abs(now - signedAt) > signatureLifeInMillis)
+    return refused("Signature expired");
+  if (claim.region !== region || claim.service !== "lambda")
+    return refused("Credential should be scoped to correct service: 'lambda', and to a valid region.");
+  // What is not signed could be another host's request.
+  if (!claim.signedHeaders.includes("host")) return refused("'Host' must be a signed header.");
+  if (verifySignature(claim, { method, target, headers, body }, principal.secretAccessKey)) return principal;
+  return refused("The request signature we calculated does not match the signature you provided.");
+}
+
+/** Milliseconds since 1970 of `20261124T010203Z`. */
+function timeOf(date: string): number | undefined {
+  const iso = date.replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$/, "$1-$2-$3:$4:$5");
+  const time = Date.parse(iso);
+  return Number.isNaN(time) ? undefined : time;
 }
 
 /** What a request asks for, where the caller may do that; otherwise the fault in the service's own terms. */

@@ -2,7 +2,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { SecretsEngine } from "../engines/secrets.ts";
 import { createAccessBook } from "./access.ts";
 import { type Answer, errorAnswer } from "./answer.ts";
-import { type AuthorizationContext, authenticate, authorize, type ReceivedRequest } from "./authorization.ts";
+import {
+  type AuthorizationContext,
+  authenticate,
+  authorize,
+  identifyCaller,
+  type ReceivedRequest,
+} from "./authorization.ts";
 import type { Monitoring } from "./cloudwatch.ts";
 import { createDeduplication } from "./deduplication.ts";
 import { createEngineClient } from "./engine-client.ts";
@@ -115,6 +121,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     denials: access.denials,
     queueGauge: context.monitoring.queueMetrics.gauge,
     authorize: access.authorize,
+    identifyCaller: (request) => identifyCaller(request, context, Date.now()),
     intercept: (interceptor) => {
       interceptors.add(interceptor);
       return () => interceptors.delete(interceptor);

@@ -1,7 +1,13 @@
+import type { RequestContext } from "../iam/evaluate.ts";
 import type { Service } from "./types.ts";
 
 /** One permission that a call needs. */
-export type Need = { readonly action: string; readonly resource: string };
+export type Need = {
+  readonly action: string;
+  readonly resource: string;
+  /** What conditions may ask for. */
+  readonly context?: RequestContext;
+};
 
 /** A request as its service understands it. */
 export type Operation = {

@@ -1,5 +1,6 @@
-import type { Decision } from "../iam/evaluate.ts";
+import type { Decision, RequestContext } from "../iam/evaluate.ts";
 import type { Policy } from "../iam/policy.ts";
+import type { SignedRequest } from "./signature.ts";
 
 /** A caller with credentials of its own. `policies: "all"` is the operator, who may do everything. */
 export type Principal = {
@@ -99,11 +100,8 @@ export type Gateway = {
    * creation. `principal` is a registered name, or a service such as `events.amazonaws.com`.
    * @param context condition keys, for example `{"aws:SourceArn": ruleArn}`; aws:SecureTransport is "true"
    */
-  authorize(
-    principal: string,
-    action: string,
-    resource: string,
-    context?: Readonly<Record<string, string>>,
-  ): Decision;
+  authorize(principal: string, action: string, resource: string, context?: RequestContext): Decision;
+  /** Who signed a request to a function's URL; otherwise the fault. */
+  identifyCaller(request: SignedRequest): Principal | Fault;
   close(): Promise<void>;
 };

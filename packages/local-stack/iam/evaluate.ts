@@ -8,16 +8,18 @@ export type AccessRequest = {
   readonly action: string;
   /** An ARN, or `*` for actions that know no resource. */
   readonly resource: string;
-  /** Facts of the request by condition key, for example `{"aws:SecureTransport": "true"}`. */
-  readonly context: Readonly<Record<string, string>>;
+  readonly context: RequestContext;
 };
+
+/** Facts of a request by condition key, for example `{"aws:SecureTransport": "true"}`; a list where a key has many values. */
+export type RequestContext = Readonly<Record<string, string | readonly string[]>>;
 
 export type Decision = { readonly allowed: boolean; readonly reason: string };
 
 /**
- * Decides as IAM does within one account: an explicit deny wins, then one allow from either side suffices,
- * and without one the answer is no.
- * Source: IAM user guide, "Policy evaluation logic", single account.
+ * Decides as IAM does: an explicit deny wins, then within one account one allow from either side suffices, and between
+ * two accounts both must allow it.
+ * Source: IAM user guide, "Policy evaluation logic", single account and cross-account.
  * @param identity policies of the caller; empty for services
  * @param resource policy of the resource, if it has one
  */
@@ -34,13 +36,22 @@ export function decide(
   );
   const denial = [...ofCaller, ...ofResource].find((statement) => statement.effect === "Deny");
   if (denial !== undefined) return { allowed: false, reason: `explicit deny in ${denial.place}` };
-  const permission = [
-    ...ofCaller,
-    ...ofResource.filter((statement) => grantsDirectly(statement, request)),
-  ].find((statement) => statement.effect === "Allow");
+  const permission = isForeign(request)
+    ? allowIn(ofCaller) && allowIn(ofResource)
+    : allowIn([...ofCaller, ...ofResource.filter((statement) => grantsDirectly(statement, request))]);
   return permission === undefined
     ? { allowed: false, reason: `no policy allows the ${request.action} action` }
     : { allowed: true, reason: `allowed by ${permission.place}` };
+}
+
+function allowIn(statements: readonly Statement[]): Statement | undefined {
+  return statements.find((statement) => statement.effect === "Allow");
+}
+
+/** Whether the caller is of another account than the resource; services, and buckets, have none in their names. */
+function isForeign({ principal, resource }: AccessRequest): boolean {
+  const [caller = "", owner = ""] = [principal, resource].map((arn) => arn.split(":")[4]);
+  return caller !== "" && owner !== "" && caller !== owner;
 }
 
 function covers(statement: Statement, request: AccessRequest): boolean {
@@ -77,21 +88,26 @@ function matchesPrincipal(pattern: PrincipalPattern, principal: string): boolean
   }
 }
 
-function holds(condition: Condition, context: Readonly<Record<string, string>>): boolean {
+function holds(condition: Condition, context: RequestContext): boolean {
   const actual = context[condition.key];
-  if (actual === undefined) return false;
+  if (actual === undefined) return condition.holdsWithout;
+  return [actual].flat().every((value) => matches(condition, value));
+}
+
+function matches(condition: Condition, actual: string): boolean {
   switch (condition.operator) {
     case "Bool":
       return condition.values.some((value) => value.toLowerCase() === actual.toLowerCase());
     case "StringEquals":
       return condition.values.includes(actual);
-    case "ArnEquals":
+    case "StringLike":
+      return condition.values.some((value) => wildcardPattern(value).test(actual));
     case "ArnLike":
       return condition.values.some((value) => matchesArn(value, actual));
   }
 }
 
-/** ArnEquals and ArnLike are the same operator: wildcards are matched within each of the six parts. */
+/** Wildcards are matched within each of the six parts. */
 function matchesArn(pattern: string, arn: string): boolean {
   const actual = arnParts(arn);
   const wanted = arnParts(pattern);

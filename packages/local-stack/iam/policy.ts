@@ -11,14 +11,35 @@ export class UnsupportedPolicyError extends Error {
 }
 
 /** The request facts that conditions may ask for. */
-const conditionKeys = ["aws:SecureTransport", "aws:SourceArn", "aws:SourceAccount"] as const;
+const conditionKeys = [
+  "aws:SecureTransport",
+  "aws:SourceArn",
+  "aws:SourceAccount",
+  "dynamodb:Attributes",
+  "dynamodb:LeadingKeys",
+  "dynamodb:Select",
+  "lambda:FunctionUrlAuthType",
+  "lambda:InvokedViaFunctionUrl",
+] as const;
 type ConditionKey = (typeof conditionKeys)[number];
 
-const conditionOperators = ["Bool", "ArnEquals", "ArnLike", "StringEquals"] as const;
-type ConditionOperator = (typeof conditionOperators)[number];
+type ConditionOperator = "Bool" | "ArnLike" | "StringEquals" | "StringLike";
+
+/** ArnEquals and ArnLike are the same operator. */
+const conditionOperators: Readonly<Record<string, Pick<Condition, "operator" | "holdsWithout">>> = {
+  Bool: { operator: "Bool", holdsWithout: false },
+  ArnEquals: { operator: "ArnLike", holdsWithout: false },
+  ArnLike: { operator: "ArnLike", holdsWithout: false },
+  StringEquals: { operator: "StringEquals", holdsWithout: false },
+  StringEqualsIfExists: { operator: "StringEquals", holdsWithout: true },
+  "ForAllValues:StringEquals": { operator: "StringEquals", holdsWithout: true },
+  "ForAllValues:StringLike": { operator: "StringLike", holdsWithout: true },
+};
 
 export type Condition = {
   readonly operator: ConditionOperator;
+  /** Whether it holds where the request has no such fact. Of several all must match. */
+  readonly holdsWithout: boolean;
   readonly key: ConditionKey;
   readonly values: readonly string[];
 };
@@ -116,14 +137,14 @@ function parseAwsPrincipal(arn: string, place: string): PrincipalPattern {
 
 function parseConditions(value: unknown, place: string): Condition[] {
   return Object.entries(parseObject(value, `${place}, Condition`)).flatMap(([name, tests]) => {
-    const operator = conditionOperators.find((known) => known === name);
+    const operator = conditionOperators[name];
     if (operator === undefined) return refuse(place, `Condition operator ${JSON.stringify(name)}`);
     return Object.entries(parseObject(tests, `${place}, Condition ${name}`)).map(([keyName, wanted]) => {
       const key = conditionKeys.find((known) => known.toLowerCase() === keyName.toLowerCase());
       if (key === undefined) return refuse(place, `Condition key ${JSON.stringify(keyName)}`);
       const values =
         typeof wanted === "boolean" ? [String(wanted)] : parseStrings(wanted, `Condition ${keyName}`, place);
-      return { operator, key, values };
+      return { ...operator, key, values };
     });
   });
 }

@@ -5,12 +5,19 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Writable } from "node:stream";
+import { finished } from "node:stream/promises";
 import { pathToFileURL } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { FunctionError, Held, Invocation, ProcessMessage, RunnerMessage, Usage } from "./protocol.ts";
 
-type Handler = (event: unknown, context: unknown) => unknown;
+type Handler = ((event: unknown, context: unknown) => unknown) & { readonly [streaming]?: "response" };
+
+/** How the runtime knows a handler that streams. Source: aws-lambda-nodejs-runtime-interface-client, src/UserFunction.js. */
+const streaming = Symbol.for("aws.lambda.runtime.handler.streaming");
+const metadataType = "application/vnd.awslambda.http-integration-response";
+const endOfMetadata = Buffer.alloc(8);
 
 class RuntimeError extends Error {
   constructor(name: string, message: string) {
@@ -18,6 +25,40 @@ class RuntimeError extends Error {
     this.name = name;
   }
 }
+
+/** Sends what is written to the runner, part by part, as the parts are taken. */
+class ResponseStream extends Writable {
+  readonly #requestId: string;
+  #beforeFirstWrite: Buffer | undefined;
+
+  constructor(requestId: string) {
+    super();
+    this.#requestId = requestId;
+  }
+
+  /** A trap, as in Lambda: nothing of this is sent unless something is written, be it empty. */
+  static from(stream: ResponseStream, metadata: object): ResponseStream {
+    stream.setContentType(metadataType);
+    stream.#beforeFirstWrite = Buffer.concat([Buffer.from(JSON.stringify(metadata)), endOfMetadata]);
+    return stream;
+  }
+
+  setContentType(_type: string): void {}
+
+  override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
+    const all = this.#beforeFirstWrite === undefined ? chunk : Buffer.concat([this.#beforeFirstWrite, chunk]);
+    this.#beforeFirstWrite = undefined;
+    const base64 = all.toString("base64");
+    toRunner?.({ kind: "chunk", requestId: this.#requestId, base64 }, undefined, undefined, done);
+  }
+}
+
+Object.assign(globalThis, {
+  awslambda: {
+    streamifyResponse: (handle: Handler) => Object.assign(handle, { [streaming]: "response" }),
+    HttpResponseStream: ResponseStream,
+  },
+});
 
 const [directory = "", handlerName = ""] = process.argv.slice(-2);
 const toRunner = process.send?.bind(process);
@@ -75,8 +116,7 @@ async function answer(handle: Handler, invocation: Invocation): Promise<void> {
   process.env._X_AMZN_TRACE_ID = invocation.trace;
   const before = { cpu: process.cpuUsage(), at: performance.now() };
   try {
-    const result = await handle(JSON.parse(invocation.event), contextOf(invocation));
-    const payload = JSON.stringify(result) ?? "null";
+    const payload = await payloadOf(handle, invocation);
     currentRequest = undefined;
     send({ kind: "returned", requestId, payload, usage: usageSince(before) });
   } catch (error) {
@@ -84,6 +124,22 @@ async function answer(handle: Handler, invocation: Invocation): Promise<void> {
     currentRequest = undefined;
     send({ kind: "failed", requestId, error: describe(error) });
   }
+}
+
+/** @returns JSON; nothing where the function streamed its answer */
+async function payloadOf(handle: Handler, invocation: Invocation): Promise<string> {
+  const event: unknown = JSON.parse(invocation.event);
+  if (handle[streaming] === undefined)
+    return JSON.stringify(await handle(event, contextOf(invocation))) ?? "null";
+  const stream = new ResponseStream(invocation.requestId);
+  const isSent = finished(stream);
+  // Thrown by the handler first.
+  isSent.catch(() => undefined);
+  const run: (...args: unknown[]) => unknown = handle;
+  await run(event, stream, contextOf(invocation));
+  stream.end();
+  await isSent;
+  return "";
 }
 
 function usageSince({ cpu, at }: { readonly cpu: NodeJS.CpuUsage; readonly at: number }): Usage {

@@ -11,12 +11,15 @@ export type InvocationOutcome =
   | { readonly kind: "returned"; readonly payload: string; readonly usage?: Usage }
   | { readonly kind: "failed"; readonly error: FunctionError };
 
+/** Takes the parts of the answer of a function that streams, in their order. */
+export type OnChunk = (chunk: Buffer) => void;
+
 export type FunctionProcess = {
   /** Resolves once the handler is imported; `undefined` if it is, else why not. */
   readonly initialized: Promise<FunctionError | undefined>;
   readonly exited: Promise<void>;
   /** Runs one invocation; the process takes one at a time. It never rejects. */
-  invoke(event: string, trace: string): Promise<InvocationOutcome>;
+  invoke(event: string, trace: string, onChunk?: OnChunk): Promise<InvocationOutcome>;
   /** What it holds after all garbage is collected, while nothing runs in it; undefined where it ends instead. */
   measureMemory(): Promise<Held | undefined>;
   kill(): void;
@@ -73,7 +76,7 @@ export function startFunctionProcess(
     exited,
     kill: () => child.kill("SIGKILL"),
     measureMemory: () => Promise.race([measured(child), exited.then(() => undefined)]),
-    invoke: (event, trace) => {
+    invoke: (event, trace, onChunk) => {
       const requestId = randomUUID();
       const { name, arn, memoryMb, logGroupName, timeoutSeconds } = plan;
       const invocation: Invocation = {
@@ -90,7 +93,7 @@ export function startFunctionProcess(
           logStreamName,
         },
       };
-      return runInvocation(child, invocation, timeoutSeconds, onLine);
+      return runInvocation(child, invocation, timeoutSeconds, { onLine, onChunk });
     },
   };
 }
@@ -120,9 +123,12 @@ function runInvocation(
   child: ChildProcess,
   invocation: Invocation,
   timeoutSeconds: number,
-  onLine: (line: string) => void,
+  { onLine, onChunk }: { readonly onLine: (line: string) => void; readonly onChunk: OnChunk | undefined },
 ): Promise<InvocationOutcome> {
   const { requestId } = invocation;
+  // To whoever wants no parts the answer comes whole.
+  const parts: Buffer[] = [];
+  const takeChunk = onChunk ?? ((chunk: Buffer) => void parts.push(chunk));
   return new Promise((resolve) => {
     const end = (outcome: InvocationOutcome): void => {
       clearTimeout(timer);
@@ -138,8 +144,11 @@ function runInvocation(
     };
     const take = (message: ProcessMessage): void => {
       if (message.kind === "returned" && message.requestId === requestId) {
-        const { payload, usage } = message;
+        const { usage } = message;
+        const payload = parts.length === 0 ? message.payload : Buffer.concat(parts).toString();
         end({ kind: "returned", payload, usage });
+      } else if (message.kind === "chunk" && message.requestId === requestId) {
+        takeChunk(Buffer.from(message.base64, "base64"));
       } else if (message.kind === "failed" && message.requestId === requestId) {
         end({ kind: "failed", error: message.error });
       }

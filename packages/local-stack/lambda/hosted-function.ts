@@ -3,6 +3,7 @@ import type { AccountConcurrency } from "./account-concurrency.ts";
 import {
   type FunctionProcess,
   type InvocationOutcome,
+  type OnChunk,
   startFunctionProcess,
   timedOutType,
 } from "./function-process.ts";
@@ -21,8 +22,9 @@ export type HostedFunction = {
   /**
    * Invokes synchronously with JSON text. It never rejects.
    * @param traces the trace headers of the requests that led to it
+   * @param onChunk takes what a function streams; absent: the payload is all of it
    */
-  invoke(event: string, traces?: readonly string[]): Promise<Outcome>;
+  invoke(event: string, traces?: readonly string[], onChunk?: OnChunk): Promise<Outcome>;
   /**
    * Serves invocations with the code and the environment of these plans from now on, in turn: one is an update, two are
    * a shift of traffic between two versions. What runs already ends as it began.
@@ -87,7 +89,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     return startProcess(code, alive, options);
   };
 
-  const run = async (event: string, trace: string): Promise<InvocationOutcome> => {
+  const run = async (event: string, trace: string, onChunk?: OnChunk): Promise<InvocationOutcome> => {
     const code = served[0];
     served = nextInTurn(served);
     const begin = (): FunctionProcess => {
@@ -106,7 +108,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
     if (failure !== undefined && !killed.has(used))
       initErrors.add(`${failure.errorType}: ${failure.errorMessage}`);
     const outcome: InvocationOutcome =
-      failure === undefined ? await used.invoke(event, trace) : { kind: "failed", error: failure };
+      failure === undefined ? await used.invoke(event, trace, onChunk) : { kind: "failed", error: failure };
     working.delete(used);
     if (alive.has(used) && failure === undefined) release(used, code);
     return limitResponse(outcome);
@@ -132,7 +134,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
   return {
     plan,
     concurrency,
-    invoke: async (event, traces = []) => {
+    invoke: async (event, traces = [], onChunk) => {
       if (plan.recursiveLoop !== "Allow" && isLoop(plan.arn, traces)) {
         return { kind: "failed", error: recursionError(plan.name) };
       }
@@ -145,7 +147,7 @@ export function hostFunction(plan: FunctionPlan, options: HostOptions): HostedFu
       await turn();
       counts.invocations += 1;
       counts.peak = Math.max(counts.peak, counts.running - waiting.length);
-      const outcome = isClosed ? closed : await run(event, nextTrace(plan.arn, traces));
+      const outcome = isClosed ? closed : await run(event, nextTrace(plan.arn, traces), onChunk);
       counts.running -= 1;
       account?.release();
       waiting.shift()?.();

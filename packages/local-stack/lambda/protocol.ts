@@ -46,6 +46,8 @@ export type RunnerMessage = Invocation | { readonly kind: "measure-memory" };
 export type ProcessMessage =
   | { readonly kind: "ready" }
   | { readonly kind: "init-error"; readonly error: FunctionError }
+  /** A part of the answer of a function that streams; `base64`. */
+  | { readonly kind: "chunk"; readonly requestId: string; readonly base64: string }
   | {
       readonly kind: "returned";
       readonly requestId: string;

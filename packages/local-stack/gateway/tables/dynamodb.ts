@@ -6,6 +6,7 @@ import {
   type Operation,
   UnknownOperationError,
 } from "../operation.ts";
+import { contextOfRead } from "./request-context.ts";
 import { batchAction, parseStatement } from "./statements.ts";
 import type { TableArns } from "./table-arns.ts";
 
@@ -47,12 +48,14 @@ function needs(name: string, input: JsonObject, arns: TableArns): Need[] {
   if (itemOperations.has(name) || tableOperations.has(name)) {
     const table = arns.table(asString(input.TableName));
     const index = asString(input.IndexName);
-    return [{ action, resource: index === "" ? table : `${table}/index/${index}` }];
+    const resource = index === "" ? table : `${table}/index/${index}`;
+    return [{ action, resource, context: contextOfRead(input) }];
   }
   if (batchOperations.has(name)) {
-    return Object.keys(asObject(input.RequestItems)).map((table) => ({
+    return Object.entries(asObject(input.RequestItems)).map(([table, request]) => ({
       action,
       resource: arns.table(table),
+      context: contextOfRead(asObject(request)),
     }));
   }
   if (name === "TransactWriteItems" || name === "TransactGetItems") return transactionNeeds(input, arns);

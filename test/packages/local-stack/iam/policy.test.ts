@@ -18,7 +18,7 @@ function policy(...statements: Record<string, unknown>[]) {
 }
 
 function allowed(
-  request: Partial<typeof base> & { context?: Record<string, string> },
+  request: Partial<typeof base> & { context?: Record<string, string | string[]> },
   ...statements: Record<string, unknown>[]
 ) {
   return decide({ ...base, ...request }, [policy(...statements)], undefined).allowed;
@@ -150,6 +150,40 @@ describe("conditions", () => {
   ])("%j with %j: %s", (Condition, context, expected) => {
     expect(allowed({ context }, { Condition })).toBe(expected);
   });
+});
+
+describe("conditions on single items", () => {
+  const Condition = {
+    "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["USER#*", "ACCOUNT#*"] },
+    "ForAllValues:StringEquals": { "dynamodb:Attributes": ["pk", "state"] },
+    StringEqualsIfExists: { "dynamodb:Select": "SPECIFIC_ATTRIBUTES" },
+  };
+  const select = "SPECIFIC_ATTRIBUTES";
+  test.each([
+    ["USER#1", "state", select, true],
+    ["ERASED#1", "state", select, false],
+    ["USER#1", "body", select, false],
+    ["USER#1", "state", "ALL_ATTRIBUTES", false],
+  ])("%s, %s, %s: %s", (key, attribute, choice, expected) => {
+    const context = {
+      "dynamodb:LeadingKeys": ["ACCOUNT#1", key],
+      "dynamodb:Attributes": ["pk", attribute],
+      "dynamodb:Select": choice,
+    };
+    expect(allowed({ context }, { Condition })).toBe(expected);
+  });
+
+  test("hold where the request has no such facts", () => {
+    expect(allowed({}, { Condition })).toBe(true);
+  });
+});
+
+test("between two accounts both sides must allow it", () => {
+  const principal = "arn:aws:iam::111122223333:role/reader";
+  const ofResource = policy({ Principal: { AWS: "111122223333" } });
+  expect(decide({ ...base, principal }, [], ofResource).allowed).toBe(false);
+  expect(decide({ ...base, principal }, [policy({})], undefined).allowed).toBe(false);
+  expect(decide({ ...base, principal }, [policy({})], ofResource).allowed).toBe(true);
 });
 
 describe("what is not understood is refused", () => {

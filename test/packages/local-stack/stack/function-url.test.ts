@@ -1,0 +1,114 @@
+import type { LocalStack } from "@income-events/local-stack/stack.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { functionResources } from "../../../support/assembly.ts";
+import { signedFetch } from "../../../support/signed-fetch.ts";
+import { started } from "./started.ts";
+
+const echo = `
+export const handler = awslambda.streamifyResponse(async (event, stream) => {
+  if (event.rawPath === "/throw") throw new Error("no");
+  const size = Number(event.queryStringParameters?.size ?? 0);
+  const metadata = { statusCode: size > 0 ? 200 : 203, headers: { "content-type": "application/json" } };
+  const body = awslambda.HttpResponseStream.from(stream, metadata);
+  if (size > 0) for (let sent = 0; sent < size; sent += 1e6) body.write(Buffer.alloc(Math.min(1e6, size - sent), "a"));
+  else body.write(JSON.stringify({ path: event.rawPath, iam: event.requestContext.authorizer.iam }));
+  body.end();
+});`;
+
+const account = "000000000000";
+const reader = { name: "reader", arn: `arn:aws:iam::${account}:role/team/reader`, policies: [] };
+const foreign = { name: "foreign", arn: "arn:aws:iam::111122223333:role/foreign", policies: [] };
+const other = { name: "other", arn: `arn:aws:iam::${account}:role/other`, policies: [] };
+
+function permissions(principal: string, id: string) {
+  const common = { FunctionName: { "Fn::GetAtt": ["Read", "Arn"] }, Principal: principal };
+  return {
+    [`${id}Url`]: {
+      Type: "AWS::Lambda::Permission",
+      Properties: { ...common, Action: "lambda:InvokeFunctionUrl", FunctionUrlAuthType: "AWS_IAM" },
+    },
+    [`${id}Invoke`]: {
+      Type: "AWS::Lambda::Permission",
+      Properties: { ...common, Action: "lambda:InvokeFunction", InvokedViaFunctionUrl: true },
+    },
+  };
+}
+
+const resources = {
+  ...functionResources("Read", { properties: { Timeout: 30 } }),
+  Url: {
+    Type: "AWS::Lambda::Url",
+    Properties: {
+      AuthType: "AWS_IAM",
+      InvokeMode: "RESPONSE_STREAM",
+      TargetFunctionArn: { "Fn::GetAtt": ["Read", "Arn"] },
+    },
+  },
+  ...permissions(reader.arn, "Reader"),
+  ...permissions(foreign.arn, "Foreign"),
+};
+const template = { Outputs: { Url: { Value: { "Fn::GetAtt": ["Url", "FunctionUrl"] } } } };
+
+let running: Awaited<ReturnType<typeof started>>;
+let url: string;
+
+beforeAll(async () => {
+  running = await started({ assets: { Read: echo }, resources, template });
+  url = running.stack.outputs.Url ?? "";
+});
+afterAll(() => running[Symbol.asyncDispose]());
+
+type Caller = Omit<Parameters<LocalStack["gateway"]["register"]>[0], "accessKeyId" | "secretAccessKey">;
+
+function callerOf(caller: Caller) {
+  const credentials = {
+    accessKeyId: `LOCAL${caller.name.toUpperCase()}000000000`,
+    secretAccessKey: "secret",
+  };
+  running.stack.gateway.register({ ...caller, ...credentials });
+  return (path: string, change: Parameters<typeof signedFetch>[1] = {}) =>
+    signedFetch(new URL(path, url), { region: running.stack.region, credentials, ...change });
+}
+
+describe("a function's URL", () => {
+  test("gives the function who signed the request: a role by its session, without its path", async () => {
+    const answer = await callerOf(reader)("v1/x%2Fy");
+    expect(answer.status).toBe(203);
+    expect(await answer.json()).toMatchObject({
+      path: "/v1/x%2Fy",
+      iam: { accountId: account, userArn: `arn:aws:sts::${account}:assumed-role/reader/local` },
+    });
+  });
+
+  test("streams more than an answer may hold that is returned whole", async () => {
+    const answer = await callerOf(reader)("large?size=7000000");
+    expect((await answer.arrayBuffer()).byteLength).toBe(7_000_000);
+  });
+
+  test("answers 502 where the function fails before it answers", async () => {
+    expect((await callerOf(reader)("throw")).status).toBe(502);
+  });
+
+  test("refuses who has no permission of its own or of the function", async () => {
+    const answer = await callerOf(other)("v1");
+    expect([answer.status, await answer.json()]).toEqual([403, { message: "Forbidden" }]);
+  });
+
+  test("needs of another account's caller that both sides allow it", async () => {
+    expect((await callerOf(foreign)("v1")).status).toBe(403);
+    const { parsePolicy } = await import("@income-events/local-stack/iam/policy.ts");
+    const Statement = { Effect: "Allow", Action: ["lambda:*"], Resource: "*" };
+    const policies = [parsePolicy({ Version: "2012-10-17", Statement }, "ForeignRole")];
+    expect((await callerOf({ ...foreign, policies })("v1")).status).toBe(203);
+  });
+
+  test.each([
+    ["without a signature", { unsigned: true }],
+    ["signed for another service", { service: "sqs" }],
+    ["signed for another region", { region: "us-west-2" }],
+    ["signed six minutes ago", { at: new Date(Date.now() - 360_000) }],
+    ["whose query was changed after it was signed", { tamper: "?size=1" }],
+  ])("refuses a request %s", async (_, change) => {
+    expect((await callerOf(reader)("v1", change)).status).toBe(403);
+  });
+});
