@@ -16,7 +16,7 @@ const pure = [
   "test/packages/local-stack/{alarms,assembly,iam,scenario,schedules}/**/*.test.ts",
   "test/packages/local-stack/api/{access-log,http-event,routes,throttle}.test.ts",
   "test/packages/local-stack/gateway/deduplication.test.ts",
-  "test/packages/local-stack/gateway/tables/throttle-events.test.ts",
+  "test/packages/local-stack/gateway/tables/{request-context,throttle-events}.test.ts",
   "test/packages/local-stack/lambda/{asynchronous,function-log,lineage,log-level}.test.ts",
   "test/packages/local-stack/sources/{batch-response,event-filter,stream-batch}.test.ts",
   "test/packages/sandbox/clock.test.ts",

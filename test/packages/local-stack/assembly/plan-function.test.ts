@@ -154,9 +154,20 @@ describe("a function", () => {
       "an unknown resource that would call it",
       {
         ...functionResources("Work"),
-        Address: { Type: "AWS::Lambda::Url", Properties: { TargetFunctionArn: { Ref: "Work" } } },
+        Address: { Type: "AWS::Lambda::Alias", Properties: { FunctionName: { Ref: "Work" } } },
       },
-      "Address: its type AWS::Lambda::Url is not known here, and it names Work",
+      "Address: its type AWS::Lambda::Alias is not known here, and it names Work",
+    ],
+    [
+      "a URL that is open to all",
+      {
+        ...functionResources("Work"),
+        Address: {
+          Type: "AWS::Lambda::Url",
+          Properties: { AuthType: "NONE", TargetFunctionArn: { "Fn::GetAtt": ["Work", "Arn"] } },
+        },
+      },
+      "Address: its properties can't be kept here: AuthType",
     ],
   ])("with %s is refused by name", async (_, resources, expected) => {
     expect(await problemsOf(resources)).toEqual([expect.stringContaining(expected)]);
