@@ -90,6 +90,7 @@ function publishedStep(
   }
   const { state } = progressOf(stored, records);
   const to = `to ${names.join(", ")}`;
-  if (state === "past") return { step: "published", detail: to };
+  // The relay writes nothing of an event that announces data: whether it has sent the message shows when that is read.
+  if (state === "past" || state === "fetching") return { step: "published", detail: to };
   return { step: "published", done: state !== "stored", detail: to };
 }

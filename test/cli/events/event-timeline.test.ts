@@ -3,7 +3,7 @@ import { eventTimeline } from "../../../cli/events/event-timeline.ts";
 import type { SubjectRecords } from "../../../domain/event/event-progress.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import { applyEvent, type State } from "../../../domain/state/state.ts";
-import { receiptsOf } from "../../domain/samples.ts";
+import { documentRead, receiptsOf } from "../../domain/samples.ts";
 
 const event = (name: string, type: IncomeEvent["type"]): IncomeEvent => ({
   id: name.padEnd(43, "-"),
@@ -66,6 +66,18 @@ describe("the timeline of an event", () => {
     const steps = timeline(connected, processedBy(connected, ...others));
     expect(step("processed", steps)).not.toHaveProperty("done");
     expect(step("published", steps)).not.toHaveProperty("done");
+  });
+
+  it("does not claim that an event of data is published while that is still to be read", () => {
+    const announced = { ...event("announced", "endpoint.updated"), endpoint: "income" };
+    const unread = timeline(announced, { state: undefined, documents: [] });
+    expect(step("fetched", unread)).toEqual({ step: "fetched", done: false, detail: "never yet" });
+    expect(step("published", unread)).toEqual({ step: "published", detail: "to all" });
+    const read = timeline(announced, {
+      state: undefined,
+      documents: [documentRead(undefined, "d", { asOf: 2 })],
+    });
+    expect(step("published", read)).toMatchObject({ done: true });
   });
 
   it("ends with the subscribers whose filters take it, if any", () => {
