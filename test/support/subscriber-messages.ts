@@ -1,6 +1,6 @@
 import { DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { Access } from "@income-events/local-stack/scenario/snapshot.ts";
-import type { Message } from "../../domain/message/message-schemas.ts";
+import { contract, type Message } from "../../domain/message/message-schemas.ts";
 import { contractMessage } from "./contract-message.ts";
 
 /** Every copy of every message of a subscriber's queue; reading takes them out of it. */
@@ -22,9 +22,13 @@ export async function readMessages(access: Access, QueueUrl: string): Promise<re
   }
 }
 
-/** What one event or answer became twice, in words: two places in its subject's order, or two events in one place. */
+/** What one event or answer became twice, in words: two places in its series' order, or two events in one place. */
 export function duplicatesIn(messages: readonly Message[]): readonly string[] {
-  const placeOf = ({ subject, sequence }: Message) => `${subject} ${sequence}`;
+  const placeOf = ({ id, type, subject, sequence }: Message) => {
+    const place = contract[type].newestOf === "subject" ? subject : `${subject} ${type}`;
+    // Two events of an endpoint can have been received in the same millisecond.
+    return [place, sequence, ...(type === "endpoint.updated" ? [id] : [])].join(" ");
+  };
   const clash = (name: (message: Message) => string, of: (message: Message) => string) => {
     const known = Map.groupBy(messages, name);
     return [...known].flatMap(([key, copies]) => {

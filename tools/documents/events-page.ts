@@ -37,7 +37,8 @@ letters (with \`retention.archiveDays\` of 90; otherwise that setting and 57).
 
 **Unordered.** The message with the higher \`sequence\` is the newer one of its \`subject\`, whenever it comes. There are gaps,
 because not every change has a message; \`endpoint.updated\` and \`data.updated\` have a time in milliseconds there.
-Two messages with the same \`sequence\` show the same state. \`account.*\`,
+Two messages with the same \`sequence\` show the same state; but of two events of an endpoint that were received in the same
+millisecond neither is the newer. \`account.*\`,
 \`company-account.*\` and \`user.*\` hold the whole state of their subject, so the newest replaces all older ones.
 \`endpoint.updated\` and \`data.updated\` share a subject and say different things: there the newest of each type counts.
 

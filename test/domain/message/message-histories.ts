@@ -94,6 +94,7 @@ class MessageHistory {
   readonly #states = new Map<string, State>();
   readonly #documents = new Map<string, Document>();
   readonly #tasks = new Map<string, DocumentTask>();
+  readonly #receivedAt = new Map<string, number>();
   #reads = 0;
 
   take(step: Step): void {
@@ -125,11 +126,19 @@ class MessageHistory {
     const more = isReconciled ? { reconciled: true as const } : {};
     const event: IncomeEvent = { ...facts, id, kind: "users", receivedAt: minute(7), ...more };
     if (event.endpoint !== undefined) {
-      this.#relay(eventChange(event, receipts));
+      const change = eventChange(event, receipts);
+      this.#relay({ ...change, receipts: { ...change.receipts, firstAt: this.#firstAt(id) } });
       return;
     }
     const before = this.#states.get(nameOf(subjectOf(event)));
     this.#writeState(before, applyEvent(before, event, receipts));
+  }
+
+  /** SQS took no two messages in one millisecond: of two endpoint events of the same time neither is the newer. */
+  #firstAt(eventId: string): number {
+    const firstAt = this.#receivedAt.get(eventId) ?? this.#receivedAt.size + 1;
+    this.#receivedAt.set(eventId, firstAt);
+    return firstAt;
   }
 
   #writeState(before: State | undefined, after: State | undefined): void {
