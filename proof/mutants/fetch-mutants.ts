@@ -181,13 +181,13 @@ const waiting: readonly ProtocolMutant[] = [
     {
       name: "leave a task to SQS that is received too often",
       breaks: kept,
-      code: "const lastReceive = 990;",
-      instead: "const lastReceive = 1001;",
+      code: "maxReceives: maxReceiveCount - receivesForCrashes,",
+      instead: "maxReceives: maxReceiveCount + receivesForCrashes,",
     },
     {
       name: "leave a task to SQS that is too old",
       breaks: kept,
-      code: "|| now - sentAt >= maxAgeInMillis",
+      code: "|| ageInSeconds >= limits.maxAgeSeconds",
       instead: "",
     },
   ]),
