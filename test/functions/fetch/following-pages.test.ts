@@ -126,13 +126,22 @@ await describeOnTables("reading a list", (tables) => {
   });
 
   test("that waited for another one until the time was over makes no call that would be cut", async () => {
-    const remote = await providerFor(() => ({ json: { data: [2], next: null } }));
-    // Both go on with pages that were kept: the first reads its own, the second finds the time gone.
+    // Both go on with pages that were kept: one reads its own, the other finds the time gone.
     const both = [task(), { ...task(), endpoint: "income-tax" }];
     for (const [index, each] of both.entries()) await fixture.keepPagesOf(each, `m${index}`);
-    const again = await run(remote, both, { timeLeft: () => 9_000, receives: 2 });
+    const bothWereFound = Promise.withResolvers<void>();
+    let found = 0;
+    const onPagesFound = () => {
+      found += 1;
+      if (found === both.length) bothWereFound.resolve();
+    };
+    const remote = await providerFor(async () => {
+      await bothWereFound.promise;
+      return { json: { data: [2], next: null } };
+    });
+    const again = await run(remote, both, { timeLeft: () => 9_000, receives: 2, onPagesFound });
     expect(remote.requests).toHaveLength(1);
-    expect(again).toEqual({ hidden: [1], reasons: [] });
+    expect(again).toEqual({ hidden: [expect.any(Number)], reasons: [] });
     expect(fixture.entries.map(({ code }) => code).toSorted()).toEqual(["TASK_DONE", "TASK_POSTPONED"]);
     expect(fixture.entries).toContainEqual(expect.objectContaining({ reason: "more pages are left" }));
   });

@@ -50,6 +50,8 @@ type Circumstances = {
   readonly receives?: number;
   /** Asked before each call. */
   readonly permit?: () => void;
+  /** Told of each look for kept pages, before anything is done with them. */
+  readonly onPagesFound?: () => void;
   readonly others?: Partial<ProviderSettings>;
 };
 
@@ -88,12 +90,14 @@ export function listFixture(tables: string) {
   async function run(
     remote: { readonly baseUrl: string; readonly token: string },
     tasks: readonly DocumentTask[] = [task()],
-    { timeLeft = () => 60_000, receives = 1, permit = () => undefined, others = {} }: Circumstances = {},
+    circumstances: Circumstances = {},
   ) {
+    const { timeLeft = () => 60_000, receives = 1, permit = () => undefined, others = {} } = circumstances;
     const provider = { ...settings, paths, ...others };
     const kept = keptLog();
     entries = kept.entries;
     const overflow = overflowBucket(bucket.name);
+    const pages = keptPages(overflow);
     const hidden: number[] = [];
     const reasons: (string | undefined)[] = [];
     const call = providerApi(remote.baseUrl, provider, () => noon);
@@ -106,7 +110,14 @@ export function listFixture(tables: string) {
       documents: documentStore(shared.read, shared.write, overflow),
       readDocuments: documentReader(system.dynamodb, tableName),
       findErased: async () => new Set(),
-      keptPages: keptPages(overflow),
+      keptPages: {
+        ...pages,
+        find: async (of) => {
+          const list = await pages.find(of);
+          circumstances.onPagesFound?.();
+          return list;
+        },
+      },
       longestRunInMillis: 1_000,
       call: async (apiCall) => {
         permit();
@@ -179,7 +190,9 @@ export function listFixture(tables: string) {
   const wholeOf = (sandbox: Sandbox) => ({ ...Object(sandbox.data(subject.id, "income")), next: null });
 
   /** A provider that answers as a test says; what it was asked for is reported by path and query. */
-  async function providerFor(answer: (path: string, count: number) => ProviderAnswer) {
+  async function providerFor(
+    answer: (path: string, count: number) => ProviderAnswer | Promise<ProviderAnswer>,
+  ) {
     const provider = await startTestProvider();
     onTestFinished(provider.close);
     provider.answer = ({ path }, count) => answer(path, count);
