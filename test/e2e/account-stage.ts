@@ -3,6 +3,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
+import { contentIn } from "../support/stored-content.ts";
 import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 /** The synthesized stack beside a provider, looked at by account. */
@@ -11,6 +12,8 @@ export type AccountStage = RunningProduct & {
   /** A new account, all of whose data is fetched. @returns its id */
   connectedAccount(): Promise<string>;
   stateOf(accountId: string): Promise<unknown>;
+  /** The account's documents of an endpoint: of its whole by the name `income`, of ranges by `income#`. */
+  documentsOf(accountId: string, name: string): Promise<readonly unknown[]>;
   /** The account's items of a sort key's beginning. */
   itemsOf(accountId: string, sortKey: string): Promise<readonly Record<string, unknown>[]>;
   /** The provider's count of the calls of an account since a moment, `GET income` or `GET` for its state. */
@@ -22,9 +25,27 @@ export async function startAccountStage(): Promise<AccountStage> {
   const product = await startProduct("local", {}, { delivery: { firstRetryMs: 200 } });
   const { system } = product;
   const idle = () => waitUntilIdle(system);
+  const itemsOf: AccountStage["itemsOf"] = async (accountId, sortKey) => {
+    const client = new DynamoDBClient(system.access);
+    const pages = paginateQuery(
+      { client },
+      {
+        TableName: outputOf(system.stack, "TableName"),
+        KeyConditionExpression: "pk = :pk AND begins_with(sk, :sk)",
+        ExpressionAttributeValues: marshall({ ":pk": `ACCOUNT#${accountId}`, ":sk": sortKey }),
+      },
+    );
+    const items: Record<string, unknown>[] = [];
+    for await (const { Items = [] } of pages) items.push(...Items.map((item) => unmarshall(item)));
+    client.destroy();
+    return items;
+  };
   return {
     ...product,
     waitUntilIdle: idle,
+    itemsOf,
+    documentsOf: async (accountId, name) =>
+      (await itemsOf(accountId, `DOCUMENT#${name}`)).map((item) => contentIn(item)),
     connectedAccount: async () => {
       const { accounts } = await system.sandbox.createUsers(1);
       await idle();
@@ -32,21 +53,6 @@ export async function startAccountStage(): Promise<AccountStage> {
     },
     stateOf: async (accountId) =>
       (await readTable(system.access, outputOf(system.stack, "TableName"))).accounts.get(accountId),
-    itemsOf: async (accountId, sortKey) => {
-      const client = new DynamoDBClient(system.access);
-      const pages = paginateQuery(
-        { client },
-        {
-          TableName: outputOf(system.stack, "TableName"),
-          KeyConditionExpression: "pk = :pk AND begins_with(sk, :sk)",
-          ExpressionAttributeValues: marshall({ ":pk": `ACCOUNT#${accountId}`, ":sk": sortKey }),
-        },
-      );
-      const items: Record<string, unknown>[] = [];
-      for await (const { Items = [] } of pages) items.push(...Items.map((item) => unmarshall(item)));
-      client.destroy();
-      return items;
-    },
     callsOf: (accountId, since = 0) =>
       system.sandbox
         .calls()

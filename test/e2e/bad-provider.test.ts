@@ -52,14 +52,14 @@ describe("a read that the provider answers badly", () => {
       .slice(before.get(name))
       .map(({ status }) => status);
   const dataOf = (name: Case) => `${accounts.get(name)}/${cases[name].endpoint}`;
-  /** The item of an endpoint's whole, beside which its ranges of dates have their own. */
+  /** The document of an endpoint's whole, beside which its ranges of dates have their own. */
   const storedWhole = async (name: Case) => {
     const client = new DynamoDBClient(system.access);
-    const Key = marshall({ pk: `ACCOUNT#${accounts.get(name)}`, sk: `CONTENT#${cases[name].endpoint}` });
+    const Key = marshall({ pk: `ACCOUNT#${accounts.get(name)}`, sk: `DOCUMENT#${cases[name].endpoint}` });
     const TableName = outputOf(system.stack, "TableName");
     const { Item } = await client.send(new GetItemCommand({ TableName, Key }));
     client.destroy();
-    return Item && unmarshall(Item);
+    return Item && unmarshall(Item).document;
   };
   const reasonOf = (name: Case) => reasons.get(accounts.get(name) ?? "");
   const isWhole = (name: Case) => {
@@ -140,7 +140,8 @@ describe("a read that the provider answers badly", () => {
     expect(statusesOf(name)).toEqual([Number(name)]);
     expect(reasonOf(name)).toBeUndefined();
     expect(table.data).toContain(dataOf(name));
-    expect(await storedWhole(name)).toMatchObject({ done: expect.any(Number) });
+    expect(await storedWhole(name)).toMatchObject({ asOf: expect.any(Number) });
+    expect(await storedWhole(name)).not.toHaveProperty("digest");
     expect(await storedWhole(name)).not.toHaveProperty("content");
   });
 

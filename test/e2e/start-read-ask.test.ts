@@ -1,11 +1,13 @@
-import { batchAction, batchEntries } from "@income-events/local-stack/gateway/tables/statements.ts";
 import { subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { startTestProvider } from "@income-events/local-stack/provider.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { identify } from "../../domain/event/identify.ts";
+import { eventually } from "../support/eventually.ts";
 import { webhookSecretOf } from "../support/operator.ts";
+import { enableRelay } from "../support/relay-source.ts";
+import { contentIn } from "../support/stored-content.ts";
 import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
 import { type AccountStage, endpointEvent, startAccountStage } from "./account-stage.ts";
 
@@ -27,8 +29,7 @@ describe("the synthesized stack and the provider", () => {
       expect(stage.callsOf(accountId).filter((call) => call === "POST fetches")).toHaveLength(1);
       for (const endpoint of ["profile", "income", "employment"]) {
         expect(stage.callsOf(accountId)).toContain(`GET ${endpoint}`);
-        const contents = await stage.itemsOf(accountId, `CONTENT#${endpoint}#`);
-        expect(contents.map(({ content }) => JSON.parse(String(content)))).toEqual([
+        expect(await stage.documentsOf(accountId, `${endpoint}#`)).toEqual([
           system.sandbox.data(accountId, endpoint),
         ]);
       }
@@ -47,8 +48,8 @@ describe("the synthesized stack and the provider", () => {
       const reads = stage.callsOf(accountId, from).filter((call) => !["GET", "POST fetches"].includes(call));
       expect(reads.toSorted()).toEqual(["GET employment", "GET income", "GET profile"]);
       for (const endpoint of ["profile", "income", "employment"]) {
-        const [whole] = await stage.itemsOf(accountId, `CONTENT#${endpoint}`);
-        expect(JSON.parse(String(whole?.content))).toEqual(system.sandbox.data(accountId, endpoint));
+        const [whole] = await stage.documentsOf(accountId, endpoint);
+        expect(whole).toEqual(system.sandbox.data(accountId, endpoint));
       }
     });
   });
@@ -62,12 +63,12 @@ describe("the synthesized stack and the provider", () => {
       await stage.waitUntilIdle();
 
       expect(stage.callsOf(accountId, from)).toEqual(["GET income"]);
-      const events = await stage.itemsOf(accountId, "DATA#income#");
-      const [, newer] = events.toSorted((one, other) => String(one.sk).localeCompare(String(other.sk)));
-      expect(newer).toMatchObject({ data: { wanted: 1, done: 1, range: { start: expect.any(String) } } });
-      const key = String(newer?.sk).replace("DATA#", "CONTENT#");
-      const [content] = await stage.itemsOf(accountId, key);
-      expect(JSON.parse(String(content?.content))).toEqual(system.sandbox.data(accountId, "income"));
+      const ranges = await stage.itemsOf(accountId, "DOCUMENT#income#");
+      const [, newer] = ranges.toSorted((one, other) => String(one.sk).localeCompare(String(other.sk)));
+      expect(newer).toMatchObject({
+        document: { by: [expect.any(String)], range: { start: expect.any(String) } },
+      });
+      expect(contentIn(newer)).toEqual(system.sandbox.data(accountId, "income"));
     });
 
     it("reads these dates only, though the endpoint has more", async () => {
@@ -79,9 +80,8 @@ describe("the synthesized stack and the provider", () => {
       system.sandbox.fireEvent("endpoints", { ...endpointEvent(accountId), ...range });
       await stage.waitUntilIdle();
 
-      const key = `CONTENT#income#${range.date_start}..${range.date_end}`;
-      const [content] = await stage.itemsOf(accountId, key);
-      expect(JSON.parse(String(content?.content))).toEqual({ ...income, data: [first, second] });
+      const name = `income#${range.date_start}..${range.date_end}`;
+      expect(await stage.documentsOf(accountId, name)).toEqual([{ ...income, data: [first, second] }]);
     });
 
     it("calls once for an event that is delivered three times", async () => {
@@ -136,29 +136,24 @@ describe("the synthesized stack and the provider", () => {
       expect(stage.callsOf(accountId, from)).toEqual(["GET income"]);
     });
 
-    it("calls once for ten events that are counted before the first of their tasks looks", async () => {
+    it("calls once for ten events that the relay gets in one batch: their tasks are one", async () => {
       const { sandbox, stack } = system;
       const accountId = await stage.connectedAccount();
       const from = stage.callsSoFar();
-      const allAreCounted = Promise.withResolvers<void>();
-      let counted = 0;
-      const working = stack.gateway.intercept(async ({ principal, action, body }, phase) => {
-        if (principal.includes("Fetch") && action === "dynamodb:GetItem") await allAreCounted.promise;
-        if (principal.includes("Relay") && action === batchAction && phase === "after")
-          counted += batchEntries(body).filter((entry) => JSON.stringify(entry).includes("DATA#")).length;
-        if (counted >= 10) allAreCounted.resolve();
-        return undefined;
-      });
-
+      await enableRelay(stack, false);
       for (let fetch = 0; fetch < 10; fetch += 1) sandbox.fireEvent("endpoints", endpointEvent(accountId));
+      const events = () => stage.itemsOf(accountId, "EVENT#");
+      const before = (await events()).length;
+      await eventually(async () => expect(await events()).toHaveLength(before + 10));
+      await enableRelay(stack, true);
       await stage.waitUntilIdle();
-      working();
 
       expect(stage.callsOf(accountId, from)).toEqual(["GET income"]);
-      const [dataSet] = (await stage.itemsOf(accountId, "DATA#income")).filter(
-        ({ sk }) => sk === "DATA#income",
-      );
-      expect(dataSet).toMatchObject({ data: { wanted: 10, done: 10 } });
+      const documents = await stage.itemsOf(accountId, "DOCUMENT#income");
+      const whole = documents.find(({ sk }) => sk === "DOCUMENT#income");
+      for (const { receipts } of await events()) {
+        expect(Object(receipts).since).toBeLessThanOrEqual(Object(whole?.document).asOf);
+      }
     });
   });
 

@@ -13,8 +13,16 @@ const deployed = { output: (name: string) => (name === "Subscribers" ? JSON.stri
 describe("the queues of a stage", () => {
   it("are those of the webhook kinds, of the calls and of the subscribers, in the data's order", () => {
     expect(workQueues(deployed)).toEqual([
-      ...["Users", "Accounts", "Endpoints", "CompanyAccounts", "Fetch", "Erase"].map((prefix, index) => ({
-        name: ["users", "accounts", "endpoints", "company-accounts", "fetch", "erase"][index],
+      ...[
+        ["users", "Users"],
+        ["accounts", "Accounts"],
+        ["endpoints", "Endpoints"],
+        ["company-accounts", "CompanyAccounts"],
+        ["fetch", "Fetch"],
+        ["checks", "Checks"],
+        ["erase", "Erase"],
+      ].map(([name, prefix]) => ({
+        name,
         queueUrl: `${prefix}QueueUrl`,
         deadLetterQueueUrl: `${prefix}DeadLetterQueueUrl`,
       })),

@@ -4,6 +4,7 @@ import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { ProviderAnswer } from "@income-events/local-stack/provider.ts";
+import { fifoOrder } from "@income-events/local-stack/scenario/fifo-order.ts";
 import { expect } from "vitest";
 import { reconciliationKey } from "../../../adapters/dynamodb/keys.ts";
 import { eraseTask, writeEraseTask } from "../../../domain/recovery/erasure.ts";
@@ -174,7 +175,8 @@ export function createCanaryDriver() {
   const enqueue = async (queue: string, MessageBody: string) => {
     const { gatewayUrl: endpointUrl, region, operator: credentials } = stage().stack;
     const client = new SQSClient({ endpoint: endpointUrl, region, credentials });
-    await client.send(new SendMessageCommand({ QueueUrl: output(queue), MessageBody }));
+    const QueueUrl = output(queue);
+    await client.send(new SendMessageCommand({ QueueUrl, MessageBody, ...fifoOrder(QueueUrl) }));
     client.destroy();
   };
   const erased = randomUUID();

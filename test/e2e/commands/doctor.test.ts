@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { PurgeQueueCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
+import { fifoOrder } from "@income-events/local-stack/scenario/fifo-order.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
@@ -80,7 +81,7 @@ describe("doctor", () => {
     const headers = { authorization: `Bearer ${system.sandbox.token}`, "content-type": "application/json" };
     await fetch(`${system.sandbox.baseUrl}/api/v0.3/webhooks/users`, { method: "PUT", headers, body });
     const QueueUrl = output("FetchDeadLetterQueueUrl");
-    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}" }));
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}", ...fifoOrder(QueueUrl) }));
     // The third run in an hour raises the alarm.
     for (let runs = 0; runs < 3; runs += 1) await operated.run(["token", "refresh"]);
     const failures = { Bucket: output("FailuresBucketName"), Key: "aws/lambda/batch" };

@@ -4,6 +4,7 @@ import { ListObjectsV2Command } from "@aws-sdk/client-s3";
 import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
+import { fifoOrder } from "@income-events/local-stack/scenario/fifo-order.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { operatorClients } from "../../packages/local-stack/stack/operator-clients.ts";
@@ -82,8 +83,9 @@ describe("erase, against the running stack", () => {
     const { userId, accountId } = connectedUser();
     const stays = remaining();
     const deadLetters = output("FetchDeadLetterQueueUrl");
+    const MessageBody = JSON.stringify({ of: accountId });
     await clients.sqs.send(
-      new SendMessageCommand({ QueueUrl: deadLetters, MessageBody: JSON.stringify({ of: accountId }) }),
+      new SendMessageCommand({ QueueUrl: deadLetters, MessageBody, ...fifoOrder(deadLetters) }),
     );
 
     const result = await operated.run(["erase", "user", userId, "--yes", "--json"]);
@@ -97,7 +99,7 @@ describe("erase, against the running stack", () => {
       removed: {
         events: expect.any(Number),
         states: 2,
-        "data sets": expect.any(Number),
+        documents: expect.any(Number),
         links: 1,
         data: expect.any(Number),
         "dead letters of fetch": 1,
@@ -210,8 +212,8 @@ describe("erase, against the running stack", () => {
       await operated.run(["erase", "user", userId, "--yes"]);
       await idle();
       // Without its stream's consequences it would come back as it was; an item of no consequence shows more.
-      const content = { pk: `ACCOUNT#${accountId}`, sk: "CONTENT#income", content: "{}" };
-      for (const item of [...before.filter(({ sk }) => String(sk).startsWith("ACCOUNT#")), content]) {
+      const document = { pk: `ACCOUNT#${accountId}`, sk: "DOCUMENT#bonuses", document: { content: "{}" } };
+      for (const item of [...before.filter(({ sk }) => String(sk).startsWith("ACCOUNT#")), document]) {
         await clients.dynamodb.send(
           new PutItemCommand({ TableName: output("TableName"), Item: marshall(item) }),
         );
@@ -225,7 +227,7 @@ describe("erase, against the running stack", () => {
       const result = await operated.run(["erase", "apply-log", "--yes", "--json"]);
 
       expect(result.code).toBe(0);
-      expect(result.json()).toMatchObject({ erased: 2, removed: { links: 1, contents: 1 } });
+      expect(result.json()).toMatchObject({ erased: 2, removed: { links: 1, documents: 1 } });
       expect(await remains(userId, accountId)).toEqual([]);
       expect(await remains(stays.userId)).not.toEqual([]);
       expect(await operated.run(["erase", "apply-log"])).toMatchObject({

@@ -31,6 +31,8 @@ export type LookedUpStage = OperatedStage & {
   readonly other: string;
   /** Fires an event that announces no user: it lies with the account. @returns its id */
   announceEndpoint(facts?: object, isId?: (id: string) => boolean): string;
+  /** Refuses calls of whoever's name contains this, until the result is called. */
+  refuse(principal: string, actions: readonly string[], errorType: string): () => void;
   /** What lies in the table, read with the SDK. */
   items(): Promise<readonly z.output<typeof item>[]>;
   storedEvents(): Promise<readonly z.output<typeof eventItem>[]>;
@@ -55,6 +57,14 @@ export async function startLookedUpStage(): Promise<LookedUpStage> {
       return id;
     }
   };
+  const refuse: LookedUpStage["refuse"] = (refused, actions, errorType) => {
+    const status = errorType === "ServiceUnavailable" ? 503 : 400;
+    return system.stack.gateway.intercept(async ({ principal, action }, phase) =>
+      phase === "before" && principal.includes(refused) && actions.includes(action)
+        ? { status, errorType, message: "injected by the test" }
+        : undefined,
+    );
+  };
   const items = async () => {
     const client = new DynamoDBClient(system.access);
     const found: Record<string, unknown>[] = [];
@@ -69,7 +79,7 @@ export async function startLookedUpStage(): Promise<LookedUpStage> {
   await waitUntilIdle(system);
   return {
     ...operated,
-    ...{ user, account, company, other, announceEndpoint, items },
+    ...{ user, account, company, other, announceEndpoint, refuse, items },
     storedEvents: async () =>
       (await items()).filter(({ sk }) => sk.startsWith("EVENT#")).map((each) => eventItem.parse(each)),
   };

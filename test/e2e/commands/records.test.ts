@@ -1,13 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { contentIn } from "../../support/stored-content.ts";
 import { type LookedUpStage, leavesOf, startLookedUpStage } from "./looked-up-stage.ts";
 
 const record = z.object({
   subject: z.string(),
   state: z.unknown(),
   accounts: z.array(z.unknown()),
-  dataSets: z.array(z.looseObject({ endpoint: z.string(), bytes: z.number().optional() })),
+  documents: z.array(z.looseObject({ endpoint: z.string() })),
   data: z.array(z.looseObject({ endpoint: z.string(), data: z.unknown() })).optional(),
+});
+const storedDocument = z.object({
+  document: z.object({
+    endpoint: z.string(),
+    range: z.object({ start: z.string(), end: z.string() }).optional(),
+    asOf: z.number(),
+    announced: z.number(),
+    digest: z.string(),
+    size: z.number(),
+  }),
 });
 
 describe("records show", () => {
@@ -31,20 +42,23 @@ describe("records show", () => {
 
   it("shows an account's state and documents as they stand in the table", async () => {
     const [stateItem] = await itemsOf(`ACCOUNT#${account}`, "STATE");
-    const { state, dataSets, data } = await show("account", account);
+    const { state, documents, data } = await show("account", account);
     expect(stateItem?.state).toMatchObject(withoutLatest(state));
     expect(state).toMatchObject({ userId: user, connected: true });
     expect(data).toBeUndefined();
-    const sets = await itemsOf(`ACCOUNT#${account}`, "DATA#");
-    expect(sets.length).toBeGreaterThan(3);
-    expect(
-      sets.map(({ data: set }) => pick(set, ["endpoint", "range", "wanted", "done", "fetchedAt"])),
-    ).toEqual(dataSets.map((set) => pick(set, ["endpoint", "range", "wanted", "done", "fetchedAt"])));
-    const contents = await itemsOf(`ACCOUNT#${account}`, "CONTENT#");
-    const sizes = contents.flatMap(({ content }) =>
-      typeof content === "string" ? [Buffer.byteLength(content)] : [],
+    const items = await itemsOf(`ACCOUNT#${account}`, "DOCUMENT#");
+    expect(items.length).toBeGreaterThan(3);
+    const stored = items.map((item) => storedDocument.parse(item).document);
+    expect(documents).toEqual(
+      stored.map(({ endpoint, range, asOf, announced, digest, size }) => ({
+        endpoint,
+        ...(range && { range }),
+        asOf: new Date(asOf).toISOString(),
+        changedAt: new Date(announced).toISOString(),
+        sha256: digest,
+        bytes: size,
+      })),
     );
-    expect(dataSets.flatMap(({ bytes }) => bytes ?? [])).toEqual(sizes);
   });
 
   it("shows a user with its accounts, and a company account", async () => {
@@ -55,10 +69,7 @@ describe("records show", () => {
   });
 
   it("masks data: names and types stay, values don't, until they are revealed", async () => {
-    const contents = (await itemsOf(`ACCOUNT#${account}`, "CONTENT#profile")).flatMap(
-      ({ content }) => content ?? [],
-    );
-    const truth = contents.map((content) => JSON.parse(String(content)));
+    const truth = (await itemsOf(`ACCOUNT#${account}`, "DOCUMENT#profile")).map(contentIn);
     expect(truth.length).toBeGreaterThan(0);
     const masked = await show("account", account, "--data", "profile");
     const values = leavesOf(truth).filter((leaf) => leaf !== null && leaf !== account && leaf !== user);
@@ -70,14 +81,14 @@ describe("records show", () => {
     expect(revealed.data?.map(({ data }) => data)).toEqual(truth);
     const all = await show("account", account, "--reveal");
     expect(new Set(all.data?.map(({ endpoint }) => endpoint))).toEqual(
-      new Set(all.dataSets.map(({ endpoint }) => endpoint)),
+      new Set(all.documents.map(({ endpoint }) => endpoint)),
     );
   });
 
   it("prints tables for people", async () => {
     const { stdout } = await stage.run(["records", "show", "account", account, "--data", "profile"]);
     expect(stdout).toMatch(new RegExp(`^account/${account}\nversion \\d+, connected, user ${user}`));
-    expect(stdout).toMatch(/\nENDPOINT +DATES +WANTED +DONE +FETCHED +BYTES +DIGEST\n/);
+    expect(stdout).toMatch(/\nENDPOINT +DATES +AS OF +CHANGED +BYTES +SHA-256\n/);
     expect(stdout).toContain('"(text)"');
   });
 
@@ -102,11 +113,6 @@ describe("records show", () => {
 function namesOf(value: unknown): readonly string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, member]) => [name, ...namesOf(member)]);
-}
-
-function pick(value: unknown, names: readonly string[]): object {
-  const fields = z.record(z.string(), z.unknown()).parse(value);
-  return Object.fromEntries(names.map((name) => [name, fields[name]]));
 }
 
 function withoutLatest(state: unknown): object {

@@ -12,7 +12,7 @@ import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
 const stage = "repair";
 const result = z.looseObject({
-  repaired: z.object({ events: z.number(), states: z.number(), dataSets: z.number() }).optional(),
+  repaired: z.object({ events: z.number(), states: z.number(), documents: z.number() }).optional(),
   failures: z.object({ batches: z.number(), changes: z.number() }).optional(),
   left: z.array(z.object({ what: z.string(), name: z.string(), reason: z.string() })),
 });

@@ -102,12 +102,18 @@ describe("replay, on the running stack", () => {
       expect(dry.result).toMatchObject({ messages: messages.length, sent: { everything: messages.length } });
       expect(new Set(messages.map(({ replayid }) => replayid))).toEqual(new Set([done?.replayId]));
       const newest = new Map<string, string>();
-      for (const { subject, sequence } of original) {
-        if (sequence > (newest.get(subject) ?? "")) newest.set(subject, sequence);
+      // News of an endpoint and its data share a subject: there the newest of each type counts.
+      const seriesOf = ({ subject, type }: z.output<typeof message>) =>
+        /^(endpoint|data)\./.test(type) ? `${subject} ${type}` : subject;
+      for (const each of original) {
+        const known = newest.get(seriesOf(each)) ?? "";
+        if (each.sequence > known) newest.set(seriesOf(each), each.sequence);
       }
-      // Of a document whose latest fetch brought nothing new the `sequence` is higher than that of any message.
-      for (const { subject, sequence } of messages)
-        expect(sequence >= (newest.get(subject) ?? "")).toBe(true);
+      const isKept = (each: z.output<typeof message>) => each.type === "endpoint.updated";
+      for (const each of messages) {
+        // An event of an endpoint comes again as it was; all else as it stands now.
+        if (!isKept(each)) expect(each.sequence >= (newest.get(seriesOf(each)) ?? "")).toBe(true);
+      }
       expect(await drain("accounts")).toEqual([]);
     });
 

@@ -81,6 +81,7 @@ describe("looking after a stage", () => {
       expect(queues.map(({ name }: { name: string }) => name)).toEqual([
         ...webhookKinds,
         "fetch",
+        "checks",
         "erase",
         "subscriber/everything",
         "subscriber/accounts",
