@@ -4,15 +4,23 @@ import {
   SendMessageBatchCommand,
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
+import { fifoOrder } from "@income-events/local-stack/scenario/fifo-order.ts";
+import type { AlarmStack } from "./alarm-stack.ts";
 import { account } from "./receiving-scenarios.ts";
 import { type AlarmScenario, nothingToEnd, outOfOrder, times } from "./scenario.ts";
+
+/** Sends a message that no function can read. */
+async function sendUnreadable({ sqs, output }: AlarmStack, queue: string): Promise<void> {
+  const QueueUrl = output(`${queue}QueueUrl`);
+  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}", ...fifoOrder(QueueUrl) }));
+}
 
 /** A message that its function can't read. */
 const unreadable = (entry: string, queue: string, what: string): AlarmScenario => ({
   entry,
   condition: `a ${what} can't be read`,
-  make: async ({ sqs, output }) => {
-    await sqs.send(new SendMessageCommand({ QueueUrl: output(`${queue}QueueUrl`), MessageBody: "{}" }));
+  make: async (system) => {
+    await sendUnreadable(system, queue);
     return nothingToEnd;
   },
 });
@@ -27,17 +35,28 @@ const stalled = (entry: string, functionId: RegExp, queue: string, condition: st
   entry,
   condition,
   isAwaitedLater: true,
-  make: async ({ sqs, output, meets }) => {
-    const end = meets(functionId, ["sqs:ReceiveMessage"], outOfOrder);
-    await sqs.send(new SendMessageCommand({ QueueUrl: output(`${queue}QueueUrl`), MessageBody: "{}" }));
+  make: async (system) => {
+    const end = system.meets(functionId, ["sqs:ReceiveMessage"], outOfOrder);
+    await sendUnreadable(system, queue);
     return end;
   },
 });
 
-export const stalledScenarios: readonly AlarmScenario[] = [
-  stalled("fetching-late", /^FetchData/, "Fetch", "nobody takes tasks from the fetch queue"),
-  stalled("erasure-late", /^EraseSubjects/, "Erase", "nobody takes tasks from the queue of erasures"),
-];
+export const fetchingLate = stalled(
+  "fetching-late",
+  /^FetchData/,
+  "Fetch",
+  "nobody takes tasks from the fetch queue",
+);
+
+export const erasureLate = stalled(
+  "erasure-late",
+  /^EraseSubjects/,
+  "Erase",
+  "nobody takes tasks from the queue of erasures",
+);
+
+const sideBySide = 12;
 
 /** While nobody takes tasks; sixty for each call that the rate allows in a minute. */
 export const fetchingBehind: AlarmScenario = {
@@ -49,8 +68,15 @@ export const fetchingBehind: AlarmScenario = {
     const end = meets(/^FetchData/, ["sqs:ReceiveMessage"], outOfOrder);
     const limit =
       stack.alarmPlans.find(({ description }) => description.includes("#fetching-behind"))?.threshold ?? 0;
-    const Entries = Array.from({ length: 10 }, (_, index) => ({ Id: String(index), MessageBody: "{}" }));
-    await times(Math.ceil(limit / 10), () => sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries })));
+    const entry = (index: number) => ({ Id: String(index), MessageBody: "{}", ...fifoOrder(QueueUrl) });
+    const sendBatch = () => {
+      const Entries = Array.from({ length: 10 }, (_, index) => entry(index));
+      return sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+    };
+    // Side by side: the queue of this stage keeps a message for two minutes.
+    await times(Math.ceil(limit / (10 * sideBySide)), () =>
+      Promise.all(Array.from({ length: sideBySide }, sendBatch)),
+    );
     return async () => {
       await sqs.send(new PurgeQueueCommand({ QueueUrl }));
       end();

@@ -2,9 +2,10 @@ import { providerDown, refreshFailing, tokenScenarios, upkeepScenarios } from ".
 import {
   archivingFailing,
   deadLetterScenarios,
+  erasureLate,
   fetchingBehind,
+  fetchingLate,
   relayScenarios,
-  stalledScenarios,
   subscriberDeadLetters,
 } from "./queue-scenarios.ts";
 import { eventsLate, nothingReceived, receivingScenarios, subscriberBehind } from "./receiving-scenarios.ts";
@@ -16,12 +17,14 @@ export const scenarios: readonly AlarmScenario[] = [
   // Before events that fail for a while: on a busy machine those are late, too.
   eventsLate,
   ...deadLetterScenarios,
+  // Before calls that fail for a while: their tasks wait in the same queue, and keep their age.
+  fetchingLate,
   ...receivingScenarios,
   providerDown,
   subscriberDeadLetters,
   archivingFailing,
   refreshFailing,
-  ...stalledScenarios,
+  erasureLate,
   ...relayScenarios,
   ...tokenScenarios,
   ...upkeepScenarios,

@@ -18,7 +18,7 @@ export const alarmSettings = {
     archive: { timeoutSeconds: 10 },
   },
   relay: { retryAttempts: 2 },
-  fetch: { maxConcurrency: 2, longestOutageHours: 10_000 },
+  fetch: { maxConcurrency: 2, longestOutageHours: 240 },
   reconcile: { everyHours: 1 },
   archive: { beforeEndHours: 336 },
   alarms: {
