@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { z } from "zod";
+import { progressOf } from "../../domain/event/event-progress.ts";
+import { parseEvent } from "../../domain/event/events.ts";
+import { parseReceipts } from "../../domain/event/receipts.ts";
+import { nameOf, subjectOf } from "../../domain/event/subjects.ts";
+import { type Document, parseDocument } from "../../domain/fetch/document.ts";
 import type { Item } from "./tables.ts";
 
 /** What the drill found in the engines. */
@@ -15,12 +20,16 @@ export type Found = {
   readonly unannounced: readonly string[];
 };
 
-/** What belongs to the present and is not restored: pacing, claims, how far things are, tombstones. */
-const notRestored = /^(PROVIDER|RECONCILE|ERASED|ERASURE)#?|#CLAIM#/;
+/** What belongs to the present and is not restored: pacing, how far things are, tombstones. */
+const notRestored = /^(PROVIDER|RECONCILE|REPLAY|ERASED|ERASURE)#/;
 
 const keyed = z.object({ pk: z.string(), sk: z.string() });
 const typed = z.object({ type: z.string() });
-const dataSet = z.object({ data: z.object({ wanted: z.number(), done: z.number() }) });
+/** What goes on from where it was: a state's version, and the time that a document is as of, never fall. */
+const rising = z.union([
+  z.object({ state: z.object({ version: z.number() }) }).transform(({ state }) => state.version),
+  z.object({ document: z.object({ asOf: z.number() }) }).transform(({ document }) => document.asOf),
+]);
 
 /** What is wrong after a restore, in words; empty where all is as it should be. */
 export function problemsOf({ before, after, erased, messages, unannounced }: Found): readonly string[] {
@@ -35,7 +44,7 @@ export function problemsOf({ before, after, erased, messages, unannounced }: Fou
       .filter((message) => isErased(message) && !isErasureMessage(message))
       .map(() => "a subscriber was sent an erased user"),
     ...expected.flatMap((item) => lossOf(keyOf(item), unmarshall(item), found.get(keyOf(item)))),
-    ...[...found].flatMap(([key, item]) => (isBehind(item) ? [`${key} was not fetched again`] : [])),
+    ...eventsBehind(found),
     ...unannounced
       .filter((id) => !found.has(`USER#${id}#STATE`))
       .map((id) => `user ${id} was not found again`),
@@ -49,9 +58,9 @@ function lossOf(
   after: Readonly<Record<string, unknown>> | undefined,
 ): readonly string[] {
   if (after === undefined) return [`${key} is missing`];
-  // States and documents go on from where they were: their versions rise, and never fall.
-  if (typeof before.version === "number" && Number(after.version) < before.version) {
-    return [`${key} started over: version ${after.version} after ${before.version}`];
+  const [was, is] = [rising.safeParse(before), rising.safeParse(after)];
+  if (was.success && (!is.success || is.data < was.data)) {
+    return [`${key} started over: ${is.data ?? "nothing"} after ${was.data}`];
   }
   const isEvent = key.includes("#EVENT#");
   return isEvent && !isDeepStrictEqual(before.event, after.event) ? [`${key} is another event`] : [];
@@ -61,9 +70,22 @@ function isErasureMessage(message: string): boolean {
   return typed.parse(JSON.parse(message)).type.endsWith(".erased");
 }
 
-function isBehind(item: unknown): boolean {
-  const { success, data } = dataSet.safeParse(item);
-  return success && data.data.done < data.data.wanted;
+/** Events whose documents were not read since. */
+function eventsBehind(found: ReadonlyMap<string, Readonly<Record<string, unknown>>>): readonly string[] {
+  const documents = Map.groupBy(
+    [...found.values()].flatMap(({ document }): readonly Document[] =>
+      document === undefined ? [] : [parseDocument(document)],
+    ),
+    ({ subject }) => nameOf(subject),
+  );
+  return [...found].flatMap(([key, item]) => {
+    if (!key.includes("#EVENT#")) return [];
+    const event = parseEvent(item.event);
+    if (event.endpoint === undefined) return [];
+    const records = { state: undefined, documents: documents.get(nameOf(subjectOf(event))) ?? [] };
+    const { state } = progressOf({ event, receipts: parseReceipts(item.receipts) }, records);
+    return state === "done" ? [] : [`what ${key} announced was not fetched again`];
+  });
 }
 
 function keyOf(item: Item): string {

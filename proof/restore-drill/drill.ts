@@ -6,6 +6,7 @@ import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { drain } from "@income-events/local-stack/scenario/snapshot.ts";
 import { invoke, type System } from "@income-events/local-stack/system.ts";
 import { waitUntilIdle } from "@income-events/local-stack/wait-until-idle.ts";
+import { documentPrefix } from "../../adapters/dynamodb/keys.ts";
 import { problemsOf } from "./assess.ts";
 import { createTable, emptyTable, type Item, readItems } from "./tables.ts";
 
@@ -77,7 +78,9 @@ async function putBack(
   before: readonly Item[],
   accountId: string,
 ): Promise<void> {
-  const item = before.find(({ pk, sk }) => pk?.S === `ACCOUNT#${accountId}` && sk?.S?.startsWith("CONTENT#"));
+  const item = before.find(
+    ({ pk, sk }) => pk?.S === `ACCOUNT#${accountId}` && sk?.S?.startsWith(documentPrefix),
+  );
   if (item === undefined) throw new Error("The backup has no data of the account");
   await client.send(new PutItemCommand({ TableName, Item: item }));
 }
