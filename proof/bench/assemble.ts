@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { App, RemovalPolicy, type Stack } from "aws-cdk-lib";
 import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import * as lambda from "aws-cdk-lib/aws-lambda";
+import * as sqs from "aws-cdk-lib/aws-sqs";
 import type { IConstruct } from "constructs";
 import { type Bundle, bundle, writeBundle } from "../../lib/function/bundle.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
@@ -20,8 +21,6 @@ export type Assembly = Disposable & {
   /** When an invocation is given up. */
   readonly timeoutSeconds: Readonly<Record<Part, number>>;
   readonly memoryMb: Readonly<Record<Part, number>>;
-  /** How many queues are polled for functions. */
-  readonly polledQueues: number;
 };
 
 export type AssembleOptions = {
@@ -56,7 +55,6 @@ export function assemble(implementation: Implementation, { hasEventSources }: As
     codeOf: (part) => codeDirectory(directory, ourEntries[part]),
     timeoutSeconds: ofParts(({ timeoutSeconds }) => timeoutSeconds),
     memoryMb: ofParts(({ memoryMb }) => memoryMb),
-    polledQueues: all(stack, lambda.CfnEventSourceMapping).filter(isOfQueue).length,
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
   };
 }
@@ -99,11 +97,6 @@ function stopEventSources(stack: Stack): void {
   for (const source of all(stack, lambda.CfnEventSourceMapping)) source.enabled = false;
 }
 
-/** A stream's has a position to start at. */
-function isOfQueue({ startingPosition }: lambda.CfnEventSourceMapping): boolean {
-  return startingPosition === undefined;
-}
-
 /** What a peer needs beyond our functions: to know its kind, to write as it likes, and a table against duplicates. */
 function letPeerWork(stack: Stack): void {
   const idempotency = new dynamodb.Table(stack, "Idempotency", {
@@ -111,6 +104,16 @@ function letPeerWork(stack: Stack): void {
     billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
     removalPolicy: RemovalPolicy.DESTROY,
   });
+  // Who sends no groups of messages has a standard queue.
+  for (const queue of all(stack, sqs.CfnQueue)) {
+    queue.fifoQueue = undefined;
+    queue.contentBasedDeduplication = undefined;
+    queue.deduplicationScope = undefined;
+    queue.fifoThroughputLimit = undefined;
+  }
+  for (const source of all(stack, lambda.CfnEventSourceMapping)) {
+    if (source.startingPosition !== undefined) source.filterCriteria = { filters: peerChanges };
+  }
   const tables = [idempotency, ...all(stack, dynamodb.Table).filter((table) => table !== idempotency)];
   for (const each of all(stack, lambda.Function)) {
     const [kind = ""] = each.node.path.split("/").slice(1);
@@ -125,6 +128,14 @@ function letPeerWork(stack: Stack): void {
     }
   }
 }
+
+/** What a peer's relay is handed: events and data by the keys that it gives them. */
+const peerChanges = ["EVENT#", "DATA#"].map((prefix) => ({
+  pattern: JSON.stringify({
+    eventName: ["INSERT", "MODIFY"],
+    dynamodb: { NewImage: { sk: { S: [{ prefix }] } } },
+  }),
+}));
 
 /** `CompanyAccounts` as `company-accounts`. */
 function kindOf(construct: string): string {

@@ -4,6 +4,7 @@ import { firstCallRow } from "./rows/first-call-row.ts";
 import { flowRows } from "./rows/flow-rows.ts";
 import { growthRows } from "./rows/growth-rows.ts";
 import { importRows } from "./rows/import-rows.ts";
+import { priceRows } from "./rows/price-rows.ts";
 import { providerCallsRow } from "./rows/provider-calls-row.ts";
 import { spendingRows } from "./rows/spending-rows.ts";
 
@@ -12,10 +13,16 @@ export const measurements = [
   {
     isQuick: true,
     rows: [
-      ...["ddb-writes-0", "ddb-writes-30", "ddb-writes-90", "ddb-writes-duplicate", "sqs-requests"],
-      ...["cpu-receive", "cpu-store", "cpu-relay", "cpu-fetch", "memory-load", "secret-reads", "price"],
+      ...["ddb-writes-0", "ddb-writes-30", "ddb-writes-90", "ddb-writes-duplicate"],
+      ...["ddb-requests-0", "ddb-requests-30", "ddb-requests-90", "sqs-requests"],
+      ...["cpu-receive", "cpu-store", "cpu-relay", "cpu-fetch", "memory-load", "secret-reads"],
     ],
     measure: spendingRows,
+  },
+  {
+    isQuick: true,
+    rows: ["price", "price-20kb", "price-200kb", "price-alone", "price-month", "waits-alone"],
+    measure: priceRows,
   },
   {
     isQuick: true,
@@ -33,7 +40,7 @@ export const measurements = [
     rows: ["provider-calls"],
     measure: async (context) => [await providerCallsRow(context)],
   },
-  { isQuick: false, rows: ["growth-price", "growth-cpu", "growth-memory"], measure: growthRows },
+  { isQuick: false, rows: ["growth-writes", "growth-cpu", "growth-memory"], measure: growthRows },
 ] as const satisfies readonly Measurement[];
 
 export const rowNames: readonly string[] = measurements.flatMap(({ rows }) => rows);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,21 +14,44 @@ export type BenchProvider = AsyncDisposable & {
 /** What it answers, and how fast: as it is at each request. */
 export type Answers = { items: number; delayInMillis: number };
 
-/** A document of so many items, as it answers. */
-export const documentOf = (items: number) =>
-  JSON.stringify({
-    data: Array.from({ length: items }, (_, month) => ({
-      month: `2026-0${month + 1}`,
-      gross: 4_250.25,
-      net: 3_120.75,
-      currency: "USD",
-      hours: 160,
-    })),
-  });
+/**
+ * A document of so many pay periods, as it answers: in the sandbox's shape, and as hard to compress, with ids and amounts
+ * that follow from the document's name.
+ * @param name the account and the endpoint, `<id>/<endpoint>`
+ */
+export function documentOf(name: string, items: number): string {
+  const data = Array.from({ length: items }, (_, index) => payPeriod(`${name}/${index}`, index));
+  return JSON.stringify({ data });
+}
 
-const usual: Answers = { items: 5, delayInMillis: 0 };
+function payPeriod(name: string, index: number) {
+  const chance = createHash("sha256").update(name).digest();
+  const hex = chance.toString("hex");
+  const [gross, fees, taxes] = [90_000, 4_000, 20_000].map((cents, place) => {
+    return Math.round(cents * (0.5 + chance.readUInt16LE(16 + 2 * place) / 65_536));
+  });
+  const day = (offset: number) => new Date(Date.UTC(2026, 9, 31 - 14 * index - offset)).toISOString();
+  const money = (cents = 0) => (cents / 100).toFixed(2);
+  return {
+    id: `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`,
+    date_start: day(13).slice(0, 10),
+    date_end: day(0).slice(0, 10),
+    paid_at: `${day(-3).slice(0, 10)}T0${chance.readUInt8(22) % 10}:${10 + (chance.readUInt8(23) % 50)}:00Z`,
+    currency: "USD",
+    gross: money(gross),
+    fees: money(fees),
+    taxes: money(taxes),
+    net: money((gross ?? 0) - (fees ?? 0) - (taxes ?? 0)),
+  };
+}
+
 /** What it answers by default. */
-export const usualDocument = documentOf(usual.items);
+export const usual: Answers = { items: 2, delayInMillis: 0 };
+
+/** Of `/…/accounts/<id>/<endpoint>?…`. */
+function documentNameIn(path = ""): string {
+  return /\/accounts\/([^/]+\/[^/?]+)/.exec(path)?.[1] ?? path;
+}
 
 /** An answer in the place of data, given by the milliseconds since the first call; undefined: data. */
 export type Fault = { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
@@ -53,7 +77,8 @@ export async function startProvider(
     request.resume().on("end", async () => {
       if (answers.delayInMillis > 0) await sleep(answers.delayInMillis);
       const isStart = request.method === "POST";
-      const body = isStart || fault !== undefined ? "{}" : documentOf(answers.items);
+      const document = () => documentOf(documentNameIn(request.url), answers.items);
+      const body = isStart || fault !== undefined ? "{}" : document();
       response.writeHead(fault?.status ?? (isStart ? 202 : 200), {
         ...fault?.headers,
         "content-type": "application/json",

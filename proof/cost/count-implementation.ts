@@ -1,6 +1,6 @@
 import { type RunningImplementation, startImplementation } from "../bench/drive/running-implementation.ts";
 import type { Implementation } from "../bench/implementations.ts";
-import { type Answers, startProvider } from "../bench/provider.ts";
+import { type Answers, startProvider, usual } from "../bench/provider.ts";
 import { workload } from "../bench/workload.ts";
 import { countLoad } from "./count-load.ts";
 import type { LoadName, Used } from "./counts.ts";
@@ -21,7 +21,7 @@ export async function countImplementation(
   names: readonly LoadName[],
   onProgress: (step: string) => void,
 ): Promise<ImplementationCounts> {
-  const answers: Answers = { items: 0, delayInMillis };
+  const answers: Answers = { ...usual, delayInMillis };
   await using provider = await startProvider(() => undefined, answers);
   onProgress(`${implementation}: starting`);
   await using running = await startImplementation(implementation, provider);

@@ -1,5 +1,5 @@
 import { paginateScan } from "@aws-sdk/client-dynamodb";
-import { drive, type SpentByPart } from "../bench/drive/drive.ts";
+import { drive } from "../bench/drive/drive.ts";
 import type { RunningImplementation } from "../bench/drive/running-implementation.ts";
 import type { BenchProvider } from "../bench/provider.ts";
 import type { Webhook } from "../bench/workload.ts";
@@ -29,20 +29,17 @@ export async function countLoad(
     providerWaits: provider.rounds(),
   });
   const before = await count();
-  const spent: SpentByPart[] = [];
-  if (arrival === "batches") spent.push(await drive(running, load));
-  else for (const webhook of load) spent.push(await drive(running, [webhook]));
+  const spent = await drive(running, load, { isAlone: arrival === "alone" });
   const after = await count();
-  const sumOf = (figure: "invocations" | "cpuMicros") =>
-    byParts((part) => Math.round(spent.reduce((sum, each) => sum + each[part][figure], 0)));
+  const sumOf = (figure: "invocations" | "cpuMicros") => byParts((part) => Math.round(spent[part][figure]));
   const more = (name: Exclude<keyof typeof after, "waits">) => after[name] - before[name];
-  const invocations = sumOf("invocations");
   return {
-    invocations,
+    invocations: sumOf("invocations"),
     cpuMicros: sumOf("cpuMicros"),
     waits: byParts((part) => after.waits[part] - before.waits[part]),
     providerWaits: more("providerWaits"),
-    sqsRequests: more("sqsSent") + more("sqsDeletes") + invocations.store + invocations.fetch,
+    sqsRequests: more("sqsRequests") + spent.store.queueRequests.all + spent.fetch.queueRequests.all,
+    fifoRequests: more("fifoRequests") + spent.fetch.queueRequests.fifo,
     tableRequests: more("tableRequests"),
     writeUnits: more("writeUnits"),
     readUnits: more("readUnits"),
@@ -55,22 +52,16 @@ export async function countLoad(
   };
 }
 
-function counted({ stack: { gateway, functions } }: RunningImplementation) {
-  const calls = [...gateway.calls()].map(([key, count]) => {
-    const [principal = "", action = ""] = key.split(" ");
-    return { isFunctions: principal !== operator, action, count };
-  });
-  const sumOf = (matches: (call: (typeof calls)[number]) => boolean) =>
-    calls.filter(matches).reduce((sum, { count }) => sum + count, 0);
+function counted({ queueRequests, stack: { gateway, functions } }: RunningImplementation) {
+  const calls = [...gateway.calls()].filter(([key]) => !key.startsWith(`${operator} `));
   const byFunctions = (pattern: RegExp) =>
-    sumOf(({ isFunctions, action }) => isFunctions && pattern.test(action));
+    calls.reduce((sum, [key, count]) => sum + (pattern.test(key.split(" ")[1] ?? "") ? count : 0), 0);
   const units = [...gateway.capacity()]
     .filter(([key]) => !key.startsWith(`${operator} `))
     .map(([, capacity]) => capacity);
   return {
-    sqsSent: byFunctions(/^sqs:/),
-    // Whoever drives deletes in the place of the event source.
-    sqsDeletes: sumOf(({ isFunctions, action }) => !isFunctions && action.startsWith("sqs:DeleteMessage")),
+    sqsRequests: queueRequests().all,
+    fifoRequests: queueRequests().fifo,
     tableRequests: byFunctions(/^dynamodb:/),
     objectPuts: byFunctions(/^s3:Put/),
     objectGets: byFunctions(/^s3:Get/),

@@ -18,6 +18,8 @@ const used = z.object({
    * Sent by functions, and received and deleted for them in batches; empty receives are counted with the idle stack.
    */
   sqsRequests: z.number(),
+  /** Those of them to FIFO queues. */
+  fifoRequests: z.number(),
   tableRequests: z.number(),
   writeUnits: z.number(),
   readUnits: z.number(),
@@ -67,7 +69,7 @@ const schema = z.object({
   /** What the functions are given; time is billed by it. */
   memoryMb: ofParts,
   /** By name: `usual` is the one that documents speak of. */
-  loads: z.object({ usual: load, unrepeated: load, repeated: load, alone: load, large: load }),
+  loads: z.object({ usual: load, unrepeated: load, repeated: load, alone: load, large: load, huge: load }),
   ticks: z.array(tick),
 });
 export type Counts = z.output<typeof schema>;

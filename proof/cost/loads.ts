@@ -10,7 +10,7 @@ export type LoadShape = {
   readonly items: number;
 };
 
-const usual = { events: 100, seed: 41, duplicates: 0.3, arrival: "batches", items: 5 } as const;
+const usual = { events: 100, seed: 41, duplicates: 0.3, arrival: "batches", items: 2 } as const;
 
 /** What is counted. Each has events of its own, so that none is known to the table before. */
 export const loads: Readonly<Record<LoadName, LoadShape>> = {
@@ -18,10 +18,11 @@ export const loads: Readonly<Record<LoadName, LoadShape>> = {
   unrepeated: { ...usual, seed: 42, duplicates: 0 },
   repeated: { ...usual, seed: 43, duplicates: 0.9 },
   alone: { ...usual, seed: 44, events: 30, arrival: "alone" },
-  large: { ...usual, seed: 45, items: 250 },
+  large: { ...usual, seed: 45, items: 88 },
+  huge: { ...usual, seed: 46, events: 50, items: 880 },
 };
 
-export const loadNames: readonly LoadName[] = ["usual", "unrepeated", "repeated", "alone", "large"];
+export const loadNames: readonly LoadName[] = ["usual", "unrepeated", "repeated", "alone", "large", "huge"];
 
 /** Processes start and compile, caches fill: not counted. */
 export const warmUp = { events: 20, seed: 40, duplicates: 0.3 };

@@ -44,7 +44,7 @@ const loadOf = (name: LoadName): Counts["loads"][LoadName] => {
   return {
     ...shape,
     deliveries: workload(shape).length,
-    dataBytes: Buffer.byteLength(documentOf(items)),
+    dataBytes: Buffer.byteLength(documentOf("", items)),
     sides: {
       ours: usedBy("ours"),
       powertools: usedBy("powertools"),
@@ -63,6 +63,7 @@ const counts: Counts = {
     repeated: loadOf("repeated"),
     alone: loadOf("alone"),
     large: loadOf("large"),
+    huge: loadOf("huge"),
   },
   ticks: [...(await countTicks(onProgress))],
 };

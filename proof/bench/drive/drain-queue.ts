@@ -41,7 +41,7 @@ export async function drainBatch(
   });
   const { Messages: messages = [] } = await sqs.send(receive);
   if (messages.length === 0) return 0;
-  const answer = await work(queueEvent(messages));
+  const answer = await work(queueEvent(messages, QueueUrl));
   const failed = answer === undefined ? undefined : readBatchAnswer(answer).failed;
   const isDone = ({ MessageId = "" }: Message) => failed !== undefined && !failed.includes(MessageId);
   const done = messages.filter(isDone);

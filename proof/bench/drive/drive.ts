@@ -4,6 +4,7 @@ import type { WebhookKind } from "../../../domain/event/events.ts";
 import { pascalCase } from "../../../lib/names.ts";
 import type { Part } from "../implementations.ts";
 import type { Webhook } from "../workload.ts";
+import { isFifo } from "./count-requests.ts";
 import { depthOf, drainBatch, type Hidden } from "./drain-queue.ts";
 import { httpEvent } from "./invocations.ts";
 import { createInvoker, type Invoker, type SpentByPart } from "./invoke.ts";
@@ -16,6 +17,8 @@ export type { SpentByPart };
 export type DriveOptions = {
   /** What a function fails is tried again, as the provider and the event sources would; else a failure ends the run. */
   readonly expectsFailures?: boolean;
+  /** Works off each delivery before the next, so that no two are in a batch. */
+  readonly isAlone?: boolean;
   /** Lets functions work side by side, each one batch at a time: quicker, where the load is long. */
   readonly overlaps?: boolean;
   /** Is given how many deliveries are worked off. */
@@ -24,7 +27,12 @@ export type DriveOptions = {
 
 const maxDeliveries = 50;
 /** So many webhooks come before what they leave on queues and stream is worked off. */
-const deliveriesAtOnce = { oneByOne: 140, overlapping: 1_400 };
+const deliveriesAtOnce = { alone: 1, oneByOne: 140, overlapping: 1_400 };
+/**
+ * A provider tells of data some time after a fetch of it was started. The check of a start takes for an answer what was
+ * read later than clocks of services, which say seconds, may be apart.
+ */
+const answerMs = 3_100;
 
 /**
  * Takes deliveries through all functions of an implementation until nothing is left to do: one function after the
@@ -33,35 +41,57 @@ const deliveriesAtOnce = { oneByOne: 140, overlapping: 1_400 };
 export async function drive(
   running: RunningImplementation,
   webhooks: readonly Webhook[],
-  { expectsFailures = false, overlaps = false, onProgress = () => undefined }: DriveOptions = {},
+  {
+    expectsFailures = false,
+    isAlone = false,
+    overlaps = false,
+    onProgress = () => undefined,
+  }: DriveOptions = {},
 ): Promise<SpentByPart> {
   const invoker = createInvoker(running.implementation, expectsFailures);
   const kinds = [...new Set(webhooks.map(({ kind }) => kind))];
-  const steps = stepsOf(running, kinds, invoker, expectsFailures);
-  const atOnce = deliveriesAtOnce[overlaps ? "overlapping" : "oneByOne"];
+  const steps = stepsOf(running, kinds, invoker, { expectsFailures, isLast: overlaps });
+  const atOnce = deliveriesAtOnce[overlaps ? "overlapping" : isAlone ? "alone" : "oneByOne"];
+  let startedAt = Number.NEGATIVE_INFINITY;
   for (let start = 0; start < webhooks.length; start += atOnce) {
     const some = webhooks.slice(start, start + atOnce);
-    const lanes = overlaps ? kinds.map((kind) => some.filter((each) => each.kind === kind)) : [some];
-    const deliveries = Promise.all(lanes.map((lane) => deliverAll(running, lane, invoker, expectsFailures)));
-    await (overlaps ? workSideBySide(deliveries, steps) : deliveries);
-    if (!overlaps) await workOff(steps);
+    if (overlaps) {
+      const lanes = kinds.map((kind) => some.filter((each) => each.kind === kind));
+      const deliveries = lanes.map((lane) => deliverAll(running, lane, invoker, expectsFailures));
+      await workSideBySide(Promise.all(deliveries), steps);
+    } else {
+      const isAnswer = ({ kind }: Webhook) => kind === "endpoints";
+      const [answers, others] = [some.filter(isAnswer), some.filter((each) => !isAnswer(each))];
+      await deliverAll(running, others, invoker, expectsFailures);
+      await workOff(steps);
+      if (others.length > 0) startedAt = performance.now();
+      // Nobody else looks whether a start was answered.
+      const isChecked = running.implementation === "ours" && answers.length > 0;
+      if (isChecked) await sleep(Math.max(0, startedAt + answerMs - performance.now()));
+      await deliverAll(running, answers, invoker, expectsFailures);
+      await workOff(steps);
+    }
     onProgress(start + some.length);
   }
   // What failed, a call that waits for the rate, and the check of a start are hidden for a while.
-  const queues = [...kinds.map((kind) => queueUrlOf(running, kind)), fetchQueueOf(running)];
+  const queues = [...kinds.map((kind) => queueUrlOf(running, kind)), ...fetchQueuesOf(running)];
+  const all = stepsOf(running, kinds, invoker, { expectsFailures, isLast: true });
   while (await isAnyLeft(running, queues)) {
     await sleep(pollMs);
-    await workOff(steps);
+    await workOff(all);
   }
   return invoker.spent();
 }
 
-/** Stores, relay and fetch of an implementation. */
+/**
+ * Stores, relay and fetch of an implementation.
+ * @param isLast whether starts are checked, too: in AWS that is long after they were answered
+ */
 function stepsOf(
   running: RunningImplementation,
   kinds: readonly WebhookKind[],
   invoker: Invoker,
-  expectsFailures: boolean,
+  { expectsFailures, isLast }: { readonly expectsFailures: boolean; readonly isLast: boolean },
 ): readonly Step[] {
   const work = (part: Part, target: LocalFunction) => (event: object) => invoker.invoke(part, target, event);
   const drain = async (part: "store" | "fetch", name: string, queueUrl: string) => {
@@ -70,7 +100,7 @@ function stepsOf(
     for (let isBusy = false; ; isBusy = true) {
       const requests = await drainBatch(running, queueUrl, work(part, target), hidden);
       if (requests === 0) return isBusy;
-      invoker.countRequests(part, requests);
+      invoker.countRequests(part, { all: requests, fifo: isFifo(queueUrl) ? requests : 0 });
     }
   };
   const store = (kind: WebhookKind) => () =>
@@ -80,7 +110,10 @@ function stepsOf(
     await relayChanges(records, work("relay", running.function("RelayChanges")));
     return records.length > 0;
   };
-  return [...kinds.map(store), relay, () => drain("fetch", "FetchData", fetchQueueOf(running))];
+  const fetches = fetchQueuesOf(running)
+    .slice(0, isLast ? undefined : 1)
+    .map((queueUrl) => () => drain("fetch", "FetchData", queueUrl));
+  return [...kinds.map(store), relay, ...fetches];
 }
 
 /**
@@ -128,8 +161,10 @@ function queueUrlOf({ stack }: RunningImplementation, kind: WebhookKind): string
   return stack.outputs[`${pascalCase(kind)}QueueUrl`] ?? "";
 }
 
-function fetchQueueOf({ stack }: RunningImplementation): string {
-  return stack.outputs.FetchQueueUrl ?? "";
+/** That of tasks, and that of checks, which only ours makes. */
+function fetchQueuesOf({ implementation, stack }: RunningImplementation): readonly string[] {
+  const { FetchQueueUrl = "", ChecksQueueUrl = "" } = stack.outputs;
+  return implementation === "ours" ? [FetchQueueUrl, ChecksQueueUrl] : [FetchQueueUrl];
 }
 
 async function isAnyLeft(running: RunningImplementation, queueUrls: readonly string[]): Promise<boolean> {

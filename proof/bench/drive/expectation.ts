@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { identify } from "../../../domain/event/identify.ts";
-import { usualDocument } from "../provider.ts";
+import { documentOf, usual } from "../provider.ts";
 import type { Webhook } from "../workload.ts";
 import { type Snapshot, sortedSnapshot } from "./snapshot.ts";
 
@@ -17,7 +17,6 @@ const payload = z.union([
 export function expectationOf(deliveries: readonly Webhook[]): Snapshot {
   const lists = { events: new Set<string>(), states: new Set<string>(), data: new Set<string>() };
   const messages = new Set<string>();
-  const content = createHash("sha256").update(usualDocument).digest("base64url");
   for (const { kind, body } of deliveries) {
     const id = identify(kind, Buffer.from(body));
     lists.events.add(id);
@@ -28,8 +27,10 @@ export function expectationOf(deliveries: readonly Webhook[]): Snapshot {
     } else if (reported.endpoint === undefined) {
       lists.states.add(`ACCOUNT#${reported.account_id} true`);
     } else {
-      lists.data.add(`ACCOUNT#${reported.account_id}/${reported.endpoint} ${content}`);
-      messages.add(`account/${reported.account_id}/${reported.endpoint} ${content}`);
+      const name = `${reported.account_id}/${reported.endpoint}`;
+      const content = createHash("sha256").update(documentOf(name, usual.items)).digest("base64url");
+      lists.data.add(`ACCOUNT#${name} ${content}`);
+      messages.add(`account/${name} ${content}`);
     }
   }
   return sortedSnapshot({ ...lists, messages });

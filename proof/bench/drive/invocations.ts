@@ -44,7 +44,7 @@ export function httpEvent(kind: WebhookKind, body: string, secret: string): obje
 }
 
 /** Received messages as SQS's event source hands them over. */
-export function queueEvent(messages: readonly Message[]): object {
+export function queueEvent(messages: readonly Message[], queueUrl: string): object {
   return {
     Records: messages.map(({ MessageId, ReceiptHandle, Body, Attributes, MD5OfBody }) => ({
       messageId: MessageId,
@@ -54,7 +54,7 @@ export function queueEvent(messages: readonly Message[]): object {
       messageAttributes: {},
       md5OfBody: MD5OfBody,
       eventSource: "aws:sqs",
-      eventSourceARN: "arn:aws:sqs:eu-central-1:000000000000:bench",
+      eventSourceARN: `arn:aws:sqs:eu-central-1:000000000000:${queueUrl.split("/").at(-1)}`,
       awsRegion: "eu-central-1",
     })),
   };

@@ -1,6 +1,7 @@
 import type { Usage } from "@income-events/local-stack/lambda/protocol.ts";
 import type { LocalFunction } from "@income-events/local-stack/stack.ts";
 import type { Implementation, Part } from "../implementations.ts";
+import type { QueueRequests } from "./count-requests.ts";
 
 /** What the functions of one part of the way spent. */
 export type Spent = {
@@ -9,7 +10,7 @@ export type Spent = {
   readonly millis: number;
   readonly maxResidentBytes: number;
   /** What their event sources asked of SQS to hand over messages: as it bills them, without looks at an empty queue. */
-  readonly queueRequests: number;
+  readonly queueRequests: QueueRequests;
 };
 export type SpentByPart = Readonly<Record<Part, Spent>>;
 
@@ -17,7 +18,7 @@ export type SpentByPart = Readonly<Record<Part, Spent>>;
 export type Invoker = {
   /** @returns what it answered; undefined where it failed, which ends the run unless failures are expected */
   readonly invoke: (part: Part, target: LocalFunction, event: unknown) => Promise<unknown>;
-  readonly countRequests: (part: Part, requests: number) => void;
+  readonly countRequests: (part: Part, requests: QueueRequests) => void;
   readonly spent: () => SpentByPart;
 };
 
@@ -36,13 +37,23 @@ export function createInvoker(implementation: Implementation, expectsFailures: b
     },
     countRequests: (part, requests) => {
       const sum = of(part);
-      spent.set(part, { ...sum, queueRequests: sum.queueRequests + requests });
+      const { all, fifo } = sum.queueRequests;
+      spent.set(part, {
+        ...sum,
+        queueRequests: { all: all + requests.all, fifo: fifo + requests.fifo },
+      });
     },
     spent: () => ({ receive: of("receive"), store: of("store"), relay: of("relay"), fetch: of("fetch") }),
   };
 }
 
-const nothing: Spent = { invocations: 0, cpuMicros: 0, millis: 0, maxResidentBytes: 0, queueRequests: 0 };
+const nothing: Spent = {
+  invocations: 0,
+  cpuMicros: 0,
+  millis: 0,
+  maxResidentBytes: 0,
+  queueRequests: { all: 0, fifo: 0 },
+};
 
 function add(sum: Spent, { cpuMicros, millis, maxResidentBytes }: Usage): Spent {
   return {

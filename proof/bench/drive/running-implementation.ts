@@ -12,7 +12,7 @@ import { assemble } from "../assemble.ts";
 import type { Assemblies } from "../assemblies.ts";
 import type { Implementation, Part } from "../implementations.ts";
 import type { BenchProvider } from "../provider.ts";
-import { countRequests } from "./count-requests.ts";
+import { countRequests, type QueueRequests } from "./count-requests.ts";
 import { type ChangeReader, readChanges } from "./read-changes.ts";
 
 export const webhookSecret = "bench-secret";
@@ -25,12 +25,10 @@ export type RunningImplementation = AsyncDisposable & {
   readonly dynamodb: DynamoDBClient;
   readonly changes: ChangeReader;
   /** What its functions have asked of SQS so far, as it bills them. */
-  readonly queueRequests: () => number;
+  readonly queueRequests: () => QueueRequests;
   /** When an invocation is given up. */
   readonly timeoutSeconds: Readonly<Record<Part, number>>;
   readonly memoryMb: Readonly<Record<Part, number>>;
-  /** How many queues are polled for functions. */
-  readonly polledQueues: number;
   /** By the beginning of its logical id, such as `UsersStore`. */
   readonly function: (name: string) => LocalFunction;
 };
@@ -85,7 +83,6 @@ export async function startImplementation(
     dynamodb: clients.dynamodb,
     timeoutSeconds: made.timeoutSeconds,
     memoryMb: made.memoryMb,
-    polledQueues: made.polledQueues,
     queueRequests: countRequests(stack.gateway),
     changes: readChanges(clients.streams, streamArn, stack.region, filterOf(directory)),
     function: (name) => {

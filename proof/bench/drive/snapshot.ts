@@ -28,8 +28,8 @@ export async function takeTableSnapshot(running: RunningImplementation): Promise
       const { pk, sk, ...fields } = item.parse(unmarshall(stored));
       if (sk.startsWith("EVENT#")) lists.events.add(sk.slice("EVENT#".length));
       else if (sk === "STATE" || sk === "PROFILE") lists.states.add(`${pk} ${connectedOf(fields)}`);
-      else if (sk.startsWith("DATA#"))
-        lists.data.add(`${pk}/${sk.slice("DATA#".length)} ${digestOf(fields)}`);
+      else if (/^(DATA|DOCUMENT)#/.test(sk))
+        lists.data.add(`${pk}/${sk.slice(sk.indexOf("#") + 1)} ${digestOf(fields)}`);
     }
   }
   const messages = await takeMessages(running);
@@ -74,11 +74,15 @@ function connectedOf({ state, ...profile }: Record<string, unknown>): boolean {
   return connection.parse(state ?? profile).connected;
 }
 
-const digest = z.union([z.object({ content: z.string() }), z.object({ digest: z.string() })]);
+const digested = z.object({ digest: z.string() });
 
-function digestOf({ data, ...own }: Record<string, unknown>): string {
-  const parsed = digest.parse(data ?? { digest: own.digest });
-  return "digest" in parsed ? parsed.digest : parsed.content;
+function digestOf({ document, ...own }: Record<string, unknown>): string {
+  return inBase64(digested.parse(document ?? own).digest);
+}
+
+/** Ours writes digests in hex, the peers in base64url. */
+function inBase64(digest: string): string {
+  return /^[0-9a-f]{64}$/.test(digest) ? Buffer.from(digest, "hex").toString("base64url") : digest;
 }
 
 const message = z.object({
@@ -98,7 +102,7 @@ async function takeMessages({ sqs, stack }: RunningImplementation): Promise<Read
     if (Messages.length === 0) return found;
     for (const { Body = "" } of Messages) {
       const { id, type, subject, data } = message.parse(JSON.parse(Body));
-      found.add(type === "data.updated" ? `${subject} ${data.content}` : id);
+      found.add(type === "data.updated" ? `${subject} ${inBase64(data.content ?? "")}` : id);
     }
     const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
     await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));

@@ -10,6 +10,10 @@ export type Spending = {
   readonly readUnits: number;
   /** Requests to SQS as it bills them: those of the functions, and what their event sources receive and delete. */
   readonly sqsRequests: number;
+  /** Those of them to FIFO queues. */
+  readonly fifoRequests: number;
+  /** To the table, of functions. */
+  readonly tableRequests: number;
   readonly secretReads: number;
   readonly providerCalls: number;
   /** Written by the functions' code. */
@@ -31,7 +35,9 @@ export async function spendingOf(
     spent,
     writeUnits: used("writeUnits"),
     readUnits: used("readUnits"),
-    sqsRequests: used("sqsRequests") + spent.store.queueRequests + spent.fetch.queueRequests,
+    sqsRequests: used("sqsRequests") + spent.store.queueRequests.all + spent.fetch.queueRequests.all,
+    fifoRequests: used("fifoRequests") + spent.fetch.queueRequests.fifo,
+    tableRequests: used("tableRequests"),
     secretReads: used("secretReads"),
     providerCalls: used("providerCalls"),
     logBytes: used("logBytes"),
@@ -49,7 +55,9 @@ function counted(
   return {
     writeUnits: capacity.reduce((sum, { writeUnits }) => sum + writeUnits, 0),
     readUnits: capacity.reduce((sum, { readUnits }) => sum + readUnits, 0),
-    sqsRequests: queueRequests(),
+    sqsRequests: queueRequests().all,
+    fifoRequests: queueRequests().fifo,
+    tableRequests: sumOf((key) => key.includes(" dynamodb:") && !isOperators(key)),
     secretReads: sumOf((key) => key.endsWith(" secretsmanager:GetSecretValue") && !isOperators(key)),
     providerCalls: providerCalls(),
     logBytes: functions.reduce((sum, { logBytes }) => sum + logBytes(), 0),

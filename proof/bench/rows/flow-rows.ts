@@ -53,7 +53,7 @@ export async function flowRows(context: Context): Promise<readonly Row[]> {
     pairedRow(
       { name: "rate", figure: "events a second, webhook to subscriber" },
       rates.ours,
-      [{ over: "powertools", atLeast: 1.5, values: rates.theirs }],
+      [{ over: "powertools", atLeast: 1.3, values: rates.theirs }],
       estimate,
     ),
     absoluteRow(

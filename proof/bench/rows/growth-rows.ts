@@ -4,7 +4,6 @@ import { countEvents } from "../drive/snapshot.ts";
 import { parts } from "../implementations.ts";
 import { type Spending, spendingOf } from "../measure/spending.ts";
 import type { Context } from "../measurement.ts";
-import { billOf, totalOf } from "../price.ts";
 import { startProvider } from "../provider.ts";
 import { usersOf, workload } from "../workload.ts";
 import { absoluteRow, type Row } from "./row.ts";
@@ -13,13 +12,12 @@ import { largestProcess } from "./spending-rows.ts";
 type Point = { readonly events: number; readonly spending: Spending };
 
 /**
- * How cost, processor time and memory of ours grow with the events, one load after the other on the same table: the
+ * How writes, processor time and memory of ours grow with the events, one load after the other on the same table: the
  * exponent of the power that fits best; 1 is linear.
  */
 export async function growthRows({
   assemblies,
   effort,
-  prices,
   estimate,
   onProgress,
 }: Context): Promise<readonly Row[]> {
@@ -51,10 +49,7 @@ export async function growthRows({
     return absoluteRow({ name: `growth-${name}`, figure: text }, [m], { atMost: 1.05 }, estimate);
   };
   return [
-    row("price", ({ events, spending }) => {
-      const { memoryMb } = ours;
-      return totalOf(billOf(spending, { events, prices, memoryMb, polledQueues: 0 })) * events;
-    }),
+    row("writes", ({ spending }) => spending.writeUnits),
     row("cpu", ({ spending }) => parts.reduce((sum, part) => sum + spending.spent[part].cpuMicros, 0)),
     row("memory", ({ spending }) => largestProcess(spending)),
   ];

@@ -27,7 +27,11 @@ export function billOf(
     ["API Gateway, requests", load.deliveries, prices.apiRequest],
     ["Lambda, requests", invocations, prices.lambdaRequest],
     ["Lambda, time", gigabyteSeconds(used, memoryMb), prices.lambdaGigabyteSecond],
-    ["SQS, requests", used.sqsRequests, prices.sqsRequest],
+    [
+      "SQS, requests",
+      1,
+      (used.sqsRequests - used.fifoRequests) * prices.sqsRequest + used.fifoRequests * prices.sqsFifoRequest,
+    ],
     ["DynamoDB, writes", used.writeUnits, prices.writeUnit],
     ["DynamoDB, reads", used.readUnits, prices.readUnit],
     ["S3, requests", 1, used.objectPuts * prices.objectPut + used.objectGets * prices.objectGet],
