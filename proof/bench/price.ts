@@ -31,6 +31,7 @@ const priceFile = z.object({
   logGigabyte: z.number(),
   metricMonth: z.number(),
   alarmMonth: z.number(),
+  compositeAlarmMonth: z.number(),
   dashboardMonth: z.number(),
   trace: z.number(),
   keyMonth: z.number(),

@@ -4,11 +4,11 @@ import { readPrices } from "../../proof/bench/price.ts";
 import { readCounts } from "../../proof/cost/counts.ts";
 import { billedSeconds, billOf, storageOf, totalOf } from "../../tools/documents/cost/bill.ts";
 import { idleOf, queueSourcesIn, typicalOf } from "../../tools/documents/cost/idle.ts";
-import { documentedStage, type Resource } from "../../tools/documents/stage-template.ts";
+import { productionStage, type Resource } from "../../tools/documents/stage-template.ts";
 
 const prices = readPrices();
 const counts = readCounts();
-const { resources } = documentedStage();
+const { resources } = productionStage();
 const bill = (load = counts.loads.usual) =>
   billOf(load, "ours", prices, { memoryMb: counts.memoryMb, accessLogBytes: 100 });
 
@@ -50,7 +50,13 @@ describe("the bill of a month without events", () => {
     const total = (among: readonly Resource[]) =>
       idleOf(among, counts.ticks, prices).reduce((sum, line) => sum + line.dollars, 0);
     const priced = resources.filter(({ type }) =>
-      ["AWS::SecretsManager::Secret", "AWS::CloudWatch::Alarm", "AWS::Events::Rule"].includes(type),
+      [
+        "AWS::SecretsManager::Secret",
+        "AWS::CloudWatch::Alarm",
+        "AWS::CloudWatch::CompositeAlarm",
+        "AWS::CloudWatch::Dashboard",
+        "AWS::Events::Rule",
+      ].includes(type),
     );
     expect(priced.length).toBeGreaterThan(10);
     for (const each of [...priced, ...queueSourcesIn(resources)]) {

@@ -13,3 +13,14 @@ const documented = {
 export function documentedSettings(): Settings {
   return parseSettings(documented, "tools/documents/stage-settings.ts");
 }
+
+/** The same stage in production, which has a dashboard and somebody who is notified. */
+export function productionSettings(): Settings {
+  const production = {
+    ...documented,
+    production: true,
+    provider: { ...documented.provider, baseUrls: { sandbox: "https://api.income-provider.com" } },
+    alarms: { emails: ["on-call@example.com"] },
+  };
+  return parseSettings(production, "tools/documents/stage-settings.ts");
+}

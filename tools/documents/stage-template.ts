@@ -6,7 +6,7 @@ import * as lambda from "aws-cdk-lib/aws-lambda";
 import { z } from "zod";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
 import type { Settings } from "../../lib/settings/settings.ts";
-import { documentedSettings } from "./stage-settings.ts";
+import { documentedSettings, productionSettings } from "./stage-settings.ts";
 
 const template = z.object({
   Resources: z.record(
@@ -30,6 +30,14 @@ let synthesized: StageTemplate | undefined;
 export function documentedStage(): StageTemplate {
   synthesized ??= synthesizeStage("docs", documentedSettings());
   return synthesized;
+}
+
+let synthesizedProduction: StageTemplate | undefined;
+
+/** The same stage in production, synthesized once. */
+export function productionStage(): StageTemplate {
+  synthesizedProduction ??= synthesizeStage("docs", productionSettings());
+  return synthesizedProduction;
 }
 
 /** Synthesizes a stage without the functions' code. */

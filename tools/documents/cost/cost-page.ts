@@ -88,7 +88,7 @@ rarer than that, a batch holds one, and the last row is nearer. A duplicate cost
 function idleNotes(): string {
   const { pollersPerQueue, pollSeconds } = assumptions;
   const reads = (365 * 86_400) / 12 / 60;
-  return `Counted in the template of a stage with one subscriber and the settings' defaults. An event source at rest keeps ${pollersPerQueue} long
+  return `Counted in the template of a production stage with one subscriber and the settings' defaults. An event source at rest keeps ${pollersPerQueue} long
 polls of ${pollSeconds} seconds open on its queue; Lambda goes down to two only where no \`maxConcurrency\` is set, as perhaps in the typical design.
 Runs of schedules were counted on an idle stack, one each. The typical design is taken to need the same queues, the token's
 refresh and two secrets, and to watch nothing.

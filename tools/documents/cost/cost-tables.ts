@@ -2,7 +2,7 @@ import { type Implementation, titles } from "../../../proof/bench/implementation
 import { readPrices } from "../../../proof/bench/price.ts";
 import { type LoadName, readCounts } from "../../../proof/cost/counts.ts";
 import { about, dollars, table } from "../markdown.ts";
-import { documentedStage } from "../stage-template.ts";
+import { documentedStage, productionStage } from "../stage-template.ts";
 import { accessLogBytesOf } from "./access-log.ts";
 import { type Bill, billOf, storageOf, totalOf } from "./bill.ts";
 import { type IdleLine, idleOf, typicalOf } from "./idle.ts";
@@ -52,11 +52,11 @@ export function loadRows(): readonly (readonly string[])[] {
 }
 
 export function idleOurs(): readonly IdleLine[] {
-  return idleOf(documentedStage().resources, counts.ticks, prices);
+  return idleOf(productionStage().resources, counts.ticks, prices);
 }
 
 export function idleTypical(): readonly IdleLine[] {
-  return idleOf(typicalOf(documentedStage().resources), counts.ticks, prices);
+  return idleOf(typicalOf(productionStage().resources), counts.ticks, prices);
 }
 
 export function sumOf(lines: readonly IdleLine[]): number {

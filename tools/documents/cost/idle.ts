@@ -41,6 +41,11 @@ export function idleOf(
       customMetrics(resources).size,
       prices.metricMonth,
     ),
+    line(
+      "CloudWatch, composite alarms",
+      ofType("AWS::CloudWatch::CompositeAlarm").length,
+      prices.compositeAlarmMonth,
+    ),
     line("CloudWatch, dashboards", ofType("AWS::CloudWatch::Dashboard").length, prices.dashboardMonth),
     line("SQS, empty receives of event sources", polls, prices.sqsRequest),
     {
@@ -95,7 +100,12 @@ function priceOf(tick: Tick, prices: Prices): number {
 
 /** Of our resources those that the typical design has too: it receives, stores, relays, fetches and keeps a token. */
 export function typicalOf(resources: readonly Resource[]): readonly Resource[] {
-  const watches = ["AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::Logs::MetricFilter"];
+  const watches = [
+    "AWS::CloudWatch::Alarm",
+    "AWS::CloudWatch::CompositeAlarm",
+    "AWS::CloudWatch::Dashboard",
+    "AWS::Logs::MetricFilter",
+  ];
   const has =
     /^(Token|Webhook|Events|Api|Users|Accounts|Endpoints|CompanyAccounts|Fetch|Subscriber|Relay|Refresh)/;
   return resources.filter(({ id, type }) => has.test(id) && !watches.includes(type));
