@@ -4,13 +4,11 @@ import { isJwt, readTokenLifetime } from "../../adapters/secrets/token-claims.ts
 import { proposeByHand, setToken, tokenSecret } from "../../adapters/secrets/token-secret.ts";
 import { FailureError } from "../../domain/core/failures.ts";
 import { parseRefreshOutcome, type RefreshOutcome } from "../../domain/fetch/refresh-outcomes.ts";
+import { hasTokenForm, maxTokenBytes } from "../../domain/fetch/token-form.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 
 type Flags = { readonly any?: boolean; readonly force?: boolean };
-
-/** Over any token: what is longer is another file. */
-const maxBytes = 16_384;
 
 export function addTokenSet(group: Command): void {
   addCommand<Flags>(
@@ -35,7 +33,7 @@ async function set(
   { deployment, clients, terminal }: Operation,
   { any = false, force = false }: Flags,
 ): Promise<void> {
-  const token = (await terminal.readInput(maxBytes)).trim();
+  const token = (await terminal.readInput(maxTokenBytes)).trim();
   const expiresAt = check(token, any, new Date());
   const secret = deployment.output("TokenSecretArn");
   if (force) await setToken(clients.secretsManager, secret, token);
@@ -85,7 +83,7 @@ function check(token: string, any: boolean, now: Date): string | undefined {
   if (token === "") {
     throw new CommandError("usage", "The standard input is empty. Give it the token: token set < token.txt");
   }
-  if (!/^[\x21-\x7e]+$/.test(token)) {
+  if (!hasTokenForm(token)) {
     throw new CommandError(
       "usage",
       'The standard input holds more than one word. Give the token alone, without "Bearer" and on one line.',

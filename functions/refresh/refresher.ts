@@ -3,6 +3,7 @@ import type { RefusalNote } from "../../adapters/provider/refusal-note.ts";
 import type { StoredToken, TokenSecret } from "../../adapters/secrets/token-secret.ts";
 import { isFields, optionalText } from "../../domain/core/parse.ts";
 import type { RefreshOutcome } from "../../domain/fetch/refresh-outcomes.ts";
+import { hasTokenForm } from "../../domain/fetch/token-form.ts";
 import {
   isNearEnd,
   isRefreshDue,
@@ -153,6 +154,8 @@ async function replace(
     if (isRefused) await refusals.conclude(versionId, true);
     return "refused";
   }
+  // As a pending version, a text that no call can carry would end each later run before it asked for another.
+  if (!hasTokenForm(next)) return "discarded";
   if (!succeeds({ token: next, replaces: versionId }, current, readLifetime)) return "unchanged";
   return prove(await secret.propose(next, versionId), current, dependencies);
 }
@@ -166,7 +169,7 @@ async function prove(
   current: TokenVersion,
   { secret, call, proofPath }: RefresherDependencies,
 ): Promise<"refreshed" | "overtaken" | "discarded"> {
-  if (!(await isTaken(call, token, proofPath))) {
+  if (!hasTokenForm(token) || !(await isTaken(call, token, proofPath))) {
     await secret.discard(versionId);
     return "discarded";
   }

@@ -28,7 +28,7 @@ export const logCodes = {
   TOKEN_KEPT: "the token is not near its end",
   TOKEN_STANDS: "calls were refused with a token that the provider takes for others: it is kept",
   TOKEN_REFRESHED: "a new token was proven and is current",
-  TOKEN_DISCARDED: "a new token was refused by the provider and discarded",
+  TOKEN_DISCARDED: "a new token is malformed, or the provider refused it: it was discarded",
   TOKEN_OVERTAKEN: "a new token is not current: an operator or another run was faster",
   TOKEN_UNCHANGED: "the provider answered a refresh with a token that is not newer",
   TOKEN_SHORT_LIVED: "the token can end between two runs: lower token.refreshEveryMinutes",

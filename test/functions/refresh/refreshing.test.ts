@@ -42,6 +42,28 @@ describe("a refresh", () => {
     expect(await currentToken()).toBe("newer");
   });
 
+  test.each(["two words", "line\nend", "naïve"])(
+    "whose new token is malformed discards it untried, and the next run is not held up: %j",
+    async (malformed) => {
+      fixture.onRefresh = () => ({ json: { token: malformed } });
+      expect(await refresherOf()()).toEqual({ outcome: "discarded" });
+      expect(codes()).toEqual(["TOKEN_DISCARDED"]);
+      expect(calls()).toEqual([`/refresh Bearer ${old}`]);
+      expect(await fixture.secret.pending()).toBeUndefined();
+
+      fixture.onRefresh = () => ({ json: { token: "newer" } });
+      await refresherOf()();
+      expect(await currentToken()).toBe("newer");
+    },
+  );
+
+  test("goes on where a malformed token was left pending: it is discarded untried", async () => {
+    await fixture.secret.propose("two words", (await fixture.secret.current()).versionId);
+    await refresherOf()();
+    expect(codes()).toEqual(["TOKEN_DISCARDED", "TOKEN_REFRESHED"]);
+    expect(await currentToken()).toBe("new");
+  });
+
   test.each([500, 503, 429])(
     "whose proof is answered with %i keeps the new token pending, and the next run makes it current",
     async (status) => {
