@@ -11,6 +11,7 @@ import { choiceFlag } from "../core/flags.ts";
 import { checkMapping } from "../mapping/stage-mapping.ts";
 import { type SampleSubject, sampleWebhook } from "../provider/sample-webhooks.ts";
 import { webhookSender } from "../smoke/webhook-sender.ts";
+import { webhooksAddress } from "../smoke/webhooks-address.ts";
 
 type Flags = { readonly user?: string; readonly account?: string; readonly companyAccount?: string };
 
@@ -67,7 +68,11 @@ async function trigger(
       "failed",
       `The webhook secret of the stage ${stage} is empty: secret rotate sets one.`,
     );
-  const target = { webhooksUrl: output("WebhooksUrl"), secretHeader: output("WebhookSecretHeader"), secret };
+  const target = {
+    webhooksUrl: webhooksAddress(deployment),
+    secretHeader: output("WebhookSecretHeader"),
+    secret,
+  };
   const text = JSON.stringify(body);
   const answer = await webhookSender(target, 1).send(kind, "POST", "right", text);
   if (answer !== 202) throw new CommandError("failed", `The stage did not take the webhook: ${answer}.`);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fieldsOf, parseJson } from "../../domain/core/parse.ts";
 import { CommandError } from "./command-error.ts";
+import { type AwsPlace, checkAddresses, hasOwnEndpoint, placeOfArn } from "./own-addresses.ts";
 import { findRunningSystems, type LocalPlace, parseOutputs, type RunningSystem } from "./running-systems.ts";
 
 /** A stage that commands work on, in an AWS account or on this machine. */
@@ -39,7 +40,9 @@ export function findDeployment(options: DeploymentOptions, runningDirectory: str
       throw new CommandError("usage", "--outputs and --local exclude each other: give one.");
     const stacks = readOutputsFile(outputs);
     const [name, values] = choose([...stacks], ([stack]) => stack, stage, `the file ${outputs}`);
-    return deploymentOf(name, { region: regionOf(values, outputs) }, values);
+    const place = placeOf(values, outputs);
+    if (!hasOwnEndpoint(process.env)) checkAddresses(values, place, outputs);
+    return deploymentOf(name, { region: place.region }, values);
   }
   const running = findRunningSystems(runningDirectory);
   if (running.length === 0) {
@@ -145,12 +148,12 @@ function readOutputsFile(file: string): ReadonlyMap<string, Readonly<Record<stri
 }
 
 /** From an ARN: whatever region a person's tools are set to, commands go where the stage is. */
-function regionOf(outputs: Readonly<Record<string, string>>, file: string): string {
-  const region = outputs.TokenSecretArn?.split(":")[3];
-  if (region) return region;
+function placeOf(outputs: Readonly<Record<string, string>>, file: string): AwsPlace {
+  const place = placeOfArn(outputs.TokenSecretArn ?? "");
+  if (place !== undefined) return place;
   throw new CommandError(
     "usage",
-    `--outputs ${file} has no TokenSecretArn. Deploy the stage again and write it again.`,
+    `--outputs ${file} has no TokenSecretArn of a region of AWS. Deploy the stage again and write it again.`,
   );
 }
 

@@ -8,6 +8,7 @@ import { CommandError } from "../core/command-error.ts";
 import type { Deployment } from "../core/deployment.ts";
 import { subscriberQueues, workQueue } from "../status/work-queues.ts";
 import { chooseSubscribers, type SubscriberChoice } from "./subscribers.ts";
+import { webhooksAddress } from "./webhooks-address.ts";
 
 /** All that a run knows of the stage: its outputs, and what they name. */
 export type Target = {
@@ -38,7 +39,7 @@ export async function openTarget(
     throw new CommandError("noDeployment", `The webhook secret of the stage ${stage} is empty.`);
   return {
     stage,
-    webhooksUrl: output("WebhooksUrl"),
+    webhooksUrl: webhooksAddress(deployment),
     secretHeader: output("WebhookSecretHeader"),
     deadLetterQueueUrl: (kind) => workQueue(deployment, kind).deadLetterQueueUrl,
     secret,

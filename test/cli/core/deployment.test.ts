@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { findDeployment } from "../../../cli/core/deployment.ts";
 
 const arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:Token-abc";
@@ -13,7 +13,10 @@ let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "running-"));
 });
-afterEach(() => rmSync(directory, { recursive: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(directory, { recursive: true });
+});
 
 function running(stack: string, pid = process.pid, port = 4566): void {
   const endpoint = `http://127.0.0.1:${port}`;
@@ -87,6 +90,8 @@ describe("the deployment on this machine", () => {
   });
 });
 
+const withToken = (outputs: object) => ({ "income-events-prod": { TokenSecretArn: arn, ...outputs } });
+
 describe("a deployment in AWS", () => {
   const stacks = { "income-events-prod": { TokenSecretArn: arn }, "their-own-stack": { Bucket: "b" } };
 
@@ -123,10 +128,54 @@ describe("a deployment in AWS", () => {
     ["no stack of ours", { "their-own-stack": {} }, "it has no stack named income-events-…"],
     ["outputs that are no texts", { "income-events-prod": { TokenSecretArn: 1 } }, "expected a text"],
     ["no ARN", { "income-events-prod": {} }, "has no TokenSecretArn"],
+    [
+      "a region that is none",
+      withToken({ TokenSecretArn: arn.replace("eu-west-1", "x.evil.example/") }),
+      "TokenSecretArn",
+    ],
+    ...[
+      "https://sqs.eu-west-1.evil.example/123456789012/q",
+      "https://sqs.eu-central-1.amazonaws.com/123456789012/q",
+      "http://sqs.eu-west-1.amazonaws.com/123456789012/q",
+      "https://sqs.eu-west-1.amazonaws.com:8443/123456789012/q",
+      "https://sqs.eu-west-1.amazonaws.com@evil.example/123456789012/q",
+      "//evil.example/q",
+    ].map((url): [string, unknown, string] => [
+      url,
+      withToken({ UsersQueueUrl: url }),
+      "UsersQueueUrl leads out",
+    ]),
+    [
+      "an escaped address",
+      withToken({ Subscribers: '[{"queueUrl":"https:\\/\\/evil.example\\/q"}]' }),
+      "Subscribers leads out",
+    ],
+    [
+      "another account's access point",
+      withToken({ OverflowBucketName: "arn:aws:s3:eu-west-1:210987654321:accesspoint/x" }),
+      "OverflowBucketName leads out",
+    ],
   ])("can't be read from %s", (_, content, reason) => {
     const options = { outputs: outputsFile(content) };
     expect(() => findDeployment(options, directory)).toThrow(reason);
     expect(() => findDeployment(options, directory)).toThrow(expect.objectContaining({ exitCode: 2 }));
+  });
+
+  it("may have any address where an endpoint is set explicitly", () => {
+    const options = { outputs: outputsFile(withToken({ UsersQueueUrl: "http://localhost:4566/1/q" })) };
+    vi.stubEnv("AWS_ENDPOINT_URL", "http://localhost:4566");
+    expect(findDeployment(options, directory).stage).toBe("prod");
+    vi.stubEnv("AWS_ENDPOINT_URL", "");
+    expect(() => findDeployment(options, directory)).toThrow("UsersQueueUrl leads out");
+  });
+
+  it("has its own queues, topics of others for alarms, and a name of its own for webhooks", () => {
+    const outputs = withToken({
+      UsersQueueUrl: "https://sqs.eu-west-1.amazonaws.com/123456789012/q.fifo",
+      AlarmTopicArn: "arn:aws:sns:eu-west-1:210987654321:alarms",
+      WebhooksUrl: "https://hooks.example.com/webhooks",
+    });
+    expect(findDeployment({ outputs: outputsFile(outputs) }, directory).stage).toBe("prod");
   });
 
   it("can't be read from a file that is not there", () => {

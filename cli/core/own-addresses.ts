@@ -1,0 +1,89 @@
+import { CommandError } from "./command-error.ts";
+
+/** What the names of AWS's own addresses end with, by partition. Source: AWS SDK, "partitions.json". */
+const suffixes: ReadonlyMap<string, string> = new Map([
+  ["aws", "amazonaws.com"],
+  ["aws-cn", "amazonaws.com.cn"],
+  ["aws-us-gov", "amazonaws.com"],
+  ["aws-iso", "c2s.ic.gov"],
+  ["aws-iso-b", "sc2s.sgov.gov"],
+  ["aws-iso-e", "cloud.adc-e.uk"],
+  ["aws-iso-f", "csp.hci.ic.gov"],
+  ["aws-eusc", "amazonaws.eu"],
+]);
+const regionForm = /^[a-z]{2,4}(-[a-z]+){1,3}-\d{1,2}$/;
+
+/** Where a stage is, as its ARNs say. */
+export type AwsPlace = { readonly partition: string; readonly region: string; readonly account: string };
+
+/** Whether whoever runs a command says where AWS is: an emulator, or a private endpoint. */
+export function hasOwnEndpoint(env: Readonly<Record<string, string | undefined>>): boolean {
+  return Object.entries(env).some(
+    ([name, value]) => /^AWS_ENDPOINT_URL(_\w+)?$/.test(name) && value !== undefined && value !== "",
+  );
+}
+
+/** @returns undefined where the text is no ARN of a place that AWS has */
+export function placeOfArn(arn: string): AwsPlace | undefined {
+  const [, partition = "", , region = "", account = ""] = arn.split(":");
+  return suffixes.has(partition) && regionForm.test(region) ? { partition, region, account } : undefined;
+}
+
+/** Whether an address is one of AWS's own for a service in a place: `sqs`, or anything below `execute-api`. */
+export function isOwnAddress(
+  address: string,
+  service: "sqs" | "execute-api",
+  { partition, region }: AwsPlace,
+): boolean {
+  const url = URL.parse(address);
+  if (url === null || url.protocol !== "https:" || url.username !== "" || url.port !== "") return false;
+  const host = `${service}.${region}.${suffixes.get(partition)}`;
+  return service === "sqs"
+    ? url.hostname === host
+    : /^[a-z0-9]+$/.test(beforeSuffix(url.hostname, `.${host}`));
+}
+
+function beforeSuffix(text: string, suffix: string): string {
+  return text.endsWith(suffix) ? text.slice(0, -suffix.length) : "";
+}
+
+/**
+ * Refuses outputs that lead elsewhere: SQS's client sends what it sends, signed, to whatever address a queue has, and
+ * S3's to whatever access point an ARN names.
+ * @throws CommandError naming the output
+ */
+export function checkAddresses(
+  outputs: Readonly<Record<string, string>>,
+  place: AwsPlace,
+  file: string,
+): void {
+  for (const [name, value] of Object.entries(outputs)) {
+    const text = withoutEscapes(value);
+    const arns = text.match(/\barn:[^\s"]*/gi) ?? [];
+    const addresses = /QueueUrl$/.test(name) ? [value] : (text.match(/[a-z][\w+.-]*:\/\/[^\s"]*/gi) ?? []);
+    const isForeign = (address: string) => !isOwnAddress(address, "sqs", place);
+    const isElsewhere = (arn: string) => !isOwnArn(arn, place, name === "AlarmTopicArn");
+    // Where webhooks are sent to may have a name of its own; whoever sends one checks it.
+    if (!arns.some(isElsewhere) && (name === "WebhooksUrl" || !addresses.some(isForeign))) continue;
+    throw new CommandError(
+      "usage",
+      `--outputs ${file} can't be used: ${name} leads out of the stage's account or region ${place.region}. ` +
+        "Write the file again with cdk deploy, or name an endpoint of your own with AWS_ENDPOINT_URL.",
+    );
+  }
+}
+
+/** Alarms may go to another account's topic. */
+function isOwnArn(arn: string, { partition, region, account }: AwsPlace, isShared: boolean): boolean {
+  const [, inPartition, , inRegion, inAccount] = arn.split(":");
+  return inPartition === partition && inRegion === region && (isShared || inAccount === account);
+}
+
+/** JSON may write any character in another way. */
+function withoutEscapes(value: string): string {
+  try {
+    return JSON.stringify(JSON.parse(value));
+  } catch {
+    return value;
+  }
+}
