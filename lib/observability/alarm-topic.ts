@@ -1,4 +1,5 @@
-import { Stack } from "aws-cdk-lib";
+import { Fn, Stack } from "aws-cdk-lib";
+import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as sns from "aws-cdk-lib/aws-sns";
@@ -12,7 +13,6 @@ import { Alarm } from "./alarm.ts";
 export class AlarmTopic extends Construct {
   readonly topicArn: string | undefined;
   readonly #topic: sns.ITopic | undefined;
-  readonly #subscriptions: sns.Subscription[] = [];
 
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
@@ -24,17 +24,23 @@ export class AlarmTopic extends Construct {
     this.topicArn = this.#topic?.topicArn;
   }
 
-  /** Every alarm below a construct notifies the topic when it goes off, and when it is over. */
+  /**
+   * Every alarm below a construct notifies the topic when it goes off. That it is over is told for all together: a new
+   * alarm becomes OK within minutes, and each of them would say so. See docs/adr/0062.
+   */
   addAlarmActions(stack: IConstruct): void {
     if (this.#topic === undefined) return;
     const action = new SnsAction(this.#topic);
     const alarms = stack.node.findAll().filter((each) => each instanceof Alarm);
-    for (const { alarm } of alarms) {
-      alarm.addAlarmAction(action);
-      alarm.addOkAction(action);
-    }
-    // A new alarm becomes OK within minutes and says so: addresses are asked to confirm once all have been made.
-    for (const subscription of this.#subscriptions) subscription.node.addDependency(...alarms);
+    for (const { alarm } of alarms) alarm.addAlarmAction(action);
+    // Not CDK's own construct: it gives the alarm a fixed name.
+    new cloudwatch.CfnCompositeAlarm(this, "AnyOn", {
+      alarmDescription:
+        "OK: all alarms of this stage are over, and it has a token. In alarm: at least one is on, or it has had no token " +
+        "since it was deployed. To see which, and what to do: npx income-events doctor",
+      alarmRule: Fn.join(" OR ", alarms.map(isOn)),
+      okActions: [this.#topic.topicArn],
+    });
   }
 
   #addTopic(emails: readonly string[], settings: Settings): sns.Topic {
@@ -56,7 +62,12 @@ export class AlarmTopic extends Construct {
         conditions: { StringEquals: account, ArnLike: { "aws:SourceArn": alarms } },
       }),
     );
-    this.#subscriptions.push(...emails.map((email) => topic.addSubscription(new EmailSubscription(email))));
+    for (const email of emails) topic.addSubscription(new EmailSubscription(email));
     return topic;
   }
+}
+
+/** An alarm that waits for its first data is on until it is known to be off: so a stage is not all well at once. */
+function isOn({ alarm, staysWithoutData }: Alarm): string {
+  return Fn.join("", [staysWithoutData ? 'NOT OK("' : 'ALARM("', alarm.alarmName, '")']);
 }

@@ -19,17 +19,21 @@ export type AlarmProps = {
   readonly threshold?: number;
   /** Where values at or below the threshold breach. */
   readonly raisedBelow?: boolean;
+  /** It stays as it is while nothing is measured, and is neither on nor off before something was. */
+  readonly staysWithoutData?: boolean;
 };
 
-/** An alarm that says in words what is wrong. Nothing measured is nothing wrong: so it is before the stage stands. */
+/** An alarm that says in words what is wrong. Nothing measured is nothing wrong, unless it stays without data. */
 export class Alarm extends Construct {
   readonly alarm: cloudwatch.Alarm;
   readonly entry: string;
+  readonly staysWithoutData: boolean;
 
   constructor(scope: Construct, id: string, props: AlarmProps) {
     super(scope, id);
     const { metric, period, breaching, outOf, threshold = 1, raisedBelow = false } = props;
     this.entry = props.entry;
+    this.staysWithoutData = props.staysWithoutData ?? false;
     const minutes = Math.max(1, Math.ceil(period.toMinutes({ integral: false })));
     this.alarm = new cloudwatch.Alarm(this, "Alarm", {
       metric: metric.with({ period: Duration.minutes(minutes) }),
@@ -40,7 +44,9 @@ export class Alarm extends Construct {
         : cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       datapointsToAlarm: breaching,
       evaluationPeriods: outOf,
-      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+      treatMissingData: this.staysWithoutData
+        ? cloudwatch.TreatMissingData.IGNORE
+        : cloudwatch.TreatMissingData.NOT_BREACHING,
     });
   }
 }

@@ -4,7 +4,7 @@ import { Construct } from "constructs";
 import type { PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { tailOf } from "../observability/alarm-metrics.ts";
-import { metricOfLog } from "../observability/log-metric.ts";
+import { metricOfLines, metricOfLog } from "../observability/log-metric.ts";
 
 const setOne = "Set a new token: npx income-events token set < token.txt";
 
@@ -45,14 +45,22 @@ const alarms = {
   },
 } as const;
 
-/** CloudWatch's longest period. */
-const longestPeriodInMinutes = 1_440;
+const longestWaitInMinutes = 1_440;
 
 /** A stage that was just deployed has no token until its operator has set one: only the third run says so. */
-function afterSomeRuns(everyMinutes: number) {
-  const minutes = Math.min(longestPeriodInMinutes, 4 * everyMinutes);
-  const threshold = Math.max(1, Math.min(3, Math.floor(minutes / everyMinutes) - 1));
-  return { period: Duration.minutes(minutes), threshold, breaching: 1, outOf: 1 };
+function afterSomeRuns(refreshEveryMinutes: number, period: Duration) {
+  const minutes = Math.min(longestWaitInMinutes, 3 * refreshEveryMinutes);
+  const periods = Math.ceil(minutes / period.toMinutes());
+  return { breaching: periods, outOf: periods, staysWithoutData: true };
+}
+
+function countRunsAsNone(
+  scope: Construct,
+  { logGroup, entryName }: PipelineFunction,
+  { metricName }: Metric,
+): void {
+  const line = { field: "function", text: entryName };
+  metricOfLines(scope, logGroup, line, { name: metricName, value: "0" });
 }
 
 /** Alerts the operator once, in words, when the token needs care. */
@@ -68,8 +76,10 @@ export class TokenAlarms extends Construct {
     for (const [code, alarm] of Object.entries(alarms)) {
       const metric = metricOfLog(refresh, code);
       const when =
-        code === "TOKEN_MISSING" ? afterSomeRuns(everyMinutes) : { period, breaching: 1, outOf: 2 };
-      new Alarm(this, metric.metricName, { ...alarm, ...when, metric });
+        code === "TOKEN_MISSING" ? afterSomeRuns(refreshEveryMinutes, period) : { breaching: 1, outOf: 2 };
+      new Alarm(this, metric.metricName, { ...alarm, period, ...when, metric });
+      // Each run counts as none, so that the alarm knows when a token has been set.
+      if (code === "TOKEN_MISSING") countRunsAsNone(this, refresh, metric);
     }
     this.remaining = metricOfLog(refresh, "TOKEN_LIFE", {
       field: "remainingInSeconds",

@@ -196,7 +196,9 @@ function watch(
     },
     gaugeOf: ({ dimensions, name }) => gateway.queueGauge(dimensions.QueueName ?? "", name),
     delay,
-    now: Date.now,
+    compositeAlarms: plan.compositeAlarms,
+    now: options.alarmClock ?? Date.now,
     onChange: options.onAlarm ?? (() => undefined),
+    ...(options.onNotice && { onNotice: options.onNotice }),
   });
 }

@@ -1,6 +1,6 @@
-import type { AlarmPlan, MetricFilterPlan, MetricPlan } from "../assembly/plan.ts";
+import type { AlarmPlan, CompositeAlarmPlan, MetricFilterPlan, MetricPlan } from "../assembly/plan.ts";
 import type { Delay } from "../lambda/delay.ts";
-import { valuesOf } from "./evaluate.ts";
+import { type AlarmStateValue, stateBy, valuesOf } from "./evaluate.ts";
 import { valueOfLine } from "./log-pattern.ts";
 import { createMetric, type Metric } from "./metric.ts";
 import { isGauge } from "./service-metrics.ts";
@@ -9,13 +9,23 @@ export type AlarmState = Pick<
   AlarmPlan,
   "logicalId" | "name" | "description" | "actions" | "taken" | "periodSeconds" | "evaluationPeriods"
 > & {
-  readonly state: "OK" | "ALARM";
+  readonly state: AlarmStateValue;
   /** When it came to be so, in milliseconds since 1970. */
   readonly since: number;
 };
 
+/** A message to a topic, which nothing here sends. */
+export type AlarmNotice = {
+  readonly alarm: string;
+  readonly description: string;
+  readonly state: AlarmStateValue;
+  /** The topic's ARN, or its logical id. */
+  readonly topic: string;
+};
+
 export type AlarmsOptions = {
   readonly alarms: readonly AlarmPlan[];
+  readonly compositeAlarms?: readonly CompositeAlarmPlan[];
   readonly filters: readonly MetricFilterPlan[];
   /** What a service has counted since its start; undefined where it announces each (see `record`). */
   readonly totalOf: (metric: MetricPlan) => number | undefined;
@@ -24,8 +34,10 @@ export type AlarmsOptions = {
   readonly delay: Delay;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Is called for each change of a state, once. */
+  /** Is called once when an alarm goes off, and when it is over. */
   readonly onChange: (alarm: AlarmState) => void;
+  /** Is called for each message that an alarm would send to a topic. */
+  readonly onNotice?: (notice: AlarmNotice) => void;
 };
 
 export type Alarms = {
@@ -52,6 +64,7 @@ export function startAlarms(options: AlarmsOptions): Alarms {
   const metrics = new Map<string, Metric>();
   const counted = new Map<string, number>();
   const known = new Map<string, AlarmState>();
+  const combined = new Map<string, AlarmStateValue>();
   const begin = now();
   const watched = new Map(alarms.flatMap((alarm) => alarm.metrics.map((metric) => [keyOf(metric), metric])));
 
@@ -72,20 +85,29 @@ export function startAlarms(options: AlarmsOptions): Alarms {
     if (value !== undefined) metricOf(metric).add(value, now());
   };
   const evaluatedBy = (alarm: AlarmPlan) => valuesOf(alarm, metricOf, { begin, now: now() });
+  const evaluateAlone = (alarm: AlarmPlan): AlarmState => {
+    const { logicalId, name, description, actions, taken, periodSeconds, evaluationPeriods } = alarm;
+    const identity = { logicalId, name, description, actions, taken, periodSeconds, evaluationPeriods };
+    const before = known.get(logicalId) ?? { ...identity, state: "INSUFFICIENT_DATA", since: begin };
+    const state = stateBy(alarm, evaluatedBy(alarm), before.state);
+    if (state === before.state) return before;
+    const changed: AlarmState = { ...identity, state, since: now() };
+    known.set(logicalId, changed);
+    notify(alarm, state, options);
+    // That a new alarm is off is no news.
+    if (before.state === "ALARM" || state === "ALARM") onChange(changed);
+    return changed;
+  };
   const evaluate = (): readonly AlarmState[] => {
     for (const metric of watched.values()) addFreshCounts(metric);
-    return alarms.map((alarm) => {
-      const { logicalId, name, description, actions, taken, periodSeconds, evaluationPeriods } = alarm;
-      const identity = { logicalId, name, description, actions, taken, periodSeconds, evaluationPeriods };
-      const before = known.get(logicalId) ?? { ...identity, state: "OK", since: begin };
-      const breached = evaluatedBy(alarm).filter(({ isBreached }) => isBreached).length;
-      const state = breached >= alarm.datapointsToAlarm ? "ALARM" : "OK";
-      if (state === before.state) return before;
-      const changed: AlarmState = { ...identity, state, since: now() };
-      known.set(logicalId, changed);
-      onChange(changed);
-      return changed;
-    });
+    const states = alarms.map(evaluateAlone);
+    for (const composite of options.compositeAlarms ?? []) {
+      const state = stateOfTerms(composite, states);
+      if (state === combined.get(composite.logicalId)) continue;
+      combined.set(composite.logicalId, state);
+      notify(composite, state, options);
+    }
+    return states;
   };
   const look = async (): Promise<readonly AlarmState[]> => {
     await Promise.all([...watched.values()].filter(isGauge).map(addGauge));
@@ -121,6 +143,23 @@ export function startAlarms(options: AlarmsOptions): Alarms {
       await running;
     },
   };
+}
+
+function notify(
+  { name, description, actions, okActions }: AlarmPlan | CompositeAlarmPlan,
+  state: AlarmStateValue,
+  { onNotice }: AlarmsOptions,
+): void {
+  const topics = state === "ALARM" ? actions : okActions;
+  for (const topic of topics) onNotice?.({ alarm: name, description, state, topic });
+}
+
+function stateOfTerms({ terms }: CompositeAlarmPlan, states: readonly AlarmState[]): AlarmStateValue {
+  const isTrue = terms.some(
+    ({ alarm, state, isNegated }) =>
+      states.some((each) => each.name === alarm && each.state === state) !== isNegated,
+  );
+  return isTrue ? "ALARM" : "OK";
 }
 
 function keyOf({ namespace, name, dimensions }: MetricPlan): string {

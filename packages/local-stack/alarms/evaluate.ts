@@ -1,5 +1,7 @@
-import type { AlarmPlan, MetricPlan } from "../assembly/plan.ts";
+import type { AlarmPlan, AlarmTerm, MetricPlan } from "../assembly/plan.ts";
 import type { Metric } from "./metric.ts";
+
+export type AlarmStateValue = AlarmTerm["state"];
 
 export type PeriodValue = { readonly value: number | undefined; readonly isBreached: boolean };
 
@@ -41,10 +43,22 @@ function measuredIn(
   }
 }
 
-function isBreached(
-  { breaches, threshold, breachesWhenMissing }: AlarmPlan,
-  value: number | undefined,
-): boolean {
-  if (value === undefined) return breachesWhenMissing;
+/**
+ * The state that the values of an alarm's periods decide.
+ * @param before its state so far, which lasts where the periods without a value could decide otherwise
+ */
+export function stateBy(
+  { missing, datapointsToAlarm }: AlarmPlan,
+  values: readonly PeriodValue[],
+  before: AlarmStateValue,
+): AlarmStateValue {
+  const breached = values.filter(({ isBreached }) => isBreached).length;
+  if (breached >= datapointsToAlarm) return "ALARM";
+  const missed = missing === "ignore" ? values.filter(({ value }) => value === undefined).length : 0;
+  return breached + missed < datapointsToAlarm ? "OK" : before;
+}
+
+function isBreached({ breaches, threshold, missing }: AlarmPlan, value: number | undefined): boolean {
+  if (value === undefined) return missing === "breaching";
   return breaches === "above" ? value >= threshold : value <= threshold;
 }

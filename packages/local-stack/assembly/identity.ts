@@ -15,6 +15,7 @@ const runTypes = [
   "AWS::ApiGatewayV2::Route",
   "AWS::ApiGatewayV2::Stage",
   "AWS::CloudWatch::Alarm",
+  "AWS::CloudWatch::CompositeAlarm",
   "AWS::DynamoDB::Table",
   "AWS::Events::Rule",
   "AWS::IAM::Policy",
@@ -38,7 +39,6 @@ export type RunType = (typeof runTypes)[number];
 /** Types that watch or describe: they may name functions without being able to call them. */
 const watchingTypes: readonly string[] = [
   "AWS::CDK::Metadata",
-  "AWS::CloudWatch::CompositeAlarm",
   "AWS::CloudWatch::Dashboard",
   "AWS::SNS::Topic",
   "AWS::SNS::TopicPolicy",
@@ -56,6 +56,7 @@ export function onlyWatches(type: string): boolean {
 
 const nameProperties: Readonly<Partial<Record<RunType, string>>> = {
   "AWS::CloudWatch::Alarm": "AlarmName",
+  "AWS::CloudWatch::CompositeAlarm": "AlarmName",
   "AWS::DynamoDB::Table": "TableName",
   "AWS::Events::Rule": "Name",
   "AWS::IAM::Role": "RoleName",
@@ -135,6 +136,7 @@ export function identityOf(type: RunType, name: string, { region, account }: Pla
     case "AWS::ApiGatewayV2::Api":
       return { ref: name, attributes: { ApiId: name, ApiEndpoint: executeApiOrigin(name, region) } };
     case "AWS::CloudWatch::Alarm":
+    case "AWS::CloudWatch::CompositeAlarm":
       return { ref: name, attributes: { Arn: arn("cloudwatch", `alarm:${name}`) } };
     case "AWS::Lambda::EventSourceMapping":
       return { ref: name, attributes: { Id: name } };

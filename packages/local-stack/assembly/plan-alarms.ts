@@ -3,7 +3,14 @@
 import { z } from "zod";
 import { parseLogPattern } from "../alarms/log-pattern.ts";
 import { isServiceMetric, knownServiceMetrics } from "../alarms/service-metrics.ts";
-import type { AlarmPlan, MetricFilterPlan, MetricPlan, WatchedMetric } from "./plan.ts";
+import type {
+  AlarmPlan,
+  AlarmTerm,
+  CompositeAlarmPlan,
+  MetricFilterPlan,
+  MetricPlan,
+  WatchedMetric,
+} from "./plan.ts";
 import { PlanError, type Problem } from "./problems.ts";
 import { number, parseProperties } from "./properties.ts";
 import type { StackScope } from "./stack-scope.ts";
@@ -70,7 +77,7 @@ const common = {
   DatapointsToAlarm: number.optional(),
   EvaluationPeriods: number,
   Threshold: number,
-  TreatMissingData: z.enum(["notBreaching", "breaching"]),
+  TreatMissingData: z.enum(["notBreaching", "breaching", "ignore"]),
 };
 const aloneSchema = z.strictObject({
   ...common,
@@ -97,12 +104,55 @@ export function planAlarm(logicalId: string, properties: Properties, scope: Stac
     description: alarm.AlarmDescription,
     ...measured(alarm),
     breaches: alarm.ComparisonOperator === "LessThanOrEqualToThreshold" ? "below" : "above",
-    breachesWhenMissing: alarm.TreatMissingData === "breaching",
+    missing: alarm.TreatMissingData,
     threshold: alarm.Threshold,
     evaluationPeriods: alarm.EvaluationPeriods,
     datapointsToAlarm: alarm.DatapointsToAlarm ?? alarm.EvaluationPeriods,
-    actions: z.array(action).default([]).parse(properties.AlarmActions),
+    ...actionsOf(properties),
   };
+}
+
+const compositeSchema = z.strictObject({
+  AlarmDescription: z.string().default(""),
+  AlarmName: z.string().optional(),
+  AlarmRule: z.string(),
+});
+
+/** An alarm on other alarms, of which one suffices. */
+export function planCompositeAlarm(
+  logicalId: string,
+  properties: Properties,
+  scope: StackScope,
+): CompositeAlarmPlan {
+  const alarm = parseProperties(compositeSchema, properties, scope, ignoredOfAlarms);
+  return {
+    logicalId,
+    name: scope.name(logicalId),
+    description: alarm.AlarmDescription,
+    terms: alarm.AlarmRule.split(" OR ").map(alarmTerm),
+    ...actionsOf(properties),
+  };
+}
+
+const term = /^(NOT )?(OK|ALARM|INSUFFICIENT_DATA)\("([^"]+)"\)$/;
+
+function alarmTerm(text: string): AlarmTerm {
+  const [, negation, given, alarm] = term.exec(text) ?? [];
+  const state = alarmStates.find((known) => known === given);
+  if (state === undefined || alarm === undefined) {
+    throw new PlanError(
+      `its rule says ${text}, which is not understood here`,
+      'Write ALARM("name") or NOT OK("name"), joined by OR.',
+    );
+  }
+  return { alarm, state, isNegated: negation !== undefined };
+}
+
+const alarmStates = ["OK", "ALARM", "INSUFFICIENT_DATA"] as const;
+
+function actionsOf({ AlarmActions, OKActions }: Properties): Pick<AlarmPlan, "actions" | "okActions"> {
+  const actions = z.array(action).default([]);
+  return { actions: actions.parse(AlarmActions), okActions: actions.parse(OKActions) };
 }
 
 /** Nothing here publishes to a topic: one of the stack is named by its logical id. */

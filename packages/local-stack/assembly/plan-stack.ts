@@ -4,7 +4,7 @@ import { checkQueues } from "./check-queues.ts";
 import { onlyWatches, type Place, type RunType, runType } from "./identity.ts";
 import { referencesIn, resolveValue } from "./intrinsics.ts";
 import type { StackPlan } from "./plan.ts";
-import { planAlarm, planMetricFilter, unmeasuredAlarms } from "./plan-alarms.ts";
+import { planAlarm, planCompositeAlarm, planMetricFilter, unmeasuredAlarms } from "./plan-alarms.ts";
 import { planApi, planRoute, planStage } from "./plan-api.ts";
 import {
   planBucket,
@@ -97,6 +97,9 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     planMetricFilter(id, Properties, scope),
   );
   const alarms = each("AWS::CloudWatch::Alarm", (id, { Properties }) => planAlarm(id, Properties, scope));
+  const compositeAlarms = each("AWS::CloudWatch::CompositeAlarm", (id, { Properties }) =>
+    planCompositeAlarm(id, Properties, scope),
+  );
   const [stage] = each("AWS::ApiGatewayV2::Stage", (_, { Properties }) => planStage(Properties, scope));
   const routes = each("AWS::ApiGatewayV2::Route", (id, { Properties }) => planRoute(id, Properties, scope));
   const [api, ...furtherApis] = each("AWS::ApiGatewayV2::Api", (id, { Properties }) =>
@@ -137,6 +140,7 @@ export function planStack(stack: SynthesizedStack, options: PlanOptions): StackP
     rules,
     metricFilters,
     alarms,
+    compositeAlarms,
     resourcePolicies,
     outputs: outputs.values,
     exports,

@@ -185,12 +185,33 @@ export type AlarmPlan = {
   readonly periodSeconds: number;
   /** Values at the threshold breach, and those above it, or below it. */
   readonly breaches: "above" | "below";
-  readonly breachesWhenMissing: boolean;
+  /** What a period without a value counts as; ignored: it leaves the state as it is where that matters. */
+  readonly missing: "breaching" | "notBreaching" | "ignore";
   readonly threshold: number;
   readonly evaluationPeriods: number;
   readonly datapointsToAlarm: number;
-  /** What is reported when it goes off: ARNs, or logical ids of topics. */
+} & AlarmActions;
+
+type AlarmActions = {
+  /** What is notified when it goes off: ARNs, or logical ids of topics. */
   readonly actions: readonly string[];
+  /** What is notified when it becomes OK. */
+  readonly okActions: readonly string[];
+};
+
+/** It is in alarm while one of its terms is true. */
+export type CompositeAlarmPlan = AlarmActions & {
+  readonly logicalId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly terms: readonly AlarmTerm[];
+};
+
+/** Whether the alarm of this name is in a state, or is not. */
+export type AlarmTerm = {
+  readonly alarm: string;
+  readonly state: "OK" | "ALARM" | "INSUFFICIENT_DATA";
+  readonly isNegated: boolean;
 };
 
 export type ResourcePolicyPlan = { readonly arn: string; readonly policy: Policy };
@@ -208,6 +229,7 @@ export type StackPlan = {
   readonly rules: readonly RulePlan[];
   readonly metricFilters: readonly MetricFilterPlan[];
   readonly alarms: readonly AlarmPlan[];
+  readonly compositeAlarms: readonly CompositeAlarmPlan[];
   /** One for each resource, its statements merged. */
   readonly resourcePolicies: readonly ResourcePolicyPlan[];
   readonly outputs: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 /** A stack that runs on this machine: how it is started, and what can be asked of it and done to it. */
 
-import type { AlarmState, Alarms } from "../alarms/alarms.ts";
+import type { AlarmNotice, AlarmState, Alarms } from "../alarms/alarms.ts";
 import type { AccessLogEntry, Exchange } from "../api/http-api.ts";
 import type { FunctionPlan, StackPlan } from "../assembly/plan.ts";
 import type { DynamoDbEngine } from "../engines/dynamodb.ts";
@@ -31,6 +31,10 @@ export type StackOptions = {
   readonly onAnswered?: (exchange: Exchange) => void;
   /** Is called when an alarm goes off, and when it is over. */
   readonly onAlarm?: (alarm: AlarmState) => void;
+  /** Is called for each message that an alarm would send to a topic. */
+  readonly onNotice?: (notice: AlarmNotice) => void;
+  /** Milliseconds since 1970, by which alarms are evaluated; absent: this machine's. */
+  readonly alarmClock?: () => number;
   /**
    * Processes for each function without reserved concurrency, 4 by default. Further invocations wait, where
    * Lambda would start more.

@@ -34,12 +34,37 @@ describe("where alarms go", () => {
     expect(stack.outputs.AlarmTopicArn?.Value).toEqual({ Ref: topic?.id });
   });
 
-  it("asks addresses to confirm once all alarms have been made, and have become OK", () => {
-    const stack = synthesized({ ...withoutAlarms, alarms: { emails } });
-    const alarms = stack.ofType("AWS::CloudWatch::Alarm").map(({ id }) => id);
-    for (const { DependsOn } of stack.ofType("AWS::SNS::Subscription")) {
-      expect(DependsOn).toEqual(expect.arrayContaining(alarms));
+  it("hears of each alarm that goes off, and once when all are over", () => {
+    const stack = synthesized({ ...withoutAlarms, alarms: { topicArn } });
+    const alarms = stack.ofType("AWS::CloudWatch::Alarm");
+    for (const { Properties } of alarms) {
+      expect(Properties.AlarmActions).toEqual([topicArn]);
+      expect(Properties).not.toHaveProperty("OKActions");
     }
+    const [all, ...others] = stack.ofType("AWS::CloudWatch::CompositeAlarm");
+    expect(others).toEqual([]);
+    expect(all?.Properties).toMatchObject({ OKActions: [topicArn] });
+    for (const property of ["AlarmActions", "AlarmName"])
+      expect(all?.Properties).not.toHaveProperty(property);
+    const rule = JSON.stringify(all?.Properties.AlarmRule);
+    for (const { id } of alarms) {
+      const term = id.includes("TokenMissing") ? "NOT OK" : "ALARM";
+      expect(rule).toMatch(new RegExp(`${term}\\(\\\\"",\\{"Ref":"${id}"\\}`));
+    }
+  });
+
+  it("has room for all alarms in the rule that takes them together, with the longest names", () => {
+    const names = Array.from(
+      { length: 12 },
+      (_, index) => `${"a".repeat(37)}-${String(index).padStart(2, "0")}`,
+    );
+    const subscribers = names.map((name) => ({ name }));
+    const stack = synthesized({ ...withoutAlarms, alarms: { topicArn }, subscribers }, "s".repeat(20));
+    const alarms = stack.ofType("AWS::CloudWatch::Alarm");
+    // Source: CloudWatch API reference, "PutCompositeAlarm".
+    const longest = alarms.map(({ id }) => ` OR NOT OK("${stack.name}-${id}-${"x".repeat(13)}")`).join("");
+    expect(longest.length).toBeLessThan(10_240);
+    expect(alarms.length).toBeLessThanOrEqual(100);
   });
 
   it("is published to by this stack's alarms only, over TLS only", () => {
@@ -70,7 +95,7 @@ describe("where alarms go", () => {
     const stack = synthesized({ ...withoutAlarms, alarms: { topicArn } });
     expect(stack.text).not.toContain("AWS::SNS::");
     for (const { Properties } of stack.ofType("AWS::CloudWatch::Alarm")) {
-      expect(Properties).toMatchObject({ AlarmActions: [topicArn], OKActions: [topicArn] });
+      expect(Properties).toMatchObject({ AlarmActions: [topicArn] });
     }
     expect(stack.outputs.AlarmTopicArn?.Value).toBe(topicArn);
   });

@@ -13,7 +13,9 @@ const filter = z.object({
   ]),
 });
 const ofRefresh = (type: string) => stack.ofType(type).filter(({ id }) => id.startsWith("Refresh"));
-const filters = ofRefresh("AWS::Logs::MetricFilter").map(({ Properties }) => filter.parse(Properties));
+const allFilters = ofRefresh("AWS::Logs::MetricFilter").map(({ Properties }) => filter.parse(Properties));
+// A run counts as no token missing.
+const filters = allFilters.filter(({ MetricTransformations: [{ MetricValue }] }) => MetricValue !== "0");
 const alarms = ofRefresh("AWS::CloudWatch::Alarm");
 const descriptionOf = ({ AlarmDescription }: Record<string, unknown>) => JSON.stringify(AlarmDescription);
 
@@ -90,21 +92,37 @@ describe("the alarm that no token is set", () => {
       .find(({ id }) => id.includes("TokenMissing"))?.Properties;
 
   it.each([
-    [15, 60, 3],
-    [10, 40, 3],
-    [480, 1_440, 2],
+    [15, 15, 3],
+    [10, 10, 3],
+    [480, 480, 3],
     [1_440, 1_440, 1],
   ])(
-    "leaves time to set one: at a run each %i minutes it takes %i minutes and %i runs",
+    "leaves time to set one: at a run each %i minutes it takes %i minutes for each of %i",
     (every, minutes, runs) => {
       expect(missing(every)).toMatchObject({
         Period: minutes * 60,
-        Threshold: runs,
-        EvaluationPeriods: 1,
-        DatapointsToAlarm: 1,
+        Threshold: 1,
+        EvaluationPeriods: runs,
+        DatapointsToAlarm: runs,
       });
     },
   );
+
+  it("knows nothing before the first run, and stays as it is without one", () => {
+    expect(missing(15)).toMatchObject({ TreatMissingData: "ignore" });
+    const counting = allFilters.filter(
+      ({ MetricTransformations: [{ MetricName }] }) => MetricName === "TokenMissing",
+    );
+    expect(
+      counting.map(({ FilterPattern, MetricTransformations: [{ MetricValue }] }) => [
+        FilterPattern,
+        MetricValue,
+      ]),
+    ).toEqual([
+      ['{ $.code = "TOKEN_MISSING" }', "1"],
+      ['{ $.function = "refresh/token" }', "0"],
+    ]);
+  });
 });
 
 it("a run that fails is not repeated by Lambda: the schedule comes again", () => {

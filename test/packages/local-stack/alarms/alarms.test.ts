@@ -18,11 +18,12 @@ const refused: AlarmPlan = {
   taken: "alone",
   periodSeconds: 900,
   breaches: "above",
-  breachesWhenMissing: false,
+  missing: "notBreaching",
   threshold: 1,
   evaluationPeriods: 2,
   datapointsToAlarm: 1,
   actions: ["arn:aws:sns:eu-central-1:000000000000:on-call"],
+  okActions: [],
 };
 const failing: AlarmPlan = {
   ...refused,
@@ -206,7 +207,7 @@ test("a lack goes off when nothing came in all of its periods, none of them befo
     ...refused,
     taken: "as sum",
     breaches: "below",
-    breachesWhenMissing: true,
+    missing: "breaching",
     threshold: 0,
     evaluationPeriods: 2,
     datapointsToAlarm: 2,

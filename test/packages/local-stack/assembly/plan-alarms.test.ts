@@ -54,11 +54,12 @@ describe("an alarm", () => {
         taken: "alone",
         periodSeconds: 60,
         breaches: "above",
-        breachesWhenMissing: false,
+        missing: "notBreaching",
         threshold: 1,
         evaluationPeriods: 2,
         datapointsToAlarm: 2,
         actions: ["Topic"],
+        okActions: [],
       },
     ]);
   });
@@ -109,8 +110,41 @@ describe("an alarm", () => {
         taken: "as greatest",
         periodSeconds: 300,
         breaches: "below",
-        breachesWhenMissing: true,
+        missing: "breaching",
       },
+    ]);
+  });
+
+  const composite = (AlarmRule: unknown) => ({
+    Type: "AWS::CloudWatch::CompositeAlarm",
+    Properties: { AlarmDescription: "Any of them.", AlarmRule, OKActions: [{ Ref: "Topic" }] },
+  });
+  const others = { ...functionResources("Work"), Filter: filter, Topic: topic, Alarm: alarm() };
+
+  test("is taken together with others, of which one suffices", async () => {
+    const Any = composite({
+      "Fn::Join": ["", ['ALARM("', { Ref: "Alarm" }, '") OR NOT OK("', { Ref: "Alarm" }, '")']],
+    });
+    const plan = await planned({ ...others, Any });
+    expect(plan.compositeAlarms).toEqual([
+      {
+        logicalId: "Any",
+        name: "Test-Any",
+        description: "Any of them.",
+        terms: [
+          { alarm: "Test-Alarm", state: "ALARM", isNegated: false },
+          { alarm: "Test-Alarm", state: "OK", isNegated: true },
+        ],
+        actions: [],
+        okActions: ["Topic"],
+      },
+    ]);
+  });
+
+  test("is not taken together by another rule", async () => {
+    const Any = composite('ALARM("a") AND ALARM("b")');
+    expect(await problemsOf({ ...others, Any })).toEqual([
+      expect.stringMatching(/Any: its rule says ALARM\("a"\) AND ALARM\("b"\), which is not understood here/),
     ]);
   });
 
@@ -137,7 +171,7 @@ describe("an alarm", () => {
     ["another dimension", { Dimensions: [{ Name: "QueueName", Value: "x" }] }, /its metric test Gap/],
     ["another statistic", { Statistic: "Average" }, /Statistic/],
     ["another comparison", { ComparisonOperator: "LessThanThreshold" }, /ComparisonOperator/],
-    ["missing data that is ignored", { TreatMissingData: "ignore" }, /TreatMissingData/],
+    ["missing data that stays missing", { TreatMissingData: "missing" }, /TreatMissingData/],
     ["a property that is not known here", { ThresholdMetricId: "x" }, /ThresholdMetricId/],
   ])("on %s is refused", async (_, changes, expected) => {
     expect(

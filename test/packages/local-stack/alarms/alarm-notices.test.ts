@@ -1,0 +1,105 @@
+import { startAlarms } from "@income-events/local-stack/alarms/alarms.ts";
+import type {
+  AlarmPlan,
+  CompositeAlarmPlan,
+  MetricFilterPlan,
+} from "@income-events/local-stack/assembly/plan.ts";
+import { expect, test } from "vitest";
+
+const minute = 60_000;
+const filter: MetricFilterPlan = {
+  logicalId: "Filter",
+  logGroupName: "/work",
+  pattern: { field: "code", text: "COUNTED" },
+  metric: { namespace: "stack", name: "Count" },
+  value: { field: "count" },
+};
+const alarm: AlarmPlan = {
+  logicalId: "Counted",
+  name: "counted",
+  description: "Something was counted.",
+  metrics: [{ ...filter.metric, dimensions: {}, statistic: "Sum" }],
+  taken: "alone",
+  periodSeconds: 60,
+  breaches: "above",
+  missing: "notBreaching",
+  threshold: 1,
+  evaluationPeriods: 1,
+  datapointsToAlarm: 1,
+  actions: ["on-call"],
+  okActions: [],
+};
+const waiting: AlarmPlan = {
+  ...alarm,
+  logicalId: "Waiting",
+  name: "waiting",
+  missing: "ignore",
+  evaluationPeriods: 3,
+  datapointsToAlarm: 3,
+};
+
+function started(alarms: readonly AlarmPlan[], compositeAlarms: readonly CompositeAlarmPlan[] = []) {
+  let time = Date.parse("2026-11-24T12:00:00Z");
+  const notices: string[] = [];
+  const running = startAlarms({
+    alarms,
+    compositeAlarms,
+    filters: [filter],
+    totalOf: () => undefined,
+    gaugeOf: async () => undefined,
+    delay: (_, signal) =>
+      new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true })),
+    now: () => time,
+    onChange: () => undefined,
+    onNotice: (notice) => notices.push(`${notice.alarm} ${notice.state} to ${notice.topic}`),
+  });
+  return {
+    notices,
+    /** Passes a minute, in which so much is counted, or nothing. @returns the states */
+    pass: (count?: number) => {
+      time += minute;
+      if (count !== undefined) running.onLine("/work", JSON.stringify({ code: "COUNTED", count }));
+      return running.states().map(({ state }) => state);
+    },
+    [Symbol.asyncDispose]: () => running.close(),
+  };
+}
+
+test("a new alarm becomes OK when it is first looked at, and notifies those who hear of that", async () => {
+  await using running = started([{ ...alarm, okActions: ["on-call"] }]);
+  for (const count of [undefined, undefined, 1, undefined]) running.pass(count);
+  expect(running.notices).toEqual([
+    "counted OK to on-call",
+    "counted ALARM to on-call",
+    "counted OK to on-call",
+  ]);
+});
+
+test("an alarm that ignores what is missing stays as it is until values decide", async () => {
+  await using running = started([waiting]);
+  const after = (...counts: (number | undefined)[]) => counts.map((count) => running.pass(count)[0]);
+  expect(after(undefined, 1, 1)).toEqual(Array(3).fill("INSUFFICIENT_DATA"));
+  expect(after(1, undefined, undefined, undefined)).toEqual(Array(4).fill("ALARM"));
+  expect(after(1, 0, undefined, 1, undefined)).toEqual(["ALARM", "OK", "OK", "OK", "OK"]);
+});
+
+test("a composite alarm notifies once all of its alarms are over, and those that wait have had data", async () => {
+  const composite: CompositeAlarmPlan = {
+    logicalId: "Any",
+    name: "any",
+    description: "Any of them.",
+    terms: [
+      { alarm: "counted", state: "ALARM", isNegated: false },
+      { alarm: "waiting", state: "OK", isNegated: true },
+    ],
+    actions: [],
+    okActions: ["on-call"],
+  };
+  await using running = started([alarm, waiting], [composite]);
+  running.pass();
+  expect(running.notices).toEqual([]);
+  running.pass(0);
+  expect(running.notices.splice(0)).toEqual(["any OK to on-call"]);
+  for (const count of [1, 1, 0, 0]) running.pass(count);
+  expect(running.notices).toEqual(["counted ALARM to on-call", "any OK to on-call"]);
+});
