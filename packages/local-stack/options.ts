@@ -9,6 +9,8 @@ export type StartOptions = {
   readonly assembly?: string;
   /** Where each function's log is written to a file of its own; absent: in memory only. */
   readonly logs?: string;
+  /** Where its state is kept from one start to the next; absent: it ends with the process. */
+  readonly keep?: string;
   readonly stage: string;
   readonly engine?: DynamoDbEngine;
   readonly apiPort: number;
@@ -31,6 +33,7 @@ const examples = `
 Examples:
   npm start                                             stay up until Ctrl-C
   npm start -- --json addresses.json                    the same, and write the addresses to a file
+  npm start -- --keep .local/state                      the same, and go on there at the next start
   npm start -- --once --users 200 --json out.json       run the scenario, and exit 0 only if nothing is lost
   npx cdk synth -c stage=local -o DIR && npm start -- --assembly DIR
                                                         run a synthesized directory as it is`;
@@ -47,6 +50,7 @@ export function parseOptions(args: readonly string[]): StartOptions {
       "--logs <dir>",
       `write each function's log to a file there (default ${defaultLogs}; with --once none)`,
     )
+    .option("--keep <dir>", "keep the state there, and go on with what is there (default: begin anew)")
     .option("--stage <name>", "the stage to synthesize", "local")
     .addOption(
       new Option("--engine <name>", "of the table; dynamodb-local needs Java 17").choices(dynamoDbEngines),
@@ -63,6 +67,8 @@ export function parseOptions(args: readonly string[]): StartOptions {
     .parse(args, { from: "user" });
   const given = command.opts<Partial<StartOptions>>();
   const once = given.once ?? false;
+  if (once && given.keep !== undefined)
+    command.error("error: --keep is for a system that stays up: --once begins anew each time");
   const ports = once ? { apiPort: 0, awsPort: 0, sandboxPort: 0, controlPort: 0 } : defaultPorts;
   const logs = once ? {} : { logs: defaultLogs };
   return { ...ports, ...logs, ...given, once, users: given.users ?? 20, stage: given.stage ?? "local" };

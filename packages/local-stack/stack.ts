@@ -8,7 +8,9 @@ import type { StackPlan } from "./assembly/plan.ts";
 import { planStack } from "./assembly/plan-stack.ts";
 import { readAssembly, type SynthesizedStack } from "./assembly/read-assembly.ts";
 import { localAccount } from "./engines/account.ts";
-import { type DynamoDbEngine, type RunningDynamoDb, startDynamoDb } from "./engines/dynamodb.ts";
+import { type RunningDynamoDb, startDynamoDb } from "./engines/dynamodb.ts";
+import { checkKept } from "./engines/kept.ts";
+import { keptJson } from "./engines/kept-json.ts";
 import { startQueuesAndObjects } from "./engines/queues-and-objects.ts";
 import { createSecretsEngine } from "./engines/secrets.ts";
 import { startGateway } from "./gateway/gateway.ts";
@@ -65,10 +67,15 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
   const provisionalPlan = planStack(synthesized, place);
   progress(`Planned the stack ${provisionalPlan.name}: ${provisionalPlan.functions.length} functions`);
 
-  const queuesAndObjects = cleanup.adopt(await startQueuesAndObjects({ region }), ({ close }) => close());
-  const tables = cleanup.adopt(await startTables(provisionalPlan, options.engine), ({ close }) => close());
+  const queuesAndObjects = cleanup.adopt(
+    await startQueuesAndObjects({ region, keep: options.keep }),
+    ({ close }) => close(),
+  );
+  const tables = cleanup.adopt(await startTables(provisionalPlan, options), ({ close }) => close());
   progress(`Tables: ${tables.name}`);
-  const secrets = createSecretsEngine({ region, account: localAccount });
+  checkKept(options.keep, { stack: provisionalPlan.name, engine: tables.kind });
+  const kept = options.keep === undefined ? {} : { kept: keptJson(options.keep, "secrets") };
+  const secrets = createSecretsEngine({ region, account: localAccount, ...kept });
   const invoker = createAsynchronousInvoker(delay);
   cleanup.adopt(invoker, ({ close }) => close());
   const hosts = new Map<string, HostedFunction>();
@@ -139,9 +146,13 @@ async function start(options: StackOptions, cleanup: AsyncDisposableStack): Prom
 }
 
 /** A stack without tables needs no engine for them. */
-async function startTables(plan: StackPlan, engine: DynamoDbEngine | undefined): Promise<RunningDynamoDb> {
-  if (plan.tables.length > 0) return startDynamoDb(engine === undefined ? {} : { engine });
-  return { url: "http://127.0.0.1:1", name: "none, as the stack has no table", close: async () => {} };
+async function startTables(
+  plan: StackPlan,
+  { engine, keep }: Pick<StackOptions, "engine" | "keep">,
+): Promise<RunningDynamoDb> {
+  if (plan.tables.length > 0) return startDynamoDb({ keep, ...(engine !== undefined && { engine }) });
+  const name = "none, as the stack has no table";
+  return { url: "http://127.0.0.1:1", name, kind: "none", close: async () => {} };
 }
 
 /** Who operates the stack may do everything. */

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { addressesOf, printableAddresses } from "./addresses.ts";
 import { announce, findRunningSystems } from "./announce.ts";
+import { holdsState } from "./engines/kept.ts";
 import { explain } from "./explain.ts";
 import { parseOptions, type StartOptions } from "./options.ts";
 import { count, printable, printableDeadLetters } from "./scenario/report.ts";
@@ -54,7 +55,8 @@ async function runOnce({ users, json }: StartOptions): Promise<number> {
 }
 
 /** Stays up until it is interrupted, with sample users that connect their accounts. */
-async function stayUp({ users, json, logs }: StartOptions): Promise<number> {
+async function stayUp({ users, json, logs, keep }: StartOptions): Promise<number> {
+  const goesOn = keep !== undefined && holdsState(keep);
   const system = await startSystem(options, {}, progress, () => undefined);
   const ending = new AbortController();
   const endAnnouncement = announce(system.stack, {
@@ -64,8 +66,12 @@ async function stayUp({ users, json, logs }: StartOptions): Promise<number> {
   try {
     const addresses = addressesOf(system);
     if (json !== undefined) await writeJson(json, addresses);
-    progress(`Connecting the accounts of ${users} sample users`);
-    await system.sandbox.createUsers(users, { companyAccounts: 1 });
+    if (goesOn) {
+      progress(`Going on with what ${keep} keeps`);
+    } else {
+      progress(`Connecting the accounts of ${users} sample users`);
+      await system.sandbox.createUsers(users, { companyAccounts: 1 });
+    }
     print(`\n${printableAddresses(addresses, system, logs)}\n\nCtrl-C ends it.`);
     void showActivity(system, ending.signal);
     await interrupted;

@@ -41,6 +41,7 @@ export async function startSystem(
     const { sandboxPort: port, controlPort } = options;
     const sandbox = await startSandbox({
       ...sandboxOptions,
+      ...(options.keep !== undefined && { directory: join(options.keep, "sandbox") }),
       port,
       ...(controlPort === undefined ? {} : { controlPort }),
     });
@@ -59,6 +60,7 @@ export async function startSystem(
       onAlarm: ({ state, description }) =>
         progress(state === "ALARM" ? `ALARM: ${description}` : `OK again: ${description}`),
       ...(options.engine === undefined ? {} : { engine: options.engine }),
+      ...(options.keep === undefined ? {} : { keep: options.keep }),
       ...(options.logs === undefined ? {} : { logsDir: options.logs }),
       ...(options.streamRetentionSeconds === undefined
         ? {}

@@ -9,7 +9,10 @@ import { synthesizeProduct } from "./product.ts";
 /** The product as it was synthesized, running beside a sandbox. */
 export type RunningProduct = AsyncDisposable & { readonly system: System };
 
-export type RunnerOptions = Pick<StartOptions, "deduplicationSeconds" | "streamRetentionSeconds"> & {
+export type RunnerOptions = Pick<
+  StartOptions,
+  "deduplicationSeconds" | "streamRetentionSeconds" | "logs" | "keep"
+> & {
   /** Is called for each request to the webhooks' API and its answer. */
   readonly onAnswered?: (exchange: Exchange) => void;
   /** Is called for each step and of alarms. */

@@ -1,8 +1,20 @@
 /** Creates what keeps data in the engines, through the gateway and as the operator. */
 
-import { CreateTableCommand, type DynamoDBClient, UpdateTimeToLiveCommand } from "@aws-sdk/client-dynamodb";
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  type DynamoDBClient,
+  ResourceInUseException,
+  UpdateTimeToLiveCommand,
+} from "@aws-sdk/client-dynamodb";
 import { CreateBucketCommand, type S3Client } from "@aws-sdk/client-s3";
-import { CreateQueueCommand, SetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import {
+  CreateQueueCommand,
+  GetQueueUrlCommand,
+  QueueNameExists,
+  SetQueueAttributesCommand,
+  type SQSClient,
+} from "@aws-sdk/client-sqs";
 import type { SecretsEngine } from "../engines/secrets.ts";
 import type { Identity } from "./identity.ts";
 import type { IndexPlan, KeyElement, QueuePlan, SecretPlan, StackPlan, TablePlan } from "./plan.ts";
@@ -41,13 +53,29 @@ async function createQueue(queue: QueuePlan, sqs: SQSClient): Promise<[string, I
   const Attributes = Object.fromEntries(
     Object.entries(queue.attributes).filter(([name]) => !redriveAttributes.includes(name)),
   );
-  const { QueueUrl: url = "" } = await sqs.send(
-    new CreateQueueCommand({ QueueName: queue.name, Attributes }),
-  );
+  const url = await createOrUpdateQueue(queue.name, Attributes, sqs);
   return [
     queue.logicalId,
     { ref: url, attributes: { Arn: queue.arn, QueueName: queue.name, QueueUrl: url } },
   ];
+}
+
+/** One that was kept gets the attributes that the template has now. */
+async function createOrUpdateQueue(
+  QueueName: string,
+  Attributes: Record<string, string>,
+  sqs: SQSClient,
+): Promise<string> {
+  try {
+    const { QueueUrl = "" } = await sqs.send(new CreateQueueCommand({ QueueName, Attributes }));
+    return QueueUrl;
+  } catch (error) {
+    if (!(error instanceof QueueNameExists)) throw error;
+    const { QueueUrl = "" } = await sqs.send(new GetQueueUrlCommand({ QueueName }));
+    const { FifoQueue: _, ...settable } = Attributes;
+    await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: settable }));
+    return QueueUrl;
+  }
 }
 
 async function setRedrive(queue: QueuePlan, url: string, sqs: SQSClient): Promise<void> {
@@ -59,29 +87,43 @@ async function setRedrive(queue: QueuePlan, url: string, sqs: SQSClient): Promis
 }
 
 async function createTable(table: TablePlan, dynamodb: DynamoDBClient): Promise<[string, Identity]> {
-  const { TableDescription: created } = await dynamodb.send(
-    new CreateTableCommand({
-      TableName: table.name,
-      BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: table.attributes.map(({ name, type }) => ({
-        AttributeName: name,
-        AttributeType: type,
-      })),
-      KeySchema: keySchema(table.keys),
-      ...(table.globalIndexes.length > 0 && { GlobalSecondaryIndexes: table.globalIndexes.map(index) }),
-      ...(table.localIndexes.length > 0 && { LocalSecondaryIndexes: table.localIndexes.map(index) }),
-      ...(table.streamView && {
-        StreamSpecification: { StreamEnabled: true, StreamViewType: table.streamView },
-      }),
-    }),
-  );
-  if (table.timeToLiveAttribute !== undefined) {
-    const TimeToLiveSpecification = { AttributeName: table.timeToLiveAttribute, Enabled: true };
-    await dynamodb.send(new UpdateTimeToLiveCommand({ TableName: table.name, TimeToLiveSpecification }));
-  }
-  const stream = created?.LatestStreamArn;
+  const stream = (await createNewTable(table, dynamodb)) ?? (await keptStream(table, dynamodb));
   const attributes = { Arn: table.arn, ...(stream !== undefined && { StreamArn: stream }) };
   return [table.logicalId, { ref: table.name, attributes }];
+}
+
+/** @returns its stream; undefined where it was kept, or has none */
+async function createNewTable(table: TablePlan, dynamodb: DynamoDBClient): Promise<string | undefined> {
+  const command = new CreateTableCommand({
+    TableName: table.name,
+    BillingMode: "PAY_PER_REQUEST",
+    AttributeDefinitions: table.attributes.map(({ name, type }) => ({
+      AttributeName: name,
+      AttributeType: type,
+    })),
+    KeySchema: keySchema(table.keys),
+    ...(table.globalIndexes.length > 0 && { GlobalSecondaryIndexes: table.globalIndexes.map(index) }),
+    ...(table.localIndexes.length > 0 && { LocalSecondaryIndexes: table.localIndexes.map(index) }),
+    ...(table.streamView && {
+      StreamSpecification: { StreamEnabled: true, StreamViewType: table.streamView },
+    }),
+  });
+  try {
+    const { TableDescription: created } = await dynamodb.send(command);
+    if (table.timeToLiveAttribute !== undefined) {
+      const TimeToLiveSpecification = { AttributeName: table.timeToLiveAttribute, Enabled: true };
+      await dynamodb.send(new UpdateTimeToLiveCommand({ TableName: table.name, TimeToLiveSpecification }));
+    }
+    return created?.LatestStreamArn;
+  } catch (error) {
+    if (error instanceof ResourceInUseException) return undefined;
+    throw error;
+  }
+}
+
+async function keptStream({ name }: TablePlan, dynamodb: DynamoDBClient): Promise<string | undefined> {
+  const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: name }));
+  return Table?.LatestStreamArn;
 }
 
 function keySchema(keys: readonly KeyElement[]) {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, globSync } from "node:fs";
+import { existsSync, globSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -16,6 +16,8 @@ export type RunningDynamoDb = {
   readonly url: string;
   /** For people: which engine answers, and where from. */
   readonly name: string;
+  /** Which engine it is, whatever its address. */
+  readonly kind: string;
   close(): Promise<void>;
 };
 
@@ -23,6 +25,8 @@ export type DynamoDbOptions = {
   /** Asks for one engine by name; without it, `DYNAMODB_ENDPOINT`, Java and the native engine are tried in turn. */
   readonly engine?: DynamoDbEngine;
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Where tables and their streams are kept; undefined: in memory. */
+  readonly keep?: string | undefined;
 };
 
 const minimumJava = 17;
@@ -32,13 +36,14 @@ const portAttempts = 3;
 
 /**
  * Starts the table engine: the one at `DYNAMODB_ENDPOINT` (then nothing is started), else Amazon's DynamoDB Local
- * on Java 17 or later, else the native engine on Linux x64. All data is in memory.
+ * on Java 17 or later, else the native engine on Linux x64. Data is in memory unless it is to be kept.
  * @throws Error naming the remedies where none of them can be had
  */
 export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<RunningDynamoDb> {
   const environment = options.environment ?? process.env;
   const endpoint = environment.DYNAMODB_ENDPOINT;
   if (options.engine === undefined && endpoint !== undefined && endpoint !== "") return external(endpoint);
+  if (options.keep !== undefined) mkdirSync(options.keep, { recursive: true });
   const kind = (await dynamoDbLocal(options, environment)) ?? dynoxide(options);
   if (kind === undefined) throw noEngine(options.engine);
   return start(kind, environment);
@@ -65,14 +70,20 @@ function external(endpoint: string): RunningDynamoDb {
     );
   }
   const { origin } = new URL(endpoint);
-  return { url: origin, name: `engine at ${origin} (DYNAMODB_ENDPOINT)`, close: async () => undefined };
+  return {
+    url: origin,
+    name: `engine at ${origin} (DYNAMODB_ENDPOINT)`,
+    kind: origin,
+    close: async () => undefined,
+  };
 }
 
 async function dynamoDbLocal(
   options: DynamoDbOptions,
   environment: EngineCommand["environment"],
 ): Promise<EngineKind | undefined> {
-  if (options.engine === "dynoxide") return undefined;
+  const { engine, keep } = options;
+  if (engine === "dynoxide") return undefined;
   const directory = dynamoDbLocalDirectory();
   const home = environment.JAVA_HOME;
   const java = home === undefined || home === "" ? "java" : join(home, "bin", "java");
@@ -92,7 +103,7 @@ async function dynamoDbLocal(
       `-Djava.io.tmpdir=${tmpdir()}`,
       "-jar",
       "DynamoDBLocal.jar",
-      "-inMemory",
+      ...(keep === undefined ? ["-inMemory"] : ["-dbPath", keep]),
       "-sharedDb",
       "-disableTelemetry",
       "-port",
@@ -118,15 +129,18 @@ async function javaVersion(
   return Number(/version "(\d+)/.exec(answer?.stderr ?? "")?.[1] ?? 0);
 }
 
-function dynoxide(options: DynamoDbOptions): EngineKind | undefined {
-  if (options.engine === "dynamodb-local") return undefined;
+function dynoxide({ engine, keep }: DynamoDbOptions): EngineKind | undefined {
+  if (engine === "dynamodb-local") return undefined;
   const directory = packageDirectory("@dynoxide/linux-x64");
   if (process.platform !== "linux" || process.arch !== "x64" || directory === undefined) return undefined;
   return {
     name: "Dynoxide",
     file: join(directory, "dynoxide"),
     directory,
-    arguments: (port) => ["serve", "--host", "127.0.0.1", "--port", String(port)],
+    arguments: (port) => [
+      ...["serve", "--host", "127.0.0.1", "--port", String(port)],
+      ...(keep === undefined ? [] : ["--db-path", join(keep, "dynoxide.sqlite")]),
+    ],
   };
 }
 
@@ -145,7 +159,8 @@ async function start(kind: EngineKind, environment: EngineCommand["environment"]
     const engine = startEngineProcess({ ...kind, arguments: kind.arguments(port), environment });
     const url = `http://127.0.0.1:${port}`;
     const failure = await ready(engine, url);
-    if (failure === undefined) return { url, name: `${kind.name} at ${url}`, close: engine.stop };
+    if (failure === undefined)
+      return { url, name: `${kind.name} at ${url}`, kind: kind.name, close: engine.stop };
     await engine.stop();
     failures.push(failure);
     if (!/already in use|EADDRINUSE|BindException/i.test(failure)) break;

@@ -1,4 +1,5 @@
 import { buildApp } from "fauxqs";
+import { openKeptStores } from "./kept-stores.ts";
 
 export type QueuesAndObjects = {
   readonly sqsUrl: string;
@@ -10,14 +11,23 @@ export type QueuesAndObjects = {
  * Starts the engine of queues and objects in this process, on loopback and a free port.
  * A trap: the package's own `startFauxqs` listens on every interface of the machine.
  */
-export async function startQueuesAndObjects(options: { readonly region: string }): Promise<QueuesAndObjects> {
-  const app = buildApp({ logger: false, defaultRegion: options.region });
+export async function startQueuesAndObjects({
+  region,
+  keep,
+}: {
+  readonly region: string;
+  /** Where messages and objects are kept; undefined: in memory. */
+  readonly keep?: string | undefined;
+}): Promise<QueuesAndObjects> {
+  const kept = keep === undefined ? undefined : await openKeptStores(keep);
+  const app = buildApp({ logger: false, defaultRegion: region, ...(kept && { stores: kept.stores }) });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   return {
     sqsUrl: url,
     s3Url: url,
     close: async () => {
       await app.close();
+      kept?.close();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { z } from "zod";
+import type { KeptJson } from "./kept-json.ts";
 import { type GenerateSecretString, generateSecretString } from "./secret-string.ts";
 import {
   addVersion,
@@ -12,6 +13,7 @@ import {
   type Version,
 } from "./secret-versions.ts";
 import { notFound, SecretsError, versionExists } from "./secrets-error.ts";
+import { loadSecrets, secretsToKeep } from "./secrets-kept.ts";
 
 export type { GenerateSecretString } from "./secret-string.ts";
 
@@ -32,6 +34,8 @@ export type SecretsEngineOptions = {
   readonly region: string;
   readonly account: string;
   readonly now?: () => Date;
+  /** Where secrets are kept from one start to the next; absent: in memory. */
+  readonly kept?: KeptJson;
 };
 
 const secretId = z.string().min(1).max(2048);
@@ -74,7 +78,8 @@ const inputs = {
  */
 export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngine {
   const now = options.now ?? (() => new Date());
-  const secrets = new Map<string, Secret>();
+  const secrets = new Map(loadSecrets(options.kept?.load()).map((secret) => [secret.name, secret]));
+  const keep = () => options.kept?.save(secretsToKeep([...secrets.values()]));
 
   function create(name: string, secretString: string | undefined, token: string | undefined): Secret {
     if (secrets.has(name)) {
@@ -154,8 +159,13 @@ export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngin
 
   return {
     create: ({ name, secretString, generate }) => {
+      // Kept: a stack that is deployed again leaves the values of its secrets.
+      const known = options.kept && secrets.get(name);
+      if (known !== undefined) return { arn: known.arn };
       const generated = generate === undefined ? undefined : generateSecretString(generate);
-      return { arn: create(name, secretString ?? generated, undefined).arn };
+      const { arn } = create(name, secretString ?? generated, undefined);
+      keep();
+      return { arn };
     },
     arnOf: (id) => lookUp(secrets, id)?.arn,
     call: (operation, input) => {
@@ -166,7 +176,9 @@ export function createSecretsEngine(options: SecretsEngineOptions): SecretsEngin
           `The local stand-in has no operation ${operation}`,
         );
       }
-      return run(input);
+      const answer = run(input);
+      if (!/^(Get|Describe|List)/.test(operation)) keep();
+      return answer;
     },
   };
 }

@@ -27,6 +27,13 @@ export type ShardReaderOptions = Omit<BatchRunner, "plan"> & {
   /** What is read meanwhile waits: read at once, it has the time of its writing. */
   readonly isEnabled: () => boolean;
   readonly onProblem: (message: string) => void;
+  /** The last record that is done with, where an earlier start has kept it. */
+  readonly kept?: KeptPosition | undefined;
+};
+
+export type KeptPosition = {
+  readonly load: () => string | undefined;
+  readonly save: (sequenceNumber: string) => void;
 };
 
 /**
@@ -49,7 +56,7 @@ export function readShard(options: ShardReaderOptions): ShardReader {
   const hurry = createWakeUp();
   let pending: StreamRecord[] = [];
   let gatheringSince = 0;
-  let lastRead: string | undefined;
+  let lastRead = options.kept?.load();
   let passesStarted = 0;
   let emptyPass = 0;
   let waiters: { readonly pass: number; readonly resolve: () => void }[] = [];
@@ -95,6 +102,8 @@ export function readShard(options: ShardReaderOptions): ShardReader {
       const isFull = batch.length === plan.batchSize || batch.length < pending.length;
       if (!isFull && !isDue) return;
       await runStreamBatch(batch, options);
+      const done = batch.at(-1)?.dynamodb.SequenceNumber;
+      if (!signal.aborted && done !== undefined) options.kept?.save(done);
       pending = pending.slice(batch.length);
       gatheringSince = Date.now();
     }

@@ -4,12 +4,14 @@ import {
   type Shard,
 } from "@aws-sdk/client-dynamodb-streams";
 import type { S3Client } from "@aws-sdk/client-s3";
+import { z } from "zod";
 import type { StreamSourcePlan } from "../assembly/plan.ts";
+import type { KeptJson } from "../engines/kept-json.ts";
 import type { Call, Gateway } from "../gateway/types.ts";
 import type { Delay } from "../lambda/delay.ts";
 import type { HostedFunction } from "../lambda/hosted-function.ts";
 import { type GivenUp, putInvocationRecord } from "./failure-destination.ts";
-import { readShard, type ShardReader } from "./shard-reader.ts";
+import { type KeptPosition, readShard, type ShardReader } from "./shard-reader.ts";
 import type { BatchRunner } from "./stream-batch.ts";
 import { createWakeUp } from "./wake-up.ts";
 
@@ -31,6 +33,8 @@ export type StreamSourceOptions = {
   readonly s3: S3Client;
   readonly gateway: Pick<Gateway, "intercept">;
   readonly delay: Delay;
+  /** How far each shard was read, from one start to the next; absent: each start reads all that the stream holds. */
+  readonly kept?: KeptJson;
   readonly now?: () => Date;
   /** How long the stream keeps a record, 24 hours by default. */
   readonly retentionSeconds?: number | undefined;
@@ -83,9 +87,21 @@ export function startStreamSource(options: StreamSourceOptions): StreamSource {
     }
   };
 
+  const positions = new Map(
+    Object.entries(z.record(z.string(), z.string()).parse(options.kept?.load() ?? {})),
+  );
+  const positionOf = (shardId: string): KeptPosition => ({
+    load: () => positions.get(shardId),
+    save: (sequenceNumber) => {
+      positions.set(shardId, sequenceNumber);
+      options.kept?.save(Object.fromEntries(positions));
+    },
+  });
+
   const open = (shardId: string, startingPosition: "TRIM_HORIZON" | "LATEST"): void => {
     const reader = readShard({
       ...options,
+      kept: options.kept && positionOf(shardId),
       shardId,
       startingPosition,
       signal,

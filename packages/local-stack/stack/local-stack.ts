@@ -21,6 +21,8 @@ export type StackOptions = {
   /** Values for the template's parameters; they win over defaults. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly engine?: DynamoDbEngine;
+  /** Where tables, queues, objects, secrets and stream positions are kept from one start to the next. */
+  readonly keep?: string;
   /** 0 or absent: any free port. */
   readonly apiPort?: number;
   readonly gatewayPort?: number;

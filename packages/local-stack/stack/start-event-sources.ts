@@ -1,5 +1,6 @@
 import { streamMetric } from "../alarms/measure.ts";
 import type { StackPlan } from "../assembly/plan.ts";
+import { keptJson } from "../engines/kept-json.ts";
 import type { EventSourceMapping } from "../gateway/lambda-mappings.ts";
 import { type QueueSource, startQueueSource } from "../sources/queue-source.ts";
 import { type StreamSource, startStreamSource } from "../sources/stream-source.ts";
@@ -45,6 +46,7 @@ function startEventSource(
     ...shared,
     plan,
     gateway,
+    ...(options.keep !== undefined && { kept: keptJson(options.keep, `stream-${plan.logicalId}`) }),
     retentionSeconds: options.streamRetentionSeconds,
     onMeasured: (name, value) => alarms.record(streamMetric(name, plan, host.plan), value),
     ...clients,

@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { holdsState } from "@income-events/local-stack/engines/kept.ts";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import type { System } from "@income-events/local-stack/system.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { queueDepth } from "../../adapters/sqs/queue-depth.ts";
+import { startProduct } from "../support/running-product.ts";
+import { waitUntilIdle } from "../support/wait-until-idle.ts";
+
+/** Everything that a start could lose or repeat. */
+async function stateOf({ access, stack }: System) {
+  const [dynamodb, sqs, secrets] = [
+    new DynamoDBClient(access),
+    new SQSClient(access),
+    new SecretsManagerClient(access),
+  ];
+  const items: Record<string, unknown>[] = [];
+  const scan = { TableName: outputOf(stack, "TableName"), ConsistentRead: true };
+  for await (const { Items = [] } of paginateScan({ client: dynamodb }, scan))
+    items.push(...Items.map((item) => unmarshall(item)));
+  const { waiting } = await queueDepth(sqs, outputOf(stack, "SubscriberEverythingQueueUrl"));
+  const SecretId = outputOf(stack, "WebhookSecretArn");
+  const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId }));
+  for (const client of [dynamodb, sqs, secrets]) client.destroy();
+  const known = items.filter(({ pk }) => /^(USER|ACCOUNT)#/.test(String(pk)));
+  return {
+    known: known.toSorted((one, other) => keyOf(one).localeCompare(keyOf(other))),
+    waiting,
+    SecretString,
+  };
+}
+
+function keyOf({ pk, sk }: Record<string, unknown>): string {
+  return `${String(pk)} ${String(sk)}`;
+}
+
+describe("a system's state", () => {
+  let keep: string;
+  beforeAll(async () => {
+    keep = await mkdtemp(join(tmpdir(), "keep-"));
+  });
+  afterAll(() => rm(keep, { recursive: true, force: true }));
+
+  it("is kept between starts in a directory, where the next one goes on, and begins anew without one", async () => {
+    expect(holdsState(keep)).toBe(false);
+    let before: Awaited<ReturnType<typeof stateOf>>;
+    let user: string;
+    {
+      await using product = await startProduct("keep", {}, {}, { keep });
+      [user = ""] = (await product.system.sandbox.createUsers(1)).users;
+      await waitUntilIdle(product.system);
+      before = await stateOf(product.system);
+      expect(before.known.length).toBeGreaterThan(5);
+      expect(before.waiting).toBeGreaterThan(3);
+    }
+    expect(holdsState(keep)).toBe(true);
+    {
+      await using product = await startProduct("keep", {}, {}, { keep });
+      const { system } = product;
+      await waitUntilIdle(system);
+      expect(await stateOf(system)).toEqual(before);
+      // The provider knows its users, the pipeline its token, and what happens from now on has its consequences.
+      system.sandbox.fireEvent("users", { action: "update_user", data: { id: user, name: "another" } });
+      await waitUntilIdle(system);
+      const { known, waiting } = await stateOf(system);
+      expect(known.length).toBe(before.known.length + 1);
+      expect(waiting).toBe(before.waiting + 1);
+    }
+    await using anew = await startProduct("keep");
+    await waitUntilIdle(anew.system);
+    expect(await stateOf(anew.system)).toMatchObject({ known: [], waiting: 0 });
+    const other = startProduct("other", {}, {}, { keep });
+    await expect(other).rejects.toThrow(
+      /keeps the state of the stack income-events-keep in .*: choose another/,
+    );
+  });
+});
