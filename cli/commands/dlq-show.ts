@@ -75,12 +75,11 @@ async function show(operation: Operation, flags: Flags, name = ""): Promise<void
 
 function describe(deadLetter: DeadLetter, text: string, reveal: boolean) {
   const { messageId, sentAt, receives, returns } = deadLetter;
-  const { what, id, attempts } = contentOfDeadLetter(deadLetter.body);
+  const { what, id } = contentOfDeadLetter(deadLetter.body);
   return {
     messageId,
     what,
     ...(id !== undefined && { id }),
-    ...(attempts !== undefined && { attempts }),
     reason: reasonOf(deadLetter),
     sentAt: sentAt.toISOString(),
     receives,
@@ -92,12 +91,11 @@ function describe(deadLetter: DeadLetter, text: string, reveal: boolean) {
 type Described = ReturnType<typeof describe> & { readonly endsAt?: string };
 
 function textOf(deadLetter: Described, now: Date): string {
-  const { messageId, what, id, attempts, reason, sentAt, endsAt, receives, returns, payload } = deadLetter;
+  const { messageId, what, id, reason, sentAt, endsAt, receives, returns, payload } = deadLetter;
   const facts = [
     `sent ${fromNow(new Date(sentAt), now)}`,
     ...(endsAt === undefined ? [] : [`ends ${fromNow(new Date(endsAt), now)}`]),
     `received ${times(receives)}`,
-    ...(attempts === undefined ? [] : [`tried ${times(attempts)}`]),
     ...(returns === 0 ? [] : [`redriven ${times(returns)}`]),
   ];
   return [

@@ -6,12 +6,10 @@ import { readEraseTask } from "./erasure.ts";
 
 /** What a dead letter is about, as far as its body reports: it may be of any release, or of nobody that we know. */
 export type DeadLetterContent = {
-  /** `users event`, `read task`, `erasure`, a message's type, or `unreadable`. */
+  /** `users event`, `fetchDocument task`, `erasure`, a message's type, or `unreadable`. */
   readonly what: string;
   /** Of an event or a message; of a task or an erasure whom it is about. */
   readonly id?: string;
-  /** Of a task: how often it failed. */
-  readonly attempts?: number;
   /** Of an event that this release can read. */
   readonly envelope?: Envelope;
 };
@@ -30,10 +28,10 @@ function eventContent({ kind, id }: Fields, text: string): DeadLetterContent | u
   return { what: `${kind} event`, id, ...(envelope && { envelope }) };
 }
 
-function taskContent({ task, subject: whose, attempts }: Fields): DeadLetterContent | undefined {
+function taskContent({ task, subject: whose }: Fields): DeadLetterContent | undefined {
   const subject = orUndefined(() => parseSubject(whose));
   if (typeof task !== "string" || subject === undefined) return undefined;
-  return { what: `${task} task`, id: nameOf(subject), ...(typeof attempts === "number" && { attempts }) };
+  return { what: `${task} task`, id: nameOf(subject) };
 }
 
 function messageContent(fields: Fields): DeadLetterContent | undefined {

@@ -100,7 +100,6 @@ export type LogFields = {
   readonly subscriber?: string;
   readonly status?: number;
   readonly reason?: string;
-  readonly attempts?: number;
   readonly delayInSeconds?: number;
   readonly count?: number;
   /** To subscribers, each counted once for all that it goes to. */

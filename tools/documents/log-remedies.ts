@@ -50,7 +50,6 @@ export const fieldMeanings: Readonly<Record<keyof LogFields, string>> = {
   subscriber: "the subscriber's name in the settings",
   status: "of the provider's answer",
   reason: "in our own words, or the name of AWS's error",
-  attempts: "failed so far",
   delayInSeconds: "until it is tried again",
   count: "how many, see the code",
   messages: "to subscribers; one that goes to several counts once",
