@@ -8,7 +8,9 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/^(claim (iat|exp)) +\d+$/gm, "$1 SECONDS"],
   // Which of the events that came at the same moment is first, and what it then changed.
   [/^TIME +(user|account|endpoint)\.\w+ .*$/gm, "EVENT"],
-  [/^(judged) .*$/gm, "$1"],
+  [/^(processed) .*$/gm, "$1"],
+  // Whether the check of a start had an endpoint read as a whole, besides the dates that its event named.
+  [/^[a-z]+ +(DATES|-) +TIME +.*$/gm, "DOCUMENT"],
   [/latest: .*$/gm, "latest"],
   [/\b\d+[smhd]( \d+[smhd])?\b/g, "SPAN"],
   // How many messages have come so far, and how much an erasure found.
