@@ -1,4 +1,5 @@
 import { documentMutants } from "./document-mutants.ts";
+import { fetchingMutants } from "./fetching-mutants.ts";
 import type { ProtocolMutant } from "./protocol-mutant.ts";
 import { model, refreshTests, relayTests, stateTests } from "./protocol-tests.ts";
 import { storingMutants } from "./storing-mutants.ts";
@@ -30,6 +31,7 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     tests: ["test/adapters/sqs/sqs-sender.test.ts"],
   },
   ...storingMutants,
+  ...fetchingMutants,
   ...documentMutants,
   {
     name: "make the identity of the time of receipt",
