@@ -64,28 +64,12 @@ export const fetchingMutants: readonly ProtocolMutant[] = [
     tests: deciding,
   },
   {
-    name: "take any read for the answer of a start",
-    breaks: "Fetched",
-    file: "functions/fetch/verify-start.ts",
-    code: "isVoid({ messageId, since }, document, clock())",
-    instead: "isVoid({ messageId, since: 0 }, document, clock())",
-    tests: starting,
-  },
-  {
     name: "check a start while it can still be answered",
     breaks: "Called as rarely as can be, and never above the rate",
     file: "functions/fetch/verify-start.ts",
     code: 'if (wait > 0) throw waiting("the start can still be answered", wait, 0);',
     instead: "",
     tests: starting,
-  },
-  {
-    name: "give what is the same another place",
-    breaks: "Fetched",
-    file: "adapters/dynamodb/documents.ts",
-    code: "const place = isSame ? known?.place :",
-    instead: "const place = isSame && known === undefined ? undefined :",
-    tests: ["test/adapters/dynamodb/documents.test.ts"],
   },
   {
     name: "announce the data of each read",
