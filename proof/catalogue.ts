@@ -67,7 +67,7 @@ export const proofs: readonly Proof[] = [
   {
     name: "model",
     shows: "The protocol keeps its promises in random histories, with a fault at each step, and in races.",
-    takes: "a minute",
+    takes: "3 minutes",
     program: "proof/model/main.ts",
   },
   {

@@ -73,7 +73,10 @@ function* readFor(
   if (head === undefined) return undefined;
   requireOpen(world, plan.covered, before);
   const kept = plan.isResumed ? pages : undefined;
-  if (kept === undefined) world.provider.reads += 1;
+  if (kept === undefined) {
+    world.provider.reads += 1;
+    countExcess(world, plan.covered, stored);
+  }
   const began = kept?.began ?? before.began;
   const calledAt = kept?.calledAt ?? world.now;
   const first = kept === undefined ? yield* call(world, head.task) : { is: kept.content };
@@ -117,6 +120,15 @@ function* readOn(world: World, head: Delivered, { plan, first, calledAt, began }
   }
   const version = Math.min(first.version, second.is.version);
   return { is: { version, digest: `${first.digest} ${second.is.digest}` } };
+}
+
+/**
+ * The least that can be is one read for each task that was sent for something newer than what is stored, and for all that
+ * wait with it.
+ */
+function countExcess(world: World, covered: readonly Delivered[], stored: StoredDocument | undefined): void {
+  const isNewer = ({ since }: Delivered) => stored === undefined || since > stored.truth.began;
+  if (!covered.some(isNewer)) world.excess += 1;
 }
 
 /** No call is made for what the stored document was read for, or after, nor for who is erased. */

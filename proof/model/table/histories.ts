@@ -154,7 +154,7 @@ export const histories = fc.tuple(
 export type History = readonly [number, readonly (readonly [Happening, number])[]];
 
 /** Lives a history through, lets it come to rest, and looks at the laws. @throws where one is broken */
-export function live([gap, happened]: History): void {
+export function live([gap, happened]: History): World {
   const world = new World(gap);
   for (const [name, pick] of happened) {
     const run: Run = happenings[name][1];
@@ -162,4 +162,5 @@ export function live([gap, happened]: History): void {
     expectAlways(world);
   }
   comeToRest(world);
+  return world;
 }

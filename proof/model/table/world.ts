@@ -62,6 +62,8 @@ export class World {
   repairs = 0;
   /** Whatever went wrong: each may cost one more call. */
   strikes = 0;
+  /** Reads of documents that no event came after, see `countExcess`. */
+  excess = 0;
   /** Which documents a start brought, by key: the provider's version. */
   readonly started = new Map<string, number>();
   readonly violations: string[] = [];
