@@ -45,11 +45,13 @@ export type DocumentStore = {
   /**
    * Writes a document over the one that was read, and over no other.
    * @param content undefined where the provider has none
+   * @param untilReady waited for once the data is in its place: those who write at the same time share a request
    */
   readonly save: (
     known: StoredDocument | undefined,
     next: Document,
     content: Content | undefined,
+    untilReady?: () => Promise<void>,
   ) => Promise<"written" | "conflict">;
 };
 
@@ -59,11 +61,12 @@ export function documentStore(read: ReadKey, write: WriteItem, overflow: Overflo
       const item = await read(documentKey(subject, name));
       return item && readDocument(item);
     },
-    save: async (known, next, content) => {
+    save: async (known, next, content, untilReady) => {
       const isSame = known?.document.digest === next.digest;
       const place = isSame ? known?.place : content && (await placeOf(content, next, overflow));
       const key = documentKey(next.subject, next);
       const document = { ...next, ...place };
+      await untilReady?.();
       return write(
         known === undefined
           ? { kind: "insert", key, attributes: { schemaVersion: itemVersion, document } }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { waiting } from "../../domain/core/failures.ts";
@@ -20,8 +19,6 @@ export type RateLimiter = {
 /** Those who wait for the next window come back over a minute: each takes its share, and few come in vain. */
 const spreadInSeconds = 60;
 const keptForInSeconds = 3600;
-/** The callers of a batch come one after the other, each with its claim: so long the first waits for the others. */
-const gatheredForInMillis = 10;
 /** A lease that is late once is nearly always in time in the next window: who waited instead would wait a minute. */
 const maxLeases = 3;
 
@@ -40,7 +37,8 @@ export function rateLimiter(
   requestsPerMinute: number,
   {
     now,
-    gathered = () => sleep(gatheredForInMillis),
+    // The callers of a batch come in the same turn: the answer to one read lets them all go on.
+    gathered = () => new Promise((resolve) => setImmediate(resolve)),
   }: { readonly now: () => Date; readonly gathered?: () => Promise<unknown> },
 ): RateLimiter {
   const { windowInSeconds, callsPerWindow } = windowsOf(requestsPerMinute);

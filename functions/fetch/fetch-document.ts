@@ -18,13 +18,19 @@ import type { Gate } from "../runtime/provider-calls.ts";
 import type { Delivered, Delivery } from "./delivered-tasks.ts";
 import { type PagesDependencies, readPages } from "./read-pages.ts";
 import type { TaskResult } from "./task-result.ts";
+import type { Seat } from "./write-barrier.ts";
 
 export type DocumentDependencies = PagesDependencies & {
   readonly documents: DocumentStore;
   readonly findErased: FindErased;
   readonly gate: Gate;
   readonly clock: ServiceClock;
+  /** Among the documents of the batch. */
+  readonly seat: Seat;
 };
+
+/** So long a quick call's write waits for slower ones: longer than calls usually differ, and not what anybody notices. */
+const heldInMillis = 500;
 
 type Task = DeliveredTask & Delivery & { readonly task: DocumentTask };
 
@@ -65,7 +71,7 @@ export async function fetchDocument(
     const found = content && { digest: content.digest, size: sizeOf(content.parts) };
     const { asOf, by } = plan;
     const next = documentAfter(known?.document, { asOf, by, task: lead.task }, found);
-    const written = await save({ known, next, content }, documents);
+    const written = await save({ known, next, content }, dependencies);
     for (const task of [...plan.covered, ...plan.waiting]) {
       results.set(task, resultOf(task, plan.covered.includes(task), written, now));
     }
@@ -95,10 +101,14 @@ type NextDocument = {
   readonly content: Content | undefined;
 };
 
-async function save({ known, next, content }: NextDocument, documents: DocumentStore): Promise<Written> {
+async function save(
+  { known, next, content }: NextDocument,
+  { documents, seat, timeLeft }: DocumentDependencies,
+): Promise<Written> {
+  const untilReady = () => seat.arrive(Math.min(heldInMillis, timeLeft()));
   const reload = async () => (await documents.load(next.subject, next))?.document;
   try {
-    const outcome = await documents.save(known, next, content);
+    const outcome = await documents.save(known, next, content, untilReady);
     if (outcome === "written") return { answer: "accepted", document: next };
   } catch (error) {
     // It may have been made all the same: only the document tells.

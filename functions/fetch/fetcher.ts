@@ -14,6 +14,7 @@ import type { PagesDependencies } from "./read-pages.ts";
 import { startFetch } from "./start-fetch.ts";
 import type { TaskResult } from "./task-result.ts";
 import { verifyStart } from "./verify-start.ts";
+import { type Seat, writeBarrier } from "./write-barrier.ts";
 
 /** What Lambda says of an invocation. */
 type Invocation = Pick<Context, "getRemainingTimeInMillis">;
@@ -41,8 +42,9 @@ async function performAll(
 ): Promise<readonly (Failure | undefined)[]> {
   const { groups, unreadable } = readDelivered(records);
   const failures = new Map(unreadable);
+  const takeSeat = writeBarrier(groups.filter((group) => group.some(isOfDocument)).length);
   const performed = groups.map(async (group) => {
-    for (const [index, result] of (await performGroup(group, dependencies)).entries()) {
+    for (const [index, result] of (await performGroup(group, dependencies, takeSeat)).entries()) {
       const delivered = group[index];
       if (delivered === undefined) continue;
       if (typeof result === "object") failures.set(delivered.delivery.messageId, result);
@@ -56,13 +58,19 @@ async function performAll(
 async function performGroup(
   group: readonly Delivered[],
   dependencies: TimedDependencies,
+  takeSeat: () => Seat,
 ): Promise<readonly TaskResult[]> {
   const documents = group.filter(isOfDocument);
-  try {
-    if (documents.length > 0) return await fetchDocument(documents, dependencies);
-  } catch (error) {
-    const failure = failureOf(error);
-    return group.map(() => failure);
+  if (documents.length > 0) {
+    const seat = takeSeat();
+    try {
+      return await fetchDocument(documents, { ...dependencies, seat });
+    } catch (error) {
+      const failure = failureOf(error);
+      return group.map(() => failure);
+    } finally {
+      seat.leave();
+    }
   }
   const results: TaskResult[] = [];
   for (const delivered of group) results.push(await performOne(delivered, dependencies).catch(failureOf));

@@ -31,19 +31,26 @@ export type DeriveDependencies = {
 };
 
 /** A change that was read, with whom it speaks of and what follows unless one of them is erased. */
-type Derived = {
+export type Derived = {
   readonly change: Change;
   readonly correlationId: string | undefined;
   readonly subjects: readonly Subject[];
   readonly consequences: readonly Consequence[];
 };
 
-/** What each change leads to: of one who is erased to nothing but the erasure of what came late. */
-export async function derive(
+/** What each change leads to unless somebody is erased, or why it can't be read. */
+export function derive(
   records: readonly StreamRecord[],
   dependencies: DeriveDependencies,
+): readonly (Derived | Failure)[] {
+  return records.map((record) => attempt(() => deriveOne(record, dependencies)));
+}
+
+/** What each change leads to: of one who is erased to nothing but the erasure of what came late. */
+export async function dropErased(
+  all: readonly (Derived | Failure)[],
+  dependencies: DeriveDependencies,
 ): Promise<readonly Step[]> {
-  const all = records.map((record) => attempt(() => deriveOne(record, dependencies)));
   const subjects = all.flatMap((each) => ("kind" in each ? [] : each.subjects));
   // One read for the whole batch. Without its answer nothing is relayed: it all comes again.
   const erased = await dependencies.findErased(subjects).catch(failureOf);

@@ -8,7 +8,7 @@ import type { Subject } from "../../domain/event/subjects.ts";
 import type { Consequence } from "../../domain/message/consequences.ts";
 import { applyEvent } from "../../domain/state/state.ts";
 import type { Log } from "../runtime/log.ts";
-import { type DeriveDependencies, derive, type Step } from "./derive.ts";
+import { type DeriveDependencies, type Derived, derive, dropErased, type Step } from "./derive.ts";
 import type { Outbox } from "./outbox.ts";
 
 export type RelayDependencies = DeriveDependencies & {
@@ -26,8 +26,13 @@ type Outgoing = Exclude<Consequence, Inside>;
  */
 export function relay(dependencies: RelayDependencies) {
   return async ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
-    const steps = await derive(Records, dependencies);
-    await writeInside(steps, dependencies);
+    const derived = derive(Records, dependencies);
+    // At the same time, so that it is one request: of who is erased a state is read, and not used.
+    const [steps, revise] = await Promise.all([
+      dropErased(derived, dependencies),
+      dependencies.versionedRecords.readAhead(statesIn(derived)),
+    ]);
+    await writeInside(steps, revise, dependencies);
     await dependencies.outbox(
       steps.map((step) => outgoingOf(step)),
       (index, failure) => {
@@ -49,14 +54,20 @@ function isInside(consequence: Consequence): consequence is Inside {
   return consequence.do === "applyEvent" || consequence.do === "link";
 }
 
-async function writeInside(steps: readonly Step[], dependencies: RelayDependencies): Promise<void> {
+/** The subjects whose states are to be written. */
+function statesIn(derived: readonly (Derived | Failure)[]): readonly Subject[] {
+  return derived
+    .flatMap((each) => ("kind" in each ? [] : each.consequences))
+    .flatMap((consequence) => (consequence.do === "applyEvent" ? [consequence.subject] : []));
+}
+
+async function writeInside(
+  steps: readonly Step[],
+  revise: Revise,
+  dependencies: RelayDependencies,
+): Promise<void> {
   const inside = steps.flatMap((step) =>
     step.consequences.filter(isInside).map((consequence) => ({ step, consequence })),
-  );
-  if (inside.length === 0) return;
-  const states = inside.filter(({ consequence }) => consequence.do === "applyEvent");
-  const revise = await dependencies.versionedRecords.readAhead(
-    states.map(({ consequence }) => subjectOf(consequence)),
   );
   const partitions = new Map<string, Write[]>();
   for (const { step, consequence } of inside) {

@@ -195,6 +195,24 @@ await describeOnTables("the fetcher", (tables) => {
       expect(codes()).toEqual(["TASK_VOID"]);
     });
 
+    test("is checked with others by one request where all were answered", async () => {
+      fixture.clock = new Date(noon.getTime() + 2 * readAfterSeconds * 1000);
+      for (const id of [randomUUID(), randomUUID()]) {
+        fixture.subject = { kind: "account", id };
+        await put(connected);
+        for (const endpoint of ["income", "profile"]) await stored("[1]", 0, { endpoint });
+        await fixture.checks.send([startCheck(start())]);
+      }
+      const requests = () =>
+        ["BatchGetItem", "GetItem", "Query"].map(
+          (name) => fixture.system.calls().get(`test dynamodb:${name}`) ?? 0,
+        );
+      const [batches = 0, ...others] = requests();
+      await fixture.checks.deliver(fetcherOf(started), seenNow({ sentAt: noon }));
+      expect(codes()).toEqual(["TASK_VOID", "TASK_VOID"]);
+      expect(requests()).toEqual([batches + 1, ...others]);
+    });
+
     test("is checked again when the time of the settings is over, hidden until then", async () => {
       await put(connected);
       fixture.remote.answer = () => ({ status: 202, json: {} });

@@ -74,7 +74,10 @@ await describeOnTables("the relay", (tables) => {
       expect(await eraseTasks()).toMatchObject([{ subject: user, namedWith: [account] }]);
     });
 
-    test("is looked for with one read for the whole batch, and what it updates is read with one more", async () => {
+    test("is looked for with one read for the whole batch, which reads what is updated, too", async () => {
+      // The environment has read its key then.
+      await record(accountEvent({ accountId, userId }));
+      await invoke(await relayed());
       const events = Array.from({ length: 30 }, () => accountEvent({ userId: randomUUID() }));
       const data = events.map((event) => ({ ...event, id: randomUUID(), type: "endpoint.updated" as const }));
       await record(...events, ...data.map((event) => ({ ...event, endpoint: "income" })));
@@ -84,8 +87,8 @@ await describeOnTables("the relay", (tables) => {
         );
       const [batches = 0, ...others] = reads();
       await invoke(await relayed());
-      expect(reads()).toEqual([batches + 2, ...others]);
-      expect(await itemsBy("STATE")).toHaveLength(30);
+      expect(reads()).toEqual([batches + 1, ...others]);
+      expect(await itemsBy("STATE")).toHaveLength(31);
     });
 
     test("is never guessed: while that read fails, nothing is relayed, and all comes again", async () => {

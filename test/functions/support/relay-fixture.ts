@@ -78,11 +78,15 @@ export function relayFixture(tables: string) {
     ];
     const send = sqsSender(system.sqs);
     const digestOf = subjectDigest(system.secretsManager, system.createSecret({ key: "of the stage" }));
+    const shared = {
+      read: sharedReads(system.dynamodb, table.name),
+      write: sharedWrites(system.dynamodb, table.name),
+    };
     handler = (event) =>
       relay({
-        versionedRecords: versionedRecords(system.dynamodb, table.name),
-        link: linkTable(sharedWrites(system.dynamodb, table.name)),
-        findErased: findErased(sharedReads(system.dynamodb, table.name), digestOf),
+        versionedRecords: versionedRecords(system.dynamodb, table.name, shared),
+        link: linkTable(shared.write),
+        findErased: findErased(shared.read, digestOf),
         outbox: outbox(
           send,
           { fetch: fetchQueueUrl, erase: eraseQueueUrl },
