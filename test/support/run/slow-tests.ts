@@ -30,6 +30,8 @@ export const slowTests: Readonly<Record<string, string>> = {
   "test/e2e/commands/status.test.ts": "shows a running stack as its queues, token and alarms change",
   "test/e2e/commands/token.test.ts": "kills the refresher of a running stack between its steps",
   "test/e2e/edge.test.ts": "floods the API of a running stack up to its limits",
+  "test/e2e/first-hour.test.ts":
+    "lets the first hour of a new stage pass, with each schedule in a running stack",
   "test/e2e/late-retries.test.ts":
     "lets retries of webhooks meet a state that has moved on in a running stack",
   "test/e2e/new-mapping.test.ts": "deploys a new mapping with messages in flight",
