@@ -9,6 +9,13 @@ declare global {
   }
 }
 
+// Else each body that it reads would seem to be no JSON.
+if (typeof JSON.rawJSON !== "function") {
+  throw new Error(
+    `Node ${process.version} lacks JSON.rawJSON and the source text of JSON.parse: run it on Node 22 or later`,
+  );
+}
+
 /**
  * Reads JSON text so that JSON.stringify gives numbers back with all their digits, where JSON.parse alone would round
  * what is beyond 2^53. Such numbers are raw JSON, no numbers to reckon with.

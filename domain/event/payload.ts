@@ -29,6 +29,7 @@ export function inspectPayload(kind: WebhookKind, bytes: Uint8Array, headers: Ma
     const without = withoutFields(text, credentialFields);
     return { ok: true, bytes: without === undefined ? bytes : Buffer.from(without) };
   } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
     return { ok: false, error: describe(error) };
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { type BuildOptions, type BuildResult, build, buildSync, type Metafile } from "esbuild";
 import { nameOf } from "./entry-name.ts";
 
@@ -12,8 +12,7 @@ export type Bundle = {
   readonly inputs: readonly string[];
 };
 
-// Never written to: sources in the source maps are relative to it, so that a bundle is the same wherever the
-// repository lies.
+// Never written to: it names the outputs.
 const outputDirectory = "bundle";
 /** Modules that functions import when they need them. */
 const lazyDirectory = "adapters/lazy";
@@ -26,9 +25,6 @@ const options = {
   target: "node24",
   format: "esm",
   minify: true,
-  // Maps name files and lines; the sources themselves are in the repository, not in each function.
-  sourcemap: "external",
-  sourcesContent: false,
   outdir: outputDirectory,
   outExtension: { ".js": ".mjs" },
   mainFields: ["module", "main"],
@@ -103,8 +99,8 @@ function bundleOf(entry: string, built: Built): Bundle {
     );
   }
   const files = new Map([
-    ...filesOf("index", main, `process.env.FUNCTION_NAME=${JSON.stringify(nameOf(entry))};\n`),
-    ...lazy.flatMap(({ name, output }) => filesOf(`lazy/${name}`, output)),
+    ["index.mjs", Buffer.from(`process.env.FUNCTION_NAME=${JSON.stringify(nameOf(entry))};\n${main.code}`)],
+    ...lazy.map(({ name, output }) => [`lazy/${name}.mjs`, Buffer.from(output.code)] as const),
   ]);
   if (lazy.length > 0) files.set("package.json", Buffer.from(packageFile));
   return { files, inputs: outputs.flatMap(({ inputs }) => inputs) };
@@ -112,37 +108,18 @@ function bundleOf(entry: string, built: Built): Bundle {
 
 function outputOf({ outputFiles, metafile }: Built, name: string) {
   const path = `${outputDirectory}/${name}.mjs`;
-  const text = (ending: string) => outputFiles.find((file) => file.path.endsWith(`/${path}${ending}`))?.text;
   const output = metafile.outputs[path];
-  const [code, map] = [text(""), text(".map")];
-  if (output === undefined || code === undefined || map === undefined) throw new Error(`No bundle ${path}`);
+  const code = outputFiles.find((file) => file.path.endsWith(`/${path}`))?.text;
+  if (output === undefined || code === undefined) throw new Error(`No bundle ${path}`);
   const imports = importsOf(output);
   return {
     code,
-    map,
     imports,
     inputs: Object.keys(output.inputs),
     lazyImports: imports
       .filter(({ path }) => path.startsWith("#lazy/"))
       .map(({ path }) => path.slice("#lazy/".length)),
   };
-}
-
-/**
- * A file of a bundle and its source map.
- * @param firstLine stands before the code, which the map then begins one line later
- */
-function filesOf(
-  name: string,
-  { code, map }: { readonly code: string; readonly map: string },
-  firstLine = "",
-): [string, Uint8Array][] {
-  const mapped = firstLine === "" ? map : map.replace('"mappings": "', '"mappings": ";');
-  const link = `//# sourceMappingURL=${basename(name)}.mjs.map\n`;
-  return [
-    [`${name}.mjs`, Buffer.from(`${firstLine}${code}${link}`)],
-    [`${name}.mjs.map`, Buffer.from(mapped)],
-  ];
 }
 
 /** What is left to be imported when the bundle runs. */
