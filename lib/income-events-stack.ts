@@ -1,6 +1,6 @@
 import { CfnCondition, CfnParameter, Fn, RemovalPolicies, RemovalPolicy, Stack } from "aws-cdk-lib";
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
-import type { Construct } from "constructs";
+import type { Construct, IConstruct } from "constructs";
 import { webhookKinds } from "../domain/event/events.ts";
 import { messageSource } from "../domain/message/message-types.ts";
 import { acknowledge, acknowledgements } from "./acknowledgements.ts";
@@ -87,6 +87,7 @@ export class IncomeEventsStack extends Stack {
         return [kind, new WebhookEndpoint(this, pascalCase(kind), props)] as const;
       }),
     );
+    createInOrder([...[...receiving.values()].map(({ route }) => route), apiStage.stage]);
     const calling = { settings, defaults, providerBaseUrl, token, table };
     const refresh = new TokenRefresh(this, "Refresh", calling);
     const receipts = new ReceivingAlarms(this, "Receiving", { settings, api, apiStage, receiving, refresh });
@@ -167,4 +168,15 @@ export class IncomeEventsStack extends Stack {
     });
     return Fn.conditionIf(isGiven.logicalId, given, selectedBaseUrl(provider)).toString();
   }
+}
+
+/**
+ * API Gateway refuses a change of an API while it still works on another ("ConflictException: Unable to complete operation
+ * due to concurrent modification"), and a stage that deploys by itself is at work after each change.
+ */
+function createInOrder(parts: readonly IConstruct[]): void {
+  parts.forEach((part, index) => {
+    const before = parts[index - 1];
+    if (before !== undefined) part.node.addDependency(before);
+  });
 }

@@ -26,6 +26,7 @@ export type WebhookEndpointProps = {
 export class WebhookEndpoint extends Construct {
   readonly work: WorkQueue;
   readonly receive: PipelineFunction;
+  readonly route: apigateway.HttpRoute;
   readonly store: PipelineFunction;
 
   constructor(scope: Construct, id: string, props: WebhookEndpointProps) {
@@ -35,7 +36,7 @@ export class WebhookEndpoint extends Construct {
     const receives = receivesWhileSaturated(visibilityTimeout, settings);
     this.work = new WorkQueue(this, "Work", { settings, visibilityTimeout, receives });
     this.receive = this.#addReceiver(props);
-    this.#addRoutes(props, this.receive);
+    this.route = this.#addRoute(props, this.receive);
     this.store = this.#addConsumer(props);
   }
 
@@ -67,12 +68,11 @@ export class WebhookEndpoint extends Construct {
     });
   }
 
-  #addRoutes({ kind, api }: WebhookEndpointProps, receiver: PipelineFunction): void {
-    const { POST, PUT, ANY } = apigateway.HttpMethod;
-    api.addRoutes({
-      path: `/webhooks/${kind}`,
-      // ANY lets the receiver answer 405 where API Gateway would answer 404.
-      methods: [POST, PUT, ANY],
+  /** Of any method: the receiver answers 405 where API Gateway would answer 404. */
+  #addRoute({ kind, api }: WebhookEndpointProps, receiver: PipelineFunction): apigateway.HttpRoute {
+    return new apigateway.HttpRoute(this, "Route", {
+      httpApi: api,
+      routeKey: apigateway.HttpRouteKey.with(`/webhooks/${kind}`, apigateway.HttpMethod.ANY),
       integration: new HttpLambdaIntegration("Receiver", receiver.lambda),
     });
   }

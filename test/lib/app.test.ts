@@ -33,7 +33,7 @@ describe("the app", () => {
     expect(assets).toHaveLength(17);
     for (const asset of assets) {
       expect(readdirSync(join(assembly.directory, asset))).toEqual(
-        expect.arrayContaining(["index.mjs", "index.mjs.map", "settings.json"]),
+        expect.arrayContaining(["index.mjs", "settings.json"]),
       );
     }
     const settings = assets.map((asset) =>
