@@ -6,6 +6,7 @@ import type { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import type { LambdaClient } from "@aws-sdk/client-lambda";
 import type { S3Client } from "@aws-sdk/client-s3";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import type { SNSClient } from "@aws-sdk/client-sns";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { Deployment } from "./deployment.ts";
 
@@ -18,6 +19,7 @@ export type Clients = Disposable & {
   readonly lambda: LambdaClient;
   readonly s3: S3Client;
   readonly secretsManager: SecretsManagerClient;
+  readonly sns: SNSClient;
   readonly sqs: SQSClient;
 };
 
@@ -29,6 +31,7 @@ type Packages = {
   readonly "@aws-sdk/client-lambda": typeof import("@aws-sdk/client-lambda");
   readonly "@aws-sdk/client-s3": typeof import("@aws-sdk/client-s3");
   readonly "@aws-sdk/client-secrets-manager": typeof import("@aws-sdk/client-secrets-manager");
+  readonly "@aws-sdk/client-sns": typeof import("@aws-sdk/client-sns");
   readonly "@aws-sdk/client-sqs": typeof import("@aws-sdk/client-sqs");
 };
 const load: <Name extends keyof Packages>(name: Name) => Packages[Name] = createRequire(import.meta.url);
@@ -51,6 +54,7 @@ export function createClients({ client: settings }: Pick<Deployment, "client">):
   const lambda = once(() => new (load("@aws-sdk/client-lambda").LambdaClient)(settings));
   const s3 = once(() => new (load("@aws-sdk/client-s3").S3Client)(settings));
   const secrets = once(() => new (load("@aws-sdk/client-secrets-manager").SecretsManagerClient)(settings));
+  const sns = once(() => new (load("@aws-sdk/client-sns").SNSClient)(settings));
   const sqs = once(() => new (load("@aws-sdk/client-sqs").SQSClient)(settings));
   return {
     get cloudWatch() {
@@ -73,6 +77,9 @@ export function createClients({ client: settings }: Pick<Deployment, "client">):
     },
     get secretsManager() {
       return secrets();
+    },
+    get sns() {
+      return sns();
     },
     get sqs() {
       return sqs();

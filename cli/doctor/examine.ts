@@ -9,6 +9,7 @@ import { type Check, deployAgain, type Examination, type Examined, type Finding,
 import { eventSourceCheck, functionCheck } from "./function-checks.ts";
 import { providerCheck } from "./provider-check.ts";
 import { queueCheck, readerCheck } from "./queue-checks.ts";
+import { examineRecipients } from "./recipients-check.ts";
 import { reconciliationCheck } from "./reconciliation-check.ts";
 import { examineSettings, settingsFile } from "./settings-check.ts";
 import { tokenCheck } from "./token-check.ts";
@@ -62,11 +63,16 @@ export async function examine(
   if (lacking.length === checks.length) throw lacking[0]?.lacks;
   const file = settingsFile(stage, settings);
   const ofSettings = file && (await outcomeOf(async () => found(examineSettings(deployment, file)), stage));
+  const ofRecipients =
+    file && (await outcomeOf(async () => found(await examineRecipients(examination, file)), stage));
   const well = ofStage.flatMap((outcome) => outcome.well);
   const ofAlarms = await outcomeOf(async () => found(await examineAlarms(examination, well)), stage);
-  const findings = [...ofStage, ...(ofSettings ? [ofSettings] : []), ofAlarms].flatMap(
-    (outcome) => outcome.findings,
-  );
+  const findings = [
+    ...ofStage,
+    ...(ofSettings ? [ofSettings] : []),
+    ...(ofRecipients ? [ofRecipients] : []),
+    ofAlarms,
+  ].flatMap((outcome) => outcome.findings);
   const names = [...checks.map(({ name }) => name), ...(file === undefined ? [] : ["settings"]), "alarms"];
   return { findings: byCause(distinct(findings)), checked: names };
 }

@@ -34,6 +34,7 @@ const impure = [
   "test/domain/core/constant-time.test.ts",
   "test/cli/core/failures.test.ts",
   "test/cli/dead-letters/redrive.test.ts",
+  "test/cli/doctor/recipients.test.ts",
   "test/cli/smoke/{queues,stored,webhook-sender}.test.ts",
   "test/packages/local-stack/scenario/snapshot.test.ts",
 ];
