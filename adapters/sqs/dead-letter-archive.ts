@@ -7,6 +7,7 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { batchesOf } from "../../domain/core/batches.ts";
+import { failureOf } from "../../domain/core/failures.ts";
 import { fieldsOf, numberOf, optionalText, parseJson, present, textOf } from "../../domain/core/parse.ts";
 import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
 import type { DeadLetter, DeadLetterPlace } from "../../domain/recovery/dead-letter.ts";
@@ -47,12 +48,12 @@ export function deadLetterArchive(client: S3Client, Bucket: string): DeadLetterA
       for await (const keys of listKeys(client, Bucket, queue)) {
         for (const batch of batchesOf(keys, { maxItems: batchSize })) {
           const read = await Promise.all(batch.map((Key) => readDeadLetter(client, Bucket, Key)));
-          const deadLetters = read.filter((deadLetter) => deadLetter !== undefined);
-          const { done, isEnough } = await look(deadLetters);
+          const found = read.filter((each) => each !== undefined);
+          const { done, isEnough } = await look(found.map(({ deadLetter }) => deadLetter));
+          const ids = new Set(done.map(({ messageId }) => messageId));
+          const taken = found.filter(({ deadLetter }) => ids.has(deadLetter.messageId));
           const deleted = await Promise.allSettled(
-            done.map((deadLetter) =>
-              client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(queue, deadLetter) })),
-            ),
+            taken.map(({ Key }) => client.send(new DeleteObjectCommand({ Bucket, Key }))),
           );
           notTaken += deleted.filter(({ status }) => status === "rejected").length;
           if (isEnough) return { notTaken, mayHide: true };
@@ -80,18 +81,32 @@ async function* listKeys(client: S3Client, Bucket: string, queue: string): Async
   }
 }
 
-/** @returns undefined where another reader took it meanwhile */
-async function readDeadLetter(
-  client: S3Client,
-  Bucket: string,
-  Key: string,
-): Promise<DeadLetter | undefined> {
+type Archived = { readonly Key: string; readonly deadLetter: DeadLetter };
+
+/**
+ * One that can't be read is a dead letter too, with all its text: else it would hide all others.
+ * @returns undefined where another reader took it meanwhile
+ */
+async function readDeadLetter(client: S3Client, Bucket: string, Key: string): Promise<Archived | undefined> {
   try {
-    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
-    return parseDeadLetter(parseJson((await Body?.transformToString()) ?? "", Key), Key);
+    const { Body, LastModified: sentAt = new Date(0) } = await client.send(
+      new GetObjectCommand({ Bucket, Key }),
+    );
+    const body = (await Body?.transformToString()) ?? "";
+    return { Key, deadLetter: readOrWhole(body, { messageId: Key, sentAt }) };
   } catch (error) {
     if (error instanceof NoSuchKey) return undefined;
     throw error;
+  }
+}
+
+function readOrWhole(body: string, known: Pick<DeadLetter, "messageId" | "sentAt">): DeadLetter {
+  try {
+    return parseDeadLetter(parseJson(body, known.messageId), known.messageId);
+  } catch (error) {
+    const { kind, reason } = failureOf(error);
+    if (kind === "retryable") throw error;
+    return { ...known, receives: 0, body, reason: `unreadable in the archive: ${reason}` };
   }
 }
 

@@ -1,4 +1,5 @@
 import { mask } from "../../domain/core/mask.ts";
+import { isTooDeep } from "../../domain/event/json-source.ts";
 import { losslessValue } from "../../domain/event/lossless-json.ts";
 
 export type Showing = {
@@ -19,6 +20,8 @@ const openMembers: ReadonlySet<string> = new Set([
 
 /** A JSON text as a value that can be printed: masked, or as it is with all digits of its numbers. */
 export function shownJson(text: string, { reveal, ids, isMessage = false }: Showing): unknown {
+  // As a value it would end what prints it, and hide what is shown beside it.
+  if (reveal && isTooDeep(text)) return text;
   const value = tryTo(() => (reveal ? losslessValue(text) : JSON.parse(text)), text);
   const shown = new Set(ids.filter((id) => id !== undefined));
   return reveal ? value : mask(value, { shown, ...(isMessage && { open: openMembers }) });

@@ -5,12 +5,16 @@ export type MaskOptions = {
   readonly open?: ReadonlySet<string>;
 };
 
+/** Deeper than this nothing is shown: whatever is nested without end would end the process. */
+const deepestShown = 100;
+
 /**
  * What a JSON value looks like, without what it says: structure, names and types stay, every text, number and boolean
  * is replaced by the name of its type. Not even the length of a text can be reported; null says that there is nothing.
  */
-export function mask(value: unknown, options: MaskOptions = {}): unknown {
-  if (Array.isArray(value)) return value.map((element) => mask(element, options));
+export function mask(value: unknown, options: MaskOptions = {}, depth = 0): unknown {
+  if (depth > deepestShown) return "(nested too deeply)";
+  if (Array.isArray(value)) return value.map((element) => mask(element, options, depth + 1));
   switch (typeof value) {
     case "string":
       return options.shown?.has(value) ? value : "(text)";
@@ -20,17 +24,17 @@ export function mask(value: unknown, options: MaskOptions = {}): unknown {
     case "boolean":
       return "(boolean)";
     case "object":
-      return value === null ? null : maskMembers(value, options);
+      return value === null ? null : maskMembers(value, options, depth);
     default:
       return null;
   }
 }
 
-function maskMembers(value: object, options: MaskOptions): object {
+function maskMembers(value: object, options: MaskOptions, depth: number): object {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      options.open?.has(name) && isNameOrDate(member) ? member : mask(member, options),
+      options.open?.has(name) && isNameOrDate(member) ? member : mask(member, options, depth + 1),
     ]),
   );
 }

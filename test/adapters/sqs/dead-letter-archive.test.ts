@@ -40,6 +40,19 @@ describe("the archive of dead letters", () => {
     expect(await bucket.keys()).not.toContain("letters/users/2026-11-07/m-3.json");
   });
 
+  it("gives back what it can't read as a dead letter too, with all its text: it hides no other, and can go", async () => {
+    const Key = "letters/users/2026-11-07/broken.json";
+    await system.s3.send(new PutObjectCommand({ Bucket: bucket.name, Key, Body: "{ user 7" }));
+    const seen: DeadLetter[] = [];
+    await archive.place("users")(async (deadLetters) => {
+      seen.push(...deadLetters);
+      return { done: deadLetters.filter(({ body }) => body === "{ user 7"), isEnough: false };
+    });
+    expect(seen).toHaveLength(13);
+    expect(await bucket.keys()).not.toContain(Key);
+    expect(await archive.count("users")).toBe(12);
+  });
+
   it("holds a dead letter once, however often it is written", async () => {
     await archive.put("users", deadLetterOf(1));
     expect(await archive.count("users")).toBe(12);

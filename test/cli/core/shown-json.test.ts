@@ -22,3 +22,11 @@ it("what is no JSON is one text, masked as such", () => {
   expect(shownJson("Ada {", { reveal: false, ids: [] })).toBe("(text)");
   expect(shownJson("Ada {", { reveal: true, ids: [] })).toBe("Ada {");
 });
+
+it("what is nested without end is shown all the same: it hides nothing that is shown beside it", () => {
+  const deep = `${"[".repeat(50_000)}"Ada"${"]".repeat(50_000)}`;
+  const masked = printableJson(shownJson(deep, { reveal: false, ids: [] }));
+  expect(masked).toContain("(nested too deeply)");
+  expect(masked).not.toContain("Ada");
+  expect(printableJson(shownJson(deep, { reveal: true, ids: [] }))).toContain("Ada");
+});

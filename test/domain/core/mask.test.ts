@@ -47,6 +47,12 @@ describe("a masked value", () => {
     );
   });
 
+  it("ends at a depth of 100, and so never the process", () => {
+    let value: unknown = 1;
+    for (let depth = 0; depth < 100_000; depth += 1) value = depth % 2 === 0 ? [value] : { a: value };
+    expect(JSON.stringify(mask(value))).toMatch(/"\(nested too deeply\)"/);
+  });
+
   it("keeps structure, names and types", () => {
     expect(mask({ a: ["x", 1.5, true, null, {}], b: { c: "" }, d: [] })).toEqual({
       a: ["(text)", "(number)", "(boolean)", null, {}],
