@@ -42,7 +42,7 @@ async function learnFolder(terminal: Terminal, flags: Flags, folder = ""): Promi
     learn(
       kind,
       list.flatMap((sample) => {
-        const read = readSample(kind, sample);
+        const read = readSample(sample);
         return "refused" in read ? [] : [read];
       }),
     ),

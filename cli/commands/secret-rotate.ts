@@ -2,10 +2,15 @@ import type { Command } from "commander";
 import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
 import { fieldsOf, numberOf, parseJson } from "../../domain/core/parse.ts";
 import { addCommand, type Operation } from "../core/command.ts";
+import { CommandError } from "../core/command-error.ts";
+import type { Terminal } from "../core/terminal.ts";
 import { registerWebhooks } from "../provider/registration.ts";
-import { type RotationPorts, revokeSecret, rotateSecret } from "../provider/rotation.ts";
+import { type RotationPorts, revokeSecret, rotateSecret, rotateSigning } from "../provider/rotation.ts";
 
-type Flags = { readonly revokeNow?: boolean };
+type Flags = { readonly revokeNow?: boolean; readonly signing?: boolean };
+
+/** Over any key that signs: what is longer is another file. */
+const maxKeyBytes = 4_096;
 
 export function addSecretRotate(group: Command): void {
   addCommand<Flags>(
@@ -18,15 +23,21 @@ export function addSecretRotate(group: Command): void {
       examples: [
         "npx income-events secret rotate",
         "npx income-events secret rotate --revoke-now    the old one has leaked: refuse it at once",
+        "npx income-events secret rotate --signing < key.txt    the provider signs with another key from now on",
       ],
     },
     rotate,
-  ).option("--revoke-now", "accept the old secret no longer; deliveries that carry it are refused");
+  )
+    .option("--revoke-now", "accept the old secret no longer; deliveries that carry it are refused")
+    .option(
+      "--signing",
+      "set what the provider signs bodies with, from the standard input, in place of the secret",
+    );
 }
 
 async function rotate(
   { deployment, clients, terminal }: Operation,
-  { revokeNow = false }: Flags,
+  { revokeNow = false, signing = false }: Flags,
 ): Promise<void> {
   const { stage } = deployment;
   const ports: RotationPorts = {
@@ -36,6 +47,12 @@ async function rotate(
     now: () => new Date(),
     terminal,
   };
+  if (signing) {
+    if (revokeNow)
+      throw new CommandError("usage", "--signing and --revoke-now exclude each other: give one.");
+    await setSigning(ports, stage, terminal);
+    return;
+  }
   if (revokeNow) {
     await terminal.confirm(consequences(stage));
     await revokeSecret(ports);
@@ -52,6 +69,24 @@ async function rotate(
     `The stage ${stage} ${subject}, and the webhooks are registered with it.` +
       (previousUntil === undefined ? "" : ` The old one is accepted until ${previousUntil}.`) +
       (done === "rotated" ? "" : " To replace the secret before that, add --revoke-now."),
+  );
+}
+
+async function setSigning(ports: RotationPorts, stage: string, terminal: Terminal): Promise<void> {
+  const key = (await terminal.readInput(maxKeyBytes)).trim();
+  if (key === "" || /\s/.test(key)) {
+    throw new CommandError(
+      "usage",
+      "Give the signing key alone, on one line: secret rotate --signing < key.txt",
+    );
+  }
+  const previousUntil = await rotateSigning(key, ports);
+  terminal.result(
+    { stage, done: "signing", ...(previousUntil && { previousUntil }) },
+    `The stage ${stage} takes bodies that are signed with this key.` +
+      (previousUntil === undefined
+        ? ""
+        : ` Those signed with the one before are taken until ${previousUntil}.`),
   );
 }
 

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { WebhookKind } from "../../domain/event/events.ts";
 import { inspectPayload } from "../../domain/event/payload.ts";
 import { CommandError } from "../core/command-error.ts";
 
@@ -10,7 +9,7 @@ export type Sample = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** A sample whose body was read as the receiver of its kind does: live credentials of users are dropped. */
+/** A sample whose body was read as a receiver does: live credentials of users are dropped. */
 export type ReadSample = { readonly sample: Sample; readonly body: unknown };
 
 const headerLine = /^([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*(.*?)[ \t]*$/;
@@ -41,8 +40,8 @@ export function parseHeaders(lines: readonly string[], where: string): Sample["h
 }
 
 /** @returns the parsed sample, or why its body is refused before it is mapped */
-export function readSample(kind: WebhookKind, sample: Sample): ReadSample | { readonly refused: string } {
-  const payload = inspectPayload(kind, sample.bytes, sample.headers);
+export function readSample(sample: Sample): ReadSample | { readonly refused: string } {
+  const payload = inspectPayload(sample.bytes, sample.headers);
   if (!payload.ok) return { refused: payload.error };
   return { sample, body: JSON.parse(Buffer.from(payload.bytes).toString("utf8")) };
 }

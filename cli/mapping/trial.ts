@@ -30,7 +30,7 @@ export type Trial = { readonly kind: WebhookKind; readonly fields: readonly Fiel
 /** Maps a sample as receiver and consumer of its kind do. It never throws, whatever the sample holds. */
 export function tryMapping(kind: WebhookKind, mapping: KindMapping, sample: Sample, search: Search): Trial {
   const headers = pickHeaders(headersOf(mapping), sample.headers);
-  const read = readSample(kind, { ...sample, headers });
+  const read = readSample({ ...sample, headers });
   if ("refused" in read) {
     const reason = `the body is ${read.refused}`;
     return {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { WebhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
+import { present } from "../../domain/core/parse.ts";
 import { hasValidPrevious, type WebhookSecret } from "../../domain/core/webhook-secret.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { Terminal } from "../core/terminal.ts";
@@ -62,9 +63,31 @@ export async function revokeSecret({ store, register, terminal }: RotationPorts)
   );
 }
 
+/**
+ * Makes what the provider signs bodies with from now on the signing secret. The one before stays accepted as long as
+ * the provider may try deliveries again that it signed with it.
+ * @returns until when; undefined where there was none before, or it is the same
+ */
+export async function rotateSigning(
+  value: string,
+  { store, times, now }: Pick<RotationPorts, "store" | "times" | "now">,
+): Promise<string | undefined> {
+  const { secret, versionId } = await store.read();
+  if (secret === undefined) {
+    throw new CommandError("failed", "The webhook secret is empty: secret rotate sets one. Run it first.");
+  }
+  const { signing: before, previousSigning, ...others } = secret;
+  if (before === value) return previousSigning?.until;
+  const until = new Date(now().getTime() + times.overlapSeconds * 1000).toISOString();
+  const previous = before === undefined ? {} : { previousSigning: { value: before, until } };
+  await store.replace({ ...others, signing: value, ...previous }, versionId);
+  return before === undefined ? undefined : until;
+}
+
 /** What signs bodies is the provider's to report: a rotation of the header's value leaves it as it is. */
-function signingOf(secret: WebhookSecret | undefined): Pick<WebhookSecret, "signing"> {
-  return secret?.signing === undefined ? {} : { signing: secret.signing };
+function signingOf(secret: WebhookSecret | undefined): Pick<WebhookSecret, "signing" | "previousSigning"> {
+  const { signing, previousSigning } = secret ?? {};
+  return present<Pick<WebhookSecret, "signing" | "previousSigning">>({ signing, previousSigning });
 }
 
 /** The registration itself knows when the new value may be sent: it goes by the service's clock, not by ours. */

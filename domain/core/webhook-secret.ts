@@ -7,28 +7,41 @@ export type WebhookSecret = {
   readonly previous?: { readonly value: string; readonly until: string };
   /** Where it is set, each body must be signed with it as well. */
   readonly signing?: string;
+  /** The signing secret before it, which is accepted during a rotation of that. */
+  readonly previousSigning?: { readonly value: string; readonly until: string };
 };
 
 /**
- * Parses the secret's string: `{"current": text, "previous"?: text, "previousUntil"?: ISO time, "signing"?: text}`.
+ * Parses the secret's string: `{"current": text, "previous"?: text, "previousUntil"?: ISO time, "signing"?: text,
+ * "previousSigning"?: text, "previousSigningUntil"?: ISO time}`.
  * @returns undefined where no current value is configured: the caller then refuses every call (fails closed)
  */
 export function parseWebhookSecret(text: string): WebhookSecret | undefined {
   const fields = fieldsOf(parseJson(text, "the webhook secret"), "the webhook secret");
   const current = optionalText(fields, "current");
   if (current === undefined) return undefined;
-  const value = optionalText(fields, "previous");
-  const until = optionalText(fields, "previousUntil");
-  const previous = value === undefined || until === undefined ? undefined : { value, until };
-  return present<WebhookSecret>({ current, previous, signing: optionalText(fields, "signing") });
+  const before = (name: "previous" | "previousSigning") => {
+    const [value, until] = [optionalText(fields, name), optionalText(fields, `${name}Until`)];
+    return value === undefined || until === undefined ? undefined : { value, until };
+  };
+  return present<WebhookSecret>({
+    current,
+    previous: before("previous"),
+    signing: optionalText(fields, "signing"),
+    previousSigning: before("previousSigning"),
+  });
 }
 
 /** The secret's string, as `parseWebhookSecret` reads it. */
-export function writeWebhookSecret({ current, previous, signing }: WebhookSecret): string {
+export function writeWebhookSecret({ current, previous, signing, previousSigning }: WebhookSecret): string {
   return JSON.stringify({
     current,
     ...(previous && { previous: previous.value, previousUntil: previous.until }),
     ...present({ signing }),
+    ...(previousSigning && {
+      previousSigning: previousSigning.value,
+      previousSigningUntil: previousSigning.until,
+    }),
   });
 }
 
@@ -89,17 +102,24 @@ export function isAuthentic(presented: string | undefined, secret: WebhookSecret
 }
 
 /**
- * Whether a body is signed as the secret asks: HMAC-SHA512 over its raw bytes, in base64. Compares digests in
- * constant time. Without a signing secret every body is.
+ * Whether a body is signed as the secret asks: HMAC-SHA512 over its raw bytes, in base64, with the signing secret or,
+ * during its rotation, the one before. Compares digests in constant time. Without a signing secret every body is.
  */
 export function isSigned(
   raw: Uint8Array,
   signature: string | undefined,
-  { signing }: WebhookSecret,
+  { signing, previousSigning }: WebhookSecret,
+  now: Date,
 ): boolean {
   if (signing === undefined) return true;
   if (signature === undefined) return false;
-  return isSame(signature, createHmac("sha512", signing).update(raw).digest("base64"));
+  const isBy = (key: string) => isSame(signature, createHmac("sha512", key).update(raw).digest("base64"));
+  const isCurrent = isBy(signing);
+  const isPrevious =
+    previousSigning !== undefined &&
+    isBy(previousSigning.value) &&
+    now.getTime() < Date.parse(previousSigning.until);
+  return isCurrent || isPrevious;
 }
 
 // Digests have one length whatever was presented, so that timingSafeEqual never throws and never reports a length.

@@ -18,6 +18,25 @@ export function sourceAt(text: string, path: string): Span | undefined {
   return { start, end: endOfValue(text, start) };
 }
 
+/** What lists and objects are nested deeper than this says nothing of anybody, and would end what walks through it. */
+export const deepestNesting = 100;
+
+/** Whether lists and objects of a JSON text are nested deeper than our own code takes. */
+export function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at) - 1;
+    else if (code === openBrace || code === openBracket) {
+      depth += 1;
+      if (depth > deepestNesting) return true;
+    } else if (code === closeBrace || code === closeBracket) depth -= 1;
+  }
+  return false;
+}
+
+const [quote, openBrace, closeBrace, openBracket, closeBracket] = [0x22, 0x7b, 0x7d, 0x5b, 0x5d];
+
 /** An object's member; of a name that comes twice the last one, as JSON.parse has it. */
 function memberAt(text: string, objectStart: number, name: string): Span | undefined {
   let found: Span | undefined;
@@ -34,7 +53,7 @@ function memberAt(text: string, objectStart: number, name: string): Span | undef
   return found;
 }
 
-function endOfValue(text: string, start: number): number {
+export function endOfValue(text: string, start: number): number {
   const first = text[start];
   if (first === '"') return endOfString(text, start);
   if (first === "{" || first === "[") return endOfNested(text, start);
@@ -58,7 +77,7 @@ function endOfNested(text: string, start: number): number {
   return at;
 }
 
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let at = start;
   do at = text.indexOf('"', at + 1);
   while (at !== -1 && isEscaped(text, at));
@@ -72,7 +91,7 @@ function isEscaped(text: string, at: number): boolean {
   return (at - before) % 2 === 1;
 }
 
-function skipSpace(text: string, start: number): number {
+export function skipSpace(text: string, start: number): number {
   let at = start;
   while (at < text.length && /\s/.test(text.charAt(at))) at += 1;
   return at;

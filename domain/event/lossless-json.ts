@@ -25,21 +25,6 @@ export function losslessValue(text: string): unknown {
   return JSON.parse(text, (_, value, { source }) => keepingDigits(value, source));
 }
 
-/**
- * Rewrites JSON text without the fields named (in lower case; in the text in any), at any depth. Numbers keep their digits.
- * @returns undefined where there is none of them
- * @throws SyntaxError where the text is no JSON, RangeError where it is nested too deeply
- */
-export function withoutFields(text: string, names: ReadonlySet<string>): string | undefined {
-  let hasAny = false;
-  const value = JSON.parse(text, (key, value, { source }) => {
-    if (!names.has(key.toLowerCase())) return keepingDigits(value, source);
-    hasAny = true;
-    return undefined;
-  });
-  return hasAny ? (JSON.stringify(value) ?? "null") : undefined;
-}
-
 function keepingDigits(value: unknown, source: string | undefined): unknown {
   return typeof value === "number" && source !== undefined ? JSON.rawJSON(source) : value;
 }

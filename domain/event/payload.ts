@@ -1,37 +1,55 @@
 import { decodeUtf8 } from "./envelope.ts";
-import type { WebhookKind } from "./events.ts";
-import { withoutFields } from "./lossless-json.ts";
+import { isTooDeep } from "./json-source.ts";
 import type { MappedHeaders } from "./mapping-source.ts";
+import { withoutFields } from "./without-fields.ts";
 
 /** A body that was read as JSON, or why it was not. `error` never quotes the body. */
 export type Payload =
   | { readonly ok: true; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly error: string };
 
-/** Fields that are live credentials: dropped before the body goes anywhere. User events have them. */
-const credentialFields: ReadonlySet<string> = new Set(["link", "session"]);
-/** A text without either has no such field; any letter of a name may be escaped. */
-const mayHoldCredentials = /"(link|session)"|\\u/i;
+/** Whether fields are dropped before the body goes anywhere, for they are live credentials. User events have such. */
+export type CredentialFields = {
+  /** In lower case. */
+  readonly names: ReadonlySet<string>;
+  /** Whether a text may have such a field; any letter of a name may be escaped. */
+  readonly mayBeIn: (text: string) => boolean;
+};
+
+/** @param names of fields, in any case */
+export function credentialFields(names: readonly string[]): CredentialFields {
+  const any = names.map((name) => RegExp.escape(name)).join("|");
+  const pattern = new RegExp(`"(${any})"|\\\\u`, "i");
+  return {
+    names: new Set(names.map((name) => name.toLowerCase())),
+    mayBeIn: (text) => names.length > 0 && pattern.test(text),
+  };
+}
+
+/** Those of the provider whose interface is the default. */
+export const defaultCredentialFields = ["link", "session"];
 
 /**
  * Checks that a body is JSON and drops live credentials, at any depth and in any case, whatever path it came by; what
  * holds none keeps its bytes as they are. An event that its mapped headers report may have no body: it counts as null.
  */
-export function inspectPayload(kind: WebhookKind, bytes: Uint8Array, headers: MappedHeaders = {}): Payload {
+export function inspectPayload(
+  bytes: Uint8Array,
+  headers: MappedHeaders = {},
+  credentials = credentialFields(defaultCredentialFields),
+): Payload {
   if (bytes.length === 0 && Object.keys(headers).length > 0) return { ok: true, bytes: Buffer.from("null") };
   const text = decodeUtf8(bytes);
   if (text === undefined) return { ok: false, error: "not UTF-8" };
   try {
-    if (kind !== "users" && !mayHoldCredentials.test(text)) {
-      JSON.parse(text);
-      return { ok: true, bytes };
-    }
-    const without = withoutFields(text, credentialFields);
-    return { ok: true, bytes: without === undefined ? bytes : Buffer.from(without) };
+    JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
     return { ok: false, error: describe(error) };
   }
+  if (isTooDeep(text)) return { ok: false, error: "nested too deeply" };
+  const without = credentials.mayBeIn(text) ? withoutFields(text, credentials.names) : undefined;
+  return { ok: true, bytes: without === undefined ? bytes : Buffer.from(without) };
 }
 
 // The engine's own message quotes the body, which may hold a credential; only the position may be reported. A body

@@ -13,6 +13,8 @@ export type AdmissionDependencies = {
   readonly secretHeader: string;
   readonly isAllowedSource: IsAllowedSource;
   readonly maxBodyBytes: number;
+  /** Names of headers, in lower case, that the mapping reads: no others are carried. */
+  readonly mappedHeaders: readonly string[];
   readonly readSecret: () => Promise<WebhookSecret | undefined>;
   readonly now: () => Date;
   readonly log: Log;
@@ -59,10 +61,10 @@ export function limitBody(
   };
 }
 
-/** Answers 401 unless the secret header, and the signature where one is asked for, are right. */
+/** Answers 401 unless the secret header is right, and, where one is asked for, the signature, which covers the body alone. */
 export function authenticate(
   kind: WebhookKind,
-  { readSecret, secretHeader, now, log }: AdmissionDependencies,
+  { readSecret, secretHeader, mappedHeaders, now, log }: AdmissionDependencies,
 ): middy.MiddlewareObj<Event, Result> {
   const header = secretHeader.toLowerCase();
   const refuse = (reason: string) => {
@@ -78,7 +80,11 @@ export function authenticate(
       }
       // A header that is repeated comes joined by commas, and so is no valid secret.
       if (!isAuthentic(event.headers[header], secret, now())) return refuse("secret");
-      if (!isSigned(rawBodyOf(event), event.headers[signatureHeader], secret)) return refuse("signature");
+      if (!isSigned(rawBodyOf(event), event.headers[signatureHeader], secret, now()))
+        return refuse("signature");
+      // The signature covers the body alone: an event would be made of what nobody signed.
+      const isUnsigned = secret.signing !== undefined && mappedHeaders.some((name) => name in event.headers);
+      if (isUnsigned) return refuse("unsigned header");
       return undefined;
     },
   };

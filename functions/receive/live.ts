@@ -6,6 +6,7 @@ import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { numberOf, textOf, textsOf } from "../../domain/core/parse.ts";
 import { parseSourceAddresses } from "../../domain/core/source-addresses.ts";
 import { parseWebhookSecret } from "../../domain/core/webhook-secret.ts";
+import { credentialFields } from "../../domain/event/payload.ts";
 import { readSettings, variable } from "../runtime/environment.ts";
 import { log } from "../runtime/log.ts";
 import type { ReceiverDependencies } from "./receiver.ts";
@@ -27,6 +28,7 @@ export function liveDependencies(): ReceiverDependencies {
     deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),
     secretHeader: textOf(settings, "secretHeader"),
     mappedHeaders: textsOf(settings, "mappedHeaders"),
+    credentials: credentialFields(textsOf(settings, "credentialFields")),
     maxBodyBytes: numberOf(settings, "maxBodyBytes"),
     isAllowedSource: parseSourceAddresses(settings.sourceAddresses),
     readSecret: secret.read,

@@ -13,7 +13,7 @@ import {
 import type { WebhookKind } from "../../domain/event/events.ts";
 import { identify } from "../../domain/event/identify.ts";
 import { type MappedHeaders, pickHeaders } from "../../domain/event/mapping-source.ts";
-import { inspectPayload } from "../../domain/event/payload.ts";
+import { type CredentialFields, inspectPayload } from "../../domain/event/payload.ts";
 import type { Log } from "../runtime/log.ts";
 import {
   type AdmissionDependencies,
@@ -32,8 +32,8 @@ export type ReceiverDependencies = AdmissionDependencies & {
   readonly overflow: OverflowBucket;
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
-  /** Names of headers, in lower case, that the mapping reads: no others are carried. */
-  readonly mappedHeaders: readonly string[];
+  /** Fields that no body keeps. */
+  readonly credentials: CredentialFields;
 };
 
 /**
@@ -76,8 +76,10 @@ async function makeDurable(
   dependencies: ReceiverDependencies,
 ): Promise<Result> {
   const { send, queueUrl, deadLetterQueueUrl, now, log } = dependencies;
-  const payload = inspectPayload(kind, raw, headers);
-  const body = payload.ok ? bodyOf(payload.bytes) : unreadable(kind, raw, payload.error);
+  const payload = inspectPayload(raw, headers, dependencies.credentials);
+  const body = payload.ok
+    ? bodyOf(payload.bytes)
+    : unreadable(kind, raw, payload.error, dependencies.credentials);
   const carried = Object.keys(headers).length === 0 ? {} : { headers };
   const message = await serialize(
     { schemaVersion: envelopeVersion, kind, id, receivedAt: now().toISOString(), ...carried, body },
@@ -91,9 +93,11 @@ async function makeDurable(
   return { statusCode: 202 };
 }
 
-/** Of a users' body that can't be read its credentials can't be dropped either: it is not kept. */
-function unreadable(kind: WebhookKind, raw: Buffer, error: string): Body {
-  return kind === "users" ? { as: "withheld", bytes: raw.byteLength, error } : bodyOf(raw);
+/** Credentials can't be dropped from a body that can't be read: a users' body, and one that may hold some, is not kept. */
+function unreadable(kind: WebhookKind, raw: Buffer, error: string, { mayBeIn }: CredentialFields): Body {
+  return kind === "users" || mayBeIn(raw.toString("latin1"))
+    ? { as: "withheld", bytes: raw.byteLength, error }
+    : bodyOf(raw);
 }
 
 /** Serializes an envelope; a body that is too large goes to the overflow bucket, with a pointer in its place. */

@@ -58,6 +58,7 @@ export class WebhookEndpoint extends Construct {
         secretCacheSeconds: settings.webhooks.secretCacheSeconds,
         sourceAddresses: settings.webhooks.sourceAddresses,
         maxBodyBytes: settings.webhooks.maxBodyBytes,
+        credentialFields: settings.webhooks.credentialFields,
         mappedHeaders: headersOf(settings.mapping[kind]),
       },
       permissions: [

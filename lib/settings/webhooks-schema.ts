@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defaultCredentialFields } from "../../domain/event/payload.ts";
 import { listOf, remedyOf, scalableDuration, section, text, wholeNumber } from "./setting-types.ts";
 
 /** A synchronous invocation takes 6 MB. Source: Lambda developer guide, "Lambda quotas". */
@@ -28,6 +29,10 @@ export const webhooksSchema = section({
   }).prefault({}),
   /** A larger body is answered 413. What is left out lets through what Lambda takes. */
   maxBodyBytes: wholeNumber(1_024, largestEvent, ", what Lambda takes").default(largestEvent),
+  /** Fields of bodies that are live credentials: dropped before anything is stored, at any depth, in any case. */
+  credentialFields: listOf(text(/^[\w.@$ -]{1,100}$/, "write a field's name")).default(
+    defaultCredentialFields,
+  ),
   /** A name of your own for the webhooks' address. */
   customDomain: section({
     name: text(

@@ -9,6 +9,7 @@ import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { writeChange } from "../../adapters/streams/change-stream.ts";
 import { retryable } from "../../domain/core/failures.ts";
 import type { WebhookKind } from "../../domain/event/events.ts";
+import { credentialFields, defaultCredentialFields } from "../../domain/event/payload.ts";
 import { giveUpLimits } from "../../domain/fetch/waiting.ts";
 import { fetcher } from "../../functions/fetch/fetcher.ts";
 import { receiver } from "../../functions/receive/receiver.ts";
@@ -79,6 +80,7 @@ export async function receive(simulation: Surroundings, step: Do, { kind, body }
     deadLetterQueueUrl: `${kind} dead`,
     secretHeader,
     mappedHeaders: [],
+    credentials: credentialFields(defaultCredentialFields),
     maxBodyBytes: 10_000,
     isAllowedSource: () => true,
     readSecret: async () => ({ current: secret }),

@@ -124,6 +124,7 @@ describe("functions", () => {
     const { bundles } = local;
     expect(bundles.get("functions/receive/users.ts")).toEqual({
       secretHeader: "x-webhook-secret",
+      credentialFields: ["link", "session"],
       mappedHeaders: [],
       secretCacheSeconds: 60,
       maxBodyBytes: 6 * 1024 * 1024,

@@ -4,6 +4,7 @@ import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
 import { providerApi } from "../../adapters/provider/provider-api.ts";
 import type { Outgoing } from "../../adapters/sqs/sqs-sender.ts";
 import { failureOf } from "../../domain/core/failures.ts";
+import { credentialFields, defaultCredentialFields } from "../../domain/event/payload.ts";
 import { fillPath, readPath } from "../../domain/fetch/provider-settings.ts";
 import { receiver } from "../../functions/receive/receiver.ts";
 import { log } from "../../functions/runtime/log.ts";
@@ -59,6 +60,7 @@ describe("a text that breaks a line", () => {
       isAllowedSource: () => true,
       maxBodyBytes: 100_000,
       mappedHeaders: ["ce-id"],
+      credentials: credentialFields(defaultCredentialFields),
       readSecret: async () => ({ current: "secret" }),
       now: () => new Date("2026-11-21T12:00:00Z"),
     });

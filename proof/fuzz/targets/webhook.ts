@@ -5,6 +5,7 @@ import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
 import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import { headerText } from "../../../domain/event/mapping-source.ts";
+import { credentialFields, defaultCredentialFields } from "../../../domain/event/payload.ts";
 import { receiver } from "../../../functions/receive/receiver.ts";
 import { consumer } from "../../../functions/store/consumer.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
@@ -56,6 +57,7 @@ async function check(input: Uint8Array): Promise<void> {
     isAllowedSource: () => true,
     maxBodyBytes,
     mappedHeaders,
+    credentials: credentialFields(defaultCredentialFields),
     readSecret: async () => ({ current: secret }),
     now: () => new Date(receivedAt),
   });

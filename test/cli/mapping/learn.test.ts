@@ -10,7 +10,7 @@ import { type WebhookKind, webhookKinds } from "../../../domain/event/events.ts"
 import { inventedProviders, samplesOf } from "./providers.ts";
 
 function learnFrom(kind: WebhookKind, samples: readonly Sample[]): Lesson {
-  const read = samples.map((sample) => readSample(kind, sample));
+  const read = samples.map((sample) => readSample(sample));
   return learn(
     kind,
     read.flatMap((sample) => ("refused" in sample ? [] : [sample])),

@@ -1,8 +1,14 @@
+import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type WebhookSecretStore, webhookSecretStore } from "../../../adapters/secrets/webhook-secret.ts";
 import type { Registered } from "../../../cli/provider/registration.ts";
-import { type RotationPorts, revokeSecret, rotateSecret } from "../../../cli/provider/rotation.ts";
-import { isAuthentic, type WebhookSecret } from "../../../domain/core/webhook-secret.ts";
+import {
+  type RotationPorts,
+  revokeSecret,
+  rotateSecret,
+  rotateSigning,
+} from "../../../cli/provider/rotation.ts";
+import { isAuthentic, isSigned, type WebhookSecret } from "../../../domain/core/webhook-secret.ts";
 import { startTestSystem, type TestSystem } from "../../support/engines.ts";
 
 const noon = Date.parse("2026-11-21T12:00:00Z");
@@ -174,5 +180,34 @@ describe("a revocation", () => {
     await expect(revokeSecret(ports(killed))).rejects.toThrow(
       "until the webhooks are registered, all of them are refused: run webhooks register",
     );
+  });
+});
+
+describe("a rotation of the signing secret", () => {
+  const body = Buffer.from("{}");
+  const isTaken = async (key: string, at: number) => {
+    const secret = await stored();
+    const signature = createHmac("sha512", key).update(body).digest("base64");
+    return secret !== undefined && isSigned(body, signature, secret, new Date(at));
+  };
+
+  it("takes the first at once, and beside the next the one before until the provider tries no more", async () => {
+    expect(await rotateSigning("one", ports())).toBeUndefined();
+    expect(await stored()).toEqual({ current: "first", signing: "one" });
+    expect(await rotateSigning("two", ports())).toBe(until);
+    expect(await Promise.all(["one", "two"].map((key) => isTaken(key, noon)))).toEqual([true, true]);
+    const end = Date.parse(until);
+    expect(await Promise.all(["one", "two"].map((key) => isTaken(key, end)))).toEqual([false, true]);
+    expect(await rotateSigning("two", ports())).toBe(until);
+  });
+
+  it("is kept by a rotation of the header's value, and by its revocation", async () => {
+    await rotateSigning("one", ports());
+    await rotateSigning("two", ports());
+    const signing = { signing: "two", previousSigning: { value: "one", until } };
+    await rotateSecret(ports());
+    expect(await stored()).toMatchObject(signing);
+    await revokeSecret(ports());
+    expect(await stored()).toMatchObject(signing);
   });
 });

@@ -72,7 +72,9 @@ describe("the sender of a smoke run", () => {
     const headers = received?.request.headers ?? {};
     expect(received?.request).toMatchObject({ method: "PUT", url: "/webhooks/accounts" });
     expect(isAuthentic(String(headers["x-secret"]), secret, new Date())).toBe(true);
-    expect(isSigned(received?.body ?? Buffer.of(), String(headers["x-signature"]), secret)).toBe(true);
+    expect(isSigned(received?.body ?? Buffer.of(), String(headers["x-signature"]), secret, new Date())).toBe(
+      true,
+    );
   });
 
   it("never carries the secret where it shall be wrong or absent", async () => {

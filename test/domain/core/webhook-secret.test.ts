@@ -185,17 +185,26 @@ describe("a signature", () => {
   const signature = createHmac("sha512", signing).update(raw).digest("base64");
 
   it("is HMAC-SHA512 over the raw body, in base64, with the signing secret", () => {
-    expect(isSigned(raw, signature, { current: "c", signing })).toBe(true);
-    expect(isSigned(Buffer.from('{"a": 1}'), signature, { current: "c", signing })).toBe(false);
-    expect(isSigned(raw, signature, { current: "c", signing: "another" })).toBe(false);
-    expect(isSigned(raw, Buffer.from(signature, "base64").toString("hex"), { current: "c", signing })).toBe(
-      false,
-    );
+    expect(isSigned(raw, signature, { current: "c", signing }, before)).toBe(true);
+    expect(isSigned(Buffer.from('{"a": 1}'), signature, { current: "c", signing }, before)).toBe(false);
+    expect(isSigned(raw, signature, { current: "c", signing: "another" }, before)).toBe(false);
+    expect(
+      isSigned(raw, Buffer.from(signature, "base64").toString("hex"), { current: "c", signing }, before),
+    ).toBe(false);
+  });
+
+  it("may be by the signing secret before, until its end and no longer", () => {
+    const rotating = { current: "c", signing: "next", previousSigning: { value: signing, until } };
+    expect(isSigned(raw, signature, rotating, before)).toBe(true);
+    expect(isSigned(raw, signature, rotating, new Date(until))).toBe(false);
+    const next = createHmac("sha512", "next").update(raw).digest("base64");
+    for (const now of [before, new Date(until)]) expect(isSigned(raw, next, rotating, now)).toBe(true);
+    expect(parseWebhookSecret(writeWebhookSecret(rotating))).toEqual(rotating);
   });
 
   it("must be there where one is asked for, and need not be elsewhere", () => {
-    expect(isSigned(raw, undefined, { current: "c", signing })).toBe(false);
-    expect(isSigned(raw, undefined, { current: "c" })).toBe(true);
-    expect(isSigned(raw, "anything", { current: "c" })).toBe(true);
+    expect(isSigned(raw, undefined, { current: "c", signing }, before)).toBe(false);
+    expect(isSigned(raw, undefined, { current: "c" }, before)).toBe(true);
+    expect(isSigned(raw, "anything", { current: "c" }, before)).toBe(true);
   });
 });

@@ -19,10 +19,31 @@ describe("bad input is accepted, and kept byte for byte where it can be read or 
     if (kept[0] !== undefined && kind !== "users") expect((await bytesOf(kept[0])).equals(raw)).toBe(true);
   });
 
-  test("a users' body of depth 10,000 is answered with 202 and ends in one of the two queues", async () => {
+  test("a users' body of depth 10,000 is answered with 202, and not kept: it goes to the dead letters", async () => {
     const body = `{"action":"create_user","data":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
     expect(await call(receiverOf("users"), { body })).toEqual({ statusCode: 202 });
-    expect((await queued()).length + (await deadLetters()).length).toBe(1);
+    expect(await queued()).toEqual([]);
+    expect(await deadLetters()).toMatchObject([
+      { envelope: { body: { as: "withheld" } }, reason: "nested too deeply" },
+    ]);
+  });
+
+  test("a body that can't be read and may hold credentials is not kept, whatever path it came by", async () => {
+    for (const body of [
+      '{"data":{"link":"https://canary"',
+      `{"SESSION":"canary","a":${"[".repeat(101)}${"]".repeat(101)}}`,
+    ])
+      expect(await call(receiverOf("accounts"), { body })).toEqual({ statusCode: 202 });
+    const letters = await deadLetters();
+    expect(letters).toHaveLength(2);
+    expect(JSON.stringify(letters)).not.toContain("canary");
+  });
+
+  test("fields that the settings name are dropped from a body of any kind, in place of the usual ones", async () => {
+    const sent = '{"event":"connect_account","Magic-Link":{"a":[1]},"link":"stays"}';
+    await call(receiverOf("accounts", { credentialNames: ["magic-link"] }), { body: sent });
+    const [envelope] = await queued();
+    expect(envelope?.body).toEqual({ as: "text", text: '{"event":"connect_account","link":"stays"}' });
   });
 
   test("one warm receiver takes all of them in a row, refusals and failures between them, and still works", async () => {
@@ -91,6 +112,16 @@ describe("where a signing secret is set", () => {
   ])("one whose signature is %s is refused with 401, and nothing is kept", async (_, signature) => {
     expect(await send(signature)).toMatchObject({ statusCode: 401, body: '{"message":"unauthorized"}' });
     await expectNothingKept();
+  });
+
+  test("an event whose facts are in headers is refused: the signature covers the body alone", async () => {
+    const handler = receiverOf("accounts", { secret, mappedHeaders: ["ce-id"] });
+    const headers = { [secretHeader]: goodSecret, "x-signature": sign(body) };
+    expect(await call(handler, { body, headers: { ...headers, "ce-id": "forged" } })).toMatchObject({
+      statusCode: 401,
+    });
+    await expectNothingKept();
+    expect(await call(handler, { body, headers })).toMatchObject({ statusCode: 202 });
   });
 
   test("a good signature does not stand in for the secret header", async () => {

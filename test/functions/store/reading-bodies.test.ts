@@ -7,6 +7,7 @@ import { redrive } from "../../../cli/dead-letters/redrive.ts";
 import { type Body, writeEnvelope } from "../../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
 import type { KindMapping } from "../../../domain/event/mapping.ts";
+import { credentialFields, defaultCredentialFields } from "../../../domain/event/payload.ts";
 import { receiver } from "../../../functions/receive/receiver.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 import { describeOnTables } from "../../support/engines.ts";
@@ -139,6 +140,7 @@ await describeOnTables("the consumer", (tables) => {
         isAllowedSource: () => true,
         maxBodyBytes: 6_000_000,
         mappedHeaders: [],
+        credentials: credentialFields(defaultCredentialFields),
         readSecret: async () => ({ current: "secret" }),
         now: () => new Date(receivedAt),
         log: keptLog().log,

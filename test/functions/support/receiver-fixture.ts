@@ -6,6 +6,7 @@ import { parseSourceAddresses } from "../../../domain/core/source-addresses.ts";
 import { parseWebhookSecret } from "../../../domain/core/webhook-secret.ts";
 import { type Envelope, readEnvelope } from "../../../domain/event/envelope.ts";
 import type { WebhookKind } from "../../../domain/event/events.ts";
+import { credentialFields, defaultCredentialFields } from "../../../domain/event/payload.ts";
 import { receiver } from "../../../functions/receive/receiver.ts";
 import { log } from "../../../functions/runtime/log.ts";
 import { startTestSystem, type TestBucket, type TestSystem } from "../../support/engines.ts";
@@ -65,6 +66,7 @@ export function receiverFixture() {
       sourceAddresses = undefined as unknown,
       maxBodyBytes = 6 * 1024 * 1024,
       mappedHeaders = [] as readonly string[],
+      credentialNames = defaultCredentialFields as readonly string[],
     } = {},
   ): HttpHandler {
     return receiver(kind, {
@@ -76,6 +78,7 @@ export function receiverFixture() {
       isAllowedSource: parseSourceAddresses(sourceAddresses),
       maxBodyBytes,
       mappedHeaders,
+      credentials: credentialFields(credentialNames),
       readSecret: secretReader(system.secretsManager, system.createSecret(secret), parseWebhookSecret, {
         now,
       }).read,
