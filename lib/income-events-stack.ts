@@ -18,6 +18,7 @@ import { Fetching } from "./provider/fetching.ts";
 import { Reconciliation } from "./provider/reconciliation.ts";
 import { TokenRefresh } from "./provider/token-refresh.ts";
 import { WebhookRegistration } from "./provider/webhook-registration.ts";
+import { ReadApi } from "./reading/read-api.ts";
 import { ReceivingAlarms } from "./receiving/receiving-alarms.ts";
 import { WebhookEndpoint } from "./receiving/webhook-endpoint.ts";
 import { WebhooksDomain } from "./receiving/webhooks-domain.ts";
@@ -94,6 +95,7 @@ export class IncomeEventsStack extends Stack {
     const erasure = new Erasure(this, "Erasure", settings);
     const fetching = new Fetching(this, "Fetch", { ...calling, erasureKey: erasure.key, refresh, overflow });
     const subscribers = new Subscribers(this, "Subscriber", settings);
+    const readApi = new ReadApi(this, "Read", { settings, defaults, table, overflow });
     // A path, not a host: where it is deployed says nothing about who it is.
     const eventSource = messageSource(stage);
     const sending = { settings, defaults, eventSource, table, subscribers, erasure };
@@ -135,6 +137,7 @@ export class IncomeEventsStack extends Stack {
       overflow,
       erasure,
       relay,
+      readApi,
       refresh,
       registration,
       reconciliation,

@@ -8,6 +8,7 @@ import type { Fetching } from "./provider/fetching.ts";
 import type { Reconciliation } from "./provider/reconciliation.ts";
 import type { TokenRefresh } from "./provider/token-refresh.ts";
 import type { WebhookRegistration } from "./provider/webhook-registration.ts";
+import type { ReadApi } from "./reading/read-api.ts";
 import type { WebhookEndpoint } from "./receiving/webhook-endpoint.ts";
 import type { WebhooksDomain } from "./receiving/webhooks-domain.ts";
 import type { WorkQueue } from "./receiving/work-queue.ts";
@@ -33,6 +34,7 @@ type OutputParts = {
   readonly overflow: OverflowStorage;
   readonly erasure: Erasure;
   readonly relay: Relay;
+  readonly readApi: ReadApi;
   readonly refresh: TokenRefresh;
   /** Undefined where another stage registers. */
   readonly registration: WebhookRegistration | undefined;
@@ -65,6 +67,12 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
     addQueues(`Subscriber${pascalCase(name)}`, work, `messages to the subscriber ${name}`);
   }
   add("Subscribers", stack.toJsonString(describeSubscribers(parts)), "Who gets what, and where");
+  add("DocumentsUrl", parts.readApi.url, "Subscribers read states and documents below this address");
+  add(
+    "DocumentsFunctionArn",
+    parts.readApi.lambda.functionArn,
+    "What a role of this account must be allowed to invoke by its URL, to read",
+  );
   add(
     "SettingsDigest",
     settingsDigest(parts.settings),
@@ -104,9 +112,10 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
 
 /** For programs: each subscriber's filter and queues. */
 function describeSubscribers({ settings, subscribers }: OutputParts): readonly object[] {
-  return settings.subscribers.map(({ name, types }) => ({
+  return settings.subscribers.map(({ name, types, principals }) => ({
     name,
     ...(types && { types }),
+    ...(principals.length > 0 && { principals }),
     queueUrl: subscribers.queues.get(name)?.queue.queueUrl,
     deadLetterQueueUrl: subscribers.queues.get(name)?.deadLetterQueue.queueUrl,
   }));

@@ -21,11 +21,13 @@ export function contentOf(text: string | Parts): Content {
 }
 
 /** Where a document's data lies, and how it is written there; neither place where the provider has none. */
-type Place = {
+export type Place = {
   readonly codec?: Codec;
   readonly content?: Uint8Array;
   /** The key of an object. */
   readonly object?: string;
+  /** Of the object's bytes, as `digestOf`. */
+  readonly objectDigest?: string;
 };
 type Codec = "gzip" | "identity";
 
@@ -101,16 +103,17 @@ async function placeOf(
   const { subject, asOf, announced = asOf } = document;
   const object = `data/${nameOf(subject)}/${nameOfData(document, "/")}/${announced}.${digest}.json.gz`;
   await overflow.put(object, compressed);
-  return { codec: "gzip", object };
+  return { codec: "gzip", object, objectDigest: digestOf([compressed]) };
 }
 
-function readDocument(item: Fields): StoredDocument {
+export function readDocument(item: Fields): StoredDocument {
   const fields = fieldsOf(item.document, "document");
   const { content } = fields;
   const place = {
     codec: codecOf(optionalText(fields, "codec")),
     content: content instanceof Uint8Array ? content : undefined,
     object: optionalText(fields, "object"),
+    objectDigest: optionalText(fields, "objectDigest"),
   };
   return { document: parseDocument(fields), place: present<Place>(place) };
 }

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { S3Client } from "@aws-sdk/client-s3";
 
 /**
@@ -13,8 +14,14 @@ export type OverflowBucket = {
   readonly find: (key: string) => Promise<Uint8Array | undefined>;
 };
 
+/** The bytes of an object as they come; undefined where there is nothing. */
+export type OpenObject = (key: string) => Promise<Readable | undefined>;
+
 /** @param known the client to use; absent: one as the environment says */
-export function overflowBucket(bucket: string, known?: S3Client): OverflowBucket {
+export function overflowBucket(
+  bucket: string,
+  known?: S3Client,
+): OverflowBucket & { readonly open: OpenObject } {
   const connect = once(async () => {
     const s3 = await import("#lazy/s3");
     return { s3, client: known ?? new s3.S3Client({}) };
@@ -23,6 +30,16 @@ export function overflowBucket(bucket: string, known?: S3Client): OverflowBucket
     const { s3, client } = await connect();
     const { Body } = await client.send(new s3.GetObjectCommand({ Bucket: bucket, Key: key }));
     return Body === undefined ? new Uint8Array() : Body.transformToByteArray();
+  };
+  const unlessMissing = async <T>(read: () => Promise<T>) => {
+    const { s3 } = await connect();
+    try {
+      return await read();
+    } catch (error) {
+      if (error instanceof s3.S3ServiceException && isMissing(error.$metadata.httpStatusCode))
+        return undefined;
+      throw error;
+    }
   };
   return {
     put: async (key, content) => {
@@ -35,16 +52,13 @@ export function overflowBucket(bucket: string, known?: S3Client): OverflowBucket
       const { ContentLength = 0 } = await client.send(new s3.HeadObjectCommand({ Bucket: bucket, Key: key }));
       return ContentLength;
     },
-    find: async (key) => {
-      const { s3 } = await connect();
-      try {
-        return await get(key);
-      } catch (error) {
-        if (error instanceof s3.S3ServiceException && isMissing(error.$metadata.httpStatusCode))
-          return undefined;
-        throw error;
-      }
-    },
+    find: (key) => unlessMissing(() => get(key)),
+    open: (key) =>
+      unlessMissing(async () => {
+        const { s3, client } = await connect();
+        const { Body } = await client.send(new s3.GetObjectCommand({ Bucket: bucket, Key: key }));
+        return Body instanceof Readable ? Body : Readable.from([]);
+      }),
   };
 }
 

@@ -4,9 +4,10 @@ import type { IncomeEvent } from "../event/events.ts";
 import type { Receipts } from "../event/receipts.ts";
 import { nameOf, type Subject, subjectOf } from "../event/subjects.ts";
 import type { Document } from "../fetch/document.ts";
-import { type DataName, type DateRange, nameOfData, rangeOf } from "../fetch/document-name.ts";
+import { type DataName, nameOfData, rangeOf } from "../fetch/document-name.ts";
 import type { LastChange } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
+import { datesOf } from "./document-reference.ts";
 import type { DataOf, Message } from "./message-schemas.ts";
 
 /** The message of a state's present version; undefined where it has none of its own. */
@@ -61,6 +62,13 @@ function ofEvent(
     case "endpoint.updated":
       throw permanent("event.type: no endpoint event announces a state");
   }
+}
+
+/** All that is known of a subject, in the words of the message that confirms it. */
+export function reportOfState(state: State): Pick<Message, "subject" | "sequence" | "data"> {
+  const common = { source: "", subject: nameOf(state.subject), version: state.version };
+  const { subject, sequence, data } = ofAnswer(state, attributesOf(common, "", "", undefined));
+  return { subject, sequence, data };
 }
 
 function ofAnswer(state: State, attributes: Attributes): Message {
@@ -157,10 +165,6 @@ export function messageOfErasure(
 
 function timeOf({ time, receivedAt }: IncomeEvent): string {
   return time ?? receivedAt;
-}
-
-function datesOf(range: DateRange | undefined): { readonly dateStart?: string; readonly dateEnd?: string } {
-  return range === undefined ? {} : { dateStart: range.start, dateEnd: range.end };
 }
 
 type Attributes = Omit<Message, "type" | "data">;

@@ -25,6 +25,10 @@ export const logCodes = {
   ERASED: "a user or an account was erased with all that was its own",
   ERASED_AGAIN: "what functions in flight had written of somebody who was erased is removed, too",
   SUBSCRIBER_PARKED: "a subscriber's queue can't be written to: its messages went to its dead-letter queue",
+  READ: "a subscriber read a state or a document",
+  READ_REFUSED: "a caller asked for what the filter of its subscriber does not let through: it got nothing",
+  READ_FAILED: "a state or a document could not be read: the caller was told so, and may try again",
+  DOCUMENT_DATA_MISSING: "a document's data is not in the bucket where it was stored",
   TOKEN_KEPT: "the token is not near its end",
   TOKEN_STANDS: "calls were refused with a token that the provider takes for others: it is kept",
   TOKEN_REFRESHED: "a new token was proven and is current",
@@ -68,6 +72,9 @@ export const logLevels = {
   PROVIDER_DOWN: "ERROR",
   RECORD_FAILED: "WARN",
   SUBSCRIBER_PARKED: "ERROR",
+  READ_REFUSED: "WARN",
+  READ_FAILED: "WARN",
+  DOCUMENT_DATA_MISSING: "ERROR",
   TOKEN_STANDS: "WARN",
   TOKEN_DISCARDED: "ERROR",
   TOKEN_OVERTAKEN: "WARN",
@@ -98,6 +105,8 @@ export type LogFields = {
   /** As commands name it. */
   readonly queue?: string;
   readonly subscriber?: string;
+  /** Who reads: the ARN of a role without its session, of a user or of an account. */
+  readonly principal?: string;
   readonly status?: number;
   readonly reason?: string;
   readonly delayInSeconds?: number;

@@ -40,7 +40,7 @@ export const resourceWildcards: readonly ResourceWildcard[] = [
   },
   {
     resource: "/data/*",
-    actions: ["s3:PutObject", "s3:DeleteObject"],
+    actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
     reason: "Each large document is an object of its own, named by its subject and digest.",
   },
   {

@@ -60,6 +60,8 @@ const functions = section({
   relay: functionSizes(512, 60),
   // For ten answers of provider.maxResponseBytes at once and a list of provider.maxDataBytes; see docs/adr/0021.
   fetch: functionSizes(1_024, 60),
+  // The largest answer that a function's URL streams, 200 MB, takes 100 s.
+  read: functionSizes(512, 120),
   refresh: functionSizes(256, 60),
   register: functionSizes(256, 60),
   reconcile: functionSizes(256, 300),

@@ -2,7 +2,12 @@ import { z } from "zod";
 import type { LocalStack } from "./stack.ts";
 
 const subscribersOutput = z.array(
-  z.object({ name: z.string(), types: z.array(z.string()).optional(), queueUrl: z.string() }),
+  z.object({
+    name: z.string(),
+    types: z.array(z.string()).optional(),
+    principals: z.array(z.string()).default([]),
+    queueUrl: z.string(),
+  }),
 );
 
 /** A subscriber as the stack's output announces it. */

@@ -8,6 +8,7 @@ import {
   relayScenarios,
   subscriberDeadLetters,
 } from "./queue-scenarios.ts";
+import { readsRefused } from "./read-scenarios.ts";
 import { eventsLate, nothingReceived, receivingScenarios, subscriberBehind } from "./receiving-scenarios.ts";
 import type { AlarmScenario } from "./scenario.ts";
 
@@ -22,6 +23,7 @@ export const scenarios: readonly AlarmScenario[] = [
   ...receivingScenarios,
   providerDown,
   subscriberDeadLetters,
+  readsRefused,
   archivingFailing,
   refreshFailing,
   erasureLate,

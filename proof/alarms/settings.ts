@@ -8,7 +8,15 @@ export const alarmSettings = {
   provider: { ...compressed.provider, requestsPerMinute: 60 },
   divideDurationsBy: 10_000,
   accountConcurrency: 200,
-  subscribers: [{ name: "reader", retentionDays: 1 }],
+  subscribers: [
+    { name: "reader", retentionDays: 1 },
+    {
+      name: "limited",
+      retentionDays: 1,
+      types: ["company-account.erased"],
+      principals: ["arn:aws:iam::000000000000:role/limited"],
+    },
+  ],
   webhooks: { throttle: { requestsPerSecond: 1, burst: 50 } },
   functions: {
     receive: { reservedConcurrency: 1 },

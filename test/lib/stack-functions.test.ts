@@ -49,6 +49,7 @@ describe("functions", () => {
         "functions/relay/changes.ts",
         "functions/fetch/data.ts",
         "functions/erase/subjects.ts",
+        "functions/read/documents.ts",
         "functions/refresh/token.ts",
         "functions/register/webhooks.ts",
         "functions/reconcile/users.ts",
@@ -97,6 +98,7 @@ describe("functions", () => {
         "REFRESH_FUNCTION_NAME",
       ],
     ],
+    ["ReadDocuments", ["TABLE_NAME", "OVERFLOW_BUCKET"]],
     ["RefreshToken", ["TOKEN_SECRET_ARN", "PROVIDER_BASE_URL", "TABLE_NAME"]],
     [
       "RegisterWebhooks",

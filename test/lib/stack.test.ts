@@ -227,6 +227,8 @@ describe("outputs", () => {
     const others = [
       "WebhooksUrl",
       "Subscribers",
+      "DocumentsUrl",
+      "DocumentsFunctionArn",
       "SettingsDigest",
       "TableName",
       "TokenSecretArn",

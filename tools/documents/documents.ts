@@ -11,6 +11,7 @@ import { costPage } from "./cost/cost-page.ts";
 import { eventsPage } from "./events-page.ts";
 import { logsPage } from "./logs-page.ts";
 import { schemaFile } from "./message-schema.ts";
+import { openApi } from "./openapi.ts";
 import { subscriberChecks, subscriberContract } from "./subscriber-contract.ts";
 
 const bench = join(import.meta.dirname, "../../proof/bench");
@@ -24,6 +25,7 @@ export const documents: readonly Document[] = [
   { file: "docs/guide/events.md", text: eventsPage },
   { file: "docs/reference/logs.md", text: logsPage },
   { file: "docs/reference/asyncapi.json", text: asyncApi },
+  { file: "docs/reference/openapi.json", text: openApi },
   { file: "docs/evidence/promises.md", text: promisesPage },
   { file: "docs/evidence/cost.md", text: costPage },
   { file: "docs/evidence/cost.svg", text: costChart },

@@ -19,6 +19,11 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
   RECORD_FAILED:
     "nothing while it is rare. The same `messageId` for hours: `status`; changes that the relay gives up are in the failures bucket, and `repair` relays them again",
   SUBSCRIBER_PARKED: "fix the queue, then `dlq redrive subscriber/NAME`; `reason` names what SQS answered",
+  READ_REFUSED:
+    "a few are a reader that asks too much. Many: `subscribers list` shows the filter; correct its `types` or `principals`, or stop the caller that `principal` names",
+  READ_FAILED: "nothing while it is rare: the caller tries again. `reason` names AWS's error",
+  DOCUMENT_DATA_MISSING:
+    "`reconcile now`, or wait for the subject's next event: the data is read again from the provider. Find out who deletes from the bucket",
   TOKEN_STANDS:
     "the provider refuses a path for rights, not for the token: look at the reasons of TASK_POSTPONED",
   TOKEN_DISCARDED: "`token set` before the present one ends",
@@ -48,7 +53,8 @@ export const fieldMeanings: Readonly<Record<keyof LogFields, string>> = {
   messageId: "SQS's id of the message, or the number of a stream record",
   queue: "the queue, as commands name it",
   subscriber: "the subscriber's name in the settings",
-  status: "of the provider's answer",
+  principal: "who reads: the ARN of a role without its session, of a user or of an account",
+  status: "of the provider's answer, or of the answer to a subscriber",
   reason: "in our own words, or the name of AWS's error",
   delayInSeconds: "until it is tried again",
   count: "how many, see the code",

@@ -109,6 +109,12 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "s3:PutObject                     ErasureLog/erased/*",
     "secretsmanager:GetSecretValue    ErasureKey",
   ],
+  ReadDocuments: [
+    "dynamodb:BatchGetItem            EventsTable",
+    "dynamodb:GetItem                 EventsTable",
+    "dynamodb:Query                   EventsTable",
+    "s3:GetObject                     OverflowBucket/data/*",
+  ],
   RefreshToken: [
     "secretsmanager:GetSecretValue           TokenSecret",
     "secretsmanager:PutSecretValue           TokenSecret",
@@ -158,6 +164,7 @@ const statement = z.strictObject({
   Effect: z.literal("Allow"),
   Action: oneOrMore(z.string()),
   Resource: z.union([z.array(z.unknown()), z.unknown().transform((only) => [only])]),
+  Condition: z.record(z.string(), z.unknown()).optional(),
 });
 const role = z.object({
   AssumeRolePolicyDocument: z.unknown(),
@@ -209,6 +216,19 @@ describe("a function's role", () => {
     expect(readable(Role)).toBe(`${name}Role`);
   });
 
+  it("that reads for subscribers sees states and documents alone: no event, tombstone or secret", () => {
+    const statements = role
+      .parse(stack.withId("ReadDocumentsRole").Properties)
+      .Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+    expect(statements.find(({ Action }) => Action.includes("dynamodb:GetItem"))?.Condition).toEqual({
+      "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["USER#*", "ACCOUNT#*", "COMPANY#*"] },
+      "ForAllValues:StringEquals": {
+        "dynamodb:Attributes": ["pk", "sk", "schemaVersion", "state", "document"],
+      },
+      StringEqualsIfExists: { "dynamodb:Select": "SPECIFIC_ATTRIBUTES" },
+    });
+  });
+
   it("has no managed policy, and only Lambda takes it on", () => {
     for (const { Properties } of roles) {
       expect(Properties).not.toHaveProperty("ManagedPolicyArns");
@@ -239,6 +259,7 @@ describe("with a customer's key", () => {
     RelayChanges: both,
     FetchData: both,
     EraseSubjects: both,
+    ReadDocuments: ["kms:Decrypt"],
     RefreshToken: both,
     ReconcileUsers: both,
     ArchiveLetters: both,

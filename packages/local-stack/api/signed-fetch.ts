@@ -1,4 +1,4 @@
-import { authorizationFor } from "@income-events/local-stack/gateway/signature.ts";
+import { authorizationFor } from "../gateway/signature.ts";
 
 /** Who signs a request, for what, and what goes wrong on its way. */
 export type Signing = {

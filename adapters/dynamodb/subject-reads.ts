@@ -1,0 +1,91 @@
+import {
+  type AttributeValue,
+  BatchGetItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  paginateQuery,
+} from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { batchesOf } from "../../domain/core/batches.ts";
+import { retryable } from "../../domain/core/failures.ts";
+import { textOf } from "../../domain/core/parse.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import type { DataName } from "../../domain/fetch/document-name.ts";
+import { parseState, type State } from "../../domain/state/state.ts";
+import { readDocument, type StoredDocument } from "./documents.ts";
+import { readItem } from "./items.ts";
+import { documentKey, documentPrefix, linkPrefix, partitionOf, stateKey } from "./keys.ts";
+
+/** Reads what is known of a subject: states and documents, never events. All reads are consistent. */
+export type SubjectReads = {
+  readonly state: (subject: Subject) => Promise<State | undefined>;
+  readonly document: (subject: Subject, name: DataName) => Promise<StoredDocument | undefined>;
+  readonly documents: (subject: Subject) => Promise<readonly StoredDocument[]>;
+  /** The states of a user's accounts, in the order of their ids. */
+  readonly accounts: (userId: string) => Promise<readonly State[]>;
+};
+
+/** The function's role is allowed these attributes, and no other (lib/reading/read-api.ts). */
+const projection = {
+  ProjectionExpression: "pk, sk, schemaVersion, #state, #document",
+  ExpressionAttributeNames: { "#state": "state", "#document": "document" },
+};
+
+type Item = Record<string, AttributeValue>;
+
+export function subjectReads(client: DynamoDBClient, TableName: string): SubjectReads {
+  const get = async (key: { readonly pk: string; readonly sk: string }): Promise<Item | undefined> => {
+    const command = new GetItemCommand({
+      TableName,
+      Key: marshall(key),
+      ...projection,
+      ConsistentRead: true,
+    });
+    return (await client.send(command)).Item;
+  };
+  const query = async (subject: Subject, prefix: string): Promise<readonly Item[]> => {
+    const found: Item[] = [];
+    const request = {
+      TableName,
+      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+      ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject), ":prefix": prefix }),
+      ...projection,
+      ConsistentRead: true,
+    };
+    for await (const { Items = [] } of paginateQuery({ client }, request)) found.push(...Items);
+    return found;
+  };
+  return {
+    state: async (subject) => {
+      const item = await get(stateKey(subject));
+      return item && parseState(readItem(item).state);
+    },
+    document: async (subject, name) => {
+      const item = await get(documentKey(subject, name));
+      return item && readDocument(readItem(item));
+    },
+    documents: async (subject) => {
+      return (await query(subject, documentPrefix)).map((item) => readDocument(readItem(item)));
+    },
+    accounts: async (userId) => {
+      const links = await query({ kind: "user", id: userId }, linkPrefix);
+      const ids = links.map((link) => textOf(readItem(link), "sk").slice(linkPrefix.length));
+      const found: State[] = [];
+      for (const batch of batchesOf(ids, { maxItems: 100 })) {
+        const Keys = batch.map((id) => marshall(stateKey({ kind: "account", id })));
+        const RequestItems = { [TableName]: { Keys, ...projection, ConsistentRead: true } };
+        const { Responses = {}, UnprocessedKeys = {} } = await client.send(
+          new BatchGetItemCommand({ RequestItems }),
+        );
+        if (Object.keys(UnprocessedKeys).length > 0)
+          throw retryable("DynamoDB does not answer for every item", 1);
+        found.push(
+          ...Object.values(Responses)
+            .flat()
+            .map((item) => parseState(readItem(item).state)),
+        );
+      }
+      return found.toSorted((one, other) => (one.subject.id < other.subject.id ? -1 : 1));
+    },
+  };
+}

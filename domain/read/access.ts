@@ -1,0 +1,69 @@
+import { fieldsOf, textsOf } from "../core/parse.ts";
+import { eventTypes } from "../event/events.ts";
+import { answerTypes } from "../message/message-types.ts";
+import { parseSubscribers, type Subscriber, wants } from "../message/subscribers.ts";
+import type { ReadRequest } from "./route.ts";
+
+/** Who reads: an ARN as IAM gives it of a signature, for example of a role's session. */
+export type Caller = { readonly accountId: string; readonly userArn: string };
+
+/** A subscriber, and whom of other accounts, or of its own, it is; none: roles of the stage's account. */
+export type ReadingSubscriber = Subscriber & { readonly principals: readonly string[] };
+
+/**
+ * Whether a caller may read what is asked for: what one of the subscribers whose principal it is gets messages of.
+ * @param ownAccount the stage's, whose roles read for the subscribers that name no principals
+ */
+export function mayRead(
+  caller: Caller,
+  request: ReadRequest,
+  subscribers: readonly ReadingSubscriber[],
+  ownAccount: string,
+): boolean {
+  const named = subscribers.filter(({ principals }) => principals.some((each) => isPrincipal(each, caller)));
+  const isOwn = named.length === 0 && caller.accountId === ownAccount;
+  const acting = isOwn ? subscribers.filter(({ principals }) => principals.length === 0) : named;
+  return acting.some((subscriber) => gets(subscriber, request));
+}
+
+/** Whether a caller that may read a state may read which documents there are as well. */
+export function documentsOf(request: ReadRequest): ReadRequest | undefined {
+  if (request.of !== "state") return undefined;
+  return { of: "document", subject: request.subject, name: { endpoint: "" }, wanted: {} };
+}
+
+const stateTypes = [...eventTypes, ...answerTypes];
+
+function gets(subscriber: Subscriber, request: ReadRequest): boolean {
+  if (request.of === "document") return wants(subscriber, "data.updated");
+  const kind = request.of === "accounts" ? "account" : request.subject.kind;
+  return stateTypes.some((type) => type.startsWith(`${kind}.`) && wants(subscriber, type));
+}
+
+/** @param principal an account's digits, or the ARN of an account, a role or a user, as in the settings */
+function isPrincipal(principal: string, { accountId, userArn }: Caller): boolean {
+  if (/^\d{12}$/.test(principal)) return principal === accountId;
+  const [, , , , account = "", resource = ""] = principal.split(":");
+  if (resource === "root") return account === accountId;
+  // A session of a role is named without the role's path; an account has each name once.
+  const role = resource.startsWith("role/") ? resource.split("/").at(-1) : undefined;
+  return role === undefined ? principal === userArn : userArn.startsWith(sessionOf(principal, account, role));
+}
+
+function sessionOf(principal: string, account: string, role: string): string {
+  const [, partition = "aws"] = principal.split(":");
+  return `arn:${partition}:sts::${account}:assumed-role/${role}/`;
+}
+
+/** A caller as logs name it: a role without its session. */
+export function principalOf({ userArn }: Caller): string {
+  return userArn.replace(/^(arn:[^:]+:sts::\d+:assumed-role\/[^/]+)\/.*$/, "$1");
+}
+
+/** @throws permanent failure naming the setting */
+export function parseReadingSubscribers(value: unknown): readonly ReadingSubscriber[] {
+  const entries: readonly unknown[] = Array.isArray(value) ? value : [];
+  return parseSubscribers(value).map((subscriber, index) => {
+    return { ...subscriber, principals: textsOf(fieldsOf(entries[index], "subscribers"), "principals") };
+  });
+}

@@ -1,0 +1,44 @@
+const problems = {
+  "bad-request": { status: 400, title: "The request is not understood." },
+  forbidden: { status: 403, title: "The caller's subscriber does not get this." },
+  "not-found": { status: 404, title: "There is nothing by this name." },
+  "version-not-kept": { status: 404, title: "This version is not kept, or was never there." },
+  "method-not-allowed": { status: 405, title: "The method is not allowed." },
+  "data-missing": { status: 500, title: "The document's data is not where it was stored." },
+  failed: { status: 500, title: "The request could not be answered." },
+  unavailable: { status: 503, title: "The data can't be read at this moment." },
+} as const;
+export type ProblemType = keyof typeof problems;
+
+/** An error as RFC 9457 has it; it quotes nothing of the data. */
+export type Problem = {
+  readonly type: `urn:income-events:problem:${ProblemType}`;
+  readonly status: number;
+  readonly title: string;
+  readonly detail?: string;
+  /** The part of the request that is wrong. */
+  readonly field?: string;
+  /** Where the newest version is. */
+  readonly newest?: string;
+};
+
+export function problem(type: ProblemType, detail?: string): Problem {
+  const { status, title } = problems[type];
+  return {
+    type: `urn:income-events:problem:${type}`,
+    status,
+    title,
+    ...(detail !== undefined && { detail }),
+  };
+}
+
+export function badRequest(field: string, what: string): Problem {
+  return { ...problem("bad-request", `${field} ${what}.`), field };
+}
+
+/** The same for what never was and for who was erased. */
+export const notFound = problem("not-found");
+
+export function versionNotKept(newest: string): Problem {
+  return { ...problem("version-not-kept", "The newest version has a message of its own."), newest };
+}

@@ -1,0 +1,101 @@
+import { parseTimestamp } from "../core/timestamps.ts";
+import { endpointName } from "../event/events.ts";
+import type { Subject } from "../event/subjects.ts";
+import { type DataName, rangeOf } from "../fetch/document-name.ts";
+import { badRequest, notFound, type Problem, problem } from "./problem.ts";
+
+/** Which version of a document: the newest, exactly one, or what was known at a time (milliseconds since 1970). */
+export type VersionWanted = { readonly version?: number; readonly asOf?: number };
+
+/** What a request of the read API asks for. */
+export type ReadRequest =
+  | { readonly of: "state"; readonly subject: Subject }
+  | { readonly of: "accounts"; readonly userId: string }
+  | {
+      readonly of: "document";
+      readonly subject: Subject;
+      readonly name: DataName;
+      readonly wanted: VersionWanted;
+    };
+
+/** The collections of the API, by the kind of their subjects. */
+export const collections = {
+  user: "users",
+  account: "accounts",
+  "company-account": "company-accounts",
+} as const satisfies Record<Subject["kind"], string>;
+
+/** As long as the table's keys allow, with room for what stands around it. */
+const longestIdInBytes = 1_024;
+
+/**
+ * Reads a request's path and query. The parts of the path are those of a message's `subject`, percent-encoded once more.
+ * @param path percent-encoded, as it was sent
+ */
+export function routeOf(method: string, path: string, query: URLSearchParams): ReadRequest | Problem {
+  if (method !== "GET" && method !== "HEAD")
+    return problem("method-not-allowed", "Only GET and HEAD are answered.");
+  const [root, version, collection, ...parts] = path.split("/").map(decode);
+  const kind = (["user", "account", "company-account"] as const).find(
+    (each) => collections[each] === collection,
+  );
+  if (root !== "" || version !== "v1" || kind === undefined) return notFound;
+  const [part, resource, endpoint, range, ...rest] = parts.map((each) => each && decode(each));
+  if (part === undefined || part === "" || rest.length > 0) return notFound;
+  if (Buffer.byteLength(part) > longestIdInBytes)
+    return badRequest("id", `is longer than ${longestIdInBytes} bytes`);
+  const subject = { kind, id: part };
+  if (resource === undefined) return { of: "state", subject };
+  if (kind === "user" && resource === "accounts" && endpoint === undefined)
+    return { of: "accounts", userId: part };
+  if (kind === "user" || resource !== "documents" || endpoint === undefined) return notFound;
+  return documentRoute(subject, { endpoint, range }, query);
+}
+
+function documentRoute(
+  subject: Subject,
+  { endpoint, range }: { readonly endpoint: string; readonly range: string | undefined },
+  query: URLSearchParams,
+): ReadRequest | Problem {
+  if (!endpointName.test(endpoint)) return badRequest("endpoint", "is no name of an endpoint");
+  const [dateStart, dateEnd] = range?.split("..") ?? [];
+  const dates =
+    dateStart === undefined || dateEnd === undefined ? undefined : rangeOf({ dateStart, dateEnd });
+  if (range !== undefined && dates === undefined)
+    return badRequest("range", "is not of the form FIRST..LAST, of two dates");
+  const wanted = wantedOf(query);
+  if ("status" in wanted) return wanted;
+  return {
+    of: "document",
+    subject,
+    name: dates === undefined ? { endpoint } : { endpoint, range: dates },
+    wanted,
+  };
+}
+
+function wantedOf(query: URLSearchParams): VersionWanted | Problem {
+  const unknown = [...query.keys()].find((name) => name !== "version" && name !== "asOf");
+  if (unknown !== undefined)
+    return badRequest(unknown.slice(0, 64), "is no parameter; write version or asOf");
+  const [version, asOf] = [query.get("version"), query.get("asOf")];
+  if (query.size > 1) return badRequest("version", "stands beside another parameter; write one");
+  if (version !== null) {
+    return /^\d{1,15}$/.test(version)
+      ? { version: Number(version) }
+      : badRequest("version", "is no version: write the digits of a message's data.document.version");
+  }
+  if (asOf === null) return {};
+  const time = parseTimestamp(asOf);
+  return time === undefined
+    ? badRequest("asOf", "is no time; write one as 2026-10-01T00:00:00Z")
+    : { asOf: Date.parse(time) };
+}
+
+/** What can't be decoded stands for itself: nothing is found under it. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

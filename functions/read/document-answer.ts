@@ -1,0 +1,77 @@
+import type { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { digestOf, expand } from "../../adapters/aws/compressed.ts";
+import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
+import type { OpenObject } from "../../adapters/s3/overflow-bucket.ts";
+import { permanent } from "../../domain/core/failures.ts";
+import { type Coding, entityTag, isKnown, reprDigest, takesGzip } from "../../domain/read/negotiation.ts";
+import { problem } from "../../domain/read/problem.ts";
+import { type Answer, cacheControl, problemAnswer } from "./answer.ts";
+
+/** What of a request decides how a document is sent. */
+export type Preferences = {
+  readonly acceptEncoding: string | undefined;
+  readonly ifNoneMatch: string | undefined;
+  /** HEAD: the headers alone. */
+  readonly isHead: boolean;
+};
+
+type Sent = {
+  readonly coding: Coding;
+  /** SHA-256 of the bytes that are sent, in hex. */
+  readonly digest: string;
+  readonly size?: number | undefined;
+  readonly body: Uint8Array | Readable;
+};
+
+/** A document's data, byte for byte as the provider gave it; compressed as it is stored, where the caller takes that. */
+export async function documentAnswer(
+  stored: StoredDocument,
+  { acceptEncoding, ifNoneMatch, isHead }: Preferences,
+  open: OpenObject,
+): Promise<Answer> {
+  const { digest, announced } = stored.document;
+  if (digest === undefined || announced === undefined) throw permanent("the document has no data");
+  const coding = stored.place.codec === "gzip" && takesGzip(acceptEncoding) ? "gzip" : "identity";
+  const headers = {
+    "content-type": "application/json",
+    etag: entityTag(digest, coding),
+    vary: "Accept-Encoding",
+    "last-modified": new Date(announced).toUTCString(),
+    ...cacheControl,
+  };
+  if (isKnown(ifNoneMatch, digest)) return { status: 304, headers };
+  const sent = await sentAs(coding, stored, open);
+  if (sent === undefined) return problemAnswer(problem("data-missing"));
+  if (isHead && !(sent.body instanceof Uint8Array)) sent.body.destroy();
+  return {
+    status: 200,
+    headers: {
+      ...headers,
+      "repr-digest": reprDigest(sent.digest),
+      ...(coding === "gzip" && { "content-encoding": coding }),
+      ...(sent.size !== undefined && { "content-length": String(sent.size) }),
+    },
+    ...(isHead ? {} : { body: sent.body }),
+  };
+}
+
+/** Undefined where the data is not where it was stored. */
+async function sentAs(
+  coding: Coding,
+  { document, place }: StoredDocument,
+  open: OpenObject,
+): Promise<Sent | undefined> {
+  const { digest = "", size } = document;
+  const { object, objectDigest = "", content = new Uint8Array(), codec } = place;
+  if (object !== undefined) {
+    const stream = await open(object);
+    if (stream === undefined) return undefined;
+    if (coding === "gzip") return { coding, digest: objectDigest, body: stream };
+    // An error of either ends both.
+    return { coding, digest, size, body: stream.compose(createGunzip()) };
+  }
+  if (coding === "gzip")
+    return { coding, digest: digestOf([content]), size: content.byteLength, body: content };
+  return { coding, digest, size, body: codec === "gzip" ? await expand(content) : content };
+}

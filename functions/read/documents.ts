@@ -1,0 +1,38 @@
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { Context } from "aws-lambda";
+import { subjectReads } from "../../adapters/dynamodb/subject-reads.ts";
+import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
+import { parseReadingSubscribers } from "../../domain/read/access.ts";
+import { readSettings, variable } from "../runtime/environment.ts";
+import { log, logged } from "../runtime/log.ts";
+import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
+import type { Answer } from "./answer.ts";
+import { readHttpRequest } from "./http-request.ts";
+import { reader } from "./reader.ts";
+
+const answer = reader({
+  reads: subjectReads(new DynamoDBClient({}), variable("TABLE_NAME")),
+  open: overflowBucket(variable("OVERFLOW_BUCKET")).open,
+  subscribers: parseReadingSubscribers(readSettings().subscribers),
+  log,
+});
+
+const handle = sanitizeErrors(async (event: unknown, context: Context) =>
+  answer(readHttpRequest(event, context.invokedFunctionArn)),
+);
+
+const send = sanitizeErrors(
+  async ({ status, headers, body }: Answer, stream: awslambda.HttpResponseStream) => {
+    const response = awslambda.HttpResponseStream.from(stream, { statusCode: status, headers });
+    // A trap: where nothing is written, not even the headers are sent.
+    response.write("");
+    if (body === undefined) response.end();
+    else await pipeline(body instanceof Readable ? body : Readable.from([body]), response);
+  },
+);
+
+export const handler = awslambda.streamifyResponse(async (event: unknown, stream, context) => {
+  await send(await logged(handle)(event, context), stream);
+});

@@ -1,0 +1,35 @@
+import { type Fields, fieldsOf, isFields, textOf } from "../../domain/core/parse.ts";
+import type { HttpRequest } from "./reader.ts";
+
+/**
+ * Reads the event of a function's URL.
+ * Source: Lambda developer guide, "Invoking Lambda function URLs", request payload.
+ * @param functionArn of the function that answers: its account is the stage's
+ * @throws permanent failure naming the field
+ */
+export function readHttpRequest(value: unknown, functionArn: string): HttpRequest {
+  const event = fieldsOf(value, "event");
+  const context = fieldsOf(event.requestContext, "requestContext");
+  const http = fieldsOf(context.http, "requestContext.http");
+  const iam = fieldsOf(fieldsOf(context.authorizer, "requestContext.authorizer").iam, "iam");
+  const headers = textsIn(fieldsOf(event.headers, "headers"));
+  const scheme = headers["x-forwarded-proto"] ?? "https";
+  return {
+    method: textOf(http, "method"),
+    path: textOf(event, "rawPath"),
+    query: typeof event.rawQueryString === "string" ? event.rawQueryString : "",
+    headers,
+    caller: { accountId: textOf(iam, "accountId"), userArn: textOf(iam, "userArn") },
+    ownAccount: functionArn.split(":")[4] ?? "",
+    documentsUrl: `${scheme}://${headers.host ?? textOf(context, "domainName")}/`,
+  };
+}
+
+function textsIn(fields: Fields): Readonly<Record<string, string>> {
+  if (!isFields(fields)) return {};
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      typeof value === "string" ? [[name.toLowerCase(), value]] : [],
+    ),
+  );
+}

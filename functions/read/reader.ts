@@ -1,0 +1,148 @@
+import type { SubjectReads } from "../../adapters/dynamodb/subject-reads.ts";
+import type { OpenObject } from "../../adapters/s3/overflow-bucket.ts";
+import { failureOf } from "../../domain/core/failures.ts";
+import { present } from "../../domain/core/parse.ts";
+import { nameOf } from "../../domain/event/subjects.ts";
+import {
+  hrefOfDocument,
+  hrefOfSubject,
+  nameFields,
+  referenceOf,
+} from "../../domain/message/document-reference.ts";
+import { reportOfState } from "../../domain/message/message.ts";
+import {
+  type Caller,
+  documentsOf,
+  mayRead,
+  principalOf,
+  type ReadingSubscriber,
+} from "../../domain/read/access.ts";
+import { notFound, problem, versionNotKept } from "../../domain/read/problem.ts";
+import { type ReadRequest, routeOf } from "../../domain/read/route.ts";
+import type { Log } from "../runtime/log.ts";
+import { type Answer, jsonAnswer, problemAnswer } from "./answer.ts";
+import { documentAnswer } from "./document-answer.ts";
+
+/** A request to the function's URL, after IAM has let it through. */
+export type HttpRequest = {
+  readonly method: string;
+  /** Percent-encoded. */
+  readonly path: string;
+  readonly query: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly caller: Caller;
+  /** The stage's. */
+  readonly ownAccount: string;
+  /** Where the API is, with a slash at its end. */
+  readonly documentsUrl: string;
+};
+
+export type ReaderDependencies = {
+  readonly reads: SubjectReads;
+  readonly open: OpenObject;
+  readonly subscribers: readonly ReadingSubscriber[];
+  readonly log: Log;
+};
+
+/** Answers what subscribers read: states, lists of documents, and documents. It changes nothing. */
+export function reader(dependencies: ReaderDependencies): (request: HttpRequest) => Promise<Answer> {
+  const { subscribers, log } = dependencies;
+  return async (request) => {
+    const { caller, ownAccount } = request;
+    const route = routeOf(request.method, request.path, new URLSearchParams(request.query));
+    if ("status" in route) return problemAnswer(route);
+    const about = { principal: principalOf(caller), ...aboutOf(route) };
+    if (!mayRead(caller, route, subscribers, ownAccount)) {
+      log("READ_REFUSED", about);
+      return problemAnswer(problem("forbidden"));
+    }
+    try {
+      const answer = await answerOf(route, request, dependencies);
+      log(answer.status === 500 ? "DOCUMENT_DATA_MISSING" : "READ", { ...about, status: answer.status });
+      return answer;
+    } catch (error) {
+      const failure = failureOf(error);
+      log("READ_FAILED", { ...about, reason: failure.reason });
+      return problemAnswer(problem(failure.kind === "retryable" ? "unavailable" : "failed"));
+    }
+  };
+}
+
+function aboutOf(route: ReadRequest): { readonly subject: string; readonly endpoint?: string } {
+  if (route.of === "accounts") return { subject: nameOf({ kind: "user", id: route.userId }) };
+  const endpoint = route.of === "document" ? route.name.endpoint : undefined;
+  return present<{ subject: string; endpoint?: string }>({ subject: nameOf(route.subject), endpoint });
+}
+
+function answerOf(
+  route: ReadRequest,
+  request: HttpRequest,
+  dependencies: ReaderDependencies,
+): Promise<Answer> {
+  switch (route.of) {
+    case "state":
+      return stateAnswer(route, request, dependencies);
+    case "accounts":
+      return accountsAnswer(route.userId, request, dependencies);
+    case "document":
+      return versionAnswer(route, request, dependencies);
+  }
+}
+
+async function stateAnswer(
+  route: Extract<ReadRequest, { of: "state" }>,
+  { caller, ownAccount, documentsUrl }: HttpRequest,
+  { reads, subscribers }: ReaderDependencies,
+): Promise<Answer> {
+  const listing = documentsOf(route);
+  const mayList = listing !== undefined && mayRead(caller, listing, subscribers, ownAccount);
+  const [state, stored] = await Promise.all([
+    reads.state(route.subject),
+    mayList ? reads.documents(route.subject) : undefined,
+  ]);
+  if (state === undefined) return problemAnswer(notFound);
+  const documents = stored?.flatMap(({ document }) => {
+    const reference = referenceOf(document, documentsUrl);
+    return reference === undefined ? [] : [{ ...nameFields(document), ...reference }];
+  });
+  return jsonAnswer({ ...reportOfState(state), ...present({ documents }) });
+}
+
+async function accountsAnswer(
+  userId: string,
+  { documentsUrl }: HttpRequest,
+  { reads }: ReaderDependencies,
+): Promise<Answer> {
+  const [user, states] = await Promise.all([
+    reads.state({ kind: "user", id: userId }),
+    reads.accounts(userId),
+  ]);
+  if (user === undefined && states.length === 0) return problemAnswer(notFound);
+  const accounts = states.map((state) => {
+    return { ...reportOfState(state), href: hrefOfSubject(state.subject, documentsUrl) };
+  });
+  return jsonAnswer({ accounts });
+}
+
+async function versionAnswer(
+  { subject, name, wanted }: Extract<ReadRequest, { of: "document" }>,
+  { method, headers, documentsUrl }: HttpRequest,
+  { reads, open }: ReaderDependencies,
+): Promise<Answer> {
+  const stored = await reads.document(subject, name);
+  const { digest, announced } = stored?.document ?? {};
+  if (stored === undefined || digest === undefined || announced === undefined) return problemAnswer(notFound);
+  const isOther = wanted.version !== undefined && wanted.version !== announced;
+  const isLater = wanted.asOf !== undefined && wanted.asOf < announced;
+  if (isOther || isLater) return problemAnswer(versionNotKept(hrefOfDocument(subject, name, documentsUrl)));
+  return documentAnswer(
+    stored,
+    {
+      acceptEncoding: headers["accept-encoding"],
+      ifNoneMatch: headers["if-none-match"],
+      isHead: method === "HEAD",
+    },
+    open,
+  );
+}

@@ -1,0 +1,110 @@
+import { Duration } from "aws-cdk-lib";
+import * as iam from "aws-cdk-lib/aws-iam";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import { Construct } from "constructs";
+import { allow } from "../function/permissions.ts";
+import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
+import { Alarm } from "../observability/alarm.ts";
+import { tailOf } from "../observability/alarm-metrics.ts";
+import { metricOfLog } from "../observability/log-metric.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { EventTable } from "../storage/event-table.ts";
+import type { OverflowStorage } from "../storage/overflow-storage.ts";
+
+export type ReadApiProps = {
+  readonly settings: Settings;
+  readonly defaults: FunctionDefaults;
+  readonly table: EventTable;
+  readonly overflow: OverflowStorage;
+};
+
+/** A reader's bug asks again and again; a person who tries does so a few times. */
+const manyInFiveMinutes = 20;
+
+/**
+ * What subscribers read: states and documents, behind a function's URL that knows its callers by their signatures. A
+ * gateway's IAM authorizer would not know those of other accounts.
+ */
+export class ReadApi extends Construct {
+  readonly lambda: lambda.Function;
+  /** With a slash at its end. */
+  readonly url: string;
+
+  constructor(scope: Construct, id: string, { settings, defaults, table, overflow }: ReadApiProps) {
+    super(scope, id);
+    const { subscribers } = settings;
+    const read = new PipelineFunction(this, "Documents", {
+      ...defaults,
+      entry: "functions/read/documents.ts",
+      description: "Answers what subscribers read: states and documents",
+      size: settings.functions.read,
+      environment: {
+        TABLE_NAME: table.table.tableName,
+        OVERFLOW_BUCKET: overflow.bucket.bucketName,
+      },
+      settings: {
+        subscribers: subscribers.map(({ name, types, principals }) => {
+          return { name, principals, ...(types && { types }) };
+        }),
+      },
+      permissions: [readSubjects(table.table.tableArn), allow(["s3:GetObject"], [overflow.data])],
+    });
+    this.lambda = read.lambda;
+    const { url } = this.lambda.addFunctionUrl({
+      authType: lambda.FunctionUrlAuthType.AWS_IAM,
+      invokeMode: lambda.InvokeMode.RESPONSE_STREAM,
+    });
+    this.url = url;
+    const principals = new Set(subscribers.flatMap((subscriber) => subscriber.principals));
+    for (const [index, principal] of [...principals].entries()) this.#admit(principal, index);
+    this.#addAlarm(read);
+  }
+
+  /** Both permissions that a function's URL asks for. */
+  #admit(principal: string, index: number): void {
+    const common = { functionName: this.lambda.functionArn, principal };
+    new lambda.CfnPermission(this, `Url${index}`, {
+      ...common,
+      action: "lambda:InvokeFunctionUrl",
+      functionUrlAuthType: lambda.FunctionUrlAuthType.AWS_IAM,
+    });
+    new lambda.CfnPermission(this, `Invoke${index}`, {
+      ...common,
+      action: "lambda:InvokeFunction",
+      invokedViaFunctionUrl: true,
+    });
+  }
+
+  #addAlarm(read: PipelineFunction): void {
+    new Alarm(this, "Refused", {
+      entry: "reads-refused",
+      metric: metricOfLog(read, "READ_REFUSED"),
+      impact:
+        "A caller asks again and again for what its subscriber does not get: it works without data that it needs, or " +
+        "somebody tries what may be had.",
+      remedy: `To see who asks for what: ${tailOf(read, "1h")}`,
+      period: Duration.minutes(5),
+      threshold: manyInFiveMinutes,
+      breaching: 1,
+      outOf: 1,
+    });
+  }
+}
+
+/**
+ * Reads of states, links and documents: no event, no tombstone, nothing of the pipeline's own.
+ * Source: DynamoDB developer guide, "Using IAM policy conditions for fine-grained access control".
+ */
+function readSubjects(tableArn: string): iam.PolicyStatement {
+  return new iam.PolicyStatement({
+    actions: ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"],
+    resources: [tableArn],
+    conditions: {
+      "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["USER#*", "ACCOUNT#*", "COMPANY#*"] },
+      "ForAllValues:StringEquals": {
+        "dynamodb:Attributes": ["pk", "sk", "schemaVersion", "state", "document"],
+      },
+      StringEqualsIfExists: { "dynamodb:Select": "SPECIFIC_ATTRIBUTES" },
+    },
+  });
+}

@@ -1,0 +1,61 @@
+import { parsePolicy } from "../iam/policy.ts";
+import type { Credentials } from "../lambda/environment.ts";
+import { outputOf, subscribersOf } from "../outputs.ts";
+import { newCredentials } from "./clients.ts";
+import type { LocalStack } from "./local-stack.ts";
+
+/** A subscriber with credentials of its own. */
+export type SubscriberCaller = {
+  readonly name: string;
+  readonly queueUrl: string;
+  readonly credentials: Credentials;
+};
+
+/** What a reader needs of its queue, as IAM says it. */
+const readQueue = [
+  "sqs:ReceiveMessage",
+  "sqs:DeleteMessage",
+  "sqs:ChangeMessageVisibility",
+  "sqs:GetQueueAttributes",
+  "sqs:GetQueueUrl",
+];
+
+/**
+ * Makes each subscriber a caller of its own: the role or user that its settings name first, with what the stack's own
+ * policies give that. One that names none is a role of this account, which has what it needs by a policy of its own.
+ */
+export function registerSubscribers(stack: LocalStack): readonly SubscriberCaller[] {
+  return subscribersOf(stack).map(({ name, queueUrl, principals }) => {
+    const credentials = newCredentials(`subscriber ${name}`);
+    const [principal] = principals;
+    const role = `arn:aws:iam::${accountOf(principal) ?? stack.account}:role/${name}`;
+    const queue = [...stack.queues.values()].find(({ url }) => url === queueUrl);
+    const isNamed = principal?.includes("/") === true;
+    const own = {
+      Version: "2012-10-17",
+      Statement: [
+        { Effect: "Allow", Action: readQueue, Resource: queue?.arn ?? "*" },
+        {
+          Effect: "Allow",
+          Action: ["lambda:InvokeFunctionUrl", "lambda:InvokeFunction"],
+          Resource: outputOf(stack, "DocumentsFunctionArn"),
+        },
+      ],
+    };
+    stack.gateway.register({
+      name: `subscriber ${name}`,
+      arn: isNamed ? principal : role,
+      ...credentials,
+      policies: isNamed && accountOf(principal) === stack.account ? [] : [parsePolicy(own, name)],
+    });
+    return { name, queueUrl, credentials };
+  });
+}
+
+/** An account's digits, alone or in an ARN. */
+function accountOf(principal: string | undefined): string | undefined {
+  return /^(\d{12})$|^arn:[^:]+:iam::(\d{12}):/
+    .exec(principal ?? "")
+    ?.slice(1)
+    .find(Boolean);
+}

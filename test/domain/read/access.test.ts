@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { mayRead, principalOf } from "../../../domain/read/access.ts";
+import type { ReadRequest } from "../../../domain/read/route.ts";
+
+const own = "111111111111";
+const account = "222222222222";
+const session = (role: string, of = account) => ({
+  accountId: of,
+  userArn: `arn:aws:sts::${of}:assumed-role/${role}/i-1`,
+});
+const state = (kind: "user" | "account" | "company-account"): ReadRequest => ({
+  of: "state",
+  subject: { kind, id: "1" },
+});
+const document: ReadRequest = {
+  of: "document",
+  subject: { kind: "account", id: "1" },
+  name: { endpoint: "income" },
+  wanted: {},
+};
+const subscriber = (principals: readonly string[], types?: readonly string[]) => ({
+  name: "reader",
+  principals,
+  ...(types && { types }),
+});
+
+describe("who may read", () => {
+  it.each([
+    [account, session("any"), true],
+    [`arn:aws:iam::${account}:root`, session("any"), true],
+    [`arn:aws:iam::${account}:role/reader`, session("reader"), true],
+    [`arn:aws:iam::${account}:role/team/reader`, session("reader"), true],
+    [`arn:aws:iam::${account}:role/reader`, session("reader2"), false],
+    [`arn:aws:iam::${account}:role/reader`, session("reader", "333333333333"), false],
+    [
+      `arn:aws:iam::${account}:user/reader`,
+      { accountId: account, userArn: `arn:aws:iam::${account}:user/reader` },
+      true,
+    ],
+    [`arn:aws:iam::${account}:user/reader`, session("reader"), false],
+    ["333333333333", session("any"), false],
+  ])("is a subscriber's principal: %s for %j: %s", (principal, caller, expected) => {
+    expect(mayRead(caller, document, [subscriber([principal])], own)).toBe(expected);
+  });
+
+  it.each([
+    [undefined, [true, true, true, true]],
+    [["account.*"], [false, true, false, false]],
+    [["account.connected"], [false, true, false, false]],
+    [
+      ["user.*", "data.updated"],
+      [true, false, false, true],
+    ],
+    [["company-account.deleted"], [false, false, true, false]],
+  ])("reads what its filter lets through, and nothing else: %j", (types, expected) => {
+    const requests = [state("user"), state("account"), state("company-account"), document];
+    const readers = [subscriber([account], types)];
+    expect(requests.map((request) => mayRead(session("r"), request, readers, own))).toEqual(expected);
+  });
+
+  it("of the stage's own account reads for the subscribers that name no principals, unless one names it", () => {
+    const readers = [
+      subscriber([], ["data.updated"]),
+      subscriber([`arn:aws:iam::${own}:role/named`], ["user.*"]),
+    ];
+    expect(mayRead(session("any", own), document, readers, own)).toBe(true);
+    expect(mayRead(session("any", own), state("user"), readers, own)).toBe(false);
+    expect(mayRead(session("named", own), document, readers, own)).toBe(false);
+    expect(mayRead(session("named", own), state("user"), readers, own)).toBe(true);
+    expect(mayRead(session("any"), document, readers, own)).toBe(false);
+  });
+
+  it("is logged by its role, without its session", () => {
+    expect(principalOf(session("reader"))).toBe(`arn:aws:sts::${account}:assumed-role/reader`);
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { entityTag, isKnown, reprDigest, takesGzip } from "../../../domain/read/negotiation.ts";
+
+const digest = "ab".repeat(32);
+
+describe("how a document is sent", () => {
+  it.each([
+    [undefined, false],
+    ["", false],
+    ["gzip", true],
+    ["deflate, GZIP;q=0.5", true],
+    ["gzip;q=0", false],
+    ["gzip; q=0, *", false],
+    ["*", true],
+    ["br, identity", false],
+  ])("is compressed where the caller takes that: %j: %s", (acceptEncoding, expected) => {
+    expect(takesGzip(acceptEncoding)).toBe(expected);
+  });
+
+  it.each([
+    [undefined, false],
+    [`"${digest}"`, true],
+    [`"${digest}-gzip"`, true],
+    [`"other", W/"${digest}"`, true],
+    ["*", true],
+    ['"other"', false],
+  ])("is not sent again to who has it: %s: %s", (ifNoneMatch, expected) => {
+    expect(isKnown(ifNoneMatch, digest)).toBe(expected);
+  });
+
+  it("has a strong tag for each coding, and the digest of what is sent", () => {
+    expect(entityTag(digest, "identity")).not.toBe(entityTag(digest, "gzip"));
+    expect(reprDigest(digest)).toBe(`sha-256=:${Buffer.from(digest, "hex").toString("base64")}:`);
+  });
+});

@@ -1,0 +1,20 @@
+import { describe, expect, it } from "vitest";
+import { production, targetOf } from "./synthesized-stages.ts";
+
+describe("the read API", () => {
+  it("is a function's URL that knows its callers, and streams", () => {
+    expect(production.ofType("AWS::Lambda::Url").map(({ Properties }) => Properties)).toMatchObject([
+      { AuthType: "AWS_IAM", InvokeMode: "RESPONSE_STREAM" },
+    ]);
+  });
+
+  it("admits each principal of a subscriber with both permissions, through the URL alone", () => {
+    const admitted = production
+      .ofType("AWS::Lambda::Permission")
+      .filter(({ Properties }) => targetOf(Properties.FunctionName) === "ReadDocumentsFunction");
+    expect(admitted.map(({ Properties: { FunctionName: _, ...others } }) => others)).toEqual([
+      { Action: "lambda:InvokeFunctionUrl", FunctionUrlAuthType: "AWS_IAM", Principal: "210987654321" },
+      { Action: "lambda:InvokeFunction", InvokedViaFunctionUrl: true, Principal: "210987654321" },
+    ]);
+  });
+});
