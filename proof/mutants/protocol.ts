@@ -189,8 +189,8 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     name: "promote a token before its proof",
     breaks: "No token is lost",
     file: "functions/refresh/refresher.ts",
-    code: "if (!(await isTaken(call, token, proofPath))) {\n    await secret.discard",
-    instead: "if (!(await secret.promote(versionId, current.versionId))) {\n    await secret.discard",
+    code: "|| !(await isTaken(call, token, proofPath))) {",
+    instead: "|| !(await secret.promote(versionId, current.versionId))) {",
     tests: refreshTests,
   },
   {
