@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { choosePoints, seedsForAll } from "../../../proof/chaos/crashes/choose-points.ts";
 import { type Crashes, crashFunctions } from "../../../proof/chaos/crashes/crash-points.ts";
-import type { Interference, ObservedCall } from "../../../proof/chaos/observed-call.ts";
+import { type Interference, type ObservedCall, observedCall } from "../../../proof/chaos/observed-call.ts";
 
 const calling = (name: string, isFromFunction = true): ObservedCall => ({
   function: "FetchData",
@@ -65,6 +65,23 @@ describe("crash points", () => {
     expect(applied).toMatchObject({ times: 1, body: JSON.stringify({ Statements: statements.slice(0, 2) }) });
     expect(killed).toEqual([]);
     expect([await interference(call, "after"), killed]).toEqual(["drop", ["FetchData"]]);
+  });
+
+  it("of a batch of statements are named by the kinds of its items, whose and which of them these are aside", () => {
+    const nameOfBatch = (...statements: readonly string[]) => {
+      const Statements = statements.map((Statement) => ({ Statement }));
+      const resources = ["arn:aws:dynamodb:eu-central-1:000000000000:table/T"];
+      const body = Buffer.from(JSON.stringify({ Statements }));
+      const from = { id: 1, principal: "relay", service: "dynamodb", isFromFunction: true } as const;
+      const call = { ...from, action: "dynamodb:BatchExecuteStatement", resources, body };
+      return observedCall(call, () => "RelayChanges")?.name;
+    };
+    const update = `UPDATE "T" SET state = 1 WHERE pk = 'USER#u' AND sk = 'STATE'`;
+    const insert = `INSERT INTO "T" VALUE {'pk': 'ACCOUNT#a', 'sk': 'STATE'}`;
+    const link = `INSERT INTO "T" VALUE {'pk': 'USER#u', 'sk': 'ACCOUNT#a'}`;
+    const states = "dynamodb:BatchExecuteStatement table/T STATE";
+    expect([nameOfBatch(update), nameOfBatch(insert, update)]).toEqual([states, states]);
+    expect(nameOfBatch(link, update)).toBe("dynamodb:BatchExecuteStatement table/T ACCOUNT STATE");
   });
 
   it("crash one at a time: a function crashes twice in a row at most before it succeeds once", async () => {
