@@ -94,7 +94,7 @@ async function suffer(
   });
   await announceData(sandbox, fetched);
   await sandbox.settled();
-  // A task that is sent again is counted twice for a moment, so that the last ones may still be on their way.
+  // Those that are hidden and those that are not are counted one after the other: the last may still be on their way.
   while ((await depths.waiting()) + (await depths.deadLetters()) < tasks) await wait(pollEveryMs);
   progress(`Outage ${soFar()}: all of ${tasks} tasks wait`);
   await wait(Math.max(0, begun + millisecondsOf(outage) - Date.now()));
