@@ -1,3 +1,4 @@
+import { loadavg } from "node:os";
 import { join } from "node:path";
 import { generateMersenne53Randomizer } from "@faker-js/faker";
 import { createAssemblies } from "./assemblies.ts";
@@ -11,6 +12,9 @@ import { lineOf } from "./report/lines.ts";
 import { originOf } from "./report/origin.ts";
 import { merged, type Results, readResults, writeResults } from "./report/results.ts";
 import { writeDocument } from "./report/write-document.ts";
+
+/** Processes that may want a processor, on average over a minute. */
+const quietLoad = 0.5;
 
 const options = parseOptions(process.argv, import.meta.dirname);
 const began = performance.now();
@@ -31,6 +35,12 @@ const context: Context = {
   estimate: (values) => estimate(values, () => random.next()),
   onProgress: say,
 };
+// What is recorded is to be measured where nothing else runs; a figure of a busy machine says little.
+const [load = 0] = loadavg();
+if (options.document !== undefined && load > quietLoad) {
+  say(`the machine is busy: ${load.toFixed(1)} processes wait on average, ${quietLoad} at most may`);
+  if (!options.isBusy) process.exit(2);
+}
 const origin = originOf(context.nodes, new Date());
 const reference = join(options.document ?? "", "results", "reference.json");
 let results: Results = { rows: [] };

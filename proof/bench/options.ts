@@ -23,13 +23,15 @@ export type Options = {
   readonly scale: number;
   /** Where all figures are written to. */
   readonly json: string | undefined;
+  /** Whether figures are recorded even where the machine has other work. */
+  readonly isBusy: boolean;
   /** The directory whose document and results are brought up to date. */
   readonly document: string | undefined;
 };
 
 /** Parses the command line; help and what is wrong with it end the process. */
 export function parseOptions(argv: readonly string[], ownDirectory: string): Options {
-  const { quick, rows, scale, json, document } = new Command("npm run bench --")
+  const { quick, rows, scale, json, document, busy } = new Command("npm run bench --")
     .description("Measures this pipeline beside what a user would write instead, in one run on this machine.")
     .option("--quick", "fewer rounds, without the rows that need a long run")
     .option(
@@ -40,6 +42,7 @@ export function parseOptions(argv: readonly string[], ownDirectory: string): Opt
     .option("--scale <share>", "of the rounds and events of a full run, to try one out", shareOf)
     .option("--json <file>", "write all figures to a file")
     .option("--document [directory]", "bring the results and the table in bench/, or elsewhere, up to date")
+    .option("--busy", "record even where the machine has other work")
     .addHelpText("after", examples)
     .showHelpAfterError("npm run bench -- --help lists options and rows")
     .parse(argv)
@@ -49,6 +52,7 @@ export function parseOptions(argv: readonly string[], ownDirectory: string): Opt
       scale?: number;
       json?: string;
       document?: string | boolean;
+      busy?: boolean;
     }>();
   const isQuick = quick ?? false;
   return {
@@ -56,6 +60,7 @@ export function parseOptions(argv: readonly string[], ownDirectory: string): Opt
     measurements: (rows ?? measurements).filter((each) => !isQuick || each.isQuick),
     scale: scale ?? 1,
     json,
+    isBusy: busy ?? false,
     document: document === true ? ownDirectory : document || undefined,
   };
 }

@@ -1,9 +1,9 @@
 import { isMetBy, type Row } from "../rows/row.ts";
 
-/** One line for each goal of a row: `name ours-over-peer goal ok|short`. */
+/** One line for each goal of a row: `name/peer ours-over-peer goal ok|short`, without a peer where the goal is a number of its own. */
 export function lineOf({ name, comparisons }: Row): readonly string[] {
   return comparisons.map(({ over, ratio, goal, isMet }) => {
-    const title = comparisons.length > 1 ? `${name}/${over}` : name;
+    const title = over === "goal" ? name : `${name}/${over}`;
     return `${title} ${shownRatio(ratio.median, goal, isMet)} ${goal.replace(" ", "")} ${isMet ? "ok" : "short"}`;
   });
 }

@@ -35,10 +35,10 @@ type Taken = {
 
 async function takeLoads(
   implementations: RunningImplementations,
-  { effort, onProgress }: Context,
+  { effort, estimate, onProgress }: Context,
 ): Promise<Taken> {
   const delivered: Webhook[] = [];
-  const { events, rounds } = effort.spending;
+  const { events, rounds, maxRounds } = effort.spending;
   const onLoad = (load: readonly Webhook[]) => void delivered.push(...load);
   const measure = (duplicates: number, count: number, firstSeed: number) =>
     measureRounds(implementations, { events, rounds: count, duplicates, firstSeed, onLoad, onProgress });
@@ -49,7 +49,10 @@ async function takeLoads(
   const ours = implementations.of("ours");
   const known = delivered.slice(-events);
   const again = await spendingOf(ours.running, known, ours.provider.calls);
-  const some = await measure(someDuplicates, rounds, 3_000);
+  let some = await measure(someDuplicates, rounds, 3_000);
+  for (let round = rounds; round < maxRounds && !isCertain(some, estimate); round += 1) {
+    some = joined(some, await measure(someDuplicates, 1, 3_000 + round));
+  }
   const most = await measure(mostlyDuplicates, 1, 4_000);
   const counted = [...first.ours, ...none.ours, again, ...some.ours, ...most.ours];
   const secretReads = counted.reduce((sum, each) => sum + each.secretReads, 0);
@@ -62,6 +65,29 @@ async function takeLoads(
   return {
     ...{ none, some, most, again: [again] },
     secretReads: (secretReads / deliveries) * 1_000,
+  };
+}
+
+/** How far from its median the interval of a ratio of processor times may reach. */
+const tolerance = 0.1;
+
+/** Whether each part's processor time, against P1's, is known well enough. */
+function isCertain({ ours, powertools }: Measured, estimate: Context["estimate"]): boolean {
+  return parts.every((part) => {
+    const ratios = ours.map(
+      ({ spent }, round) => spent[part].cpuMicros / (powertools[round]?.spent[part].cpuMicros ?? Number.NaN),
+    );
+    const { median, low, high } = estimate(ratios);
+    return ratios.length > 2 && high - median <= tolerance * median && median - low <= tolerance * median;
+  });
+}
+
+function joined(one: Measured, other: Measured): Measured {
+  return {
+    ours: [...one.ours, ...other.ours],
+    powertools: [...one.powertools, ...other.powertools],
+    plain: [...one.plain, ...other.plain],
+    floor: [...one.floor, ...other.floor],
   };
 }
 

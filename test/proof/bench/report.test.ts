@@ -49,7 +49,7 @@ describe("a row of results", () => {
       [{ over: "plain", atMost: 1, values: [2] }],
       middle,
     );
-    expect(lineOf(nearly)).toEqual(["price 1.001 ≤1 short"]);
+    expect(lineOf(nearly)).toEqual(["price/plain 1.001 ≤1 short"]);
   });
 
   it("keeps the raw figures of both implementations", () => {
