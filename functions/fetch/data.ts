@@ -3,6 +3,7 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { backgroundInvoker } from "../../adapters/aws/background-invoker.ts";
 import { serviceClock } from "../../adapters/aws/service-clock.ts";
+import { withoutLogging } from "../../adapters/aws/without-logging.ts";
 import { documentReader, documentStore } from "../../adapters/dynamodb/documents.ts";
 import { sharedReads } from "../../adapters/dynamodb/shared-reads.ts";
 import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
@@ -28,9 +29,9 @@ import { fetcher } from "./fetcher.ts";
 
 const settings = readSettings();
 const provider = parseProviderSettings(settings.provider);
-const sqs = new SQSClient({});
+const sqs = withoutLogging(new SQSClient({}));
 const secrets = new SecretsManagerClient({});
-const table = new DynamoDBClient({});
+const table = withoutLogging(new DynamoDBClient({}));
 const tableName = variable("TABLE_NAME");
 const now = () => new Date();
 

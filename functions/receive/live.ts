@@ -1,5 +1,6 @@
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { withoutLogging } from "../../adapters/aws/without-logging.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { secretReader } from "../../adapters/secrets/secret-reader.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
@@ -22,7 +23,7 @@ export function liveDependencies(): ReceiverDependencies {
     { now, keptFor: numberOf(settings, "secretCacheSeconds") },
   );
   return {
-    send: sqsSender(new SQSClient({})),
+    send: sqsSender(withoutLogging(new SQSClient({}))),
     overflow: overflowBucket(variable("OVERFLOW_BUCKET")),
     queueUrl: variable("QUEUE_URL"),
     deadLetterQueueUrl: variable("DEAD_LETTER_QUEUE_URL"),

@@ -1,6 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { withoutLogging } from "../../adapters/aws/without-logging.ts";
 import { linkTable } from "../../adapters/dynamodb/links.ts";
 import { sharedReads } from "../../adapters/dynamodb/shared-reads.ts";
 import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
@@ -19,7 +20,7 @@ import { outbox } from "./outbox.ts";
 import { relay } from "./relay.ts";
 
 const settings = readSettings();
-const table = new DynamoDBClient({});
+const table = withoutLogging(new DynamoDBClient({}));
 const fetchQueueUrl = variable("FETCH_QUEUE_URL");
 const subscribers = joinQueues(
   parseSubscribers(settings.subscribers),
@@ -27,7 +28,7 @@ const subscribers = joinQueues(
   namesIn("SUBSCRIBER_QUEUES"),
 );
 
-const send = sqsSender(new SQSClient({}));
+const send = sqsSender(withoutLogging(new SQSClient({})));
 const tableName = variable("TABLE_NAME");
 const shared = { read: sharedReads(table, tableName), write: sharedWrites(table, tableName) };
 const digestOf = subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN"));
