@@ -1,7 +1,7 @@
 import { accessLogBytesOf } from "../../../tools/documents/cost/access-log.ts";
 import { type Bill, billOf, totalOf } from "../../../tools/documents/cost/bill.ts";
 import { idleOf, typicalOf } from "../../../tools/documents/cost/idle.ts";
-import { documentedStage } from "../../../tools/documents/stage-template.ts";
+import { documentedStage, productionStage } from "../../../tools/documents/stage-template.ts";
 import { countImplementation } from "../../cost/count-implementation.ts";
 import { type CountedLoad, readCounts, type Used } from "../../cost/counts.ts";
 import { loads } from "../../cost/loads.ts";
@@ -83,8 +83,9 @@ function rowsOf({ loads: counted, memoryMb }: Counted, { prices, estimate }: Con
       [{ over: "plain", atMost }],
     );
   const { ticks } = readCounts();
+  const { resources: standing } = productionStage();
   const idle = (implementation: Implementation) =>
-    idleOf(implementation === "ours" ? resources : typicalOf(resources), ticks, prices).reduce(
+    idleOf(implementation === "ours" ? standing : typicalOf(standing), ticks, prices).reduce(
       (sum, line) => sum + line.dollars,
       0,
     );

@@ -26,7 +26,8 @@ export function idleOf(
     dollars: count * price,
   });
   const alarms = ofType("AWS::CloudWatch::Alarm").reduce((sum, each) => sum + metricsOf(each), 0);
-  const polls = queueSourcesIn(resources).length * pollsAMonth;
+  const sources = queueSourcesIn(resources);
+  const fifoSources = sources.filter((source) => isOfFifo(source, resources)).length;
   const schedules = scheduledIn(resources);
   const runs = schedules.map(({ functionId, timesAMonth }) => {
     const tick = ticks.find((each) => each.function === nameOfResource(functionId));
@@ -47,7 +48,13 @@ export function idleOf(
       prices.compositeAlarmMonth,
     ),
     line("CloudWatch, dashboards", ofType("AWS::CloudWatch::Dashboard").length, prices.dashboardMonth),
-    line("SQS, empty receives of event sources", polls, prices.sqsRequest),
+    {
+      name: "SQS, empty receives of event sources",
+      count: sources.length * pollsAMonth,
+      dollars:
+        pollsAMonth *
+        ((sources.length - fifoSources) * prices.sqsRequest + fifoSources * prices.sqsFifoRequest),
+    },
     {
       name: "Schedules, runs with all that they call",
       count: runs.reduce((sum, { timesAMonth }) => sum + timesAMonth, 0),
@@ -64,6 +71,13 @@ export function queueSourcesIn(resources: readonly Resource[]): readonly Resourc
     ({ type, properties }) =>
       type === "AWS::Lambda::EventSourceMapping" && properties.StartingPosition === undefined,
   );
+}
+
+const ofQueue = z.object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) });
+
+function isOfFifo({ properties }: Resource, resources: readonly Resource[]): boolean {
+  const [queueId] = ofQueue.parse(properties.EventSourceArn)["Fn::GetAtt"];
+  return resources.some(({ id, properties: queue }) => id === queueId && queue.FifoQueue === true);
 }
 
 function metricsOf({ properties }: Resource): number {
@@ -98,7 +112,10 @@ function priceOf(tick: Tick, prices: Prices): number {
   );
 }
 
-/** Of our resources those that the typical design has too: it receives, stores, relays, fetches and keeps a token. */
+/**
+ * Of our resources those that the typical design has too: it receives, stores, relays, fetches and keeps a token. It checks
+ * no starts, and has standard queues.
+ */
 export function typicalOf(resources: readonly Resource[]): readonly Resource[] {
   const watches = [
     "AWS::CloudWatch::Alarm",
@@ -107,6 +124,8 @@ export function typicalOf(resources: readonly Resource[]): readonly Resource[] {
     "AWS::Logs::MetricFilter",
   ];
   const has =
-    /^(Token|Webhook|Events|Api|Users|Accounts|Endpoints|CompanyAccounts|Fetch|Subscriber|Relay|Refresh)/;
-  return resources.filter(({ id, type }) => has.test(id) && !watches.includes(type));
+    /^(Token|Webhook|Events|Api|Users|Accounts|Endpoints|CompanyAccounts|Fetch(?!Checks)|Subscriber|Relay|Refresh)/;
+  return resources
+    .filter(({ id, type }) => has.test(id) && !watches.includes(type))
+    .map(({ properties: { FifoQueue: _, ...properties }, ...resource }) => ({ ...resource, properties }));
 }
