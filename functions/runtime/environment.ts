@@ -2,6 +2,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Fields, fieldsOf } from "../../domain/core/parse.ts";
 
+/** The stack's runtime; functions use what came with it. */
+const leastNode = 24;
+
+const { node } = process.versions;
+if (Number.parseInt(node, 10) < leastNode) {
+  throw new Error(`functions need Node ${leastNode} or later, and this is Node ${node}`);
+}
+
 /** Reads a variable that the stack sets. Throws at start where it is missing: the deployment is wrong then. */
 export function variable(name: string): string {
   const value = process.env[name];
