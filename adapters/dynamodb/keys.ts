@@ -62,6 +62,9 @@ export function erasureReportKey(id: string): Key {
   return { pk: `ERASURE#${id}`, sk: "REPORT" };
 }
 
+/** Which erasure's run looks through the dead letters: one at a time. */
+export const sweepLeaseKey: Key = { pk: "ERASURES", sk: "SWEEP" };
+
 /** Whose partition it is; undefined where it is none of a subject. */
 export function subjectOfPartition(partition: string): Subject | undefined {
   for (const kind of ["user", "account", "company-account"] as const) {

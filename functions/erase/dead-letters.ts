@@ -28,9 +28,21 @@ const mostLooks = 16;
 
 /**
  * Deletes the dead letters, in queues and in their archive, that name somebody who is erased. Done is this only when a
- * look that saw every dead letter found none: else it is done again, later where another reader holds some.
+ * look that saw every dead letter found none: else it is done again, later where another reader holds some. Erasures
+ * look one after another, for each would hide from the others what it looks at.
  */
 export async function removeDeadLetters(task: EraseTask, dependencies: StepDependencies): Promise<NextStep> {
+  const { takeSweep, secondsLeft, lookAgainSeconds } = dependencies;
+  const giveBack = await takeSweep(Math.ceil(secondsLeft()) + 1);
+  if (giveBack === undefined) return { task, afterSeconds: lookAgainSeconds() };
+  try {
+    return await lookThrough(task, dependencies);
+  } finally {
+    await giveBack();
+  }
+}
+
+async function lookThrough(task: EraseTask, dependencies: StepDependencies): Promise<NextStep> {
   const sweep = { ...dependencies, isNamed: mentions(task.erased), decided: new Map() };
   const swept = await Promise.all(
     dependencies

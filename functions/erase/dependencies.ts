@@ -2,6 +2,7 @@ import type { ErasableRecords } from "../../adapters/erasure/erasable-records.ts
 import type { WriteErasureLog } from "../../adapters/erasure/erasure-log.ts";
 import type { KeepReport } from "../../adapters/erasure/erasure-report.ts";
 import type { DigestOf } from "../../adapters/erasure/subject-digest.ts";
+import type { TakeSweep } from "../../adapters/erasure/sweep-lease.ts";
 import type { Tombstones } from "../../adapters/erasure/tombstones.ts";
 import type { ObjectEraser } from "../../adapters/s3/object-eraser.ts";
 import type { OverflowBucket } from "../../adapters/s3/overflow-bucket.ts";
@@ -28,6 +29,8 @@ export type EraserDependencies = {
   readonly deadLetters: (
     secondsLeft: () => number,
   ) => readonly (readonly [string, readonly DeadLetterPlace[]])[];
+  /** One run at a time looks through dead letters. */
+  readonly takeSweep: TakeSweep;
   /** So much later dead letters that another reader holds are looked at again; not the same for two erasures. */
   readonly lookAgainSeconds: () => number;
   readonly removeGivenUp: RemoveGivenUp;

@@ -6,6 +6,7 @@ import { erasableRecords } from "../../adapters/erasure/erasable-records.ts";
 import { erasureLogWriter } from "../../adapters/erasure/erasure-log.ts";
 import { keepReport } from "../../adapters/erasure/erasure-report.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
+import { sweepLease } from "../../adapters/erasure/sweep-lease.ts";
 import { tombstones } from "../../adapters/erasure/tombstones.ts";
 import { objectEraser } from "../../adapters/s3/object-eraser.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
@@ -55,6 +56,7 @@ const handle = eraser({
       return [name, [inQueue, archive.place(name)]] as const;
     });
   },
+  takeSweep: sweepLease(table, tableName, now),
   lookAgainSeconds: () => Math.ceil(numberOf(settings, "lookAgainSeconds") * (0.5 + Math.random())),
   removeGivenUp: givenUpChanges(buckets, variable("FAILURES_BUCKET")),
   publish: publisher(send, subscribers, log),

@@ -104,6 +104,13 @@ export const keyAnalyses: Readonly<Record<KeyName, KeyAnalysis>> = {
     outcome: "the step is tried again",
     helps: "nothing is needed",
   },
+  sweepLeaseKey: {
+    partition: "one work",
+    writtenBy: "erase, for each look at the dead letters",
+    writes: { spread: "rare", what: "two for each look, one erasure at a time" },
+    outcome: "the step is tried again",
+    helps: "nothing is needed",
+  },
   replayKey: {
     partition: "one work",
     writtenBy: "the command `replay`",

@@ -13,6 +13,7 @@ import {
   refusalNoteKey,
   replayKey,
   stateKey,
+  sweepLeaseKey,
   tombstoneKey,
 } from "../../adapters/dynamodb/keys.ts";
 import { nameOf, productionSettings, type Resource, synthesized } from "../lib/synthesized.ts";
@@ -78,6 +79,7 @@ describe("the page on data protection", () => {
     linkKey("u", "a").sk,
     tombstoneKey("d").sk,
     erasureReportKey("r").sk,
+    sweepLeaseKey.sk,
     replayKey("r").pk,
     reconciliationKey.pk,
     callWindowKey(0).pk,

@@ -48,8 +48,8 @@ await describeOnTables("the eraser", (tables) => {
       await storeAll();
       await ask(eraseTask(fixture.user, "operator"));
       const handler = eraser(fixture.fixture.dependencies);
-      // Subjects, records, dead letters, given-up changes, messages.
-      for (let step = 0; step < 5; step += 1)
+      // Subjects, records, dead letters, bodies, given-up changes, messages.
+      for (let step = 0; step < 6; step += 1)
         await deliver(fixture.system, fixture.fixture.queueUrl, handler);
       expect(await remains(fixture.user.id, fixture.account.id)).toEqual([]);
       const { storing } = fixture.fixture;

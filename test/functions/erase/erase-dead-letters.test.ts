@@ -102,10 +102,8 @@ await describeOnTables("the eraser", (tables) => {
         await fixture.system.send(fixture.fixture.deadLetters.users, body);
       }
       await Promise.all(users.map((user) => ask(eraseTask(user, "operator", [], user.id))));
-      // They meet at first. Then one of two waits, as in AWS by chance: in step, each would hide the same from the other.
-      let looks = 0;
-      const lookAgainSeconds = () => looks++ % 2;
-      const handler = eraser({ ...fixture.fixture.dependencies, lookAgainSeconds });
+      // However exactly they keep step, as here, where neither waits before it looks again.
+      const handler = eraser(fixture.fixture.dependencies);
       while ((await queueDepth(fixture.system.sqs, fixture.fixture.queueUrl)) > 0) {
         const messages = await fixture.system.receive(fixture.fixture.queueUrl);
         await Promise.all(

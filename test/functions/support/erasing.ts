@@ -9,6 +9,7 @@ import { erasableRecords } from "../../../adapters/erasure/erasable-records.ts";
 import { erasureLogWriter } from "../../../adapters/erasure/erasure-log.ts";
 import { keepReport } from "../../../adapters/erasure/erasure-report.ts";
 import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
+import { sweepLease } from "../../../adapters/erasure/sweep-lease.ts";
 import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
 import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
@@ -60,6 +61,7 @@ export async function createErasureFixture(system: TestSystem) {
         const inQueue = queueDeadLetters(system.sqs, url, hidden, nothingBeside(system.sqs, url));
         return [name, [inQueue, archivedDeadLetters.place(name)]] as const;
       }),
+    takeSweep: sweepLease(system.dynamodb, table.name, now),
     lookAgainSeconds: () => 0,
     removeGivenUp: givenUpChanges(system.s3, failures.name),
     publish: publisher(send, [{ name: "all", ...queues.all }], kept.log),

@@ -1,0 +1,49 @@
+import { randomUUID } from "node:crypto";
+import { DeleteItemCommand, type DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { isWritten } from "../dynamodb/conditional-write.ts";
+import { itemVersion } from "../dynamodb/items.ts";
+import { sweepLeaseKey } from "../dynamodb/keys.ts";
+
+/**
+ * Lets one run at a time look through the dead letters: two would hide them from each other. A run that was ended by
+ * force has it until what it has hidden comes back.
+ * @param seconds how long the run may take
+ * @returns undefined where another run has it; else how to give it back
+ */
+export type TakeSweep = (seconds: number) => Promise<(() => Promise<void>) | undefined>;
+
+export function sweepLease(client: DynamoDBClient, TableName: string, now: () => Date): TakeSweep {
+  return async (seconds) => {
+    const holder = randomUUID();
+    const at = now().getTime() / 1000;
+    const isTaken = await isWritten(
+      client.send(
+        new PutItemCommand({
+          TableName,
+          Item: marshall({
+            ...sweepLeaseKey,
+            schemaVersion: itemVersion,
+            holder,
+            expiresAt: Math.ceil(at + seconds),
+          }),
+          ConditionExpression: "attribute_not_exists(pk) OR expiresAt <= :now",
+          ExpressionAttributeValues: marshall({ ":now": Math.floor(at) }),
+        }),
+      ),
+    );
+    if (!isTaken) return undefined;
+    return async () => {
+      await isWritten(
+        client.send(
+          new DeleteItemCommand({
+            TableName,
+            Key: marshall(sweepLeaseKey),
+            ConditionExpression: "holder = :holder",
+            ExpressionAttributeValues: marshall({ ":holder": holder }),
+          }),
+        ),
+      );
+    };
+  };
+}
