@@ -28,6 +28,8 @@ const groups = {
   local: "a deployed stage's events, on your own machine",
   dlq: "dead letters: what could not be processed",
   erase: "users and accounts, for good",
+  audit: "what operators did",
+  fetch: "documents, read again",
 } as const;
 
 type CommandFile = {
@@ -44,7 +46,17 @@ const commandFiles: readonly CommandFile[] = [
   { names: ["key-policy"], load: async () => (await import("./commands/key-policy.ts")).addKeyPolicy },
   { names: ["doctor"], load: async () => (await import("./commands/doctor.ts")).addDoctor },
   { names: ["logs"], load: async () => (await import("./commands/logs.ts")).addLogs },
+  {
+    group: "audit",
+    names: ["list"],
+    load: async () => (await import("./commands/audit-list.ts")).addAuditList,
+  },
   { names: ["provider"], load: async () => (await import("./commands/provider.ts")).addProvider },
+  {
+    group: "fetch",
+    names: ["account", "company-account"],
+    load: async () => (await import("./commands/fetch.ts")).addFetch,
+  },
   {
     group: "reconcile",
     names: ["now"],

@@ -91,6 +91,8 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
   add("OverflowBucketName", parts.overflow.bucket.bucketName, "Bodies and data too large for the table");
   add("ErasureLogBucketName", parts.erasure.log.bucketName, "Who was erased, by digest");
   add("ErasureKeyArn", parts.erasure.key.secretArn, "The key of those digests");
+  const { auditDays } = parts.settings.retention;
+  if (auditDays !== undefined) add("AuditDays", String(auditDays), "So long it is kept what operators did");
   add("FailuresBucketName", parts.relay.failures.bucketName, "Changes that the relay gave up on");
   add("RelayFunctionName", parts.relay.lambda.functionName, "Derives what follows from changes of the table");
   add("RefreshFunctionName", parts.refresh.lambda.functionName, "Refreshes the token when invoked");

@@ -74,6 +74,11 @@ export function subjectOfPartition(partition: string): Subject | undefined {
   return undefined;
 }
 
+/** What operators did, in the order of time. */
+export function auditKey(at: string, id: string): Key {
+  return { pk: "AUDIT", sk: `${at}#${id}` };
+}
+
 /** How far a replay has come. */
 export function replayKey(id: string): Key {
   return { pk: "REPLAY", sk: id };

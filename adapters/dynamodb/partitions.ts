@@ -1,4 +1,4 @@
-import { type DynamoDBClient, paginateQuery } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBClient, paginateQuery, QueryCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { type Fields, textOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
@@ -9,6 +9,8 @@ import { linkPrefix, partitionOf } from "./keys.ts";
 export type Partitions = {
   /** Ids of the accounts that are joined to a user. */
   readonly accountsOf: (userId: string) => Promise<readonly string[]>;
+  /** Whether anything at all is stored of a subject. */
+  readonly isKnown: (subject: Subject) => Promise<boolean>;
 };
 
 export function partitions(client: DynamoDBClient, tableName: string): Partitions {
@@ -28,6 +30,18 @@ export function partitions(client: DynamoDBClient, tableName: string): Partition
     accountsOf: async (userId) => {
       const links = await read({ kind: "user", id: userId }, linkPrefix);
       return links.map((link) => textOf(link, "sk").slice(linkPrefix.length));
+    },
+    isKnown: async (subject) => {
+      const { Count = 0 } = await client.send(
+        new QueryCommand({
+          TableName: tableName,
+          KeyConditionExpression: "pk = :pk",
+          ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject) }),
+          Select: "COUNT",
+          Limit: 1,
+        }),
+      );
+      return Count > 0;
     },
   };
 }

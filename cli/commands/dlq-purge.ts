@@ -1,9 +1,16 @@
 import type { Command } from "commander";
+import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { deadLettersText } from "../dead-letters/count.ts";
 import { findDeadLetters, purgeDeadLetters } from "../dead-letters/purge.ts";
 import { deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
-import { addSelection, checkSelection, isSelected, type Selection } from "../dead-letters/selection.ts";
+import {
+  addSelection,
+  checkFound,
+  checkSelection,
+  isSelected,
+  type Selection,
+} from "../dead-letters/selection.ts";
 import type { WorkQueue } from "../status/work-queues.ts";
 
 export function addDlqPurge(group: Command): void {
@@ -30,8 +37,18 @@ async function purge(operation: Operation, selection: Selection, name = ""): Pro
   const queue = namedQueue(operation, name);
   const place = deadLettersOf(operation, queue);
   const ids = await findDeadLetters(place, (deadLetter) => isSelected(deadLetter, selection));
+  checkFound(selection, ids.size, queue.name);
   if (ids.size > 0) await terminal.confirm(consequence(queue, ids.size));
-  const purged = ids.size === 0 ? 0 : await purgeDeadLetters(place, ids);
+  const act = { act: "purge", target: queue.name } as const;
+  const purged =
+    ids.size === 0
+      ? 0
+      : await audited(
+          operation,
+          act,
+          () => purgeDeadLetters(place, ids),
+          (count) => count,
+        );
   const gone = ids.size - purged;
   terminal.result(
     { stage: deployment.stage, queue: name, purged, notFound: gone },

@@ -2,13 +2,20 @@ import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { queueDepth } from "../../adapters/sqs/queue-depth.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
+import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { countFlag } from "../core/flags.ts";
 import { deadLettersText } from "../dead-letters/count.ts";
 import { archivedDeadLettersOf, deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
-import { type Redriven, redrive } from "../dead-letters/redrive.ts";
-import { addSelection, checkSelection, isSelected, type Selection } from "../dead-letters/selection.ts";
+import { type Redriven, type RedrivePorts, redrive } from "../dead-letters/redrive.ts";
+import {
+  addSelection,
+  checkFound,
+  checkSelection,
+  isSelected,
+  type Selection,
+} from "../dead-letters/selection.ts";
 import { taskOrder } from "../dead-letters/task-order.ts";
 
 type Flags = Selection & { readonly limit?: string; readonly archive?: boolean };
@@ -45,7 +52,7 @@ async function redriveQueue(operation: Operation, flags: Flags, name = ""): Prom
   const { inFlight } = fromArchive
     ? { inFlight: 0 }
     : await queueDepth(clients.sqs, queue.deadLetterQueueUrl);
-  const result = await redrive({
+  const ports: RedrivePorts = {
     place: fromArchive ? archivedDeadLettersOf(operation, queue) : deadLettersOf(operation, queue),
     isWanted: (deadLetter) => isSelected(deadLetter, flags),
     send: sqsSender(clients.sqs),
@@ -54,7 +61,15 @@ async function redriveQueue(operation: Operation, flags: Flags, name = ""): Prom
     run: randomUUID(),
     limit,
     onProgress: progressOf(terminal),
-  });
+  };
+  const act = { act: "redrive", target: queue.name } as const;
+  const result = await audited(
+    operation,
+    act,
+    () => redrive(ports),
+    ({ redriven }) => redriven,
+  );
+  checkFound(flags, result.redriven + result.failed.length + result.again, queue.name);
   terminal.result(
     { stage: deployment.stage, queue: name, ...result, inFlight },
     textOf(name, result, inFlight),

@@ -4,6 +4,7 @@ import { queueDepth } from "../../adapters/sqs/queue-depth.ts";
 import { type DeadLetter, endOf } from "../../domain/recovery/dead-letter.ts";
 import { contentOfDeadLetter } from "../../domain/recovery/dead-letter-content.ts";
 import { readRedriveCount } from "../../domain/recovery/redrive-count.ts";
+import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { countFlag } from "../core/flags.ts";
 import { oneLine, printableJson } from "../core/printable.ts";
@@ -13,6 +14,7 @@ import { deadLetterText } from "../dead-letters/dead-letter-text.ts";
 import { archivedDeadLettersOf, deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
 import {
   addSelection,
+  checkFound,
   checkSelection,
   isSelected,
   reasonOf,
@@ -56,6 +58,7 @@ async function show(operation: Operation, flags: Flags, name = ""): Promise<void
     );
     return { done: [], isEnough: deadLetters.length === limit };
   });
+  checkFound(flags, deadLetters.length, queue.name);
   const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);
   const described = await Promise.all(
     deadLetters.map(async (deadLetter) => ({
@@ -64,6 +67,15 @@ async function show(operation: Operation, flags: Flags, name = ""): Promise<void
       ...(flags.archive !== true && { endsAt: endOf(deadLetter, retentionSeconds).toISOString() }),
     })),
   );
+  if (flags.reveal === true && described.length > 0) {
+    const act = { act: "reveal", target: `dead letters of ${queue.name}` } as const;
+    await audited(
+      operation,
+      act,
+      async () => described.length,
+      (count) => count,
+    );
+  }
   const now = new Date();
   terminal.result(
     { stage: deployment.stage, queue: name, letters: described },

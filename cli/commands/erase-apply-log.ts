@@ -3,6 +3,7 @@ import { scanSubjects } from "../../adapters/dynamodb/subject-scan.ts";
 import { readErasureLog } from "../../adapters/erasure/erasure-log.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { addRemoved, type Removed } from "../../domain/recovery/erasure.ts";
+import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
@@ -22,7 +23,8 @@ export function addEraseApplyLog(group: Command): void {
   );
 }
 
-async function applyLog({ deployment, clients, terminal }: Operation): Promise<void> {
+async function applyLog(operation: Operation): Promise<void> {
+  const { deployment, clients, terminal } = operation;
   const { stage } = deployment;
   const { dynamodb, s3, secretsManager } = clients;
   const table = deployment.output("TableName");
@@ -37,7 +39,9 @@ async function applyLog({ deployment, clients, terminal }: Operation): Promise<v
         "This erases them for good, with all accounts of these users.",
     );
   }
-  const reports = await eraseAgain({ deployment, clients, terminal }, returned);
+  const erase = () => eraseAgain(operation, returned);
+  const act = { act: "erase", target: "the log of erasures" } as const;
+  const reports = returned.length === 0 ? [] : await audited(operation, act, erase, ({ length }) => length);
   const removed = reports.reduce<Removed>((sum, report) => addRemoved(sum, report.removed), {});
   const text =
     returned.length === 0

@@ -6,6 +6,7 @@ import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { canonicalId } from "../../domain/event/canonical-id.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { eraseTask } from "../../domain/recovery/erasure.ts";
+import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { tableText } from "../core/table.ts";
@@ -36,22 +37,23 @@ export function addErase(group: Command): void {
   }
 }
 
-async function erase(
-  { deployment, clients, terminal }: Operation,
-  subject: Subject,
-  isDryRun: boolean,
-): Promise<void> {
+async function erase(operation: Operation, subject: Subject, isDryRun: boolean): Promise<void> {
+  const { deployment, clients, terminal } = operation;
   const { stage } = deployment;
   if (!isDryRun) await terminal.confirm(consequences(subject, stage));
   const id = randomUUID();
   const table = deployment.output("TableName");
-  const [report] = await followErasures([{ ...eraseTask(subject, "operator", [], id), id, isDryRun }], {
-    send: sqsSender(clients.sqs),
-    queueUrl: workQueue(deployment, "erase").queueUrl,
-    readReport: (each) => readReport(clients.dynamodb, table, each),
-    sleep,
-    terminal,
-  });
+  const follow = () =>
+    followErasures([{ ...eraseTask(subject, "operator", [], id), id, isDryRun }], {
+      send: sqsSender(clients.sqs),
+      queueUrl: workQueue(deployment, "erase").queueUrl,
+      readReport: (each) => readReport(clients.dynamodb, table, each),
+      sleep,
+      terminal,
+    });
+  const [report] = isDryRun
+    ? await follow()
+    : await audited(operation, { act: "erase", target: subject.kind, subject }, follow, countOf);
   const { subjects = 0, removed = {}, incomplete = [] } = report ?? {};
   if (report?.isFound !== true && Object.keys(removed).length === 0) {
     throw new CommandError(
@@ -63,6 +65,10 @@ async function erase(
     { stage, subject, subjects, removed, incomplete, correlationId: id },
     reportText({ subject, subjects, removed, incomplete, isDryRun }),
   );
+}
+
+function countOf([report]: readonly ErasureReport[]): number {
+  return report?.isFound === true ? report.subjects : 0;
 }
 
 function consequences({ kind, id }: Subject, stage: string): string {

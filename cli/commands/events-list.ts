@@ -8,11 +8,11 @@ import {
   type WebhookKind,
   webhookKinds,
 } from "../../domain/event/events.ts";
-import { nameOf, subjectOf } from "../../domain/event/subjects.ts";
+import { nameOf, type Subject, subjectOf } from "../../domain/event/subjects.ts";
 import { wants } from "../../domain/message/subscribers.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { choiceFlag, countFlag, type SubjectFlags, subjectFlag, timestampFlag } from "../core/flags.ts";
+import { choiceFlag, countFlag, periodFlags, type SubjectFlags, subjectFlag } from "../core/flags.ts";
 import { agreeToScan } from "../core/scan-consent.ts";
 import { tableText } from "../core/table.ts";
 import { type EventQuery, type ListedEvent, listEvents } from "../events/event-list.ts";
@@ -77,12 +77,12 @@ function parseQuery(flags: Flags, now: Date): EventQuery {
   const filter = present<EventQuery["filter"]>({
     kind: choiceFlag("--kind", flags.kind, webhookKinds),
     type,
-    since: timestampFlag("--since", flags.since, now),
-    until: timestampFlag("--until", flags.until, now),
+    ...periodFlags(flags, now),
   });
-  checkFilter(filter);
+  const subject = subjectFlag(flags);
+  checkFilter(filter, subject);
   return present<EventQuery>({
-    subject: subjectFlag(flags),
+    subject,
     filter,
     state: choiceFlag("--state", flags.state, eventStates),
     limit: countFlag("--limit", flags.limit),
@@ -90,13 +90,26 @@ function parseQuery(flags: Flags, now: Date): EventQuery {
 }
 
 /** @throws CommandError for a filter that nothing can match: its empty answer would be taken for the truth */
-function checkFilter({ kind, type, since, until }: EventQuery["filter"]): void {
-  if (since !== undefined && until !== undefined && since >= until)
-    throw new CommandError("usage", `--since ${since} is not before --until ${until}: nothing lies between.`);
-  const types = eventTypes.filter((one) => type === undefined || wants({ name: "", types: [type] }, one));
-  if (kind === undefined || types.some((one) => kindOf(one) === kind)) return;
-  throw new CommandError("usage", `--type ${type} does not come by --kind ${kind}: leave one out.`);
+function checkFilter({ kind, type }: EventQuery["filter"], subject: Subject | undefined): void {
+  const selected = eventTypes.filter(
+    (one) =>
+      (type === undefined || wants({ name: "", types: [type] }, one)) &&
+      (kind === undefined || kindOf(one) === kind),
+  );
+  if (selected.length === 0)
+    throw new CommandError("usage", `--type ${type} does not come by --kind ${kind}: leave one out.`);
+  if (subject === undefined || selected.some((one) => eventsWith[subject.kind].includes(subjectKindOf(one))))
+    return;
+  const filter = type === undefined ? `--kind ${kind}` : `--type ${type}`;
+  throw new CommandError("usage", `${filter} is never about --${subject.kind}: leave one out.`);
 }
+
+/** Whose events are listed with a subject's: a user's with those of its accounts. */
+const eventsWith: Readonly<Record<Subject["kind"], readonly ReturnType<typeof subjectKindOf>[]>> = {
+  user: ["user", "account", "endpoint", "company-account"],
+  account: ["account", "endpoint"],
+  "company-account": ["company-account", "endpoint"],
+};
 
 /** The webhook that brings events of a type. */
 function kindOf(type: EventType): WebhookKind {

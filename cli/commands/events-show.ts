@@ -4,6 +4,7 @@ import { type OverflowBucket, overflowBucket } from "../../adapters/s3/overflow-
 import type { Body } from "../../domain/event/envelope.ts";
 import type { IncomeEvent } from "../../domain/event/events.ts";
 import { nameOf, type Subject, subjectOf } from "../../domain/event/subjects.ts";
+import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { type SubjectFlags, subjectFlag } from "../core/flags.ts";
 import { oneLine, printableJson } from "../core/printable.ts";
@@ -66,7 +67,11 @@ async function show(operation: Operation, { reveal = false, ...flags }: Flags, i
     letters,
   });
   const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);
-  const body = details && (await shownBody(event, details.body, overflow, reveal));
+  const shown = async () => details && (await shownBody(event, details.body, overflow, reveal));
+  const act = { act: "reveal", target: `event ${event.type}`, subject: subjectOf(event) } as const;
+  const body = reveal
+    ? await audited(operation, act, shown, (known) => (known === undefined ? 0 : 1))
+    : await shown();
   terminal.result(
     { stage: deployment.stage, event, receipts: receipts.count, timeline, body },
     textOf(event, timeline, body, reveal),

@@ -1,11 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Command } from "commander";
-import { logLines } from "../../adapters/aws/log-groups.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { choiceFlag, timestampFlag } from "../core/flags.ts";
+import { choiceFlag, isWholeId, sinceFlag } from "../core/flags.ts";
 import { entryText, logLevels, selectEntries } from "../logs/log-entries.ts";
+import { stageLogLines } from "../logs/log-lines.ts";
 
 type Flags = { readonly since: string; readonly level?: string };
 
@@ -35,12 +33,14 @@ export function addLogs(program: Command): void {
 
 async function show(operation: Operation, flags: Flags, id?: string): Promise<void> {
   const { deployment, terminal } = operation;
-  const since = timestampFlag("--since", flags.since, new Date()) ?? "";
+  const since = sinceFlag(flags.since, new Date()) ?? "";
   const level = choiceFlag("--level", flags.level, logLevels);
   if (id !== undefined && id.length < shortestId)
     throw new CommandError("usage", `<id> ${id}: give ${shortestId} characters of it at least.`);
   const filter = { since, ...(id !== undefined && { text: id }), ...(level !== undefined && { level }) };
-  const entries = selectEntries(await linesOf(operation, since, id), filter);
+  const entries = selectEntries(await stageLogLines(operation, since, id), filter);
+  if (entries.length === 0 && id !== undefined && deployment.local === undefined && !isWhole(id))
+    throw new CommandError("usage", `<id> ${id}: it is no whole id. In AWS logs are searched by all of it.`);
   terminal.result(
     { stage: deployment.stage, entries },
     entries.length === 0
@@ -49,23 +49,7 @@ async function show(operation: Operation, flags: Flags, id?: string): Promise<vo
   );
 }
 
-function linesOf(
-  { deployment, clients }: Operation,
-  since: string,
-  text: string | undefined,
-): readonly string[] | Promise<readonly string[]> {
-  const { local, stack, stage } = deployment;
-  if (local === undefined) {
-    const wanted = { since: new Date(since), ...(text !== undefined && { text }) };
-    return logLines(clients.cloudWatchLogs, stack, wanted);
-  }
-  const { logs } = local;
-  if (logs === undefined)
-    throw new CommandError(
-      "failed",
-      `The system of the stage ${stage} writes no logs to files: start it with --logs.`,
-    );
-  return readdirSync(logs)
-    .filter((name) => name.endsWith(".log"))
-    .flatMap((name) => readFileSync(join(logs, name), "utf8").split("\n"));
+/** An event's id, or that of a user, an account, a message or an invocation. */
+function isWhole(id: string): boolean {
+  return /^[\w-]{43}$/.test(id) || isWholeId(id);
 }

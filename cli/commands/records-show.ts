@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { documentReader } from "../../adapters/dynamodb/documents.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
+import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { choiceFlag } from "../core/flags.ts";
@@ -36,10 +37,11 @@ export function addRecordsShow(group: Command): void {
 }
 
 async function show(
-  { deployment, clients, terminal }: Operation,
+  operation: Operation,
   { data: endpoint, reveal = false }: Flags,
   ...[kind, id]: readonly string[]
 ): Promise<void> {
+  const { deployment, clients, terminal } = operation;
   const subject = parseSubject(kind, id);
   const { dynamodb, s3 } = clients;
   const table = deployment.output("TableName");
@@ -50,7 +52,13 @@ async function show(
   };
   const record = await loadRecord(subject, ports);
   const isDataWanted = reveal || endpoint !== undefined;
-  const data = isDataWanted ? await loadData(record, endpoint, reveal, ports) : [];
+  const load = () => loadData(record, endpoint, reveal, ports);
+  const act = { act: "reveal", target: `data of ${subject.kind}`, subject } as const;
+  const data = reveal
+    ? await audited(operation, act, load, ({ length }) => length)
+    : isDataWanted
+      ? await load()
+      : [];
   terminal.result(
     { stage: deployment.stage, ...recordData(record), ...(isDataWanted && { data }) },
     recordText(record, data),

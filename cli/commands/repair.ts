@@ -8,6 +8,7 @@ import { CommandError } from "../core/command-error.ts";
 
 import { milestones } from "../core/milestones.ts";
 import { agreeOnScan, scanProgress } from "../core/scan-consent.ts";
+import { checkKnown } from "../records/check-known.ts";
 import { recordsIn } from "../records/known-records.ts";
 import { type Repaired, repair } from "../recovery/repair.ts";
 import { repairFailures } from "../recovery/repair-failures.ts";
@@ -50,6 +51,7 @@ async function run(operation: Operation, flags: Flags): Promise<void> {
   const scope = repairScope(flags, new Date());
   const { deployment, clients, terminal } = operation;
   const { dryRun = false } = flags;
+  if (scope?.subject !== undefined) await checkKnown(scope.subject, operation);
   const nothing: RelayRecords = async () => [];
   const relay = dryRun ? nothing : relayInvoker(clients.lambda, deployment.output("RelayFunctionName"));
   const failures = flags.failures === true ? await repairBucket(operation, relay, dryRun) : undefined;

@@ -6,11 +6,13 @@ import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { storedChanges } from "../../adapters/streams/stored-changes.ts";
 import { messageSource } from "../../domain/message/message-types.ts";
 import type { ReplayRun } from "../../domain/recovery/replay-run.ts";
+import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { milestones } from "../core/milestones.ts";
 import { pace } from "../core/pace.ts";
 import { agreeOnScan, scanProgress } from "../core/scan-consent.ts";
+import { checkKnown } from "../records/check-known.ts";
 import { recordsIn } from "../records/known-records.ts";
 import { type Replayed, replay } from "../recovery/replay.ts";
 import { type Deliver, replayDelivery } from "../recovery/replay-delivery.ts";
@@ -66,21 +68,36 @@ async function run(operation: Operation, flags: Flags): Promise<void> {
   if (started === undefined)
     throw new CommandError("failed", `Another process goes on with the replay ${id}.`);
   terminal.progress(`This is the replay ${id}. If it is interrupted, go on with: replay --resume ${id}`);
-  const replayed = await send(operation, started, checkpoint, onPage);
+  const replayed = await audited(
+    operation,
+    { act: "replay", target: started.subscribers.join(", "), subject: started.subject },
+    () => send(operation, started, checkpoint, onPage),
+    ({ run: { counts } }) => counts.messages,
+  );
   await checkpoint.remove();
   report(operation, replayed, dryRun);
 }
 
 async function begin(
-  { deployment }: Operation,
+  operation: Operation,
   flags: Flags,
   replays: (id: string) => ReplayCheckpoint,
 ): Promise<ReplayRun> {
+  const { deployment } = operation;
   const { resume } = flags;
-  const names = subscriberQueues(deployment).map(({ name }) => name);
-  if (resume === undefined) return planReplay(flags, names, new Date());
+  const subscribers = subscriberQueues(deployment);
+  if (resume === undefined) {
+    const planned = planReplay(flags, subscribers, new Date());
+    if (planned.subject !== undefined) await checkKnown(planned.subject, operation);
+    return planned;
+  }
   const known = await replays(resume).load();
-  if (known !== undefined) return resumeReplay(known, flags, names);
+  if (known !== undefined)
+    return resumeReplay(
+      known,
+      flags,
+      subscribers.map(({ name }) => name),
+    );
   throw new CommandError(
     "usage",
     `There is no interrupted replay ${resume}: it is done, or older than a week.`,

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
-import { copyItem, restoredItems } from "../../adapters/dynamodb/table-copy.ts";
+import { copyItem, type RestoredItem, restoredItems } from "../../adapters/dynamodb/table-copy.ts";
 import { readErasureLog } from "../../adapters/erasure/erasure-log.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
+import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { eraseAgain } from "../recovery/erase-again.ts";
@@ -21,7 +22,8 @@ export function addRestore(program: Command): void {
   );
 }
 
-async function restoreFrom({ deployment, clients, terminal }: Operation, source: string): Promise<void> {
+async function restoreFrom(operation: Operation, source: string): Promise<void> {
+  const { deployment, clients, terminal } = operation;
   const { stage } = deployment;
   const { dynamodb, s3, secretsManager } = clients;
   const table = deployment.output("TableName");
@@ -33,13 +35,20 @@ async function restoreFrom({ deployment, clients, terminal }: Operation, source:
   }
   const erased = await readErasureLog(s3, deployment.output("ErasureLogBucketName"));
   await terminal.confirm(consequences(source, stage));
-  const restored = await restore({
+  const ports = {
     read: () => restoredItems(dynamodb, source, new Date()),
-    copy: (item) => copyItem(dynamodb, table, item),
+    copy: (item: RestoredItem) => copyItem(dynamodb, table, item),
     erased,
     digestOf: subjectDigest(secretsManager, deployment.output("ErasureKeyArn")),
     terminal,
-  });
+  };
+  const act = { act: "restore", target: source } as const;
+  const restored = await audited(
+    operation,
+    act,
+    () => restore(ports),
+    ({ copied }) => copied,
+  );
   // For their tombstones, which the table may have lost with the rest.
   await eraseAgain({ deployment, clients, terminal }, restored.erased);
   const { copied, kept, left } = restored;

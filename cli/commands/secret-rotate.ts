@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
 import { fieldsOf, numberOf, parseJson } from "../../domain/core/parse.ts";
+import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import type { Terminal } from "../core/terminal.ts";
@@ -35,10 +36,8 @@ export function addSecretRotate(group: Command): void {
     );
 }
 
-async function rotate(
-  { deployment, clients, terminal }: Operation,
-  { revokeNow = false, signing = false }: Flags,
-): Promise<void> {
+async function rotate(operation: Operation, { revokeNow = false, signing = false }: Flags): Promise<void> {
+  const { deployment, clients, terminal } = operation;
   const { stage } = deployment;
   const ports: RotationPorts = {
     store: webhookSecretStore(clients.secretsManager, deployment.output("WebhookSecretArn")),
@@ -50,19 +49,34 @@ async function rotate(
   if (signing) {
     if (revokeNow)
       throw new CommandError("usage", "--signing and --revoke-now exclude each other: give one.");
-    await setSigning(ports, stage, terminal);
+    await audited(
+      operation,
+      { act: "secret", target: "signing" },
+      () => setSigning(ports, stage, terminal),
+      () => 1,
+    );
     return;
   }
   if (revokeNow) {
     await terminal.confirm(consequences(stage));
-    await revokeSecret(ports);
+    await audited(
+      operation,
+      { act: "secret", target: "revoke" },
+      () => revokeSecret(ports),
+      () => 1,
+    );
     terminal.result(
       { stage, done: "revoked" },
       `The stage ${stage} has a new secret. The old one is revoked.`,
     );
     return;
   }
-  const { done, previousUntil } = await rotateSecret(ports);
+  const { done, previousUntil } = await audited(
+    operation,
+    { act: "secret", target: "rotate" },
+    () => rotateSecret(ports),
+    () => 1,
+  );
   const subject = done === "rotated" ? "has a new secret" : "has the secret of the rotation before";
   terminal.result(
     { stage, done, ...(previousUntil && { previousUntil }) },

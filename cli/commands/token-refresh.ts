@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { invokeFunction } from "../../adapters/aws/function-invoker.ts";
 import { parseRefreshOutcome, type RefreshOutcome } from "../../domain/fetch/refresh-outcomes.ts";
+import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { lifetimeText } from "../status/status-text.ts";
@@ -23,10 +24,16 @@ export function addTokenRefresh(group: Command): void {
   ).option("--now", "get a new one also where the present one is not near its end");
 }
 
-async function refresh({ deployment, clients, terminal }: Operation, { now = false }: Flags): Promise<void> {
+async function refresh(operation: Operation, { now = false }: Flags): Promise<void> {
+  const { deployment, clients, terminal } = operation;
   const { stage } = deployment;
-  const answer = await invokeFunction(clients.lambda, deployment.output("RefreshFunctionName"), { now });
-  const outcome = parseRefreshOutcome(answer);
+  const name = deployment.output("RefreshFunctionName");
+  const outcome = await audited(
+    operation,
+    { act: "token", target: "refresh" },
+    async () => parseRefreshOutcome(await invokeFunction(clients.lambda, name, { now })),
+    (each) => (each === "refreshed" ? 1 : 0),
+  );
   const words = textOf(outcome);
   if (!words.isWell) throw new CommandError("failed", words.text);
   const token = await tokenStatus(deployment, clients);

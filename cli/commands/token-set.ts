@@ -5,6 +5,7 @@ import { proposeByHand, setToken, tokenSecret } from "../../adapters/secrets/tok
 import { FailureError } from "../../domain/core/failures.ts";
 import { parseRefreshOutcome, type RefreshOutcome } from "../../domain/fetch/refresh-outcomes.ts";
 import { hasTokenForm, maxTokenBytes } from "../../domain/fetch/token-form.ts";
+import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 
@@ -29,15 +30,14 @@ export function addTokenSet(group: Command): void {
     .option("--force", "without trying it: the provider is down, or its answer is known");
 }
 
-async function set(
-  { deployment, clients, terminal }: Operation,
-  { any = false, force = false }: Flags,
-): Promise<void> {
+async function set(operation: Operation, { any = false, force = false }: Flags): Promise<void> {
+  const { deployment, clients, terminal } = operation;
   const token = (await terminal.readInput(maxTokenBytes)).trim();
   const expiresAt = check(token, any, new Date());
   const secret = deployment.output("TokenSecretArn");
-  if (force) await setToken(clients.secretsManager, secret, token);
-  else await setProven(token, deployment, clients);
+  const apply = () =>
+    force ? setToken(clients.secretsManager, secret, token) : setProven(token, deployment, clients);
+  await audited(operation, { act: "token", target: force ? "set untried" : "set" }, apply, () => 1);
   const { stage } = deployment;
   terminal.result(
     { stage, tried: !force, ...(expiresAt && { expiresAt }) },

@@ -8,6 +8,7 @@ import type { S3Client } from "@aws-sdk/client-s3";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import type { SNSClient } from "@aws-sdk/client-sns";
 import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { STSClient } from "@aws-sdk/client-sts";
 import type { Deployment } from "./deployment.ts";
 
 /** The clients of one command. Disposed, their connections are closed, so that the process can end. */
@@ -21,6 +22,7 @@ export type Clients = Disposable & {
   readonly secretsManager: SecretsManagerClient;
   readonly sns: SNSClient;
   readonly sqs: SQSClient;
+  readonly sts: STSClient;
 };
 
 type Packages = {
@@ -33,6 +35,7 @@ type Packages = {
   readonly "@aws-sdk/client-secrets-manager": typeof import("@aws-sdk/client-secrets-manager");
   readonly "@aws-sdk/client-sns": typeof import("@aws-sdk/client-sns");
   readonly "@aws-sdk/client-sqs": typeof import("@aws-sdk/client-sqs");
+  readonly "@aws-sdk/client-sts": typeof import("@aws-sdk/client-sts");
 };
 const load: <Name extends keyof Packages>(name: Name) => Packages[Name] = createRequire(import.meta.url);
 
@@ -56,6 +59,7 @@ export function createClients({ client: settings }: Pick<Deployment, "client">):
   const secrets = once(() => new (load("@aws-sdk/client-secrets-manager").SecretsManagerClient)(settings));
   const sns = once(() => new (load("@aws-sdk/client-sns").SNSClient)(settings));
   const sqs = once(() => new (load("@aws-sdk/client-sqs").SQSClient)(settings));
+  const sts = once(() => new (load("@aws-sdk/client-sts").STSClient)(settings));
   return {
     get cloudWatch() {
       return cloudWatch();
@@ -83,6 +87,9 @@ export function createClients({ client: settings }: Pick<Deployment, "client">):
     },
     get sqs() {
       return sqs();
+    },
+    get sts() {
+      return sts();
     },
     [Symbol.dispose]: () => made.dispose(),
   };

@@ -24,18 +24,53 @@ export function subjectFlag({ user, account, companyAccount }: SubjectFlags): Su
   return subject;
 }
 
+/** Whether it has the form of the provider's ids. */
+export function isWholeId(id: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
+}
+
+/** Whether such an id can begin so. */
+export function isBeginningOfId(id: string): boolean {
+  return !isWholeId(id) && /^[0-9a-f-]{1,35}$/i.test(id);
+}
+
 /** An end for a subject of whom nothing is known: an id that is not whole finds nobody. */
 export function unknownSubject({ kind, id }: Subject): CommandError {
-  const isWhole = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
-  const isBeginning = !isWhole && /^[0-9a-f-]{1,35}$/i.test(id);
-  const hint = isBeginning
-    ? ` It is no whole id: a ${kind} is found by all of it.`
-    : ` Is it perhaps the id of another kind: ${otherKinds(kind).join(" or ")}?`;
-  return new CommandError("usage", `<id> ${id}: nothing is known of ${kind}/${id}.${hint}`);
+  const nothing = `<id> ${id}: nothing is known of ${kind}/${id}.`;
+  return isBeginningOfId(id)
+    ? new CommandError("usage", `${nothing} It is no whole id: a ${kind} is found by all of it.`)
+    : new CommandError(
+        "nobody",
+        `${nothing} Is it perhaps the id of another kind: ${otherKinds(kind).join(" or ")}?`,
+      );
 }
 
 function otherKinds(kind: Subject["kind"]): readonly string[] {
   return ["--user", "--account", "--company-account"].filter((flag) => flag !== `--${kind}`);
+}
+
+/**
+ * The time between two flags.
+ * @throws CommandError where nothing lies in it: an empty answer would be taken for the truth
+ */
+export function periodFlags(
+  { since, until }: { readonly since?: string | undefined; readonly until?: string | undefined },
+  now: Date,
+): { readonly since: string | undefined; readonly until: string | undefined } {
+  const period = { since: sinceFlag(since, now), until: timestampFlag("--until", until, now) };
+  if (period.since !== undefined && period.until !== undefined && period.since >= period.until)
+    throw new CommandError(
+      "usage",
+      `--since ${period.since} is not before --until ${period.until}: nothing lies between.`,
+    );
+  return period;
+}
+
+/** @throws CommandError where it is still to come: nothing has happened since */
+export function sinceFlag(text: string | undefined, now: Date): string | undefined {
+  const since = timestampFlag("--since", text, now);
+  if (since === undefined || since <= now.toISOString()) return since;
+  throw new CommandError("usage", `--since ${since} is still to come: nothing has happened since.`);
 }
 
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };

@@ -5,9 +5,12 @@ import type { Deployment } from "../core/deployment.ts";
 import { oneLine } from "../core/printable.ts";
 import { fromNow } from "../core/spans.ts";
 import { tableText } from "../core/table.ts";
+import { selectEntries } from "../logs/log-entries.ts";
+import { stageLogLines } from "../logs/log-lines.ts";
 import { type RegistrationStatus, registrationStatus } from "../status/registration-status.ts";
 import { tokenText } from "../status/status-text.ts";
 import { type TokenStatus, tokenStatus } from "../status/token-status.ts";
+import { answersText, fetcher, type RecentAnswers, recentAnswers } from "./recent-answers.ts";
 
 /** How the provider is called, and how it answers. */
 export type ProviderStatus = {
@@ -21,6 +24,8 @@ export type ProviderStatus = {
   readonly answersNow: boolean | undefined;
   readonly answer?: string;
   readonly callsInLastMinute: number;
+  /** The answers to the fetcher of the last quarter of an hour; undefined where its log can't be read. */
+  readonly lastAnswers?: RecentAnswers;
   readonly requestsPerMinute: number;
   readonly token: TokenStatus;
 };
@@ -34,10 +39,11 @@ export async function providerStatus(
   const table = deployment.output("TableName");
   // First: this call may itself be the probe that finds the provider back.
   const registrations = await registrationStatus(deployment, clients);
-  const [breaker, calls, token] = await Promise.all([
+  const [breaker, calls, token, lastAnswers] = await Promise.all([
     loadBreaker(dynamodb, table),
     callsInLastMinute(dynamodb, table, now),
     tokenStatus(deployment, clients),
+    answersOf(deployment, clients, now),
   ]);
   const isOpen = breaker.openUntil > 0;
   return {
@@ -48,9 +54,23 @@ export async function providerStatus(
     },
     ...answerOf(registrations),
     callsInLastMinute: calls,
+    ...(lastAnswers && { lastAnswers }),
     requestsPerMinute: Number(deployment.output("ProviderRequestsPerMinute")),
     token,
   };
+}
+
+const minutesOfAnswers = 15;
+
+async function answersOf(
+  deployment: Deployment,
+  clients: Clients,
+  now: Date,
+): Promise<RecentAnswers | undefined> {
+  const since = new Date(now.getTime() - minutesOfAnswers * 60_000).toISOString();
+  // Who may not read logs, or has none, sees all else.
+  const lines = await stageLogLines({ deployment, clients }, since, fetcher).catch(() => undefined);
+  return lines && recentAnswers(selectEntries(lines, { since, text: fetcher }));
 }
 
 function answerOf(registrations: RegistrationStatus): Pick<ProviderStatus, "answersNow" | "answer"> {
@@ -61,7 +81,15 @@ function answerOf(registrations: RegistrationStatus): Pick<ProviderStatus, "answ
 
 /** For people. */
 export function providerText(stage: string, status: ProviderStatus, now: Date): string {
-  const { breaker, answersNow, answer, callsInLastMinute: calls, requestsPerMinute, token } = status;
+  const {
+    breaker,
+    answersNow,
+    answer,
+    callsInLastMinute: calls,
+    requestsPerMinute,
+    lastAnswers,
+    token,
+  } = status;
   return tableText(
     ["provider", stage],
     [
@@ -71,6 +99,12 @@ export function providerText(stage: string, status: ProviderStatus, now: Date): 
       ],
       ["breaker", breakerText(breaker, now)],
       ["calls", `${calls} in the last minute, of ${requestsPerMinute} that the rate allows`],
+      [
+        "last answers",
+        lastAnswers === undefined
+          ? "unknown: the functions' logs can't be read"
+          : `${answersText(lastAnswers)} (in ${minutesOfAnswers} minutes)`,
+      ],
       ["token", tokenText(token, now)],
     ],
   );

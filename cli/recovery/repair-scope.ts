@@ -2,7 +2,7 @@ import { present } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import type { Period } from "../../domain/recovery/repair.ts";
 import { CommandError } from "../core/command-error.ts";
-import { type SubjectFlags, subjectFlag, timestampFlag } from "../core/flags.ts";
+import { periodFlags, type SubjectFlags, subjectFlag } from "../core/flags.ts";
 
 export type ScopeFlags = SubjectFlags & {
   readonly since?: string;
@@ -17,10 +17,7 @@ export type RepairScope = { readonly subject: Subject | undefined; readonly peri
 /** @returns undefined where the table is not to be read. @throws CommandError where nothing is to be repaired */
 export function repairScope(flags: ScopeFlags, now: Date): RepairScope | undefined {
   const subject = subjectFlag(flags);
-  const period = present<Period>({
-    since: timestampFlag("--since", flags.since, now),
-    until: timestampFlag("--until", flags.until, now),
-  });
+  const period = present<Period>(periodFlags(flags, now));
   const { all = false, failures = false } = flags;
   const isNarrowed = subject !== undefined || period.since !== undefined || period.until !== undefined;
   if (all && isNarrowed) {

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { present } from "../../domain/core/parse.ts";
 import { eventTypes } from "../../domain/event/events.ts";
 import { answerTypes } from "../../domain/message/message-types.ts";
-import { wants } from "../../domain/message/subscribers.ts";
+import { type Subscriber, wants } from "../../domain/message/subscribers.ts";
 import type { ReplayRun } from "../../domain/recovery/replay-run.ts";
 import type { ReplaySelection } from "../../domain/state/replay.ts";
 import { CommandError } from "../core/command-error.ts";
-import { countFlag, type SubjectFlags, subjectFlag, timestampFlag } from "../core/flags.ts";
+import { countFlag, periodFlags, type SubjectFlags, subjectFlag } from "../core/flags.ts";
 
 export type ReplayFlags = SubjectFlags & {
   readonly subscriber?: string;
@@ -24,10 +24,10 @@ const defaultRate = 50;
 /**
  * A replay as it begins, from the flags of the command line. What comes later than now is reported by the pipeline
  * itself.
- * @param names of the stage's subscribers
+ * @param all of the stage's subscribers
  * @throws CommandError naming the flag
  */
-export function planReplay(flags: ReplayFlags, names: readonly string[], now: Date): ReplayRun {
+export function planReplay(flags: ReplayFlags, all: readonly Subscriber[], now: Date): ReplayRun {
   const { type, allTypes = false } = flags;
   const types = [...eventTypes, ...answerTypes];
   if (type !== undefined && !types.some((one) => wants({ name: "", types: [type] }, one))) {
@@ -36,18 +36,26 @@ export function planReplay(flags: ReplayFlags, names: readonly string[], now: Da
       `--type ${JSON.stringify(type)} is no message's: write one of ${types.join(", ")}; or a prefix with *.`,
     );
   }
-  const selection = present<ReplaySelection>({
-    type,
-    since: timestampFlag("--since", flags.since, now),
-    until: timestampFlag("--until", flags.until, now) ?? now.toISOString(),
-  });
+  const { since, until = now.toISOString() } = periodFlags(flags, now);
+  const selection = present<ReplaySelection>({ type, since, until });
   const subject = subjectFlag(flags);
+  const names = receivers(
+    flags,
+    all.map(({ name }) => name),
+  );
+  const chosen = all.filter(({ name }) => names.includes(name));
+  const selected = types.filter((one) => type === undefined || wants({ name: "", types: [type] }, one));
+  if (!allTypes && !chosen.some((one) => selected.some((each) => wants(one, each))))
+    throw new CommandError(
+      "usage",
+      `--type ${type}: the filter of ${names.join(", ")} leaves it out. Add --all-types to send it all the same.`,
+    );
   return {
     id: newReplayId(now),
     version: 0,
     selection,
     ...(subject && { subject }),
-    subscribers: receivers(flags, names),
+    subscribers: names,
     allTypes,
     rate: flags.rate === undefined ? defaultRate : countFlag("--rate", flags.rate),
     counts: { examined: 0, messages: 0, pending: 0, sent: {} },

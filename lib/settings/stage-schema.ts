@@ -134,6 +134,8 @@ export const stageSchema = section({
     failuresDays: scalableDuration(14, 3_650).default(90),
     /** Dead dead letters that would have expired in their queue. */
     archiveDays: scalableDuration(14, 3_650).default(90),
+    /** What operators did; unset: without limit. */
+    auditDays: scalableDuration(1, 3_650).exactOptional(),
     logsDays: z.literal(logDays, { error: remedyOf(`set it to one of: ${logDays.join(", ")}`) }).default(30),
   }).prefault({}),
   logs: section({

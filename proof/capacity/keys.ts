@@ -111,6 +111,13 @@ export const keyAnalyses: Readonly<Record<KeyName, KeyAnalysis>> = {
     outcome: "the step is tried again",
     helps: "nothing is needed",
   },
+  auditKey: {
+    partition: "one work",
+    writtenBy: "commands that operators run",
+    writes: { spread: "rare", what: "two for each act of a person" },
+    outcome: "the command reports, and nothing is done that is not recorded",
+    helps: "nothing is needed",
+  },
   replayKey: {
     partition: "one work",
     writtenBy: "the command `replay`",

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
+  auditKey,
   breakerKey,
   callWindowKey,
   documentKey,
@@ -81,6 +82,7 @@ describe("the page on data protection", () => {
     erasureReportKey("r").sk,
     sweepLeaseKey.sk,
     replayKey("r").pk,
+    auditKey("t", "a").pk,
     reconciliationKey.pk,
     callWindowKey(0).pk,
     breakerKey.pk,

@@ -253,6 +253,12 @@ describe("outputs", () => {
     expect(Object.keys(production.outputs).sort()).toEqual([...queues, ...others].sort());
   });
 
+  it("say how long the audit trail is kept, where that has an end", () => {
+    expect(production.outputs).not.toHaveProperty("AuditDays");
+    const ending = synthesized({ ...productionSettings, retention: { auditDays: 400 } });
+    expect(ending.outputs.AuditDays?.Value).toBe("400");
+  });
+
   it("point to what they name", () => {
     expect(targetOf(production.outputs.UsersDeadLetterQueueUrl?.Value)).toBe("UsersWorkDeadLetters");
     expect(targetOf(production.outputs.SubscriberRiskTeamQueueUrl?.Value)).toBe("SubscriberRiskTeamQueue");

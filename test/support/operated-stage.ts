@@ -28,7 +28,10 @@ export async function startOperatedStage(
 ): Promise<OperatedStage> {
   const product = await startProduct(stage, changes, sandbox, runner);
   const { system } = product;
-  const endAnnouncement = announce(system.stack, { sandbox: system.sandbox });
+  const endAnnouncement = announce(system.stack, {
+    sandbox: system.sandbox,
+    ...(runner.logs !== undefined && { logs: runner.logs }),
+  });
   const { gatewayUrl, region, operator } = system.stack;
   let last: Promise<unknown> = Promise.resolve();
   return {

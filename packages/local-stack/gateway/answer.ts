@@ -17,6 +17,10 @@ export function errorAnswer(service: Service | undefined, fault: Fault): Answer 
       `<Message>${escapeXml(fault.message)}</Message></Error>`;
     return { status: fault.status, headers: { "content-type": "application/xml" }, body: Buffer.from(text) };
   }
+  if (service === "sts") {
+    const text = `<ErrorResponse><Error><Type>Sender</Type><Code>${escapeXml(fault.errorType)}</Code><Message>${escapeXml(fault.message)}</Message></Error></ErrorResponse>`;
+    return { status: fault.status, headers: { "content-type": "text/xml" }, body: Buffer.from(text) };
+  }
   return jsonAnswer(
     fault.status,
     { __type: fault.errorType, message: fault.message, Message: fault.message },
@@ -49,6 +53,7 @@ export function jsonAnswer(status: number, content: unknown, headers: OutgoingHt
 export function accessDenied(service: Service | undefined, message: string): Fault {
   switch (service) {
     case "s3":
+    case "sts":
       return { status: 403, errorType: "AccessDenied", message };
     case "sqs":
     case "lambda":
@@ -63,6 +68,6 @@ export function accessDenied(service: Service | undefined, message: string): Fau
   }
 }
 
-function escapeXml(text: string): string {
+export function escapeXml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -12,6 +12,7 @@ import { type LambdaEngine, lambdaAnswer } from "./lambda.ts";
 import type { MessageTraces } from "./message-traces.ts";
 import { asObject, asString, type JsonObject, type Operation, parseJsonObject } from "./operation.ts";
 import { messageFault } from "./queue-limits.ts";
+import { stsAnswer } from "./sts.ts";
 import type { CapacityBook } from "./tables/capacity.ts";
 import type { RunStatements } from "./tables/run-statements.ts";
 import { batchAction } from "./tables/statements.ts";
@@ -65,6 +66,8 @@ export async function forward(call: AuthorizedRequest, context: ForwardContext):
     }
     case "cloudwatch":
       return cloudWatchAnswer(operation, parseJsonObject(body.toString()), context.monitoring);
+    case "sts":
+      return stsAnswer(caller, context.scope.account);
     case "logs":
       throw new Error("the log service has no engine");
   }

@@ -6,6 +6,7 @@ import { type Operation, parseJsonObject, UnknownOperationError } from "./operat
 import { s3Operation } from "./s3.ts";
 import { secretsManagerOperation } from "./secrets-manager.ts";
 import { type QueueScope, sqsOperation } from "./sqs.ts";
+import { stsOperation } from "./sts.ts";
 import { dynamoDbOperation } from "./tables/dynamodb.ts";
 import { streamsOperation } from "./tables/streams.ts";
 import type { TableArns } from "./tables/table-arns.ts";
@@ -26,13 +27,12 @@ const targetPrefixes: Readonly<Record<string, Service>> = {
   Logs_20140328: "logs",
 };
 
+const withoutTarget = ["s3", "lambda", "sts"] as const;
+
 /** The service that a request is for, by its target header or its signing name; undefined for others. */
 export function serviceOf(request: IncomingMessage, signingName: string): Service | undefined {
   const [prefix = ""] = targetOf(request).split(".");
-  // Services with addresses in place of a target header.
-  return (
-    targetPrefixes[prefix] ?? (signingName === "s3" || signingName === "lambda" ? signingName : undefined)
-  );
+  return targetPrefixes[prefix] ?? withoutTarget.find((service) => service === signingName);
 }
 
 /**
@@ -72,6 +72,8 @@ export function identify(
       return lambdaOperation(request.method ?? "GET", request.url ?? "/", context.scope);
     case "cloudwatch":
       return cloudWatchOperation(name, parseJsonObject(body.toString()), context.scope);
+    case "sts":
+      return stsOperation(body.toString());
     case "logs":
       throw new UnknownOperationError(
         `logs:${name}`,
@@ -81,7 +83,7 @@ export function identify(
       throw new UnknownOperationError(
         targetOf(request) || `${request.method} ${request.url}`,
         `The local gateway does not know the service of ${targetOf(request) || "this request"}; it knows SQS, ` +
-          "DynamoDB and its streams, S3, Secrets Manager, Lambda and CloudWatch",
+          "DynamoDB and its streams, S3, Secrets Manager, Lambda, CloudWatch and STS",
       );
   }
 }

@@ -21,7 +21,8 @@ export type Service =
   | "secretsmanager"
   | "lambda"
   | "cloudwatch"
-  | "logs";
+  | "logs"
+  | "sts";
 
 /** One call that the caller was allowed to make. */
 export type Call = {

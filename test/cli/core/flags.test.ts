@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CommandError } from "../../../cli/core/command-error.ts";
-import { choiceFlag, countFlag, subjectFlag, timestampFlag } from "../../../cli/core/flags.ts";
+import {
+  choiceFlag,
+  countFlag,
+  periodFlags,
+  sinceFlag,
+  subjectFlag,
+  timestampFlag,
+  unknownSubject,
+} from "../../../cli/core/flags.ts";
 
 const now = new Date("2026-03-02T00:00:00.000Z");
 
@@ -36,6 +44,32 @@ describe("a timestamp", () => {
 
   it("is absent where the flag is not given", () => {
     expect(timestampFlag("--since", undefined, now)).toBeUndefined();
+  });
+});
+
+describe("a time between two flags", () => {
+  it("has an end behind its begin, and a begin that is not still to come", () => {
+    expect(periodFlags({ since: "2h", until: "1h" }, now)).toEqual({
+      since: "2026-03-01T22:00:00.000Z",
+      until: "2026-03-01T23:00:00.000Z",
+    });
+    expect(periodFlags({}, now)).toEqual({ since: undefined, until: undefined });
+    expect(() => periodFlags({ since: "1h", until: "1h" }, now)).toThrow("nothing lies between");
+    expect(() => sinceFlag("2026-03-03", now)).toThrow("nothing has happened since");
+  });
+});
+
+describe("an end for an unknown subject", () => {
+  const id = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed";
+
+  it("says of the beginning of an id that it is none, and of a whole one that it may be another kind's", () => {
+    const beginning = unknownSubject({ kind: "user", id: id.slice(0, 8) });
+    expect(beginning).toMatchObject({ exitCode: 2, message: expect.stringContaining("It is no whole id") });
+    const whole = unknownSubject({ kind: "account", id });
+    expect(whole).toMatchObject({
+      exitCode: 4,
+      message: expect.stringMatching(/--user or --company-account/),
+    });
   });
 });
 

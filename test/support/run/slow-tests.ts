@@ -7,6 +7,7 @@ export const slowTests: Readonly<Record<string, string>> = {
   "test/e2e/aws-endpoint.test.ts": "lets AWS's own tools deploy and remove a stage, without reaching AWS",
   "test/e2e/bad-provider.test.ts": "lets a provider answer badly in each way, with the waits of retries",
   "test/e2e/canary.test.ts": "looks for canaries in all that a whole stack logs and stores, code by code",
+  "test/e2e/commands/audit.test.ts": "does on a running stack each act that is recorded, up to an erasure",
   "test/e2e/commands/commands.test.ts":
     "runs commands as programs against a stack, where the process is the point",
   "test/e2e/commands/dead-letters.test.ts":
@@ -32,6 +33,7 @@ export const slowTests: Readonly<Record<string, string>> = {
   "test/e2e/edge.test.ts": "floods the API of a running stack up to its limits",
   "test/e2e/first-hour.test.ts":
     "lets the first hour of a new stage pass, with each schedule in a running stack",
+  "test/e2e/keep.test.ts": "starts whole stacks one after the other, to see what each finds of the last one",
   "test/e2e/late-retries.test.ts":
     "lets retries of webhooks meet a state that has moved on in a running stack",
   "test/e2e/new-mapping.test.ts": "deploys a new mapping with messages in flight",

@@ -5,6 +5,7 @@ import { LambdaClient } from "@aws-sdk/client-lambda";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { STSClient } from "@aws-sdk/client-sts";
 import { localAccount } from "@income-events/local-stack/engines/account.ts";
 import { type DynamoDbEngine, startDynamoDb } from "@income-events/local-stack/engines/dynamodb.ts";
 import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
@@ -95,6 +96,7 @@ export function clients(system: LocalSystem, caller: Principal) {
     s3: new S3Client(settings),
     secrets: new SecretsManagerClient(settings),
     lambda: new LambdaClient(settings),
+    sts: new STSClient(settings),
     cloudwatch: new CloudWatchClient(settings),
     streams: (operation: string, input: unknown) =>
       signedCall(

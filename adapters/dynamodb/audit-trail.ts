@@ -1,0 +1,55 @@
+import {
+  type DynamoDBClient,
+  PutItemCommand,
+  paginateQuery,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { fieldsOf } from "../../domain/core/parse.ts";
+import { type ActOutcome, type OperatorAct, parseOperatorAct } from "../../domain/recovery/operator-act.ts";
+import { itemVersion, readItem } from "./items.ts";
+import { auditKey } from "./keys.ts";
+
+/** Keeps what operators did, one item for each act. */
+export type AuditTrail = {
+  readonly begin: (act: OperatorAct) => Promise<void>;
+  readonly end: (act: OperatorAct, outcome: ActOutcome, count: number | undefined) => Promise<void>;
+  /** The newest first. @param since ISO 8601 in UTC; undefined: all */
+  readonly list: (since: string | undefined) => AsyncIterable<OperatorAct>;
+};
+
+/** @param days so long an act is kept; undefined: without limit */
+export function auditTrail(client: DynamoDBClient, TableName: string, days: number | undefined): AuditTrail {
+  return {
+    begin: async (act) => {
+      const expiresAt = days === undefined ? undefined : Math.ceil(Date.parse(act.at) / 1000 + days * 86_400);
+      const item = { ...auditKey(act.at, act.id), schemaVersion: itemVersion, expiresAt, audit: act };
+      const Item = marshall(item, { removeUndefinedValues: true });
+      await client.send(new PutItemCommand({ TableName, Item }));
+    },
+    end: async ({ at, id }, outcome, count) => {
+      const values = { ":outcome": outcome, ":count": count };
+      await client.send(
+        new UpdateItemCommand({
+          TableName,
+          Key: marshall(auditKey(at, id)),
+          // What has expired meanwhile is not begun again.
+          ConditionExpression: "attribute_exists(pk)",
+          UpdateExpression: `SET audit.outcome = :outcome${count === undefined ? "" : ", audit.#count = :count"}`,
+          ...(count !== undefined && { ExpressionAttributeNames: { "#count": "count" } }),
+          ExpressionAttributeValues: marshall(values, { removeUndefinedValues: true }),
+        }),
+      );
+    },
+    list: async function* (since = "") {
+      const query = {
+        TableName,
+        KeyConditionExpression: "pk = :pk AND sk >= :since",
+        ExpressionAttributeValues: marshall({ ":pk": auditKey("", "").pk, ":since": since || " " }),
+        ScanIndexForward: false,
+      };
+      for await (const { Items = [] } of paginateQuery({ client }, query))
+        for (const item of Items) yield parseOperatorAct(fieldsOf(readItem(item).audit, "audit"));
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import { randomUUID } from "node:crypto";
+import { type Answer, escapeXml } from "./answer.ts";
+import { type Operation, UnknownOperationError } from "./operation.ts";
+import type { Principal } from "./types.ts";
+
+/**
+ * Who calls: the one operation that needs no permission. Source: STS API reference, "GetCallerIdentity".
+ * @throws UnknownOperationError for every other one
+ */
+export function stsOperation(body: string): Operation {
+  const name = new URLSearchParams(body).get("Action") ?? "";
+  const action = `sts:${name}`;
+  if (name !== "GetCallerIdentity")
+    throw new UnknownOperationError(action, "The local gateway knows GetCallerIdentity of STS only");
+  return { service: "sts", action, needs: [] };
+}
+
+export function stsAnswer({ arn, accessKeyId }: Principal, account: string): Answer {
+  const identity = `<Arn>${escapeXml(arn)}</Arn><UserId>${accessKeyId}</UserId><Account>${account}</Account>`;
+  const text =
+    `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>${identity}` +
+    `</GetCallerIdentityResult><ResponseMetadata><RequestId>${randomUUID()}</RequestId></ResponseMetadata></GetCallerIdentityResponse>`;
+  return { status: 200, headers: { "content-type": "text/xml" }, body: Buffer.from(text) };
+}
