@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Command, CommanderError } from "commander";
 import { fieldsOf, parseJson, textOf } from "../domain/core/parse.ts";
 import { completionLines } from "./completion/complete.ts";
+import { addKept, keepCommand } from "./completion/kept-command.ts";
 import { completeWord } from "./completion/scripts.ts";
 import { exitCodes } from "./core/command-error.ts";
 import { explain } from "./core/explain.ts";
@@ -222,9 +223,26 @@ function createNames(): Command {
   return program;
 }
 
-/** Loads no more than the words name. */
+/** Loads no more than the words name, and nothing of AWS where an earlier Tab has kept what the command takes. */
 async function completable(words: readonly string[]): Promise<Command> {
-  return commandFiles.some((file) => isNamed(file, words)) ? createProgram(words) : createNames();
+  const names = createNames();
+  const file = commandFiles.find((each) => isNamed(each, words));
+  if (file === undefined) return names;
+  const path = file.group === undefined ? words.slice(0, 1) : words.slice(0, 2);
+  const name = path.join("-");
+  const named = leafOf(names, path);
+  if (named !== undefined && addKept(named, name)) return names;
+  const program = await createProgram(words);
+  const leaf = leafOf(program, path);
+  if (leaf !== undefined) keepCommand(leaf, name);
+  return program;
+}
+
+function leafOf(program: Command, path: readonly string[]): Command | undefined {
+  return path.reduce<Command | undefined>(
+    (command, word) => command?.commands.find((each) => each.name() === word),
+    program,
+  );
 }
 
 function isNamed({ group, names }: CommandFile, [first = "", second = ""]: readonly string[]): boolean {

@@ -2,29 +2,29 @@ import type { Command } from "commander";
 import { keyPolicyStatements } from "../../lib/settings/settings.ts";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { readStageSettings } from "../core/stage-settings.ts";
+import { addStageFlags, readStageSettings, type StageFlags } from "../core/stage-settings.ts";
 import type { Terminal } from "../core/terminal.ts";
 
-type Flags = { readonly stage: string; readonly settings?: string };
-
 export function addKeyPolicy(program: Command): void {
-  addOfflineCommand<Flags>(
-    program,
-    {
-      name: "key-policy",
-      summary: "Prints what the policy of a key of your own must allow, before the stage is deployed.",
-      examples: [
-        "npx income-events key-policy --stage prod",
-        "npx income-events key-policy --settings my-settings.json --json    for programs",
-      ],
-    },
-    keyPolicy,
-  )
-    .option("--stage <name>", "the stage whose settings name the key", "prod")
-    .option("--settings <file>", "settings of a file in place of a stage's");
+  addStageFlags(
+    addOfflineCommand<StageFlags>(
+      program,
+      {
+        name: "key-policy",
+        summary: "Prints what the policy of a key of your own must allow, before the stage is deployed.",
+        examples: [
+          "npx income-events key-policy --stage prod",
+          "npx income-events key-policy --settings my-settings.json --json    for programs",
+        ],
+      },
+      keyPolicy,
+    ),
+    "the stage whose settings name the key",
+    "prod",
+  );
 }
 
-async function keyPolicy(terminal: Terminal, { stage, settings: file }: Flags): Promise<void> {
+async function keyPolicy(terminal: Terminal, { stage, settings: file }: StageFlags): Promise<void> {
   const settings = readStageSettings(stage, file);
   if (settings.encryption.keyArn === undefined) {
     throw new CommandError(

@@ -3,6 +3,7 @@ import { jmespathSearch } from "../../adapters/aws/jmespath-search.ts";
 import { isWebhookKind, type WebhookKind, webhookKinds } from "../../domain/event/events.ts";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { addStageFlags, type StageFlags } from "../core/stage-settings.ts";
 import type { Terminal } from "../core/terminal.ts";
 import { readSampleFile } from "../mapping/files.ts";
 import { trialLine, trialText } from "../mapping/report.ts";
@@ -10,18 +11,13 @@ import { parseHeaders, parseSample, type Sample } from "../mapping/sample.ts";
 import { readStageMapping } from "../mapping/stage-mapping.ts";
 import { tryMapping } from "../mapping/trial.ts";
 
-type Flags = {
-  readonly kind?: string;
-  readonly stage: string;
-  readonly settings?: string;
-  readonly header: readonly string[];
-};
+type Flags = StageFlags & { readonly kind?: string; readonly header: readonly string[] };
 
 /** What API Gateway takes, and more than Lambda does. */
 const maxBytes = 10 * 1024 * 1024;
 
 export function addMappingTry(group: Command): void {
-  addOfflineCommand<Flags>(
+  const command = addOfflineCommand<Flags>(
     group,
     {
       name: "try <file>",
@@ -34,11 +30,13 @@ export function addMappingTry(group: Command): void {
       ],
     },
     tryFile,
-  )
-    .option("--kind <kind>", `one of ${webhookKinds.join(", ")}; without it all are tried`)
-    .option("--stage <name>", "the stage whose settings are taken", "dev")
-    .option("--settings <file>", "settings of a file in place of a stage's")
-    .option("--header <line>", 'a header of the webhook as "name: value"; once for each', collect, []);
+  ).option("--kind <kind>", `one of ${webhookKinds.join(", ")}; without it all are tried`);
+  addStageFlags(command, "the stage whose settings are taken", "dev").option(
+    "--header <line>",
+    'a header of the webhook as "name: value"; once for each',
+    collect,
+    [],
+  );
 }
 
 function collect(line: string, before: readonly string[]): readonly string[] {

@@ -1,33 +1,33 @@
 import type { Command } from "commander";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { readStageSettings } from "../core/stage-settings.ts";
+import { addStageFlags, readStageSettings, type StageFlags } from "../core/stage-settings.ts";
 import type { Terminal } from "../core/terminal.ts";
 import { openAccount } from "../preflight/account.ts";
 import { examinePreflight, type Preflight } from "../preflight/examine.ts";
 import { findingsText } from "../preflight/finding.ts";
 
-type Flags = { readonly stage: string; readonly settings?: string };
-
 export function addPreflight(program: Command): void {
-  addOfflineCommand<Flags>(
-    program,
-    {
-      name: "preflight",
-      summary:
-        "Looks at the account and region before a deployment, for what would fail it or lose something after it. Exits 1 if anything would.",
-      examples: [
-        "npx income-events preflight --stage prod",
-        "npx income-events preflight --settings my-settings.json --json    for programs",
-      ],
-    },
-    preflight,
-  )
-    .option("--stage <name>", "the stage that is to be deployed", "prod")
-    .option("--settings <file>", "settings of a file in place of a stage's");
+  addStageFlags(
+    addOfflineCommand<StageFlags>(
+      program,
+      {
+        name: "preflight",
+        summary:
+          "Looks at the account and region before a deployment, for what would fail it or lose something after it. Exits 1 if anything would.",
+        examples: [
+          "npx income-events preflight --stage prod",
+          "npx income-events preflight --settings my-settings.json --json    for programs",
+        ],
+      },
+      preflight,
+    ),
+    "the stage that is to be deployed",
+    "prod",
+  );
 }
 
-async function preflight(terminal: Terminal, { stage, settings: file }: Flags): Promise<void> {
+async function preflight(terminal: Terminal, { stage, settings: file }: StageFlags): Promise<void> {
   const settings = readStageSettings(stage, file);
   using account = await openAccount();
   const { id, region } = account;

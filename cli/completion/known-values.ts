@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Command, Option } from "commander";
 import { eventStates } from "../../domain/event/event-progress.ts";
 import { eventTypes, webhookKinds } from "../../domain/event/events.ts";
+import { operatorActs } from "../../domain/recovery/operator-act.ts";
 import { type Deployment, outputsStages } from "../core/deployment.ts";
 import { findRunningSystems } from "../core/running-systems.ts";
 import { failureNames } from "../sandbox/failures.ts";
@@ -20,6 +21,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
   "--kind": webhookKinds,
   kind: ["user", "account", "company-account"],
   "--state": eventStates,
+  "--act": operatorActs,
   how: failureNames,
   shell: shells,
 };

@@ -1,6 +1,16 @@
 import { join } from "node:path";
+import type { Command } from "commander";
 import { loadSettings, type Settings, SettingsError } from "../../lib/settings/settings.ts";
 import { CommandError } from "./command-error.ts";
+
+export type StageFlags = { readonly stage: string; readonly settings?: string };
+
+/** Adds the flags that name a stage which need not be deployed. */
+export function addStageFlags(command: Command, what: string, defaultStage: string): Command {
+  return command
+    .option("--stage <name>", what, defaultStage)
+    .option("--settings <file>", "settings of a file in place of a stage's");
+}
 
 export const stagesDirectory = join(import.meta.dirname, "../../stages");
 

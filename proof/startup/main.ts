@@ -55,6 +55,12 @@ print("start-warm", await repeat(ready), 6);
   await using system = await startReady();
   const node = `"${process.execPath}" cli/main.ts status`;
   print("status-node", await repeat(() => processorSeconds(node, system.environment)), 0.4);
+  for (const [name, words] of Object.entries({ "tab-names": "dl", "tab-command": "dlq show --re" })) {
+    const tab = `"${process.execPath}" cli/main.ts __complete ${words}`;
+    // A Tab keeps what the command takes for the next one.
+    await processorSeconds(tab, system.environment);
+    print(name, await repeat(() => processorSeconds(tab, system.environment)), 0.2);
+  }
   const npx = "npx --no-install income-events status";
   print("status-npx", await repeat(() => processorSeconds(npx, system.environment)), 0.9);
 }

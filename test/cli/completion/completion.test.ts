@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { candidates } from "../../../cli/completion/candidates.ts";
+import { addKept, keepCommand } from "../../../cli/completion/kept-command.ts";
 import { knownValues } from "../../../cli/completion/known-values.ts";
 import { createProgram } from "../../../cli/program.ts";
 import { runInProcess } from "../../support/in-process.ts";
@@ -79,6 +80,35 @@ it("no other shell has one", async () => {
     stderr: "There is no completion for tcsh; there is: bash, zsh, fish.\n",
   });
 });
+
+it("every command is completed from what an earlier Tab kept as from its own file", async () => {
+  const program = await createProgram();
+  const paths = program.commands.flatMap((group) =>
+    group.commands.length === 0
+      ? [[group.name()]]
+      : group.commands.map((command) => [group.name(), command.name()]),
+  );
+  for (const path of paths) {
+    const names = new Command("income-events");
+    const leaf = path.reduce((command, word) => command.command(word), names);
+    const known = find(program, path);
+    keepCommand(known, "test-of-all");
+    expect(addKept(leaf, "test-of-all"), path.join(" ")).toBe(true);
+    for (const begun of ["--", ""])
+      expect(candidates(names, [...path, begun], knownValues("/nowhere"))).toEqual(
+        candidates(program, [...path, begun], knownValues("/nowhere")),
+      );
+  }
+  expect(addKept(new Command(), "never-kept")).toBe(false);
+});
+
+function find(program: Command, path: readonly string[]): Command {
+  return path.reduce((command, word) => {
+    const below = command.commands.find((each) => each.name() === word);
+    if (below === undefined) throw new Error(`no command ${word}`);
+    return below;
+  }, program);
+}
 
 describe("candidates", () => {
   const none = () => [];
