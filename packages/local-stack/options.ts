@@ -21,6 +21,7 @@ export type StartOptions = {
   /** See `StackOptions`. */
   readonly streamRetentionSeconds?: number;
   readonly deduplicationSeconds?: number;
+  readonly alarmClock?: () => number;
 };
 
 /** Where the running system is found; a scenario takes free ports instead, so that several run at once. */

@@ -62,6 +62,7 @@ export async function startSystem(
       ...(options.engine === undefined ? {} : { engine: options.engine }),
       ...(options.keep === undefined ? {} : { keep: options.keep }),
       ...(options.logs === undefined ? {} : { logsDir: options.logs }),
+      ...(options.alarmClock === undefined ? {} : { alarmClock: options.alarmClock }),
       ...(options.streamRetentionSeconds === undefined
         ? {}
         : { streamRetentionSeconds: options.streamRetentionSeconds }),

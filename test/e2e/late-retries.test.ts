@@ -135,6 +135,9 @@ describe("the synthesized stack and the provider", () => {
   describe("one webhook", () => {
     it("is found by its correlation id in the log of all that it passes, and in what subscribers get of it", async () => {
       const accountId = await stage.connectedAccount();
+      // So that the endpoint as a whole is other data than what its start had read of it.
+      system.sandbox.fetchData(accountId, ["income"]);
+      await stage.waitUntilIdle();
       const id = await sendFollowed(system, "endpoints", endpointEvent(accountId));
       await stage.waitUntilIdle();
 

@@ -11,7 +11,7 @@ export type RunningProduct = AsyncDisposable & { readonly system: System };
 
 export type RunnerOptions = Pick<
   StartOptions,
-  "deduplicationSeconds" | "streamRetentionSeconds" | "logs" | "keep"
+  "deduplicationSeconds" | "streamRetentionSeconds" | "logs" | "keep" | "alarmClock"
 > & {
   /** Is called for each request to the webhooks' API and its answer. */
   readonly onAnswered?: (exchange: Exchange) => void;

@@ -7,12 +7,14 @@ import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { fifoOrder } from "@income-events/local-stack/scenario/fifo-order.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { clockOfAlarms } from "../../support/clock-of-alarms.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 
 /** A rotation of the secret takes twice the time that receivers keep it. */
 const changes = { register: { readsFirst: true }, webhooks: { secretCacheSeconds: 1 } };
 
 describe("doctor", () => {
+  const clock = clockOfAlarms();
   let operated: OperatedStage;
   let system: System;
   let sqs: SQSClient;
@@ -20,7 +22,7 @@ describe("doctor", () => {
   let directory: string;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "doctor-"));
-    operated = await startOperatedStage("status", changes);
+    operated = await startOperatedStage("status", changes, {}, { alarmClock: clock.now });
     ({ system } = operated);
     sqs = new SQSClient(system.access);
     s3 = new S3Client({ ...system.access, forcePathStyle: true });
@@ -82,8 +84,8 @@ describe("doctor", () => {
     await fetch(`${system.sandbox.baseUrl}/api/v0.3/webhooks/users`, { method: "PUT", headers, body });
     const QueueUrl = output("FetchDeadLetterQueueUrl");
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}", ...fifoOrder(QueueUrl) }));
-    // The third run in an hour raises the alarm.
-    for (let runs = 0; runs < 3; runs += 1) await operated.run(["token", "refresh"]);
+    // The third run raises the alarm.
+    await clock.passRuns(system.stack, async () => void (await operated.run(["token", "refresh"])));
     const failures = { Bucket: output("FailuresBucketName"), Key: "aws/lambda/batch" };
     await s3.send(new PutObjectCommand({ ...failures, Body: "{}" }));
 
