@@ -73,13 +73,14 @@ function lineNotes(): string {
   return `- **Lambda, time** is the processor time that was counted inside the functions, stretched where their memory brings less
   than a processor (${wholeProcessorMb} MB), and what they wait for: ${awsMillis} ms for each call to AWS, ${providerMillis} ms for each to the provider, calls at
   the same time once. Both waits are assumptions; with a provider twice as slow the line grows by what it waits, no other.
-  The benchmark's row \`price\` reckons time as it is measured, without waits, so that its dollars are others.
+  The benchmark's rows \`price*\` are of this model, counted again in its own run.
 - **Logs**: what the functions write, ${platformLogBytes} bytes of Lambda's own for each invocation, and the API's access log.
-- The largest line of ours is "${largest}". Events are the smaller part of the writes: a document that was fetched is one write
-  for each KB, and states and the provider's rate are written, too.
-- Ours makes ${ours.providerCalls} calls to the provider here where the typical design makes ${plain.providerCalls}: these loads announce data before its fetch was
-  started, so that nothing answers the start, and ours then reads once more. Where events follow starts, it does not.
-- SQS counts what is sent, received and deleted for the functions; reading the subscriber's queue is the subscriber's.`;
+- The largest line of ours is "${largest}". An event is one write, a document that was
+  fetched one for each KB of its compressed data; states and the provider's rate are written, too.
+- Ours makes ${ours.providerCalls} calls to the provider, the typical design ${plain.providerCalls}. An account's data is announced three seconds after its
+  fetch was started, so that the start counts as answered.
+- SQS counts what is sent, received and deleted for the functions, of FIFO queues at their price; reading the subscriber's
+  queue is the subscriber's.`;
 }
 
 const loadNotes = `Batches are full in all rows but the last, as they are when events come faster than the functions take them. Where events are

@@ -1,4 +1,4 @@
-import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { BatchWriteItemCommand, DynamoDBClient, type WriteRequest } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import type { SQSEvent } from "aws-lambda";
 import { dataKey, digestOf, variable } from "../job.ts";
@@ -7,20 +7,27 @@ import { cachedSecret, callProvider } from "../provider.ts";
 const table = new DynamoDBClient({});
 const readToken = cachedSecret(new SecretsManagerClient({}), variable("TOKEN_SECRET_ARN"), "token");
 
+/** One request for what all messages bring. */
 export async function handler({ Records }: SQSEvent) {
-  await Promise.all(Records.map(({ body }) => perform(body)));
+  // A request may name a key once.
+  const requests = new Map((await Promise.all(Records.map(({ body }) => perform(body)))).flat());
+  if (requests.size > 0) {
+    const RequestItems = { [variable("TABLE_NAME")]: [...requests.values()] };
+    const { UnprocessedItems = {} } = await table.send(new BatchWriteItemCommand({ RequestItems }));
+    if (Object.keys(UnprocessedItems).length > 0) throw new Error("items were not written");
+  }
   return { batchItemFailures: [] };
 }
 
-async function perform(body: string): Promise<void> {
+async function perform(body: string): Promise<readonly (readonly [string, WriteRequest])[]> {
   const wanted = JSON.parse(body);
   const content = await callProvider(wanted, await readToken());
   const { accountId, endpoint } = wanted;
-  if (endpoint === undefined) return;
+  if (endpoint === undefined) return [];
   const { pk, sk } = dataKey(accountId, endpoint);
   const fields = { pk, sk, accountId, endpoint, content, digest: digestOf(content) };
   const Item = Object.fromEntries(
     Object.entries({ ...fields, fetchedAt: new Date().toISOString() }).map(([name, S]) => [name, { S }]),
   );
-  await table.send(new PutItemCommand({ TableName: variable("TABLE_NAME"), Item }));
+  return [[pk + sk, { PutRequest: { Item } }]];
 }
