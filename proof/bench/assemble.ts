@@ -122,7 +122,9 @@ function letPeerWork(stack: Stack): void {
     for (const table of tables) {
       table.grant(
         each,
-        ...["GetItem", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"].map((name) => `dynamodb:${name}`),
+        ...["GetItem", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"].map(
+          (name) => `dynamodb:${name}`,
+        ),
       );
       table.grant(each, "dynamodb:PartiQLInsert");
     }
