@@ -12,6 +12,14 @@ const bytesPerGigabyte = 2 ** 30;
 /** What is the same for all implementations, of the template. */
 export type Fixed = { readonly accessLogBytes: number };
 
+/** Ours turns Lambda's own lines off (`logs.invocations`), as the floor may; the others leave them as they are by default. */
+const platformLogBytes: Readonly<Record<Implementation, number>> = {
+  ours: 0,
+  floor: 0,
+  plain: assumptions.platformLogBytes,
+  powertools: assumptions.platformLogBytes,
+};
+
 /** What a million distinct events cost that come as these did. */
 export function billOf(
   load: CountedLoad,
@@ -22,7 +30,7 @@ export function billOf(
   const used = load.sides[implementation];
   const invocations = parts.reduce((sum, part) => sum + used.invocations[part], 0);
   const logBytes =
-    used.logBytes + invocations * assumptions.platformLogBytes + load.deliveries * accessLogBytes;
+    used.logBytes + invocations * platformLogBytes[implementation] + load.deliveries * accessLogBytes;
   const lines: readonly (readonly [string, number, number])[] = [
     ["API Gateway, requests", load.deliveries, prices.apiRequest],
     ["Lambda, requests", invocations, prices.lambdaRequest],

@@ -74,7 +74,8 @@ function lineNotes(): string {
   than a processor (${wholeProcessorMb} MB), and what they wait for: ${awsMillis} ms for each call to AWS, ${providerMillis} ms for each to the provider, calls at
   the same time once. Both waits are assumptions; with a provider twice as slow the line grows by what it waits, no other.
   The benchmark's rows \`price*\` are of this model, counted again in its own run.
-- **Logs**: what the functions write, ${platformLogBytes} bytes of Lambda's own for each invocation, and the API's access log.
+- **Logs**: what the functions write, and the API's access log. Lambda itself writes ${platformLogBytes} bytes for each invocation by default;
+  ours turns that off (\`logs.invocations\`), the floor too.
 - The largest line of ours is "${largest}". An event is one write, a document that was
   fetched one for each KB of its compressed data; states and the provider's rate are written, too.
 - Ours makes ${ours.providerCalls} calls to the provider, the typical design ${plain.providerCalls}. An account's data is announced three seconds after its

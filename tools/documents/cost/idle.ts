@@ -108,7 +108,7 @@ function priceOf(tick: Tick, prices: Prices): number {
     tick.secretCalls * prices.secretRead +
     tick.objectPuts * prices.objectPut +
     tick.objectGets * prices.objectGet +
-    ((tick.logBytes + assumptions.platformLogBytes) / 2 ** 30) * prices.logGigabyte
+    (tick.logBytes / 2 ** 30) * prices.logGigabyte
   );
 }
 
