@@ -78,7 +78,7 @@ function rowsOf({ loads: counted, memoryMb }: Counted, { prices, estimate }: Con
     );
   const price = (name: string, load: Priced, atMost: number) =>
     row(
-      { name, figure: `US$ per million events, ${figures[load]}` },
+      { name, figure: `US$ per million events, ${figureOf(load, counted[load])}` },
       (implementation) => totalOf(billFor(load, implementation)),
       [{ over: "plain", atMost }],
     );
@@ -114,12 +114,10 @@ function rowsOf({ loads: counted, memoryMb }: Counted, { prices, estimate }: Con
   ];
 }
 
-const figures: Readonly<Record<Priced, string>> = {
-  usual: "30 % duplicates",
-  large: "documents of 20 KB",
-  huge: "documents of 200 KB",
-  alone: "each alone",
-};
+function figureOf(name: Priced, { dataBytes }: CountedLoad): string {
+  if (name === "usual") return "30 % duplicates";
+  return name === "alone" ? "each alone" : `documents of ${Math.round(dataBytes / 1_024)} KB`;
+}
 
 function linesOf(billFor: (implementation: Implementation) => Bill): NonNullable<Row["lines"]> {
   const bills = implementations.map((implementation) => [implementation, billFor(implementation)] as const);

@@ -92,8 +92,8 @@ function idleNotes(): string {
   const reads = (365 * 86_400) / 12 / 60;
   return `Counted in the template of a production stage with one subscriber and the settings' defaults. An event source at rest keeps ${pollersPerQueue} long
 polls of ${pollSeconds} seconds open on its queue; Lambda goes down to two only where no \`maxConcurrency\` is set, as perhaps in the typical design.
-Runs of schedules were counted on an idle stack, one each. The typical design is taken to need the same queues, the token's
-refresh and two secrets, and to watch nothing.
+Runs of schedules were counted on an idle stack, one each. The typical design is taken to need the same queues, but for that of
+checks, the token's refresh and two secrets, and to watch nothing.
 
 While events come, each warm environment of a receiver or of the fetch reads its secret once a minute: at most US$ ${dollars(reads * prices.secretRead)}
 a month for each environment that never rests, whatever the number of events.`;
