@@ -6,7 +6,7 @@ import { messageSource } from "../domain/message/message-types.ts";
 import { acknowledge, acknowledgements } from "./acknowledgements.ts";
 import { Eraser } from "./erasure/eraser.ts";
 import { Erasure } from "./erasure/erasure.ts";
-import { environmentProblems } from "./function/environment-size.ts";
+import { deploymentProblems } from "./function/deployment-limits.ts";
 import type { FunctionDefaults } from "./function/pipeline-function.ts";
 import { pascalCase } from "./names.ts";
 import { AlarmTopic } from "./observability/alarm-topic.ts";
@@ -67,7 +67,7 @@ export class IncomeEventsStack extends Stack {
       tracing: settings.tracing,
       dataKey: dataKeyOf(this, settings),
     };
-    this.node.addValidation({ validate: () => environmentProblems(this) });
+    this.node.addValidation({ validate: () => deploymentProblems(this) });
     const providerBaseUrl = this.#addProviderBaseUrl(settings);
     const token = new TokenSecret(this, "Token", settings);
     const secret = new WebhookSecret(this, "Webhook", settings);

@@ -33,9 +33,27 @@ const subscriber = section({
 // Twelve, since the eraser's environment names two queues for each and Lambda allows 4 KB of it in all.
 const maxSubscribers = 12;
 
+/** Source: Lambda developer guide, "Lambda quotas": a function's resource-based policy. */
+const mostPolicyBytes = 20_480;
+/** What Lambda writes of a permission, without the principal and with the longest names. */
+const permissionBytes = 420;
+/** Lambda writes an account as the ARN of its root. */
+const accountBytes = "arn:aws-iso-b:iam::000000000000:root".length;
+
+/** Whether the function that answers them can admit all principals, each with two permissions. */
+function canBeAdmitted(subscribers: readonly { readonly principals: readonly string[] }[]): boolean {
+  const principals = [...new Set(subscribers.flatMap((each) => each.principals))];
+  const bytes = principals.map((each) => 2 * (permissionBytes + Math.max(accountBytes, each.length)));
+  return bytes.reduce((sum, each) => sum + each, 0) <= mostPolicyBytes;
+}
+
 export const subscribersSchema = listOf(subscriber)
   .max(maxSubscribers, { error: () => `has too many; keep ${maxSubscribers}, let one of them fan out` })
   .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, {
     error: "has a name twice; give each subscriber a name of its own",
+  })
+  .refine(canBeAdmitted, {
+    error:
+      "name more principals than a function's policy has room for; name accounts in place of their roles",
   })
   .default([]);

@@ -143,6 +143,15 @@ export const settingsInError: readonly [string, object, string][] = [
     'subscribers.0.types.0: is "acount.*"; matches no message; write one of: user.created,',
   ],
   [
+    "more principals than a function's policy has room for",
+    {
+      subscribers: [
+        { name: "a", principals: Array.from({ length: 23 }, (_, index) => `${100_000_000_000 + index}`) },
+      ],
+    },
+    "subscribers: name more principals than a function's policy has room for; name accounts in place of their roles",
+  ],
+  [
     "a principal that is none",
     { subscribers: [{ name: "a", principals: ["*"] }] },
     'subscribers.0.principals.0: is "*"; write an account\'s 12 digits, or the ARN of a role or user',
@@ -246,6 +255,11 @@ export const settingsInError: readonly [string, object, string][] = [
     "a log retention that CloudWatch does not offer",
     { retention: { logsDays: 2 } },
     "retention.logsDays: is 2; set it to one of: 1, 3,",
+  ],
+  [
+    "a time-out that Lambda does not take",
+    { functions: { store: { timeoutSeconds: 901 } } },
+    "functions.store.timeoutSeconds: is 901; set it to a whole number from 1 to 900",
   ],
   [
     "a receiver that outlives API Gateway's patience",

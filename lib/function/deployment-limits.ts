@@ -1,0 +1,128 @@
+import { CfnElement, CfnParameter, CfnResource, type Stack } from "aws-cdk-lib";
+import { CfnRole } from "aws-cdk-lib/aws-iam";
+import { CfnFunction } from "aws-cdk-lib/aws-lambda";
+
+/** Source: Lambda developer guide, "Lambda quotas": all environment variables of a function together. */
+const mostEnvironmentBytes = 4_096;
+/** Source: IAM user guide, "IAM and AWS STS quotas": all inline policies of a role together, without blanks. */
+const mostPolicyCharacters = 10_240;
+
+/** The longest that AWS has of each, in all of its partitions. */
+const longest: Readonly<Record<string, string>> = {
+  "AWS::AccountId": "0".repeat(12),
+  "AWS::Partition": "aws-iso-b",
+  "AWS::Region": "ap-southeast-1",
+  "AWS::URLSuffix": "amazonaws.com.cn",
+};
+const region = longest["AWS::Region"];
+const suffix = longest["AWS::URLSuffix"];
+const account = longest["AWS::AccountId"];
+
+/** What CloudFormation puts at the end of a name. */
+const random = "x".repeat(13);
+
+type ValueOf = (name: (mostCharacters: number) => string) => string;
+
+function arn(service: string, most: number, prefix = "", suffix = ""): ValueOf {
+  return (name) =>
+    `arn:${longest["AWS::Partition"]}:${service}:${region}:${account}:${prefix}${name(most)}${suffix}`;
+}
+
+/**
+ * What stands in a template for a resource, by its type and attribute, where CloudFormation has made the longest name.
+ * Sources: the services' limits of names; CloudFormation's template reference, "Return values".
+ */
+const valuesOfResources: Readonly<Record<string, ValueOf>> = {
+  "AWS::SQS::Queue": (name) => `https://sqs.${region}.${suffix}/${account}/${name(80)}`,
+  "AWS::SQS::Queue QueueName": (name) => name(80),
+  "AWS::SQS::Queue Arn": arn("sqs", 80),
+  "AWS::DynamoDB::Table": (name) => name(255),
+  "AWS::DynamoDB::Table Arn": arn("dynamodb", 255, "table/"),
+  "AWS::DynamoDB::Table StreamArn": arn("dynamodb", 255, "table/", "/stream/2026-11-24T00:00:00.000"),
+  "AWS::S3::Bucket": (name) => name(63),
+  "AWS::S3::Bucket Arn": (name) => `arn:${longest["AWS::Partition"]}:s3:::${name(63)}`,
+  "AWS::SecretsManager::Secret": arn("secretsmanager", 512, "secret:", "-xxxxxx"),
+  "AWS::Lambda::Function": (name) => name(64),
+  "AWS::Lambda::Function Arn": arn("lambda", 64, "function:"),
+  "AWS::Logs::LogGroup Arn": arn("logs", 512, "log-group:", ":*"),
+  "AWS::ApiGatewayV2::Api ApiEndpoint": () => `https://xxxxxxxxxx.execute-api.${region}.${suffix}`,
+  "AWS::StackId": arn("cloudformation", 128, "stack/", `/${"x".repeat(36)}`),
+};
+
+/**
+ * What could be over a limit of AWS once it is deployed, with the longest names that CloudFormation makes of the stack's
+ * and the resources' own: a function's environment, and the policies in a role. The deployment would fail then.
+ */
+export function deploymentProblems(stack: Stack): string[] {
+  const elements = stack.node.findAll().filter((each) => CfnElement.isCfnElement(each));
+  const byId = new Map(elements.map((each) => [String(stack.resolve(each.logicalId)), each]));
+  const replace = (id: string, attribute?: string) => longestValue(stack, id, attribute, byId.get(id));
+  const bytesOf = (part: unknown) => Buffer.byteLength(JSON.stringify(withValues(part, replace)));
+  return elements.flatMap((element) => {
+    if (element instanceof CfnFunction) {
+      const bytes = bytesOf(stack.resolve(element.environment)?.variables ?? {});
+      return bytes > mostEnvironmentBytes ? [environmentProblem(element, bytes)] : [];
+    }
+    if (!(element instanceof CfnRole)) return [];
+    const policies: readonly unknown[] = stack.resolve(element.policies) ?? [];
+    const bytes = policies.reduce<number>((sum, policy) => sum + bytesOf(documentOf(policy)), 0);
+    return bytes > mostPolicyCharacters ? [policyProblem(element, bytes)] : [];
+  });
+}
+
+function documentOf(policy: unknown): unknown {
+  return typeof policy === "object" && policy !== null && "policyDocument" in policy
+    ? policy.policyDocument
+    : {};
+}
+
+function environmentProblem({ node }: CfnElement, bytes: number): string {
+  return (
+    `the environment of ${node.path} can have ${bytes} bytes, and Lambda takes ${mostEnvironmentBytes}: move what is known ` +
+    "at synth to the settings beside its code, or name queues in place of their URLs"
+  );
+}
+
+function policyProblem({ node }: CfnElement, bytes: number): string {
+  return (
+    `the policies in ${node.path} can have ${bytes} characters, and IAM takes ${mostPolicyCharacters}: allow actions on ` +
+    "fewer resources, or in a managed policy"
+  );
+}
+
+function longestValue(stack: Stack, id: string, attribute?: string, element?: CfnElement): string {
+  if (element instanceof CfnParameter) return "x".repeat(element.maxLength ?? mostEnvironmentBytes);
+  const type = element instanceof CfnResource ? element.cfnResourceType : id;
+  const name = (mostCharacters: number) => `${stack.stackName}-${id}-${random}`.slice(0, mostCharacters);
+  const value =
+    longest[type] ?? valuesOfResources[attribute === undefined ? type : `${type} ${attribute}`]?.(name);
+  if (value === undefined) {
+    throw new Error(`How long can ${id} ${attribute ?? ""} be? Say so in lib/function/deployment-limits.ts`);
+  }
+  return value;
+}
+
+type Replace = (id: string, attribute?: string) => string;
+
+/** A part of a template with the values of its references and functions. */
+function withValues(part: unknown, replace: Replace): unknown {
+  if (Array.isArray(part)) return part.map((each) => withValues(each, replace));
+  if (typeof part !== "object" || part === null) return part;
+  const [[name, value] = ["", undefined], ...others] = Object.entries(part);
+  const given = others.length === 0 ? valueOfIntrinsic(name, value, replace) : undefined;
+  return (
+    given ?? Object.fromEntries(Object.entries(part).map(([key, each]) => [key, withValues(each, replace)]))
+  );
+}
+
+function valueOfIntrinsic(name: string, value: unknown, replace: Replace): string | undefined {
+  if (name === "Ref") return replace(String(value));
+  if (!Array.isArray(value)) return undefined;
+  const [first, ...others] = value;
+  if (name === "Fn::GetAtt") return replace(String(first), others.join("."));
+  const texts = withValues(others, replace);
+  const parts = Array.isArray(texts) ? texts.flat().map(String) : [];
+  if (name === "Fn::Join") return parts.join(String(first));
+  if (name === "Fn::If") return parts.reduce((one, other) => (one.length < other.length ? other : one));
+  return undefined;
+}
