@@ -12,10 +12,21 @@ const client = new CloudFormationClient({});
 const handle = sanitizeErrors(
   customResource(async ({ type, stackId }) => {
     if (type !== "Delete") return;
-    await client.send(
-      new UpdateTerminationProtectionCommand({ StackName: stackId, EnableTerminationProtection: false }),
-    );
+    const protection = { StackName: stackId, EnableTerminationProtection: false };
+    try {
+      await client.send(new UpdateTerminationProtectionCommand(protection));
+    } catch (error) {
+      if (!isBeingRemoved(error)) throw error;
+    }
   }),
 );
+
+/**
+ * A stack that is removed as a whole is protected no more, and CloudFormation refuses to change that. Source: CloudFormation
+ * user guide, "Protect CloudFormation stacks from being deleted": any status except DELETE_IN_PROGRESS or DELETE_COMPLETE.
+ */
+function isBeingRemoved(error: unknown): boolean {
+  return error instanceof Error && error.name === "ValidationError";
+}
 
 export const handler = logged(handle);

@@ -79,6 +79,16 @@ describe("the resource that is removed last", () => {
     expect(form).toMatchObject({ StackName: stackId, EnableTerminationProtection: "false" });
   });
 
+  it("does not hold up the removal of the whole stack, in which CloudFormation changes no protection", async () => {
+    const message = `Stack [${stackId}] is in DELETE_IN_PROGRESS state`;
+    aws.answers.set("UpdateTerminationProtection", {
+      status: 400,
+      body: `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>${message}</Message></Error></ErrorResponse>`,
+    });
+    expect(await request(creation, "Delete")).toMatchObject({ Status: "SUCCESS" });
+    expect(called()).toHaveLength(1);
+  });
+
   it("answers what fails with its reason, and no text of AWS's", async () => {
     const answer = await request(creation, "Delete");
     expect(answer).toMatchObject({ Status: "FAILED" });
