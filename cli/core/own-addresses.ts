@@ -35,7 +35,8 @@ export function isOwnAddress(
   service: "sqs" | "execute-api",
   { partition, region }: AwsPlace,
 ): boolean {
-  const url = URL.parse(address);
+  // A URL without what its parser would pass over.
+  const url = /^[!-~]+$/.test(address) && !address.includes("\\") ? URL.parse(address) : null;
   if (url === null || url.protocol !== "https:" || url.username !== "" || url.port !== "") return false;
   const host = `${service}.${region}.${suffixes.get(partition)}`;
   return service === "sqs"
@@ -58,13 +59,13 @@ export function checkAddresses(
   file: string,
 ): void {
   for (const [name, value] of Object.entries(outputs)) {
-    const text = withoutEscapes(value);
-    const arns = text.match(/\barn:[^\s"]*/gi) ?? [];
-    const addresses = /QueueUrl$/.test(name) ? [value] : (text.match(/[a-z][\w+.-]*:\/\/[^\s"]*/gi) ?? []);
-    const isForeign = (address: string) => !isOwnAddress(address, "sqs", place);
-    const isElsewhere = (arn: string) => !isOwnArn(arn, place, name === "AlarmTopicArn");
-    // Where webhooks are sent to may have a name of its own; whoever sends one checks it.
-    if (!arns.some(isElsewhere) && (name === "WebhooksUrl" || !addresses.some(isForeign))) continue;
+    const leadsOut = textsIn(value).some((text) => {
+      if (/\barn:/i.test(text) && !isOwnArn(text, place, name === "AlarmTopicArn")) return true;
+      // Where webhooks are sent to may have a name of its own; whoever sends one checks it.
+      if (name === "WebhooksUrl") return false;
+      return (/QueueUrl$/.test(name) || text.includes("//")) && !isOwnAddress(text, "sqs", place);
+    });
+    if (!leadsOut) continue;
     throw new CommandError(
       "usage",
       `--outputs ${file} can't be used: ${name} leads out of the stage's account or region ${place.region}. ` +
@@ -75,15 +76,22 @@ export function checkAddresses(
 
 /** Alarms may go to another account's topic. */
 function isOwnArn(arn: string, { partition, region, account }: AwsPlace, isShared: boolean): boolean {
-  const [, inPartition, , inRegion, inAccount] = arn.split(":");
-  return inPartition === partition && inRegion === region && (isShared || inAccount === account);
+  const [begin, inPartition, , inRegion, inAccount] = arn.split(":");
+  return (
+    begin === "arn" && inPartition === partition && inRegion === region && (isShared || inAccount === account)
+  );
 }
 
-/** JSON may write any character in another way. */
-function withoutEscapes(value: string): string {
+/** The texts of an output: of JSON those in it, however they are written there. */
+function textsIn(value: string): readonly string[] {
+  const texts: string[] = [];
   try {
-    return JSON.stringify(JSON.parse(value));
+    JSON.parse(value, (_, member) => {
+      if (typeof member === "string") texts.push(member);
+      return member;
+    });
+    return texts;
   } catch {
-    return value;
+    return [value];
   }
 }

@@ -140,6 +140,7 @@ describe("a deployment in AWS", () => {
       "https://sqs.eu-west-1.amazonaws.com:8443/123456789012/q",
       "https://sqs.eu-west-1.amazonaws.com@evil.example/123456789012/q",
       "//evil.example/q",
+      "https://sqs.eu-west-1.amazonaws.com\n.evil.example/q",
     ].map((url): [string, unknown, string] => [
       url,
       withToken({ UsersQueueUrl: url }),
