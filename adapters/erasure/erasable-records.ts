@@ -133,7 +133,7 @@ function forgetting({ sk }: Key, userId: string | undefined) {
 }
 
 /** Nothing is refused here: what can't be read must go all the same. */
-function readRecord(item: Readonly<Record<string, unknown>>): ErasableRecord {
+export function readRecord(item: Readonly<Record<string, unknown>>): ErasableRecord {
   const key = keyOf(item);
   const [, kind = "others"] =
     Object.entries(kindsByPrefix).find(([prefix]) => key.sk.startsWith(prefix)) ?? [];

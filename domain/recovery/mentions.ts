@@ -25,6 +25,7 @@ const namesOfWords =
 const namesOfIds = /id$|uuid|user|account|compan|person|customer|client|subject|owner/i;
 /** Few digits may be any number: they count only where an id is expected. */
 const fewDigits = /^\d{1,7}$/;
+const subjectKinds = ["user", "account", "company-account"] as const;
 const attributeTypes: ReadonlySet<string> = new Set(["S", "N", "M", "L", "SS", "NS"]);
 /** JSON within a text within JSON: a body in an envelope in a stream's record in what Lambda gave up on. */
 const deepestText = 8;
@@ -43,13 +44,14 @@ export function mentions(
   const sought = subjects.map((subject) => ({
     subject,
     id: canonicalId(subject.id),
-    names: [nameOf(subject), ...namesFor(subject)],
+    name: nameOf(subject),
+    keys: namesFor(subject),
     isInText: textMentions(subject),
   }));
   const isNamedBy = ({ value, name, kinds }: Visited) =>
-    sought.some(({ subject, id, names, isInText }) => {
+    sought.some(({ subject, id, name: own, keys, isInText }) => {
       const text = String(value);
-      if (names.some((each) => isName(text, each))) return true;
+      if (isName(text, own) || keys.includes(text)) return true;
       if (kinds !== undefined && !kinds.includes(subject.kind)) return false;
       return canonicalId(text) === id ? mayBeId(text, name) : typeof value === "string" && isInText(text);
     });
@@ -58,7 +60,7 @@ export function mentions(
     const whole = parsed(text);
     if (whole === undefined) return isInAny(text);
     // A number that JSON.parse would round is compared as it is written.
-    if (sought.some(({ id, isInText }) => /^\d{16,}$/.test(id) && isInText(text))) return true;
+    if (sought.some(({ id, isInText }) => isLongNumberIn(text, id) && isInText(text))) return true;
     const root = { value: whole.value, name: "", kinds: undefined, inTexts: 0 };
     return someValue(root, about, { isWanted: isNamedBy, isInText: isInAny });
   };
@@ -88,7 +90,8 @@ function someValue(
         const isAttribute = members.length === 1 && attributeTypes.has(key);
         if (isAttribute) waiting.push({ ...visited, value: member });
         else {
-          waiting.push({ value: member, name: key, kinds: kindsOfName(key) ?? kinds, inTexts });
+          const said = key === "id" ? kindBeside(value) : undefined;
+          waiting.push({ value: member, name: key, kinds: said ?? kindsOfName(key) ?? kinds, inTexts });
         }
       }
     }
@@ -101,9 +104,9 @@ function mayBeId(text: string, name: string): boolean {
   return fewDigits.test(text) ? namesOfIds.test(name) : !namesOfWords.test(name);
 }
 
-/** A name, or one that goes on from it: `account/<id>`, `account/<id>/income`, `account/<id>.7`. */
+/** A name, or one that goes on from it: `account/<id>`, `account/<id>/income`. An id in a name has no such character. */
 function isName(text: string, name: string): boolean {
-  return text.startsWith(name) && (text.length === name.length || /[/.]/.test(text.charAt(name.length)));
+  return text.startsWith(name) && (text.length === name.length || text.charAt(name.length) === "/");
 }
 
 function kindsOfName(name: string): Kinds {
@@ -111,6 +114,17 @@ function kindsOfName(name: string): Kinds {
   // Company accounts are called accounts, too.
   if (/account/i.test(name)) return ["account", "company-account"];
   return /user/i.test(name) ? ["user"] : undefined;
+}
+
+/** Whether digits stand in JSON as a number, and are more than a number keeps. */
+function isLongNumberIn(text: string, id: string): boolean {
+  return /^\d{16,}$/.test(id) && new RegExp(`(^|[:,[])\\s*${id}\\s*([,\\]}]|$)`).test(text);
+}
+
+/** A subject as our own code writes it says itself whom its id identifies. */
+function kindBeside(value: object): Kinds {
+  const kind = "kind" in value ? subjectKinds.find((each) => each === value.kind) : undefined;
+  return kind && [kind];
 }
 
 function kindsOfBareId(name: string, about: WebhookKind | undefined): Kinds {

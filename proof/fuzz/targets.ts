@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import type { Target } from "./target.ts";
 import * as commandLine from "./targets/command-line.ts";
+import * as erasureLookUp from "./targets/erasure-look-up.ts";
 import * as mappingExpression from "./targets/mapping-expression.ts";
 import * as message from "./targets/message.ts";
+import * as outputs from "./targets/outputs.ts";
 import * as providerAnswer from "./targets/provider-answer.ts";
 import * as providerHttp from "./targets/provider-http.ts";
 import * as settings from "./targets/settings.ts";
@@ -12,13 +14,15 @@ import * as webhook from "./targets/webhook.ts";
 /** What is fuzzed, in order, by the name of its file in `targets/`, and its share of all inputs. */
 const entries = {
   webhook: [webhook, 0.2],
-  "mapping-expression": [mappingExpression, 0.15],
-  "provider-answer": [providerAnswer, 0.2],
+  "mapping-expression": [mappingExpression, 0.1],
+  "provider-answer": [providerAnswer, 0.15],
   "provider-http": [providerHttp, 0.02],
   token: [token, 0.13],
   message: [message, 0.15],
   "command-line": [commandLine, 0.05],
-  settings: [settings, 0.1],
+  settings: [settings, 0.05],
+  "erasure-look-up": [erasureLookUp, 0.1],
+  outputs: [outputs, 0.05],
 } as const;
 
 export type TargetName = keyof typeof entries;

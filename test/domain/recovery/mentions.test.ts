@@ -27,6 +27,15 @@ describe("a subject", () => {
     expect(mentions([user("another-one"), user(id)])(text)).toBe(true);
   });
 
+  it.each<[Subject, string]>([
+    [user("u1"), JSON.stringify({ subject: "user/u1.7" })],
+    [user("u1"), JSON.stringify({ Keys: { pk: { S: "USER#u1/x" } } })],
+    [user("back\\slash"), JSON.stringify({ subject: { kind: "account", id: "back\\slash" } })],
+    [user("1234567890123456789"), '{"subject":{"kind":"account","id":"1234567890123456789"}}'],
+  ])("of the name %j is not mentioned where another's is: %s", (subject, text) => {
+    expect(mentions([subject], ({ id: own }) => [`USER#${own}`])(text)).toBe(false);
+  });
+
   it.each<[string, string]>([
     ["123456789", '{"user_id": 123456789}'],
     ["7", '{"user_id": 7}'],

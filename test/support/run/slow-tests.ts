@@ -45,6 +45,8 @@ export const slowTests: Readonly<Record<string, string>> = {
   "test/e2e/synthesis.test.ts": "compares what npm start synthesizes with what cdk synth writes",
   "test/functions/erase/eraser.test.ts":
     "erases through real queues of dead letters, hidden while they are read",
+  "test/functions/erase/erasure-law.test.ts":
+    "plays ten thousand histories with the eraser's own code: rarer interleavings are found by their number",
   "test/functions/reconcile/reconciler-lists.test.ts":
     "reads lists of every length and page from a server, page by page",
   "test/packages/local-stack/sources/queue-source.test.ts":

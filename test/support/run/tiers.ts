@@ -32,6 +32,7 @@ const pure = [
 /** In the folders above, and yet with an engine, a server, a process or a module in the place of another. */
 const impure = [
   "test/domain/core/constant-time.test.ts",
+  "test/domain/event/payload-memory.test.ts",
   "test/cli/core/failures.test.ts",
   "test/cli/dead-letters/redrive.test.ts",
   "test/cli/doctor/recipients.test.ts",

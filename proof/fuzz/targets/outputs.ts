@@ -1,0 +1,43 @@
+import { CommandError } from "../../../cli/core/command-error.ts";
+import { checkAddresses, isOwnAddress, placeOfArn } from "../../../cli/core/own-addresses.ts";
+import { must, type Target } from "../target.ts";
+
+const place = { partition: "aws", region: "eu-west-1", account: "123456789012" };
+
+/** An output, as a value of a queue's address, of any other name, and of the ARN that says where the stage is. */
+function check(input: Uint8Array): void {
+  const text = Buffer.from(input).toString("utf8");
+  const found = placeOfArn(text);
+  must(found === undefined || /^[a-z0-9-]+$/.test(found.region), "a region is part of another address");
+  if (isTaken({ UsersQueueUrl: text })) {
+    must(new URL(text).hostname === "sqs.eu-west-1.amazonaws.com", "a queue is elsewhere");
+    must(new URL(text).protocol === "https:", "a queue is called in the clear");
+  }
+  const host = URL.parse(text)?.hostname ?? "";
+  if (host !== "" && isTaken({ Subscribers: JSON.stringify([{ queueUrl: text }]) }))
+    must(host === "sqs.eu-west-1.amazonaws.com" || !text.includes("//"), "a subscriber's queue is elsewhere");
+  if (isOwnAddress(text, "execute-api", place))
+    must(new URL(text).hostname.endsWith(".execute-api.eu-west-1.amazonaws.com"), "webhooks go elsewhere");
+}
+
+function isTaken(outputs: Readonly<Record<string, string>>): boolean {
+  try {
+    checkAddresses(outputs, place, "outputs.json");
+    return true;
+  } catch (error) {
+    if (error instanceof CommandError) return false;
+    throw error;
+  }
+}
+
+export const target: Target = {
+  promise: "outputs lead nowhere but to AWS's own addresses in the stage's region",
+  seeds: [
+    "https://sqs.eu-west-1.amazonaws.com/123456789012/q",
+    "https://sqs.eu-west-1.amazonaws.com@evil.example/123456789012/q",
+    "arn:aws:secretsmanager:eu-west-1:123456789012:secret:Token-abc",
+    "https://abc.execute-api.eu-west-1.amazonaws.com/webhooks",
+  ],
+  words: ["amazonaws.com", "sqs.", "@", "#", "//", "\\u002f", ":443"],
+  check,
+};

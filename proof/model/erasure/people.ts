@@ -1,0 +1,46 @@
+/** Ids that can be taken for something else: for part of another, of a key, of a protocol, or of JSON. */
+export const hostileIds = [
+  "0f8fad5b-d9cb-469f-a165-70867728950e",
+  "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+  "7",
+  "42",
+  "1234567890",
+  "1234567890123456789",
+  "u1",
+  "u1/x",
+  "u1#x",
+  "u1.7",
+  "u1%2Fx",
+  "..",
+  "accounts",
+  "user",
+  "kind",
+  "income",
+  "null",
+  "__proto__",
+  'quo"te',
+  "back\\slash",
+  "\u00e9t\u00e9 2026",
+  "\u{1F600}",
+];
+
+/** A user with an account; everything of theirs has the mark in it. */
+export type Person = { readonly userId: string; readonly accountId: string; readonly mark: string };
+
+/** An id as JSON may write it: as it is, in upper case, with each character escaped, or as a number. */
+export function written(id: string, form: number): string {
+  switch (form % 4) {
+    case 1:
+      return JSON.stringify(/^[0-9a-f-]{36}$/.test(id) ? id.toUpperCase() : id);
+    case 2:
+      return `"${id.split("").map(escaped).join("")}"`;
+    case 3:
+      return /^\d{1,19}$/.test(id) ? id : JSON.stringify(id);
+    default:
+      return JSON.stringify(id);
+  }
+}
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
