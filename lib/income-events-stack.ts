@@ -99,7 +99,7 @@ export class IncomeEventsStack extends Stack {
     // A path, not a host: where it is deployed says nothing about who it is.
     const eventSource = messageSource(stage);
     const sending = { settings, defaults, eventSource, table, subscribers, erasure };
-    const relay = new Relay(this, "Relay", { ...sending, fetching });
+    const relay = new Relay(this, "Relay", { ...sending, fetching, readApi, overflow });
     const registration = settings.register.enabled
       ? new WebhookRegistration(this, "Register", { ...calling, webhooksUrl, secret })
       : undefined;

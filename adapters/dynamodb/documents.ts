@@ -3,7 +3,7 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent } from "../../domain/core/failures.ts";
 import { type Fields, fieldsOf, optionalText, present } from "../../domain/core/parse.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
-import { type Document, parseDocument } from "../../domain/fetch/document.ts";
+import { type Document, type DocumentPlace, parseDocument } from "../../domain/fetch/document.ts";
 import { type DataName, nameOfData } from "../../domain/fetch/document-name.ts";
 import { compress, digestOf, expand, type Parts, sizeOf } from "../aws/compressed.ts";
 import type { OverflowBucket } from "../s3/overflow-bucket.ts";
@@ -20,19 +20,8 @@ export function contentOf(text: string | Parts): Content {
   return { parts, digest: digestOf(parts) };
 }
 
-/** Where a document's data lies, and how it is written there; neither place where the provider has none. */
-export type Place = {
-  readonly codec?: Codec;
-  readonly content?: Uint8Array;
-  /** The key of an object. */
-  readonly object?: string;
-  /** Of the object's bytes, as `digestOf`. */
-  readonly objectDigest?: string;
-};
-type Codec = "gzip" | "identity";
-
 /** A document with the place of its data. */
-export type StoredDocument = { readonly document: Document; readonly place: Place };
+export type StoredDocument = { readonly document: Document; readonly place: DocumentPlace };
 
 /**
  * The most compressed bytes that lie in the item itself. Each write of an item is billed by its kilobytes, each object by
@@ -92,7 +81,7 @@ async function placeOf(
   { parts, digest }: Content,
   document: Document,
   overflow: OverflowBucket,
-): Promise<Place> {
+): Promise<DocumentPlace> {
   const compressed = await compress(parts);
   if (compressed.byteLength <= inlineLimitInBytes) {
     const isSmaller = compressed.byteLength < sizeOf(parts);
@@ -108,17 +97,21 @@ async function placeOf(
 
 export function readDocument(item: Fields): StoredDocument {
   const fields = fieldsOf(item.document, "document");
+  return { document: parseDocument(fields), place: readPlace(fields) };
+}
+
+/** @param fields of a document. @throws permanent failure naming the field */
+export function readPlace(fields: Fields): DocumentPlace {
   const { content } = fields;
-  const place = {
+  return present<DocumentPlace>({
     codec: codecOf(optionalText(fields, "codec")),
     content: content instanceof Uint8Array ? content : undefined,
     object: optionalText(fields, "object"),
     objectDigest: optionalText(fields, "objectDigest"),
-  };
-  return { document: parseDocument(fields), place: present<Place>(place) };
+  });
 }
 
-function codecOf(name: string | undefined): Codec | undefined {
+function codecOf(name: string | undefined): DocumentPlace["codec"] {
   if (name === undefined || name === "gzip" || name === "identity") return name;
   throw permanent("document.codec: expected gzip or identity");
 }
@@ -147,7 +140,7 @@ export function documentReader(client: DynamoDBClient, TableName: string): ReadD
  * @throws permanent failure where what is there is not what was stored
  */
 export async function contentOfDocument(
-  { document, place }: StoredDocument,
+  { document, place }: { readonly document: Pick<Document, "digest">; readonly place: DocumentPlace },
   overflow: Pick<OverflowBucket, "get">,
 ): Promise<Content | undefined> {
   if (document.digest === undefined) return undefined;

@@ -1,13 +1,14 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent } from "../../domain/core/failures.ts";
-import { type Fields, textOf } from "../../domain/core/parse.ts";
+import { type Fields, fieldsOf, textOf } from "../../domain/core/parse.ts";
 import { parseEvent } from "../../domain/event/events.ts";
 import { parseReceipts } from "../../domain/event/receipts.ts";
 import { ownerOf } from "../../domain/event/subjects.ts";
 import { parseDocument } from "../../domain/fetch/document.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { parseState } from "../../domain/state/state.ts";
+import { readPlace } from "../dynamodb/documents.ts";
 import { itemVersion, readItem } from "../dynamodb/items.ts";
 import { documentKey, documentPrefix, eventKey, stateKey } from "../dynamodb/keys.ts";
 
@@ -53,10 +54,12 @@ export function changeOf(before: Fields | undefined, after: Fields): Change {
     return { of: "state", before: before && parseState(before.state), after: parseState(after.state) };
   }
   if (sortKey.startsWith(documentPrefix)) {
+    const place = readPlace(fieldsOf(after.document, "document"));
     return {
       of: "document",
       before: before && parseDocument(before.document),
       after: parseDocument(after.document),
+      ...(place.codec !== undefined && { place }),
     };
   }
   throw permanent("sk: the stream's filter should have left this record out");
@@ -94,9 +97,9 @@ function imagesOf(change: Change): readonly [before: Fields | undefined, after: 
       return [before && { ...key, state: before }, { ...key, state: after }];
     }
     case "document": {
-      const { before, after } = change;
+      const { before, after, place } = change;
       const key = documentKey(after.subject, after);
-      return [before && { ...key, document: before }, { ...key, document: after }];
+      return [before && { ...key, document: before }, { ...key, document: { ...after, ...place } }];
     }
   }
 }

@@ -144,7 +144,7 @@ function send(
       onStep(step.counts.messages);
       return checkpoint.save(step);
     },
-    source: messageSource(stage),
+    origin: { source: messageSource(stage), documentsUrl: deployment.output("DocumentsUrl") },
     onPage,
   });
 }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { messageSource } from "../../domain/message/message-types.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { followTable } from "../events/follow-table.ts";
 import { subscriberNamed } from "../events/subscriber-named.ts";
@@ -23,8 +24,10 @@ export function addSubscribersTail(group: Command): void {
 async function tail(operation: Operation, _: object, name = ""): Promise<void> {
   const { deployment, terminal } = operation;
   const subscriber = subscriberNamed(deployment, name);
+  const documentsUrl = deployment.output("DocumentsUrl");
+  const origin = { source: messageSource(deployment.stage), documentsUrl };
   for await (const record of followTable(operation, `what ${name} is sent`)) {
-    for (const message of messagesOf(record, subscriber, `/income-events/${deployment.stage}`)) {
+    for (const message of messagesOf(record, subscriber, origin)) {
       terminal.result(message, messageLine(message));
     }
   }

@@ -3,6 +3,7 @@ import type { StoredChange, StoredChanges } from "../../adapters/streams/stored-
 import { batchesOf } from "../../domain/core/batches.ts";
 import { type IncomeEvent, subjectKindOf } from "../../domain/event/events.ts";
 import { subjectOf } from "../../domain/event/subjects.ts";
+import type { MessageOrigin } from "../../domain/message/message.ts";
 import { wants } from "../../domain/message/subscribers.ts";
 import type { ReplayRun } from "../../domain/recovery/replay-run.ts";
 import {
@@ -24,8 +25,7 @@ export type ReplayPorts = {
   readonly deliver: Deliver;
   /** @returns undefined where another process goes on with the replay */
   readonly save: (run: ReplayRun) => Promise<ReplayRun | undefined>;
-  /** The `source` of the stage's messages. */
-  readonly source: string;
+  readonly origin: MessageOrigin;
   /** Called after each page how many items were read, and how many messages were found. */
   readonly onPage: (examined: number, messages: number) => void;
 };
@@ -93,24 +93,24 @@ async function replayChange(
   change: StoredChange["change"],
   { selection }: ReplayRun,
   records: KnownRecords,
-  { source, stored }: ReplayPorts,
+  { origin, stored }: ReplayPorts,
 ): Promise<readonly ReplayedMessage[] | "pending"> {
   const isWanted = ({ message, timestamp }: ReplayedMessage) =>
     isSelected(selection, { type: message.type, timestamp });
   if (change.of === "event") {
     const { event } = change;
     if (!isSelected(selection, { type: event.type, timestamp: event.receivedAt })) return [];
-    const replayed = replayEvent(change, await stateOf(event, records), source);
+    const replayed = replayEvent(change, await stateOf(event, records), origin.source);
     return replayed === undefined ? "pending" : [replayed];
   }
-  const own = replayRecord(change, source).filter(isWanted);
+  const own = replayRecord(change, origin).filter(isWanted);
   const event = change.of === "state" ? latestEventOf(change.after) : undefined;
   if (change.of !== "state" || event === undefined) return own;
   // An event's own item says it, for as long as it is kept; then its record does, if it is the last that it was
   // reported.
   if (!isSelected(selection, { type: event.type, timestamp: event.receivedAt })) return own;
   if (await stored.has(event)) return own;
-  const replayed = replayStateEvent(event, change.after, source);
+  const replayed = replayStateEvent(event, change.after, origin.source);
   return replayed === undefined ? own : [...own, replayed];
 }
 

@@ -5,7 +5,12 @@ const refusedByQueues = /[\u{10000}-\u{10FFFF}\uFFFE\uFFFF]/gu;
  * JSON allows: SQS takes them as they are, engines in its place do not. So are the two that SQS refuses. Reading it back gives the same value.
  */
 export function jsonText(value: unknown): string {
-  return JSON.stringify(value).replace(refusedByQueues, escapeUnits);
+  return forQueues(JSON.stringify(value));
+}
+
+/** JSON text, escaped likewise. */
+export function forQueues(json: string): string {
+  return json.replace(refusedByQueues, escapeUnits);
 }
 
 function escapeUnits(character: string): string {

@@ -21,6 +21,16 @@ export type Document = DataName &
     readonly correlationId?: string;
   };
 
+/** Where a document's data lies, and how it is written there; neither place where the provider has none. */
+export type DocumentPlace = {
+  readonly codec?: "gzip" | "identity";
+  readonly content?: Uint8Array;
+  /** The key of an object. */
+  readonly object?: string;
+  /** SHA-256 of the object's bytes, in lower-case hex. */
+  readonly objectDigest?: string;
+};
+
 /** What a call found: SHA-256 of the provider's bytes in lower-case hex, and how many; undefined where it has none. */
 export type Found = { readonly digest: string; readonly size: number } | undefined;
 

@@ -3,13 +3,14 @@ import { present } from "../core/parse.ts";
 import { type IncomeEvent, subjectKindOf } from "../event/events.ts";
 import { receiptsToProcess } from "../event/receipts.ts";
 import { type Subject, subjectOf } from "../event/subjects.ts";
+import type { DocumentPlace } from "../fetch/document.ts";
 import { type DataName, rangeOf } from "../fetch/document-name.ts";
 import { documentTask, type FetchTask, receiptCause, stateTask } from "../fetch/task.ts";
 import type { EraseTask } from "../recovery/erasure.ts";
 import type { Change } from "../state/change.ts";
 import { correlationOf, haveSameMessage, type LastChange } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
-import { messageOfDocument, messageOfEndpointEvent, messageOfState } from "./message.ts";
+import { type MessageOrigin, messageOfDocument, messageOfEndpointEvent, messageOfState } from "./message.ts";
 import type { Message } from "./message-schemas.ts";
 
 /**
@@ -26,11 +27,10 @@ export type Consequence =
   | { readonly do: "link"; readonly userId: string; readonly accountId: string }
   | { readonly do: "call"; readonly task: FetchTask }
   | { readonly do: "erase"; readonly task: EraseTask }
-  | { readonly do: "publish"; readonly message: Message };
+  /** `place`: where the data lies that the message reports. */
+  | { readonly do: "publish"; readonly message: Message; readonly place?: DocumentPlace | undefined };
 
-export type DeriveSettings = {
-  /** The `source` of messages. */
-  readonly source: string;
+export type DeriveSettings = MessageOrigin & {
   /** The kinds of subjects whose data is read by the dates that its events announce. */
   readonly readByRange: readonly string[];
 };
@@ -47,9 +47,11 @@ export function consequencesOf(change: Change, settings: DeriveSettings): readon
       return ofState(change.before, change.after, settings.source);
     case "document": {
       // The data is read already. Subscribers are told where a call brought other data than the one before.
-      const { before, after } = change;
+      const { before, after, place } = change;
       const isTold = after.announced === undefined || before?.announced === after.announced;
-      return isTold ? [] : [{ do: "publish", message: messageOfDocument(after, settings.source) }];
+      return isTold
+        ? []
+        : [{ do: "publish", message: messageOfDocument(after, settings), ...present({ place }) }];
     }
   }
 }

@@ -1,5 +1,5 @@
 /** The part of JSON Schema that messages are described with: good as draft 2020-12 and as draft 7. */
-export type Schema = TextSchema | FlagSchema | ObjectSchema;
+export type Schema = TextSchema | FlagSchema | CountSchema | AnySchema | ObjectSchema;
 
 export type TextSchema = {
   readonly type: "string";
@@ -13,9 +13,16 @@ export type TextSchema = {
 
 export type FlagSchema = { readonly type: "boolean"; readonly description: string; readonly const?: true };
 
+/** A whole number, never below `minimum`. */
+export type CountSchema = { readonly type: "integer"; readonly description: string; readonly minimum: 0 };
+
+/** Whatever JSON there is. */
+export type AnySchema = { readonly type?: undefined; readonly description: string };
+
 /** What is not named in `properties` may be there too: a reader passes it over. */
 export type ObjectSchema = {
   readonly type: "object";
+  readonly description?: string;
   readonly properties: Readonly<Record<string, Schema>>;
   readonly required: readonly string[];
   /** Of these fields exactly one is there. */
@@ -31,18 +38,24 @@ export type TypeOf<S> = S extends { readonly const: infer Value }
       ? string
       : S extends { readonly type: "boolean" }
         ? boolean
-        : S extends { readonly properties: infer P; readonly required: readonly (infer Required)[] }
-          ? Flat<
-              { readonly [Name in keyof P as Name extends Required ? Name : never]: TypeOf<P[Name]> } & {
-                readonly [Name in keyof P as Name extends Required ? never : Name]?: TypeOf<P[Name]>;
-              }
-            >
-          : never;
+        : S extends { readonly type: "integer" }
+          ? number
+          : S extends { readonly properties: infer P; readonly required: readonly (infer Required)[] }
+            ? Flat<
+                { readonly [Name in keyof P as Name extends Required ? Name : never]: TypeOf<P[Name]> } & {
+                  readonly [Name in keyof P as Name extends Required ? never : Name]?: TypeOf<P[Name]>;
+                }
+              >
+            : unknown;
 
 type Flat<T> = { [Name in keyof T]: T[Name] };
 
 export function text(description: string) {
   return { type: "string", description, minLength: 1 } as const;
+}
+
+export function count(description: string) {
+  return { type: "integer", description, minimum: 0 } as const;
 }
 
 export function flag(description: string) {

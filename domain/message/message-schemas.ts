@@ -1,5 +1,5 @@
 import type { Outcome } from "../state/last-change.ts";
-import { flag, type ObjectSchema, object, type TypeOf, text } from "./json-schema.ts";
+import { count, flag, type ObjectSchema, object, type TypeOf, text } from "./json-schema.ts";
 import type { MessageType } from "./message-types.ts";
 
 /**
@@ -89,6 +89,39 @@ const ofEitherAccount = {
   oneOf: [{ required: ["accountId"] }, { required: ["companyAccountId"] }],
 } as const;
 
+const document = {
+  ...object(
+    {
+      href: text("Where exactly this version is read, for ever: see the guide to documents."),
+      sha256: {
+        type: "string",
+        pattern: "^[0-9a-f]{64}$",
+        description: "Of the bytes as the provider gave them, in lower-case hex.",
+      },
+      size: count("How many bytes these are."),
+      contentType: { type: "string", const: "application/json", description: "What they are." },
+      version: {
+        type: "string",
+        pattern: "^[0-9]+$",
+        description: "Of two versions of a document the higher number is the newer.",
+      },
+      observedAt: {
+        type: "string",
+        format: "date-time",
+        description: "When the provider was asked that gave it: ISO 8601 in UTC.",
+      },
+    },
+    {
+      content: {
+        description:
+          "The document itself, every digit as the provider wrote it: where the subscriber's settings say `inline`, and the " +
+          "message stays within `documents.inlineLimit`.",
+      },
+    },
+  ),
+  description: "The data that is stored now; absent where the provider has none.",
+} as const;
+
 const eventTime = "The event's own time; where the provider gives none, when it was received.";
 const answerTime = "When the provider answered.";
 
@@ -164,9 +197,7 @@ export const contract = {
           accountId,
           companyAccountId,
           ...dates,
-          content: text(
-            "SHA-256 of the data that is stored, in lower-case hex; absent where the provider has none.",
-          ),
+          document,
         },
       ),
       ...ofEitherAccount,

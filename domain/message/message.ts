@@ -7,8 +7,11 @@ import type { Document } from "../fetch/document.ts";
 import { type DataName, nameOfData, rangeOf } from "../fetch/document-name.ts";
 import type { LastChange } from "../state/last-change.ts";
 import type { State } from "../state/state.ts";
-import { datesOf } from "./document-reference.ts";
+import { datesOf, referenceOf } from "./document-reference.ts";
 import type { DataOf, Message } from "./message-schemas.ts";
+
+/** Of which stage messages are, and where its documents are read, with a slash at its end. */
+export type MessageOrigin = { readonly source: string; readonly documentsUrl: string };
 
 /** The message of a state's present version; undefined where it has none of its own. */
 export function messageOfState(state: State, source: string): Message | undefined {
@@ -115,8 +118,8 @@ export function messageOfEndpointEvent(
  * Tells that a document's data changed, and what it is; the same each time until it changes again.
  * @throws permanent failure where no call ever found any data
  */
-export function messageOfDocument(document: Document, source: string): Message {
-  const { subject, endpoint, range, digest, announced, correlationId } = document;
+export function messageOfDocument(document: Document, { source, documentsUrl }: MessageOrigin): Message {
+  const { subject, endpoint, range, announced, correlationId } = document;
   if (announced === undefined) throw permanent("announced: missing");
   const common = { source, subject: subjectOfDocument(subject, document), version: announced };
   const id = `${common.subject}.${announced}`;
@@ -125,7 +128,7 @@ export function messageOfDocument(document: Document, source: string): Message {
     ...accountIdOf(subject),
     endpoint,
     ...datesOf(range),
-    content: digest,
+    document: referenceOf(document, documentsUrl),
   });
   return { ...attributes, type: "data.updated", data };
 }

@@ -2,7 +2,12 @@ import { permanent } from "../core/failures.ts";
 import { fieldsOf, textOf } from "../core/parse.ts";
 
 /** Who gets what: `types` holds exact message types, or prefixes that end in `*`; absent: everything. */
-export type Subscriber = { readonly name: string; readonly types?: readonly string[] };
+export type Subscriber = {
+  readonly name: string;
+  readonly types?: readonly string[];
+  /** Whether messages hold the documents that they report, as far as these fit; absent: they refer to them. */
+  readonly documents?: "inline";
+};
 
 export function wants(subscriber: Subscriber, type: string): boolean {
   const { types } = subscriber;
@@ -20,6 +25,10 @@ export function parseSubscribers(value: unknown): readonly Subscriber[] {
     const fields = fieldsOf(entry, "subscribers");
     const name = textOf(fields, "name");
     const { types } = fields;
-    return Array.isArray(types) ? { name, types: types.map(String) } : { name };
+    return {
+      name,
+      ...(Array.isArray(types) && { types: types.map(String) }),
+      ...(fields.documents === "inline" && { documents: fields.documents }),
+    };
   });
 }

@@ -1,6 +1,6 @@
 import type { IncomeEvent } from "../event/events.ts";
 import type { Receipts } from "../event/receipts.ts";
-import type { Document } from "../fetch/document.ts";
+import type { Document, DocumentPlace } from "../fetch/document.ts";
 import { correlationOf } from "./last-change.ts";
 import type { State } from "./state.ts";
 
@@ -13,7 +13,13 @@ export type Change =
       readonly countBefore: number;
     }
   | { readonly of: "state"; readonly before: State | undefined; readonly after: State }
-  | { readonly of: "document"; readonly before: Document | undefined; readonly after: Document };
+  | {
+      readonly of: "document";
+      readonly before: Document | undefined;
+      readonly after: Document;
+      /** Where its data lies; absent where that does not matter. */
+      readonly place?: DocumentPlace | undefined;
+    };
 
 /** The id of what led to a change; see `correlationOf`. */
 export function correlationOfChange(change: Change): string | undefined {

@@ -1,6 +1,11 @@
 import { type IncomeEvent, subjectKindOf } from "../event/events.ts";
 import type { Receipts } from "../event/receipts.ts";
-import { messageOfDocument, messageOfEndpointEvent, messageOfState } from "../message/message.ts";
+import {
+  type MessageOrigin,
+  messageOfDocument,
+  messageOfEndpointEvent,
+  messageOfState,
+} from "../message/message.ts";
 import type { Message } from "../message/message-schemas.ts";
 import { wants } from "../message/subscribers.ts";
 import type { Change } from "./change.ts";
@@ -58,17 +63,17 @@ export function replayStateEvent(
 /** What a record reports beside the events that are stored: the provider's answers, and what its data is. */
 export function replayRecord(
   change: Exclude<Change, { of: "event" }>,
-  source: string,
+  origin: MessageOrigin,
 ): readonly ReplayedMessage[] {
   switch (change.of) {
     case "state": {
       const { after } = change;
-      const message = after.latest.cause === "answer" ? messageOfState(after, source) : undefined;
+      const message = after.latest.cause === "answer" ? messageOfState(after, origin.source) : undefined;
       return message === undefined ? [] : [{ message, timestamp: message.time }];
     }
     case "document": {
       if (change.after.announced === undefined) return [];
-      const message = messageOfDocument(change.after, source);
+      const message = messageOfDocument(change.after, origin);
       return [{ message, timestamp: message.time }];
     }
   }

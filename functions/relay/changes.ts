@@ -8,11 +8,13 @@ import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { findErased } from "../../adapters/erasure/tombstones.ts";
+import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
-import { textOf } from "../../domain/core/parse.ts";
+import { numberOf, textOf } from "../../domain/core/parse.ts";
 import { parseReadByRange } from "../../domain/fetch/provider-settings.ts";
 import { parseSubscribers } from "../../domain/message/subscribers.ts";
 import { namesIn, readSettings, variable } from "../runtime/environment.ts";
+import { inlineDocuments } from "../runtime/inline-documents.ts";
 import { log, logged } from "../runtime/log.ts";
 import { sanitizeErrors } from "../runtime/sanitize-errors.ts";
 import { joinQueues, publisher } from "../runtime/subscriber-queues.ts";
@@ -33,6 +35,12 @@ const tableName = variable("TABLE_NAME");
 const shared = { read: sharedReads(table, tableName), write: sharedWrites(table, tableName) };
 const digestOf = subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN"));
 
+const inlineLimit = settings.inlineLimit === undefined ? undefined : numberOf(settings, "inlineLimit");
+const inline =
+  inlineLimit === undefined
+    ? undefined
+    : inlineDocuments(inlineLimit, overflowBucket(variable("OVERFLOW_BUCKET")));
+
 const handle = sanitizeErrors(
   relay({
     versionedRecords: versionedRecords(table, tableName, shared),
@@ -41,11 +49,12 @@ const handle = sanitizeErrors(
     outbox: outbox(
       send,
       { fetch: fetchQueueUrl, erase: variable("ERASE_QUEUE_URL") },
-      publisher(send, subscribers, log),
+      publisher(send, subscribers, log, inline),
     ),
     erasesOnDeletion: settings.erasesOnDeletion === true,
     settings: {
       source: textOf(settings, "eventSource"),
+      documentsUrl: variable("DOCUMENTS_URL"),
       readByRange: parseReadByRange(settings.readByRange),
     },
     log,

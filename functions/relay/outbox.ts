@@ -36,7 +36,9 @@ export function outbox(send: Send, queues: TaskQueues, publish: Publish): Outbox
       ),
       publish(
         outgoing.flatMap(({ index, consequence }) =>
-          consequence.do === "publish" ? [{ index, message: consequence.message }] : [],
+          consequence.do === "publish"
+            ? [{ index, message: consequence.message, place: consequence.place }]
+            : [],
         ),
       ),
     ]);

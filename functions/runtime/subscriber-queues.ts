@@ -2,8 +2,8 @@ import type { Send } from "../../adapters/sqs/sqs-sender.ts";
 import { type Failure, permanent } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
 import { jsonText } from "../../domain/event/json-text.ts";
-import type { Message } from "../../domain/message/message-schemas.ts";
 import { type Subscriber, wants } from "../../domain/message/subscribers.ts";
+import type { InlineText, Published } from "./inline-documents.ts";
 import type { Log } from "./log.ts";
 import { queueBeside } from "./queues-beside.ts";
 
@@ -14,11 +14,15 @@ export type OutgoingText = { readonly index: number; readonly body: string; read
 export type FailedText = { readonly text: OutgoingText; readonly failure: Failure };
 
 /** Sends messages to all who want them. @returns those that are neither sent nor parked */
-export type Publish = (
-  messages: readonly { readonly index: number; readonly message: Message }[],
-) => Promise<readonly FailedText[]>;
+export type Publish = (messages: readonly Published[]) => Promise<readonly FailedText[]>;
 
-export function publisher(send: Send, subscribers: readonly SubscriberQueue[], log: Log): Publish {
+/** @param inline writes a message with the document that it reports, where that fits; absent: messages refer to it */
+export function publisher(
+  send: Send,
+  subscribers: readonly SubscriberQueue[],
+  log: Log,
+  inline: InlineText = async ({ message }) => jsonText(message),
+): Publish {
   // A subscriber that can't be written to is parked, and never holds up the others.
   const deliverOrPark = async (subscriber: SubscriberQueue, texts: readonly OutgoingText[]) => {
     const failed = await deliver(send, subscriber.queueUrl, texts);
@@ -34,13 +38,16 @@ export function publisher(send: Send, subscribers: readonly SubscriberQueue[], l
     return deliver(send, subscriber.deadLetterQueueUrl, left, first.failure.reason);
   };
   return async (messages) => {
-    const textsFor = (subscriber: Subscriber) =>
-      messages
-        .filter(({ message }) => wants(subscriber, message.type))
-        .map(({ index, message }): OutgoingText => {
-          return { index, body: jsonText(message), ...present({ correlationId: message.correlationid }) };
-        });
-    const failed = subscribers.map((subscriber) => deliverOrPark(subscriber, textsFor(subscriber)));
+    const textOf = async (published: Published, { documents }: Subscriber): Promise<OutgoingText> => {
+      const { index, message } = published;
+      const body = documents === "inline" ? await inline(published) : jsonText(message);
+      return { index, body, ...present({ correlationId: message.correlationid }) };
+    };
+    const failed = subscribers.map(async (subscriber) => {
+      const wanted = messages.filter(({ message }) => wants(subscriber, message.type));
+      const texts = await Promise.all(wanted.map((each) => textOf(each, subscriber)));
+      return deliverOrPark(subscriber, texts);
+    });
     return (await Promise.all(failed)).flat();
   };
 }

@@ -43,6 +43,7 @@ const valuesOfResources: Readonly<Record<string, ValueOf>> = {
   "AWS::S3::Bucket Arn": (name) => `arn:${longest["AWS::Partition"]}:s3:::${name(63)}`,
   "AWS::SecretsManager::Secret": arn("secretsmanager", 512, "secret:", "-xxxxxx"),
   "AWS::Lambda::Function": (name) => name(64),
+  "AWS::Lambda::Url FunctionUrl": () => `https://${"x".repeat(32)}.lambda-url.${region}.on.aws/`,
   "AWS::Lambda::Function Arn": arn("lambda", 64, "function:"),
   "AWS::Logs::LogGroup Arn": arn("logs", 512, "log-group:", ":*"),
   "AWS::ApiGatewayV2::Api ApiEndpoint": () => `https://xxxxxxxxxx.execute-api.${region}.${suffix}`,

@@ -8,9 +8,11 @@ import { allow, writeStatements } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { ofEventSource } from "../observability/alarm-metrics.ts";
 import type { Fetching } from "../provider/fetching.ts";
+import type { ReadApi } from "../reading/read-api.ts";
 import { divided, wholeDays } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EventTable } from "../storage/event-table.ts";
+import type { OverflowStorage } from "../storage/overflow-storage.ts";
 import { privateBucket } from "../storage/private-bucket.ts";
 import { RelayAlarms } from "./relay-alarms.ts";
 import type { Subscribers } from "./subscribers.ts";
@@ -24,6 +26,8 @@ export type RelayProps = {
   readonly fetching: Fetching;
   readonly subscribers: Subscribers;
   readonly erasure: Erasure;
+  readonly readApi: ReadApi;
+  readonly overflow: OverflowStorage;
 };
 
 // The stream keeps 24 hours. What is given up at 20 is written to the failures bucket while it still can be.
@@ -83,7 +87,10 @@ export class Relay extends Construct {
     new RelayAlarms(this, "Alarms", { relay, source, maxRecordAge });
   }
 
-  #addFunction({ settings, defaults, eventSource, table, fetching, subscribers, erasure }: RelayProps) {
+  #addFunction(props: RelayProps) {
+    const { settings, defaults, eventSource, table, fetching, subscribers, erasure } = props;
+    const { readApi, overflow } = props;
+    const hasInline = settings.subscribers.some(({ documents }) => documents === "inline");
     const works = [...subscribers.queues.values()];
     const { queue: fetchQueue } = fetching.work;
     const { queue: eraseQueue } = erasure.work;
@@ -103,12 +110,17 @@ export class Relay extends Construct {
         ERASE_QUEUE_URL: eraseQueue.queueUrl,
         ERASURE_KEY_ARN: erasure.key.secretArn,
         ...subscribers.environment,
+        DOCUMENTS_URL: readApi.url,
+        ...(hasInline && { OVERFLOW_BUCKET: overflow.bucket.bucketName }),
       },
       settings: {
         eventSource,
         erasesOnDeletion: settings.erasure.onDeletion,
         readByRange: kindsReadByRange(settings.provider.paths),
-        subscribers: settings.subscribers.map(({ name, types }) => ({ name, ...(types && { types }) })),
+        subscribers: settings.subscribers.map(({ name, types, documents }) => {
+          return { name, ...(types && { types }), ...(documents === "inline" && { documents }) };
+        }),
+        ...(hasInline && { inlineLimit: settings.documents.inlineLimit }),
       },
       permissions: [
         // What Lambda itself needs, as this role, to read the stream and to write to the failure destination
@@ -123,6 +135,7 @@ export class Relay extends Construct {
         allow(["s3:ListBucket"], [this.failures.bucketArn]),
         allow(["dynamodb:BatchGetItem", ...writeStatements], [table.table.tableArn]),
         allow(["secretsmanager:GetSecretValue"], [erasure.key.secretArn]),
+        ...(hasInline ? [allow(["s3:GetObject"], [overflow.data])] : []),
         allow(
           ["sqs:SendMessage"],
           sendTo.map(({ queueArn }) => queueArn),

@@ -94,6 +94,10 @@ export const stageSchema = section({
   webhooks: webhooksSchema,
   mapping: mappingSchema,
   subscribers: subscribersSchema,
+  documents: section({
+    /** Bytes of a message with its document; a longer one refers to it. */
+    inlineLimit: wholeNumber(1_024, 1_048_576, ", SQS's limit").default(204_800),
+  }).prefault({}),
   relay: section({
     batchSize: wholeNumber(1, 1_000).default(100),
     retryAttempts: wholeNumber(1, 10_000).default(20),

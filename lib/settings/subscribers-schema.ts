@@ -2,7 +2,7 @@ import { z } from "zod";
 import { eventTypes } from "../../domain/event/events.ts";
 import { answerTypes, erasureTypes } from "../../domain/message/message-types.ts";
 import { wants } from "../../domain/message/subscribers.ts";
-import { fixedDuration, listOf, remedyOf, scalableDuration, section, text } from "./setting-types.ts";
+import { choice, fixedDuration, listOf, remedyOf, scalableDuration, section, text } from "./setting-types.ts";
 
 const messageTypes = [...eventTypes, ...answerTypes, ...erasureTypes];
 const typePattern = z
@@ -24,6 +24,8 @@ const subscriber = section({
   types: listOf(typePattern)
     .min(1, { error: remedyOf("name a type, or leave the setting out to get everything") })
     .exactOptional(),
+  /** Whether messages hold the documents that they report, as far as these fit, or refer to them. */
+  documents: choice(["reference", "inline"]).default("reference"),
   /** Other accounts, or roles in them, that may read the queue. */
   principals: listOf(principal).default([]),
   retentionDays: scalableDuration(1, 14).default(14),

@@ -190,8 +190,26 @@ type DataUpdatedData = {
   readonly dateStart?: string;
   /** The last day, likewise. */
   readonly dateEnd?: string;
-  /** SHA-256 of the data that is stored, in lower-case hex; absent where the provider has none. */
-  readonly content?: string;
+  /** The data that is stored now; absent where the provider has none. */
+  readonly document?: {
+    /** Where exactly this version is read, for ever: see the guide to documents. */
+    readonly href: string;
+    /** Of the bytes as the provider gave them, in lower-case hex. */
+    readonly sha256: string;
+    /** How many bytes these are. */
+    readonly size: number;
+    /** What they are. */
+    readonly contentType: "application/json";
+    /** Of two versions of a document the higher number is the newer. */
+    readonly version: string;
+    /** When the provider was asked that gave it: ISO 8601 in UTC. */
+    readonly observedAt: string;
+    /**
+     * The document itself, every digit as the provider wrote it: where the subscriber's settings say
+     * `inline`, and the message stays within `documents.inlineLimit`.
+     */
+    readonly content?: unknown;
+  };
 };
 
 type SubscriberTestData = {

@@ -67,6 +67,12 @@ function problemOf(schema: Schema, value: unknown, name = ""): string | undefine
       return value === true || (value === false && schema.const === undefined)
         ? undefined
         : `${name}: expected ${schema.const ?? "true or false"}`;
+    case "integer":
+      return Number.isSafeInteger(value) && Number(value) >= schema.minimum
+        ? undefined
+        : `${name}: expected a whole number`;
+    case undefined:
+      return undefined;
     case "object":
       return isFields(value) ? problemOfFields(schema, value, name) : `${name}: expected an object`;
   }

@@ -1,5 +1,5 @@
 /** The part of JSON Schema that messages are checked by. */
-export type Schema = TextSchema | FlagSchema | ObjectSchema;
+export type Schema = TextSchema | FlagSchema | CountSchema | AnySchema | ObjectSchema;
 
 export type TextSchema = {
   readonly type: "string";
@@ -11,6 +11,11 @@ export type TextSchema = {
 };
 
 type FlagSchema = { readonly type: "boolean"; readonly const?: true };
+
+type CountSchema = { readonly type: "integer"; readonly minimum: 0 };
+
+/** Whatever there is. */
+type AnySchema = { readonly type?: undefined };
 
 /** Fields that `properties` does not name may be there, too: a reader passes them over. */
 export type ObjectSchema = {

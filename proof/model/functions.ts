@@ -136,7 +136,7 @@ export async function relayBatch(
     link: (user, account) => step("links", () => void simulation.table.links.add(`${user} ${account}`)),
     findErased: () => step("reads tombstones", () => new Set<string>()),
     outbox: outbox(send, { fetch: "fetch", erase: "erase" }, publisher(send, subscribers, simulation.log)),
-    settings: { source: "urn:model", readByRange: [] },
+    settings: { source: "urn:model", readByRange: [], documentsUrl: "https://reads.example/" },
     erasesOnDeletion: false,
     log: simulation.log,
   });

@@ -25,7 +25,8 @@ const opening = `# Messages to subscribers
 <!-- Written by \`npm run docs\` from domain/message/message-schemas.ts: change it there. -->
 
 Each subscriber of the settings has a queue. A message is a [CloudEvents 1.0](https://cloudevents.io) event in JSON.
-Messages are thin: ids and states, no personal data. Programs find the same in [asyncapi.json](../reference/asyncapi.json), and
+Messages are thin: ids and states, no personal data, unless the settings say that a subscriber gets documents
+[in its messages](documents.md). Programs find the same in [asyncapi.json](../reference/asyncapi.json), and
 a JSON Schema for each type in [schemas/](../reference/schemas). The [reader](../../packages/subscriber/README.md) for TypeScript
 and JavaScript follows the rules below.`;
 

@@ -59,9 +59,11 @@ function erasuresOf(subjects: readonly Subject[]): readonly Message[] {
 }
 
 function published(change: Change): readonly Message[] {
-  return consequencesOf(change, { source, readByRange: [] }).flatMap((each) =>
-    each.do === "publish" ? [each.message] : [],
-  );
+  return consequencesOf(change, {
+    source,
+    readByRange: [],
+    documentsUrl: "https://id.lambda-url.eu-central-1.on.aws/",
+  }).flatMap((each) => (each.do === "publish" ? [each.message] : []));
 }
 
 const account = { accountId, userId, datasourceId };

@@ -98,6 +98,10 @@ function typeOf(schema: Schema, indent: string): string {
       return schema.enum?.map((value) => JSON.stringify(value)).join(" | ") ?? "string";
     case "boolean":
       return schema.const === undefined ? "boolean" : "true";
+    case "integer":
+      return "number";
+    case undefined:
+      return "unknown";
     case "object":
       return objectTypeOf(schema, indent);
   }
@@ -106,7 +110,7 @@ function typeOf(schema: Schema, indent: string): string {
 function objectTypeOf({ properties, required }: ObjectSchema, indent: string): string {
   const inner = `${indent}  `;
   const fields = Object.entries(properties).map(([name, schema]) => {
-    const described = schema.type === "object" ? "" : comment(schema.description, inner);
+    const described = schema.description === undefined ? "" : comment(schema.description, inner);
     const optional = required.includes(name) ? "" : "?";
     return `${described}${inner}readonly ${name}${optional}: ${typeOf(schema, inner)};\n`;
   });

@@ -89,7 +89,11 @@ const message = z.object({
   id: z.string(),
   type: z.string(),
   subject: z.string(),
-  data: z.looseObject({ content: z.string().optional() }),
+  data: z.looseObject({
+    /** Of the peers. */
+    content: z.string().optional(),
+    document: z.object({ sha256: z.string() }).optional(),
+  }),
 });
 
 async function takeMessages({ sqs, stack }: RunningImplementation): Promise<ReadonlySet<string>> {
@@ -102,7 +106,9 @@ async function takeMessages({ sqs, stack }: RunningImplementation): Promise<Read
     if (Messages.length === 0) return found;
     for (const { Body = "" } of Messages) {
       const { id, type, subject, data } = message.parse(JSON.parse(Body));
-      found.add(type === "data.updated" ? `${subject} ${inBase64(data.content ?? "")}` : id);
+      found.add(
+        type === "data.updated" ? `${subject} ${inBase64(data.document?.sha256 ?? data.content ?? "")}` : id,
+      );
     }
     const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
     await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));

@@ -20,7 +20,7 @@ const messages = (after: object | undefined, types?: readonly string[], before?:
   messagesOf(
     { dynamodb: { NewImage: image(after), OldImage: image(before) } },
     types === undefined ? { name: "risk" } : { name: "risk", types },
-    source,
+    { source, documentsUrl: "https://reads.example/" },
   );
 
 describe("what a subscriber is sent", () => {

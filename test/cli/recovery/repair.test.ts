@@ -50,9 +50,11 @@ function expectAllAnnounced(simulation: PipelineSimulation): void {
     if (state.latest.cause === "answer") expect(ids).toContain(messageOfState(state, "urn:test")?.id);
   }
   for (const document of simulation.documents.values()) {
-    if (document.announced !== undefined) expect(ids).toContain(messageOfDocument(document, "urn:test").id);
+    if (document.announced !== undefined) expect(ids).toContain(messageOfDocument(document, origin).id);
   }
 }
+
+const origin = { source: "urn:test", documentsUrl: "https://reads.example/" };
 
 describe("repair", () => {
   it("gives what it would have been without the loss, whichever records of the stream got lost", async () => {

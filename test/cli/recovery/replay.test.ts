@@ -53,7 +53,7 @@ class Delivery {
         this.saved = { ...run, version: run.version + 1 };
         return this.saved;
       },
-      source,
+      origin: { source, documentsUrl: "https://reads.example/" },
       onPage: () => undefined,
     };
   }

@@ -74,7 +74,11 @@ export class PipelineSimulation {
 
   /** As the relay does: `functions/relay/relay.ts`. */
   relay(change: Change): void {
-    for (const consequence of consequencesOf(change, { source: "urn:test", readByRange: [] })) {
+    for (const consequence of consequencesOf(change, {
+      source: "urn:test",
+      readByRange: [],
+      documentsUrl: "https://reads.example/",
+    })) {
       switch (consequence.do) {
         case "applyEvent": {
           const { subject, event, receipts } = consequence;

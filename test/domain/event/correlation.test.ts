@@ -10,7 +10,7 @@ import { replayEvent, replayRecord } from "../../../domain/state/replay.ts";
 import { applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { account, at, documentRead, eventChange, eventOf, receiptsOf } from "../samples.ts";
 
-const settings = { source: "/income-events/test", readByRange: [] };
+const settings = { source: "/income-events/test", readByRange: [], documentsUrl: "https://reads.example/" };
 
 /** The correlation ids of all that leaves the table with a change. */
 function idsOf(change: Change): readonly (string | undefined)[] {
@@ -67,7 +67,7 @@ describe("what follows from an event has its id", () => {
     const later = documentRead(read, "digest", { asOf: 2, correlationId: "another" });
     const [event, document] = [
       replayEvent({ event: updated, receipts: receiptsOf(2) }, undefined, settings.source),
-      ...replayRecord({ of: "document", before: undefined, after: later }, settings.source),
+      ...replayRecord({ of: "document", before: undefined, after: later }, settings),
     ];
     expect([event, document].map((replayed) => replayed?.message.correlationid)).toEqual([
       updated.id,

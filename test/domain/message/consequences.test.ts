@@ -19,7 +19,7 @@ import {
   userId,
 } from "../samples.ts";
 
-const settings = { source: "urn:test", readByRange: [] };
+const settings = { source: "urn:test", readByRange: [], documentsUrl: "https://reads.example/" };
 const connected = eventOf("account.connected", { userId });
 const disconnected = eventOf("account.disconnected");
 const updated = eventOf("endpoint.updated", { endpoint: "income", userId, dataAvailable: true });

@@ -19,7 +19,11 @@ import type { Change } from "../../../domain/state/change.ts";
 import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { documentRead, eventChange, minute } from "../samples.ts";
 
-const settings = { source: "/income-events/test", readByRange: ["account"] };
+const settings = {
+  source: "/income-events/test",
+  readByRange: ["account"],
+  documentsUrl: "https://reads.example/",
+};
 const { source } = settings;
 
 type Receipt = { readonly facts: EventAttributes; readonly receipts: number; readonly isReconciled: boolean };
@@ -70,7 +74,7 @@ const answer: fc.Arbitrary<Step> = fc.oneof(
 );
 const fetch: fc.Arbitrary<Step> = fc.record({
   do: fc.constant("fetch" as const),
-  digest: maybe(fc.constantFrom("one", "two")),
+  digest: maybe(fc.constantFrom("1".repeat(64), "2".repeat(64))),
 });
 const step = fc.oneof(
   { weight: 4, arbitrary: receipt },

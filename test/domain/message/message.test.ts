@@ -19,6 +19,7 @@ function present<T>(value: T | undefined): T {
   return value;
 }
 
+const origin = { source, documentsUrl: "https://reads.example/" };
 const asOf = at.getTime();
 const read = documentRead(undefined, "digest", { asOf });
 const waiting = applied([connected, disconnected]);
@@ -33,7 +34,7 @@ const messages: Message[] = [
   present(messageOfState(answered, source)),
   present(messageOfState(gone, source)),
   messageOfEndpointEvent(updated, receiptsOf(), source),
-  messageOfDocument(read, source),
+  messageOfDocument(read, origin),
 ];
 
 const dates = { dateStart: "2026-01-01", dateEnd: "2026-01-31" };
@@ -107,10 +108,21 @@ describe("a message", () => {
       type: "data.updated",
       subject,
       time: at.toISOString(),
-      data: { accountId, endpoint: "income", content: "digest" },
+      data: {
+        accountId,
+        endpoint: "income",
+        document: {
+          href: `https://reads.example/v1/accounts/${accountId}/documents/income?version=${asOf}`,
+          sha256: "digest",
+          size: 2,
+          contentType: "application/json",
+          version: String(asOf),
+          observedAt: at.toISOString(),
+        },
+      },
     });
     const none = documentRead(read, undefined, { asOf: asOf + 1 });
-    expect(messageOfDocument(none, source).data).toEqual({ accountId, endpoint: "income" });
+    expect(messageOfDocument(none, origin).data).toEqual({ accountId, endpoint: "income" });
   });
 
   it("of an endpoint's event has the sequence of its first receipt, the same however often it came", () => {
@@ -121,15 +133,15 @@ describe("a message", () => {
 
   it("of data has the id and the sequence of the call that changed it, until it is other data", () => {
     const same = documentRead(read, "digest", { asOf: asOf + 5 });
-    expect(messageOfDocument(same, source)).toEqual(messageOfDocument(read, source));
-    const other = messageOfDocument(documentRead(same, "other", { asOf: asOf + 9 }), source);
-    expect(other.id).not.toBe(messageOfDocument(read, source).id);
-    expect(other.sequence > messageOfDocument(read, source).sequence).toBe(true);
+    expect(messageOfDocument(same, origin)).toEqual(messageOfDocument(read, origin));
+    const other = messageOfDocument(documentRead(same, "other", { asOf: asOf + 9 }), origin);
+    expect(other.id).not.toBe(messageOfDocument(read, origin).id);
+    expect(other.sequence > messageOfDocument(read, origin).sequence).toBe(true);
   });
 
   it("of data is refused where no call ever found any", () => {
     const none = documentRead(undefined, undefined, { asOf });
-    expect(() => messageOfDocument(none, source)).toThrow("announced: missing");
+    expect(() => messageOfDocument(none, origin)).toThrow("announced: missing");
   });
 
   it("of an event with dates has them too, and a subject of its own for each range", () => {
@@ -144,10 +156,17 @@ describe("a message", () => {
     const range = { start: dates.dateStart, end: dates.dateEnd };
     const subject = `account/${accountId}/income/2026-01-01..2026-01-31`;
     const ranged = documentRead(undefined, "digest", { asOf, name: { endpoint: "income", range } });
-    expect(messageOfDocument(ranged, source)).toMatchObject({
+    expect(messageOfDocument(ranged, origin)).toMatchObject({
       id: `${subject}.${asOf}`,
       subject,
-      data: { accountId, endpoint: "income", ...dates, content: "digest" },
+      data: {
+        accountId,
+        endpoint: "income",
+        ...dates,
+        document: {
+          href: `https://reads.example/v1/accounts/${accountId}/documents/income/2026-01-01..2026-01-31?version=${asOf}`,
+        },
+      },
     });
   });
 
@@ -176,7 +195,7 @@ describe("a message", () => {
     expect(JSON.stringify(texts)).not.toContain("canary");
     const names = new Set(messages.flatMap((message) => Object.keys(message.data)));
     expect([...names].sort()).toEqual(
-      ["accountId", "connected", "content", "dataAvailable", "datasourceId", "deleted"].concat([
+      ["accountId", "connected", "dataAvailable", "datasourceId", "deleted", "document"].concat([
         "endpoint",
         "outcome",
         "unconfirmed",

@@ -61,7 +61,9 @@ describe("what a repair of a period is about", () => {
 /** What follows where changes are relayed, in words: `call startFetch`, `publish account.connected`. */
 function followsOf(changes: readonly Change[]): readonly string[] {
   return changes
-    .flatMap((change) => consequencesOf(change, { source: "urn:test", readByRange: [] }))
+    .flatMap((change) =>
+      consequencesOf(change, { source: "urn:test", readByRange: [], documentsUrl: "https://reads.example/" }),
+    )
     .map((consequence) => {
       switch (consequence.do) {
         case "call":

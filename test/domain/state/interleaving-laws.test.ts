@@ -6,7 +6,7 @@ import { type Answer, applyEvent, applyProviderAnswer, type State } from "../../
 import { at, eventOf, minute } from "../samples.ts";
 import type { Receipt } from "./random-events.ts";
 
-const settings = { source: "urn:test", readByRange: [] };
+const settings = { source: "urn:test", readByRange: [], documentsUrl: "https://reads.example/" };
 
 /** An interleaving: what is delivered next is drawn from what is under way. */
 const choices = fc.infiniteStream(fc.nat());

@@ -5,7 +5,7 @@ import { replayState } from "../../../domain/state/replay-message.ts";
 import { applyProviderAnswer, type State } from "../../../domain/state/state.ts";
 import { accountId, applied, applyAll, at, eventOf, minute } from "../samples.ts";
 
-const settings = { source: "urn:test", readByRange: [] };
+const settings = { source: "urn:test", readByRange: [], documentsUrl: "https://reads.example/" };
 const { source } = settings;
 const connect = eventOf("account.connected", { time: minute(1) });
 const disconnect = eventOf("account.disconnected", { time: minute(2) });

@@ -11,6 +11,8 @@ const events = (count: number) =>
 const dataEvent = eventOf("endpoint.updated", { endpoint: "income", eventId: "e" });
 const stored = (event: IncomeEvent, count = 1) => ({ event, receipts: receiptsOf(count) });
 
+const origin = { source, documentsUrl: "https://reads.example/" };
+
 describe("an event's message in a replay", () => {
   it("is still to come where its subject is known and has not processed it", () => {
     const state = applied(events(3));
@@ -55,24 +57,24 @@ describe("what a record announces beside the events that are stored", () => {
       { at },
     );
     if (answered === undefined) throw new Error("nothing was settled");
-    expect(replayRecord({ of: "state", before: undefined, after: answered }, source)).toMatchObject([
+    expect(replayRecord({ of: "state", before: undefined, after: answered }, origin)).toMatchObject([
       { message: { type: "account.confirmed" }, timestamp: at.toISOString() },
     ]);
-    expect(replayRecord({ of: "state", before: undefined, after: announced }, source)).toEqual([]);
+    expect(replayRecord({ of: "state", before: undefined, after: announced }, origin)).toEqual([]);
   });
 
   it("is what its data is, since it last changed, and nothing where there never was any", () => {
     const replayed = (digest: string | undefined) => {
       const first = documentRead(undefined, digest, { asOf: at.getTime() });
       const after = documentRead(first, digest, { asOf: at.getTime() + 60_000 });
-      return replayRecord({ of: "document", before: undefined, after }, source);
+      return replayRecord({ of: "document", before: undefined, after }, origin);
     };
     expect(replayed("digest")).toMatchObject([
       {
         message: {
           type: "data.updated",
           id: `account/${accountId}/income.${at.getTime()}`,
-          data: { content: "digest" },
+          data: { document: { sha256: "digest" } },
         },
         timestamp: at.toISOString(),
       },
@@ -82,8 +84,8 @@ describe("what a record announces beside the events that are stored", () => {
 
   it("is that its data is gone, where it was there before", () => {
     const after = documentRead(documentRead(undefined, "digest", { asOf: 1 }), undefined, { asOf: 2 });
-    const [replayed] = replayRecord({ of: "document", before: undefined, after }, source);
-    expect(replayed?.message.data).not.toHaveProperty("content");
+    const [replayed] = replayRecord({ of: "document", before: undefined, after }, origin);
+    expect(replayed?.message.data).not.toHaveProperty("document");
   });
 
   it("names the event that a state announces, if it announces one", () => {

@@ -55,7 +55,7 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
       findErased,
       outbox: outbox(sqsSender(system.sqs), { fetch: fetchQueueUrl, erase: queueUrl }, publish),
       erasesOnDeletion: false,
-      settings: { source: eventSource, readByRange: [] },
+      settings: { source: eventSource, readByRange: [], documentsUrl: "https://reads.example/" },
       log: keptLog().log,
     });
     for (;;) {

@@ -10,7 +10,7 @@ test("who is erased is never guessed: while that is unknown, no change of the ba
   const dependencies = {
     findErased: () => Promise.reject(retryable("throttled", 1)),
     erasesOnDeletion: false,
-    settings: { source: "urn:test", readByRange: [] },
+    settings: { source: "urn:test", readByRange: [], documentsUrl: "https://reads.example/" },
     log: () => undefined,
   };
   const steps = await dropErased(derive(records, dependencies), dependencies);

@@ -93,7 +93,7 @@ export function relayFixture(tables: string) {
           publisher(send, joined, kept.log),
         ),
         erasesOnDeletion,
-        settings: { source, readByRange },
+        settings: { source, readByRange, documentsUrl: "https://reads.example/" },
         log: kept.log,
       })(event);
     bury = async (subject) => {

@@ -80,7 +80,7 @@ describe("the subscriber's package, installed from its file into a fresh folder"
   it("types messages by their type, for strict programs, its own declarations checked too", async () => {
     const program = `
       import { createReader, inMemory, lambdaHandler, type Memory, type MessageOf } from "@income-events/subscriber";
-      const digestOf = ({ data }: MessageOf<"data.updated">): string | undefined => data.content;
+      const digestOf = ({ data }: MessageOf<"data.updated">): string | undefined => data.document?.sha256;
       const memory: Memory = inMemory();
       const read = createReader({
         memory,
@@ -100,10 +100,10 @@ describe("the subscriber's package, installed from its file into a fresh folder"
     `;
     expect(await typeErrors(program)).toBe("");
     const wrong = program
-      .replace("data.content", "data.contents")
+      .replace("document?.sha256", "document?.sha512")
       .replace("accountId, outcome }:", "acountId, outcome }:");
     const errors = await typeErrors(wrong);
-    expect(errors).toContain("'contents' does not exist");
+    expect(errors).toContain("'sha512' does not exist");
     expect(errors).toContain("'acountId' does not exist");
   });
 
@@ -115,7 +115,7 @@ describe("the subscriber's package, installed from its file into a fresh folder"
       const eventually = <T>(look: () => T) => expect.poll(look);
       const send = (message: object) => system.send(queueUrl, JSON.stringify(message));
       const data = exampleOf("data.updated");
-      const handled = `new data: ${data.subject} ${"content" in data.data ? data.data.content : ""}`;
+      const handled = `new data: ${data.subject} ${"document" in data.data ? data.data.document?.href : ""}`;
       const others = () => loop.lines.filter((line) => line !== handled);
 
       await send(data);

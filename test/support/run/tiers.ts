@@ -10,7 +10,7 @@ const pure = [
   "test/cli/{core,dead-letters,doctor,events,mapping,recovery,smoke,status}/**/*.test.ts",
   "test/docs/{capacity,logs,promises,references}.test.ts",
   "test/functions/fetch/{coalescing,read-pages-laws,verdict}.test.ts",
-  "test/functions/{relay/derive,runtime/log,runtime/sanitize-errors}.test.ts",
+  "test/functions/{relay/derive,runtime/inline-documents,runtime/log,runtime/sanitize-errors}.test.ts",
   "test/lib/settings/default-mapping.test.ts",
   "test/packages/local-stack/*.test.ts",
   "test/packages/local-stack/{alarms,assembly,iam,scenario,schedules}/**/*.test.ts",

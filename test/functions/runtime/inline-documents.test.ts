@@ -1,0 +1,91 @@
+import { randomBytes } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { contentOf } from "../../../adapters/dynamodb/documents.ts";
+import type { Failure } from "../../../domain/core/failures.ts";
+import { losslessValue } from "../../../domain/event/lossless-json.ts";
+import type { DocumentPlace } from "../../../domain/fetch/document.ts";
+import { messageOfDocument } from "../../../domain/message/message.ts";
+import type { Message } from "../../../domain/message/message-schemas.ts";
+import { inlineDocuments } from "../../../functions/runtime/inline-documents.ts";
+import { publisher } from "../../../functions/runtime/subscriber-queues.ts";
+import { at, documentRead } from "../../domain/samples.ts";
+
+const origin = { source: "/income-events/test", documentsUrl: "https://reads.example/" };
+const text = '{ "amount": 12345678901234567890.10, "rate": 1e-7, "smile": "\u{1F600}", "name": "ü" }';
+
+function reported(content: string): Message {
+  const { digest } = contentOf(content);
+  const document = documentRead(undefined, digest, { asOf: at.getTime() });
+  return messageOfDocument({ ...document, size: Buffer.byteLength(content) }, origin);
+}
+const inItem = (content: string): DocumentPlace => ({ codec: "gzip", content: gzipSync(content) });
+const nowhere = { get: async (): Promise<never> => Promise.reject(new Error("AccessDenied")) };
+const written = (content: string, place: DocumentPlace | undefined, limit = 204_800, overflow = nowhere) =>
+  inlineDocuments(limit, overflow)({ message: reported(content), place });
+const documentIn = (message: string) => JSON.parse(message).data.document;
+
+describe("a document in its message", () => {
+  it("has every digit as the provider wrote it, and stands behind the reference to it", async () => {
+    const message = await written(text, inItem(text));
+    expect(message).toContain("12345678901234567890.10");
+    expect(JSON.stringify(losslessValue(message))).toContain("1e-7");
+    const { content, ...reference } = documentIn(message);
+    expect(content).toEqual(JSON.parse(text));
+    expect({ ...JSON.parse(message), data: undefined }).toEqual({ ...reported(text), data: undefined });
+    expect(reference).toEqual(documentIn(JSON.stringify(reported(text))));
+  });
+
+  it("passes queues that take no characters beyond U+FFFF", async () => {
+    expect(await written(text, inItem(text))).not.toMatch(/[\u{10000}-\u{10FFFF}]/u);
+  });
+
+  it("is read from the bucket where it lies there", async () => {
+    const overflow = { get: async (key: string) => gzipSync(key === "data/1" ? text : "") };
+    const message = await inlineDocuments(
+      204_800,
+      overflow,
+    )({
+      message: reported(text),
+      place: { codec: "gzip", object: "data/1" },
+    });
+    expect(documentIn(message).content).toEqual(JSON.parse(text));
+  });
+
+  it("is referred to where the whole message would be over the limit, by a byte", async () => {
+    const whole = Buffer.byteLength(await written(text, inItem(text)));
+    expect(documentIn(await written(text, inItem(text), whole))).toHaveProperty("content");
+    expect(documentIn(await written(text, inItem(text), whole - 1))).not.toHaveProperty("content");
+  });
+
+  it("that is too large is not even read", async () => {
+    const large = JSON.stringify(randomBytes(10_000).toString("base64"));
+    expect(documentIn(await written(large, { codec: "gzip", object: "data/1" }, 2_000))).toMatchObject({
+      size: large.length,
+    });
+  });
+
+  it.each([
+    ["can't be read", { codec: "gzip", object: "data/1" } as const],
+    ["is another than was stored", inItem("[]")],
+    ["is not known where it lies", undefined],
+  ])("is referred to where it %s", async (_, place) => {
+    expect(await written(text, place)).toBe(JSON.stringify(reported(text)));
+  });
+
+  it("goes to those subscribers alone whose settings say so", async () => {
+    const sent = new Map<string, string>();
+    const send = async (queue: string, messages: readonly { readonly body: string }[]) => {
+      for (const { body } of messages) sent.set(queue, body);
+      return messages.map((): Failure | undefined => undefined);
+    };
+    const subscribers = [
+      { name: "inline", documents: "inline" as const, queueUrl: "inline", deadLetterQueueUrl: "d" },
+      { name: "plain", queueUrl: "plain", deadLetterQueueUrl: "d" },
+    ];
+    const publish = publisher(send, subscribers, () => undefined, inlineDocuments(204_800, nowhere));
+    await publish([{ index: 0, message: reported(text), place: inItem(text) }]);
+    expect(documentIn(sent.get("inline") ?? "")).toHaveProperty("content");
+    expect(documentIn(sent.get("plain") ?? "")).not.toHaveProperty("content");
+  });
+});
