@@ -15,6 +15,8 @@ describe("the proof of a quick start", () => {
       "start-cold",
       "start-warm",
       "status-node",
+      "tab-names",
+      "tab-command",
       "status-npx",
     ]);
   });
