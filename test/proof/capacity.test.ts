@@ -8,7 +8,7 @@ describe("npm run proof -- capacity", () => {
   };
 
   it("says what ends at a rate, with its remedy, and how an outage goes", async () => {
-    const { code, output } = await run("--rate", "20", "--outage-hours", "0.1");
+    const { code, output } = await run("--rate", "30", "--outage-hours", "0.1");
     expect(code).toBe(0);
     expect(output).toMatch(/OVER +\d+\/s {2}the provider's rate/);
     expect(output).toMatch(/ok +[\d,]+\/s {2}API Gateway/);
