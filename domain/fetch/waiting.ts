@@ -6,23 +6,30 @@ export type Pace = {
   readonly maxSeconds: number;
   /** What the provider, the rate or the breaker asks for. */
   readonly atLeastSeconds?: number;
+  /** Whether a permit is waited for: the rate, or a token. */
+  readonly isForPermit?: boolean;
 };
+
+/** With this receive, waits for a permit are the longest: 240 hours of them must leave receives. */
+const receivesToLongestWait = 22;
 
 /** After so many receives SQS itself moves a task to the dead-letter queue, and says no reason. */
 export const maxReceiveCount = 1000;
 
 /**
  * How long a task is hidden, in whole seconds. Short waits are spread widely, so that what failed together does not come
- * back together; the longest hardly, for receives are few.
+ * back together; the longest hardly, for receives are few. Waits for a permit grow evenly once they are long: doubled, most of
+ * a backlog would sleep while the rate is free.
  * @param receives SQS's `ApproximateReceiveCount`, from 1 on
  * @param random a number from 0 to 1
  */
 export function waitFor(
   receives: number,
-  { baseSeconds, maxSeconds, atLeastSeconds = 0 }: Pace,
+  { baseSeconds, maxSeconds, atLeastSeconds = 0, isForPermit = false }: Pace,
   random: number,
 ): number {
-  const backOff = baseSeconds * 2 ** receives;
+  const evenly = isForPermit ? (maxSeconds / receivesToLongestWait) * receives : Number.POSITIVE_INFINITY;
+  const backOff = Math.min(baseSeconds * 2 ** receives, evenly);
   const wait =
     Math.max(atLeastSeconds, backOff) < maxSeconds
       ? Math.max(atLeastSeconds, backOff / 2) + (backOff / 2) * random

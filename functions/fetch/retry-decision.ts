@@ -40,12 +40,14 @@ export function decideRetry(
 }
 
 function secondsOf(
-  { delayInSeconds, spreadInSeconds }: Extract<Failure, { kind: "retryable" }>,
+  { delayInSeconds, spreadInSeconds, waitsFor }: Extract<Failure, { kind: "retryable" }>,
   receives: number,
   { baseSeconds, maxSeconds }: RetrySettings,
   random: number,
 ): number {
-  const backOff = waitFor(receives, { baseSeconds, maxSeconds, atLeastSeconds: delayInSeconds }, random);
+  const isForPermit = waitsFor === "permit";
+  const pace = { baseSeconds, maxSeconds, atLeastSeconds: delayInSeconds, isForPermit };
+  const backOff = waitFor(receives, pace, random);
   if (spreadInSeconds === undefined) return backOff;
   const asked = Math.max(1, Math.min(maxSeconds, Math.ceil(delayInSeconds + spreadInSeconds * random)));
   // What may be long in coming, a token for example, must not use up the receives.

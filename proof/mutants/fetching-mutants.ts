@@ -56,6 +56,14 @@ export const fetchingMutants: readonly ProtocolMutant[] = [
     tests: covered,
   },
   {
+    name: "let the waits for the rate double",
+    breaks: "Called as rarely as can be, and never above the rate",
+    file: "functions/fetch/retry-decision.ts",
+    code: 'const isForPermit = waitsFor === "permit";',
+    instead: "const isForPermit = waitsFor === undefined;",
+    tests: deciding,
+  },
+  {
     name: "never give a task up that may come again",
     breaks: "Never dropped silently",
     file: "functions/fetch/retry-decision.ts",

@@ -79,8 +79,11 @@ describe("a task that failed", () => {
 
   it("is hidden longer with each receive where it waits for a token, the rate or the provider", () => {
     const rate = waiting("the provider's rate is used up", 1, 20).failure;
-    for (const failure of [noToken, rate, down])
-      expect(secondsOn(failure, { receives: 10, random: 0 })).toBe(900);
+    expect(secondsOn(down, { receives: 10, random: 0 })).toBe(900);
+    for (const failure of [noToken, rate]) {
+      expect(secondsOn(failure, { receives: 11, random: 1 })).toBe(450);
+      expect(secondsOn(failure, { receives: 22, random: 0 })).toBe(900);
+    }
   });
 
   it("is given up at once where it failed for good, as it came", () => {
@@ -92,6 +95,43 @@ describe("a task that failed", () => {
     });
   });
 });
+
+describe("a backlog that waits for the rate", () => {
+  /** Does tasks that came at once, one call a second, in their own order. @returns when the last is done, in seconds */
+  function secondsFor(tasks: number): number {
+    const random = randomNumbers();
+    const left = Array.from({ length: tasks }, () => ({ at: 0, receives: 0 }));
+    let [freeAt, last] = [0, 0];
+    while (left.length > 0) {
+      const next = left.reduce((one, other) => (other.at < one.at ? other : one));
+      next.receives += 1;
+      if (freeAt > next.at) {
+        const failure = waitingForRate(freeAt - next.at);
+        next.at += secondsOn(failure, { receives: next.receives, random: random() });
+      } else {
+        left.splice(left.indexOf(next), 1);
+        last = next.at;
+        freeAt = next.at + 1;
+      }
+    }
+    return last;
+  }
+  const waitingForRate = (seconds: number) =>
+    waiting("the provider's rate is used up", Math.ceil(seconds), 60).failure;
+
+  it("is worked off in less than twice the time that the rate needs", () => {
+    expect(secondsFor(1_000)).toBeLessThan(2_000);
+  });
+});
+
+/** The same numbers from 0 to 1 in every run. */
+function randomNumbers(): () => number {
+  let state = 1;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
 
 describe("the limits", () => {
   it.each<[string, Given, string]>([
