@@ -47,6 +47,24 @@ describe("the documents", () => {
   });
 });
 
+describe("the threat model", () => {
+  const threats = textOf(join("docs", "evidence", "security.md"));
+  const named = [...new Set([...threats.matchAll(/`(test\/[^`]+)`/g)].map(([, file = ""]) => file))];
+
+  it.each(named)("names a test that there is: %s", (file) => {
+    expect(existsSync(join(root, file))).toBe(true);
+  });
+
+  it("names a test, a command or a target of the fuzzer for each threat", () => {
+    const [, table = ""] = /## Threats\n\n([\s\S]*?)\n\n/.exec(threats) ?? [];
+    const [, , ...rows] = table.split("\n");
+    expect(rows.length).toBeGreaterThan(15);
+    expect(rows.filter((row) => !/`(test\/|npm run )|target `/.test(row.split("|").at(-2) ?? ""))).toEqual(
+      [],
+    );
+  });
+});
+
 describe("the page of commands", async () => {
   const page = textOf(join("docs", "reference", "commands.md"));
   const commands = (await createProgram()).commands.flatMap((group) =>
