@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { fieldsOf } from "../domain/core/parse.ts";
@@ -19,6 +19,9 @@ function pack(source: string, staging: string, to: string): void {
   mkdirSync(staging, { recursive: true });
   const tsc = join(repository, "node_modules/.bin/tsc");
   execFileSync(tsc, ["-p", source, "--outDir", join(staging, "dist")], { stdio: "inherit" });
+  // What another compiler makes when it is needed.
+  for (const file of globSync("**/*.java", { cwd: source, exclude: ["node_modules/**"] }))
+    cpSync(join(source, file), join(staging, "dist", file));
   cpSync(join(source, "README.md"), join(staging, "README.md"));
   cpSync(join(repository, "LICENSE"), join(staging, "LICENSE"));
   writeFileSync(

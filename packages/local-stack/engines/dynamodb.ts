@@ -7,8 +7,9 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { type EngineCommand, type EngineProcess, startEngineProcess } from "./child-process.ts";
+import { loopbackLauncher } from "./loopback/launcher.ts";
 
-/** `dynamodb-local` is Amazon's own, and needs Java 17. */
+/** `dynamodb-local` is Amazon's own, and needs a JDK 17, whose compiler makes its launcher. */
 export const dynamoDbEngines = ["dynamodb-local", "dynoxide"] as const;
 export type DynamoDbEngine = (typeof dynamoDbEngines)[number];
 
@@ -36,7 +37,7 @@ const portAttempts = 3;
 
 /**
  * Starts the table engine: the one at `DYNAMODB_ENDPOINT` (then nothing is started), else Amazon's DynamoDB Local
- * on Java 17 or later, else the native engine on Linux x64. Data is in memory unless it is to be kept.
+ * on a JDK 17 or later, else the native engine on Linux x64. Data is in memory unless it is to be kept.
  * @throws Error naming the remedies where none of them can be had
  */
 export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<RunningDynamoDb> {
@@ -57,7 +58,7 @@ type EngineKind = Pick<EngineCommand, "file" | "directory"> & {
 function noEngine(engine: DynamoDbEngine | undefined): Error {
   return new Error(
     `No engine for the table${engine === undefined ? "" : ` (asked for ${engine})`}. One of these helps: install ` +
-      `Java ${minimumJava} or later (then \`java -version\` shows it); or, on Linux x64, run npm install with ` +
+      `a JDK ${minimumJava} or later (then \`javac -version\` shows it); or, on Linux x64, run npm install with ` +
       "optional dependencies so that @dynoxide/linux-x64 is there; or set DYNAMODB_ENDPOINT to the address of a " +
       "running DynamoDB-compatible engine.",
   );
@@ -86,8 +87,11 @@ async function dynamoDbLocal(
   if (engine === "dynoxide") return undefined;
   const directory = dynamoDbLocalDirectory();
   const home = environment.JAVA_HOME;
-  const java = home === undefined || home === "" ? "java" : join(home, "bin", "java");
+  const program = (name: string) => (home === undefined || home === "" ? name : join(home, "bin", name));
+  const java = program("java");
   if (directory === undefined || (await javaVersion(java, environment)) < minimumJava) return undefined;
+  const launcher = await loopbackLauncher(program("javac"), directory, environment);
+  if (launcher === undefined) return undefined;
   return {
     name: "DynamoDB Local",
     file: java,
@@ -101,8 +105,9 @@ async function dynamoDbLocal(
       "-XX:-UsePerfData",
       "-Djava.library.path=DynamoDBLocal_lib",
       `-Djava.io.tmpdir=${tmpdir()}`,
-      "-jar",
-      "DynamoDBLocal.jar",
+      "-cp",
+      launcher.classPath,
+      launcher.className,
       ...(keep === undefined ? ["-inMemory"] : ["-dbPath", keep]),
       "-sharedDb",
       "-disableTelemetry",

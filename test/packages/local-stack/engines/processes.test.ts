@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { request } from "node:http";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -26,6 +27,14 @@ async function isUp(url: string): Promise<boolean> {
   );
 }
 
+/** Of this machine, as others reach it. */
+function outsideAddresses(): readonly string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ family, internal }) => family === "IPv4" && !internal)
+    .map(({ address }) => address);
+}
+
 /** Resolves once nothing answers any more; the test's own limit bounds it. */
 async function down(url: string): Promise<void> {
   while (await isUp(url)) await delay(10);
@@ -33,10 +42,12 @@ async function down(url: string): Promise<void> {
 
 describe("the table engine", () => {
   test.each(["dynamodb-local", "dynoxide"] as const)(
-    "%s starts, answers, and is gone when closed",
+    "%s starts, answers on loopback only, and is gone when closed",
     async (engine) => {
       const running = await startDynamoDb({ engine });
       expect(await isUp(running.url)).toBe(true);
+      for (const address of outsideAddresses())
+        expect(await isUp(`http://${address}:${new URL(running.url).port}`)).toBe(false);
       await running.close();
       expect(await isUp(running.url)).toBe(false);
     },
@@ -45,6 +56,19 @@ describe("the table engine", () => {
   test("Amazon's engine is taken where there is Java", async () => {
     const running = await startDynamoDb({ environment: { PATH: process.env.PATH } });
     expect(running.name).toContain("DynamoDB Local");
+    await running.close();
+  });
+
+  test("Amazon's engine answers nobody who calls it by another name, as a page in a browser would", async () => {
+    const running = await startDynamoDb({ engine: "dynamodb-local" });
+    const statusFor = async (host: string) => {
+      const call = request(running.url, { method: "POST", headers: { host } }).end();
+      const [answer] = await once(call, "response");
+      answer.resume();
+      return answer.statusCode;
+    };
+    expect(await statusFor("rebound.example")).toBe(403);
+    expect(await statusFor("localhost")).not.toBe(403);
     await running.close();
   });
 
@@ -68,7 +92,7 @@ describe("the table engine", () => {
 
   test("without an engine, all remedies are named", async () => {
     const starting = startDynamoDb({ engine: "dynamodb-local", environment: { PATH: emptyDirectory } });
-    await expect(starting).rejects.toThrow(/Java 17 or later.*@dynoxide\/linux-x64.*DYNAMODB_ENDPOINT/);
+    await expect(starting).rejects.toThrow(/JDK 17 or later.*@dynoxide\/linux-x64.*DYNAMODB_ENDPOINT/);
   });
 
   test.each([
@@ -118,10 +142,8 @@ describe("queues and objects", () => {
     const engine = await startQueuesAndObjects({ region: "eu-central-1" });
     const { port } = new URL(engine.sqsUrl);
     expect(await isUp(`${engine.sqsUrl}/health`)).toBe(true);
-    const others = Object.values(networkInterfaces())
-      .flatMap((addresses) => addresses ?? [])
-      .filter(({ family, internal }) => family === "IPv4" && !internal);
-    for (const { address } of others) expect(await isUp(`http://${address}:${port}/health`)).toBe(false);
+    for (const address of outsideAddresses())
+      expect(await isUp(`http://${address}:${port}/health`)).toBe(false);
     await engine.close();
     expect(await isUp(`${engine.sqsUrl}/health`)).toBe(false);
   });
