@@ -1,6 +1,9 @@
 import type { Command } from "commander";
+import type { DeadLetter } from "../../domain/recovery/dead-letter.ts";
+import { contentOfDeadLetter } from "../../domain/recovery/dead-letter-content.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
+import { oneLine } from "../core/printable.ts";
 import { deadLettersText } from "../dead-letters/count.ts";
 import { findDeadLetters, purgeDeadLetters } from "../dead-letters/purge.ts";
 import { deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
@@ -9,6 +12,7 @@ import {
   checkFound,
   checkSelection,
   isSelected,
+  reasonOf,
   type Selection,
 } from "../dead-letters/selection.ts";
 import type { WorkQueue } from "../status/work-queues.ts";
@@ -36,9 +40,14 @@ async function purge(operation: Operation, selection: Selection, name = ""): Pro
   checkSelection(selection);
   const queue = namedQueue(operation, name);
   const place = deadLettersOf(operation, queue);
-  const ids = await findDeadLetters(place, (deadLetter) => isSelected(deadLetter, selection));
+  const shown = new Map<string, string>();
+  const ids = await findDeadLetters(place, (deadLetter) => {
+    const isWanted = isSelected(deadLetter, selection);
+    if (isWanted) shown.set(deadLetter.messageId, lineOf(deadLetter));
+    return isWanted;
+  });
   checkFound(selection, ids.size, queue.name);
-  if (ids.size > 0) await terminal.confirm(consequence(queue, ids.size));
+  if (ids.size > 0) await terminal.confirm(consequence(queue, [...shown.values()]));
   const act = { act: "purge", target: queue.name } as const;
   const purged =
     ids.size === 0
@@ -57,8 +66,22 @@ async function purge(operation: Operation, selection: Selection, name = ""): Pro
   );
 }
 
-function consequence(queue: WorkQueue, count: number): string {
-  return `This deletes ${deadLettersText(count)} of ${queue.name} for good, before any archive. ${lossOf(queue)}`;
+const maxShown = 10;
+
+/** @param deadLetters a line each */
+function consequence(queue: WorkQueue, deadLetters: readonly string[]): string {
+  const more = deadLetters.length - maxShown;
+  return [
+    `This deletes ${deadLettersText(deadLetters.length)} of ${queue.name} for good, before any archive. ${lossOf(queue)}`,
+    ...deadLetters.slice(0, maxShown),
+    ...(more > 0 ? [`  and ${more} more: dlq show ${queue.name} --limit ${deadLetters.length}`] : []),
+  ].join("\n");
+}
+
+function lineOf(deadLetter: DeadLetter): string {
+  const { what, id } = contentOfDeadLetter(deadLetter.body);
+  const words = [deadLetter.messageId, what, ...(id === undefined ? [] : [id]), reasonOf(deadLetter)];
+  return oneLine(`  ${words.join("  ")}`);
 }
 
 function lossOf({ name }: WorkQueue): string {

@@ -40,41 +40,47 @@ export function addErase(group: Command): void {
 async function erase(operation: Operation, subject: Subject, isDryRun: boolean): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const { stage } = deployment;
-  if (!isDryRun) await terminal.confirm(consequences(subject, stage));
-  const id = randomUUID();
   const table = deployment.output("TableName");
-  const follow = () =>
-    followErasures([{ ...eraseTask(subject, "operator", [], id), id, isDryRun }], {
+  const follow = (dryRun: boolean) => {
+    const id = randomUUID();
+    return followErasures([{ ...eraseTask(subject, "operator", [], id), id, isDryRun: dryRun }], {
       send: sqsSender(clients.sqs),
       queueUrl: workQueue(deployment, "erase").queueUrl,
       readReport: (each) => readReport(clients.dynamodb, table, each),
       sleep,
       terminal,
-    });
-  const [report] = isDryRun
-    ? await follow()
-    : await audited(operation, { act: "erase", target: subject.kind, subject }, follow, countOf);
+    }).then(([report]) => ({ ...found(report, subject, stage), correlationId: id }));
+  };
+  if (!isDryRun) await terminal.confirm(async () => consequences(subject, stage, await follow(true)));
+  const act = { act: "erase", target: subject.kind, subject } as const;
+  const { correlationId, ...report } = isDryRun
+    ? await follow(true)
+    : await audited(
+        operation,
+        act,
+        () => follow(false),
+        ({ subjects }) => subjects,
+      );
+  terminal.result({ stage, subject, ...report, correlationId }, reportText({ subject, ...report, isDryRun }));
+}
+
+type Found = Pick<ErasureReport, "subjects" | "removed" | "incomplete">;
+
+/** @throws CommandError where nobody was found: of nobody it may not be said that they are erased */
+function found(report: ErasureReport | undefined, { kind, id }: Subject, stage: string): Found {
   const { subjects = 0, removed = {}, incomplete = [] } = report ?? {};
-  if (report?.isFound !== true && Object.keys(removed).length === 0) {
-    throw new CommandError(
-      "nobody",
-      `Nobody is known as the ${subject.kind} ${subject.id} in the stage ${stage}: nothing was erased, and nothing is announced or logged.`,
-    );
-  }
-  terminal.result(
-    { stage, subject, subjects, removed, incomplete, correlationId: id },
-    reportText({ subject, subjects, removed, incomplete, isDryRun }),
+  if (report?.isFound === true || Object.keys(removed).length > 0) return { subjects, removed, incomplete };
+  throw new CommandError(
+    "nobody",
+    `Nobody is known as the ${kind} ${id} in the stage ${stage}: nothing was erased, and nothing is announced or logged.`,
   );
 }
 
-function countOf([report]: readonly ErasureReport[]): number {
-  return report?.isFound === true ? report.subjects : 0;
-}
-
-function consequences({ kind, id }: Subject, stage: string): string {
+function consequences({ kind, id }: Subject, stage: string, { removed }: Found): string {
   return (
     `This erases the ${kind} ${id} of the stage ${stage}${kind === "user" ? " with all accounts of it" : ""}: records, data,\n` +
-    "objects and dead letters. It can't be undone. Subscribers are notified, and what still comes of it is erased as it comes."
+    "objects and dead letters. It can't be undone. Subscribers are notified, and what still comes of it is erased as it comes.\n" +
+    tableText(["to remove", "count"], Object.entries(removed))
   );
 }
 
@@ -84,7 +90,7 @@ function reportText({
   removed,
   incomplete,
   isDryRun,
-}: Pick<ErasureReport, "subjects" | "removed" | "incomplete"> & {
+}: Found & {
   readonly subject: Subject;
   readonly isDryRun: boolean;
 }): string {

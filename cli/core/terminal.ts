@@ -18,8 +18,12 @@ export type Terminal = {
   progress(text: string): void;
   /** Waits, and shows how long still. */
   wait(seconds: number, what: string): Promise<void>;
-  /** Asks before something is destroyed. @throws CommandError where the answer isn't yes */
-  confirm(consequence: string): Promise<void>;
+  /**
+   * Asks before something is destroyed.
+   * @param consequence what would be; a function of it is called only where it is asked
+   * @throws CommandError where the answer isn't yes
+   */
+  confirm(consequence: string | (() => Promise<string>)): Promise<void>;
   /** The whole standard input, up to `maxBytes`. @throws CommandError where there is more */
   readInput(maxBytes: number): Promise<string>;
 };
@@ -61,10 +65,14 @@ export function createTerminal({ json, yes }: TerminalOptions): Terminal {
     },
     confirm: async (consequence) => {
       if (yes) return;
-      if (!stdin.isTTY)
-        throw new CommandError("usage", `${consequence}\nNothing was done. Confirm it with --yes.`);
-      const asking = createInterface({ input: stdin, output: stderr });
-      const answer = await asking.question(`${consequence}\nGo on? (yes/no) `).finally(() => asking.close());
+      const shown = typeof consequence === "string" ? consequence : await consequence();
+      if (!stdin.isTTY) throw new CommandError("usage", `${shown}\nNothing was done. Confirm it with --yes.`);
+      const asking = createInterface({ input: stdin, output: stderr, terminal: true });
+      const answer = await asking
+        .question(`${shown}\nGo on? (yes/no) `)
+        // Ctrl-C is an answer, too.
+        .catch(() => "no")
+        .finally(() => asking.close());
       if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("usage", "Nothing was done.");
     },
     readInput: async (maxBytes) => {

@@ -22,9 +22,9 @@ describe("the page of the most common tasks", () => {
   });
 
   it("holds no command that failed but a doctor that finds something, and a look for who is erased", () => {
-    expect([...page.matchAll(/\(exit code (\d+)\)/g)].map(([, code]) => code)).toEqual(["1", "2"]);
+    expect([...page.matchAll(/\(exit code (\d+)\)/g)].map(([, code]) => code)).toEqual(["1", "4"]);
     expect(page.split("(exit code 1)")[0]).toMatch(/\$ npx income-events doctor\n[^$]*$/);
-    expect(page.split("(exit code 2)")[0]).toMatch(
+    expect(page.split("(exit code 4)")[0]).toMatch(
       /\$ npx income-events events list --user [^$]*nothing is known[^$]*$/,
     );
   });

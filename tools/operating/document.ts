@@ -28,6 +28,18 @@ export function operatingPage(
   return `${[head, ...sections.map((section) => `${section}\n`)].join("\n")}`;
 }
 
+const block = /(?<=^```console\n)[\s\S]*?(?=^```$)/m;
+
+/** A page with what was recorded in the place of the block that it has. */
+export function withRecorded(page: string, runs: readonly Recorded[]): string {
+  return page.replace(block, () => `${runs.map(printed).join("\n")}\n`);
+}
+
+/** What a page shows of a terminal. */
+export function recordedIn(page: string): string {
+  return block.exec(page)?.[0] ?? "";
+}
+
 const fence = (language: string) => `\`\`\`${language}`;
 
 function printed({ command, output, code }: Recorded): string {

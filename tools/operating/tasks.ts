@@ -5,6 +5,9 @@ export type Scene = {
   readonly system: System;
   readonly user: string;
   readonly account: string;
+  /** Another user with its account, whom no task erases. */
+  readonly other: string;
+  readonly otherAccount: string;
   /** Runs a command with `--json`, beside the record. */
   readonly ask: (command: string) => Promise<unknown>;
 };

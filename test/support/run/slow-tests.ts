@@ -8,6 +8,8 @@ export const slowTests: Readonly<Record<string, string>> = {
   "test/e2e/bad-provider.test.ts": "lets a provider answer badly in each way, with the waits of retries",
   "test/e2e/canary.test.ts": "looks for canaries in all that a whole stack logs and stores, code by code",
   "test/e2e/commands/audit.test.ts": "does on a running stack each act that is recorded, up to an erasure",
+  "test/e2e/commands/bad-input.test.ts":
+    "runs every command on a running stack with wrong ids, nothing to show, and credentials that expire",
   "test/e2e/commands/commands.test.ts":
     "runs commands as programs against a stack, where the process is the point",
   "test/e2e/commands/dead-letters.test.ts":

@@ -1,0 +1,269 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
+import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
+import { outputOf } from "@income-events/local-stack/outputs.ts";
+import type { Command } from "commander";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { createTerminal } from "../../../cli/core/terminal.ts";
+import { createProgram } from "../../../cli/program.ts";
+import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+
+type Leaf = { readonly name: string; readonly command: Command };
+
+/** Every command that there is, by its words: new ones are tested without being named here. */
+const leaves: readonly Leaf[] = (await createProgram()).commands.flatMap((group) =>
+  group.commands.length === 0
+    ? [{ name: group.name(), command: group }]
+    : group.commands.map((command) => ({ name: `${group.name()} ${command.name()}`, command })),
+);
+/** Those that work on a running system. */
+const onSystem = leaves.filter(({ command }) => command.options.some(({ long }) => long === "--local"));
+const endless = ["events tail", "subscribers tail", "local forward"];
+
+/** A JWT without an end. */
+const tokenLike = `${btoa('{"alg":"none"}')}.${btoa("{}")}.x`;
+const nobody = "00000000-0000-4000-8000-000000000000";
+/** What asks AWS once at most, and the sandbox for the rest. */
+const oneCall = [
+  ...["logs", "trigger", "webhooks list", "webhooks register", "subscribers test"],
+  ...leaves.flatMap(({ name }) => (name.startsWith("sandbox ") ? [name] : [])),
+];
+
+/** What each command takes so that it does something, of an account that is known. */
+const argumentsOf = (account: string, target: string): Readonly<Record<string, string>> => ({
+  "token set": "--any --force",
+  "records show": `account ${account} --reveal`,
+  "events show": `Yk3wq0Zt --account ${account}`,
+  "events list": "--limit 3",
+  replay: "--all-subscribers --yes",
+  repair: "--all",
+  trigger: `account.connected --account ${account}`,
+  "sandbox fail": "503",
+  "sandbox advance": "1s",
+  "subscribers tail": "everything",
+  "subscribers test": "everything",
+  "local forward": `--to ${target}/refused --subscriber everything --yes`,
+  "fetch account": account,
+  "fetch company-account": nobody,
+  "dlq show": "users --reveal",
+  "dlq redrive": "users",
+  "dlq purge": "users --yes",
+  "erase status": nobody,
+  "erase user": `${nobody} --yes`,
+  "erase account": `${nobody} --yes`,
+  "erase company-account": `${nobody} --yes`,
+  "secret rotate": "--revoke-now --yes",
+  restore: "income-events-restored --yes",
+  "webhooks register": "--take-over --yes",
+});
+
+describe("bad input and faults, of every command", () => {
+  let stage: OperatedStage;
+  let logs: string;
+  let user: string;
+  let account: string;
+  beforeAll(async () => {
+    logs = await mkdtemp(join(tmpdir(), "bad-input-"));
+    stage = await startOperatedStage("bad-input", { subscribers: [{ name: "everything" }] }, {}, { logs });
+  });
+  afterAll(async () => {
+    await stage?.[Symbol.asyncDispose]();
+    await rm(logs, { recursive: true, force: true });
+  });
+
+  const run = (line: string) => stage.run(line.split(" "), { input: tokenLike });
+  /** How many items lie in the table, apart from the trail of what was tried. */
+  const countItems = async () => {
+    const client = new DynamoDBClient(stage.system.access);
+    const TableName = outputOf(stage.system.stack, "TableName");
+    const { Items = [] } = await client.send(new ScanCommand({ TableName, ConsistentRead: true }));
+    client.destroy();
+    return Items.filter(({ pk }) => /^(USER|ACCOUNT|COMPANY)#/.test(pk?.S ?? "")).length;
+  };
+
+  describe("an empty stage", () => {
+    it.each([
+      ["status", /none of \d+ is on/],
+      ["events list", /^There is no such event\.$/m],
+      ["dlq list", /^users +0 /m],
+      ["dlq show users", /^There is no such dead letter\.$/m],
+      ["dlq redrive users", /^Sent 0 dead letters/m],
+      ["dlq purge users --yes", /^Deleted 0 dead letters/m],
+      ["subscribers list", /^everything +everything +0 /m],
+      ["audit list --act replay", /^Nothing of that kind is recorded\.$/m],
+      ["provider", /^answers +yes/m],
+      ["reconcile now", /^Compared 0 users/m],
+      ["repair --all", /0 events/],
+      ["replay --subscriber everything", /Of 0 messages/],
+    ])("is said in words, with exit code 0: %s", async (line, words) => {
+      expect(await run(line)).toMatchObject({ code: 0, stdout: expect.stringMatching(words) });
+    });
+  });
+
+  describe("a stage with a user and its account", () => {
+    beforeAll(async () => {
+      const { users, accounts } = await stage.system.sandbox.createUsers(1);
+      [user = "", account = ""] = [users[0], accounts[0]];
+      await waitUntilIdle(stage.system);
+    });
+
+    /** `ID` stands where an id is asked for; the other kind's is the one that is wrong there. */
+    const asking = [
+      ["records show user ID", "account"],
+      ["records show account ID", "user"],
+      ["records show company-account ID", "account"],
+      ["events list --user ID", "account"],
+      ["events list --account ID", "user"],
+      ["replay --subscriber everything --user ID", "account"],
+      ["replay --subscriber everything --account ID --dry-run", "user"],
+      ["repair --user ID", "account"],
+      ["repair --account ID --dry-run", "user"],
+      ["fetch account ID", "user"],
+      ["fetch company-account ID", "account"],
+      ["erase user ID --yes", "account"],
+      ["erase account ID --yes", "user"],
+      ["erase company-account ID", "account"],
+      ["dlq show users --id ID", "user"],
+      ["dlq redrive users --id ID", "user"],
+      ["dlq purge users --id ID --yes", "user"],
+    ] as const;
+    it.each(asking)(
+      "ends with 4 for the id of another kind, as for that of nobody: %s",
+      async (line, kind) => {
+        const items = await countItems();
+        const others = kind === "user" ? user : account;
+        for (const id of /^(erase|dlq)/.test(line) ? [others] : [others, nobody]) {
+          const result = await run(line.replace("ID", id));
+          expect(result, id).toMatchObject({ code: 4, stdout: "" });
+          expect(result.stderr).toContain(id);
+        }
+        expect(await countItems()).toBe(items);
+      },
+    );
+
+    it.each(asking.filter(([line]) => !/^(erase|dlq)/.test(line)))(
+      "refuses the beginning of an id as such: %s",
+      async (line) => {
+        const id = line.includes("--user") || line.includes(" user ") ? user : account;
+        const result = await run(line.replace("ID", id.slice(0, 8)));
+        expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("no whole id") });
+      },
+    );
+
+    it.each([
+      ["events list --type user.created --account ID", "is never about --account"],
+      ["events list --type company-account.* --account ID", "is never about --account"],
+      ["events list --kind users --type account.created", "does not come by --kind users"],
+      ["events list --since 2999-01-01", "still to come"],
+      ["replay --all-subscribers --since 1h --until 2h", "nothing lies between"],
+      ["repair --since 2999-01-01", "still to come"],
+      ["logs ID --since 2999-01-01", "still to come"],
+      ["audit list --since 2999-01-01", "still to come"],
+      ["dlq show users --id short", "give 8 characters"],
+    ])("refuses a filter that nothing can match: %s", async (line, reason) => {
+      const result = await run(line.replace("ID", account));
+      expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(reason) });
+    });
+
+    it("shows first what an erasure and a purge would destroy, and destroys nothing unless that is confirmed", async () => {
+      const items = await countItems();
+      expect(await run(`erase user ${user}`)).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringMatching(/to remove +count\n(.|\n)*states +2\n(.|\n)*Confirm it with --yes/),
+      });
+      expect(await countItems()).toBe(items);
+      stage.system.sandbox.fireEvent("accounts", { event: "merge_account", account_id: account });
+      await waitUntilIdle(stage.system);
+      const purge = await run("dlq purge accounts");
+      expect(purge).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("merge_account") });
+      expect((await run("dlq list")).stdout).toMatch(/^accounts +1 /m);
+    });
+
+    it.each(["status", "dlq list", "subscribers list", "provider", "audit list", "events list"])(
+      "says on a terminal of 40 columns all that it says elsewhere: %s",
+      async (line) => {
+        const wide = await run(line);
+        const narrow = await onTerminal(40, () => run(line));
+        expect(narrow.code).toBe(0);
+        expect(steady(narrow.stdout)).toEqual(steady(wide.stdout));
+      },
+    );
+
+    it.each(leaves.map(({ name }) => name))(
+      "has its whole help on a terminal of 40 columns: %s",
+      async (name) => {
+        const { code, stdout } = await onTerminal(40, () => stage.run([...name.split(" "), "--help"]));
+        expect(code).toBe(0);
+        for (const option of leaves.find((leaf) => leaf.name === name)?.command.options ?? [])
+          expect(stdout).toContain(option.long);
+      },
+    );
+
+    // What follows without end comes last: it may still read when it has ended.
+    it.each([...onSystem.map(({ name }) => name).filter((name) => !endless.includes(name)), ...endless])(
+      "says that credentials have expired, also in the middle: %s",
+      async (name) => {
+        let calls = 0;
+        const stop = stage.system.stack.gateway.intercept(async ({ principal, service }, phase) => {
+          if (principal !== "operator" || phase !== "before") return undefined;
+          calls += 1;
+          // Endless ones read on for a while.
+          if (calls <= (endless.includes(name) ? 3 : 1)) return undefined;
+          const errorType = ["s3", "sqs", "sts"].includes(service) ? "ExpiredToken" : "ExpiredTokenException";
+          return { status: 403, errorType, message: "The security token included in the request is expired" };
+        });
+        const given = argumentsOf(account, stage.system.sandbox.baseUrl)[name];
+        const result = await run(given === undefined ? name : `${name} ${given}`).finally(stop);
+        if (oneCall.includes(name)) return expect([0, 3, 4]).toContain(result.code);
+        expect(result.stderr).toContain("The AWS credentials have expired. Sign in again.");
+        expect(result.code).toBe(3);
+      },
+    );
+  });
+});
+
+/** What does not change from one look to the next. */
+function steady(text: string): string {
+  return stripVTControlCharacters(text)
+    .replace(/\d+ in the last minute/, "COUNT in the last minute")
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replace(/\b\d+[smhd]( \d+[smhd])?\b/g, "SPAN")
+    .replace(/ +/g, " ");
+}
+
+async function onTerminal<T>(columns: number, work: () => Promise<T>): Promise<T> {
+  const { isTTY, columns: before } = process.stdout;
+  Object.assign(process.stdout, { isTTY: true, columns });
+  try {
+    return await work();
+  } finally {
+    Object.assign(process.stdout, { isTTY, columns: before });
+  }
+}
+
+describe("a question before something is destroyed", () => {
+  it.each([
+    ["Ctrl-C", "\x03"],
+    ["Ctrl-D", "\x04"],
+    ["no", "no\n"],
+    ["nothing", "\n"],
+  ])("is answered by %s as by no", async (_, typed) => {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const before = process.stdin;
+    Object.defineProperty(process, "stdin", { value: stdin, configurable: true });
+    const written = vi.spyOn(process.stderr, "write").mockImplementation(() => true);
+    try {
+      const asked = createTerminal({ json: false, yes: false }).confirm("All of it goes.");
+      stdin.write(typed);
+      await expect(asked).rejects.toMatchObject({ message: "Nothing was done.", exitCode: 2 });
+    } finally {
+      written.mockRestore();
+      Object.defineProperty(process, "stdin", { value: before, configurable: true });
+    }
+  });
+});
