@@ -11,11 +11,8 @@ const varying: readonly (readonly [RegExp, string])[] = [
   // Which of the events that came at the same moment is first, and what it then changed.
   [/^TIME +(user|account|endpoint)\.\w+ .*$/gm, "EVENT"],
   [/^(processed) .*$/gm, "$1"],
-<<<<<<< HEAD
   // Whether the check of a start had an endpoint read as a whole, besides the dates that its event named.
   [/^[a-z]+ +(DATES|-) +TIME +.*$/gm, "DOCUMENT"],
-=======
->>>>>>> 11a8b96 (Show first what would be destroyed, and try every command with bad input on one stage)
   [/latest: .*$/gm, "latest"],
   [/\b\d+[smhd]( \d+[smhd])?\b/g, "SPAN"],
   // How many messages have come so far, and how much an erasure found.

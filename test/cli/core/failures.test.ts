@@ -57,7 +57,12 @@ describe.each(commands.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
     expect(stdout).toMatch(new RegExp(`^Usage: income-events ${name}`));
     const examples = await examplesOf(words);
     expect(examples[0]).toContain(`npx income-events ${name}`);
-    for (const example of examples) expect(example).toContain("npx income-events ");
+    for (const example of examples) {
+      expect(example).toContain("npx income-events ");
+      // Found by all of it only: the beginning of one would be copied, and find nobody.
+      for (const [, id] of example.matchAll(/--(?:user|account|company-account) ([\w-]+)/g))
+        expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    }
   });
 });
 

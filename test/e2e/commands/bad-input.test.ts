@@ -194,6 +194,14 @@ describe("bad input and faults, of every command", () => {
       },
     );
 
+    it("has colour where there is a terminal and nobody has set NO_COLOR", async () => {
+      const isColoured = ({ stdout }: { stdout: string }) => stdout !== stripVTControlCharacters(stdout);
+      expect(isColoured(await onTerminal(100, () => run("status")))).toBe(true);
+      const without = await onTerminal(100, () => stage.run(["status"], { env: { NO_COLOR: "1" } }));
+      expect(isColoured(without)).toBe(false);
+      expect(isColoured(await run("status"))).toBe(false);
+    });
+
     it.each(leaves.map(({ name }) => name))(
       "has its whole help on a terminal of 40 columns: %s",
       async (name) => {

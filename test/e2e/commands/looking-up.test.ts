@@ -106,7 +106,7 @@ describe("looking up, on the running stack", () => {
       });
       for (const id of [randomUUID(), account]) {
         expect(await stage.run(["events", "list", "--user", id])).toMatchObject({
-          code: 2,
+          code: 4,
           stderr: expect.stringContaining("Is it perhaps the id of another kind: --account"),
         });
       }

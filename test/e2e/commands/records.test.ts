@@ -93,12 +93,12 @@ describe("records show", () => {
   });
 
   it.each([
-    [["account", "nobody"], "nothing is known of account/nobody"],
-    [["person", "x"], "<kind>"],
-    [["user", ""], "<id> is empty"],
-  ])("refuses %s", async (args, reason) => {
+    [["account", "nobody"], "nothing is known of account/nobody", 4],
+    [["person", "x"], "<kind>", 2],
+    [["user", ""], "<id> is empty", 2],
+  ])("refuses %s", async (args, reason, code) => {
     const result = await stage.run(["records", "show", ...args]);
-    expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(reason) });
+    expect(result).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(reason) });
   });
 
   it("refuses an endpoint that is not there, naming those that are", async () => {
