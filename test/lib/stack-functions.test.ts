@@ -66,7 +66,14 @@ describe("functions", () => {
     ["UsersStore", ["TABLE_NAME", "DEAD_LETTER_QUEUE_URL", "OVERFLOW_BUCKET"]],
     [
       "RelayChanges",
-      ["TABLE_NAME", "FETCH_QUEUE_URL", "ERASE_QUEUE_URL", "ERASURE_KEY_ARN", "SUBSCRIBER_QUEUES", "DOCUMENTS_URL"],
+      [
+        "TABLE_NAME",
+        "FETCH_QUEUE_URL",
+        "ERASE_QUEUE_URL",
+        "ERASURE_KEY_ARN",
+        "SUBSCRIBER_QUEUES",
+        "DOCUMENTS_URL",
+      ],
     ],
     [
       "EraseSubjects",

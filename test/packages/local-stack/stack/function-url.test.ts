@@ -1,7 +1,7 @@
+import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import type { LocalStack } from "@income-events/local-stack/stack.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { functionResources } from "../../../support/assembly.ts";
-import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { started } from "./started.ts";
 
 const echo = `
