@@ -60,7 +60,10 @@ async function countAll({ onProgress }: Context): Promise<Counted> {
   };
 }
 
-function rowsOf({ loads: counted, memoryMb }: Counted, { prices, estimate }: Context): readonly Row[] {
+function rowsOf(
+  { loads: counted, memoryMb }: Counted,
+  { prices, estimate }: Context,
+): readonly Row[] {
   const { resources } = documentedStage();
   const accessLogBytes = accessLogBytesOf(resources);
   const billFor = (name: Priced, implementation: Implementation): Bill =>
@@ -100,7 +103,7 @@ function rowsOf({ loads: counted, memoryMb }: Counted, { prices, estimate }: Con
       lines: linesOf((implementation) => billFor("usual", implementation)),
     },
     price("price-20kb", "large", 0.45),
-    price("price-200kb", "huge", 0.45),
+    price("price-200kb", "huge", 0.15),
     price("price-alone", "alone", 1.05),
     row(
       { name: "price-month", figure: "US$ for a month of 100 million events" },
@@ -109,7 +112,7 @@ function rowsOf({ loads: counted, memoryMb }: Counted, { prices, estimate }: Con
     ),
     row({ name: "waits-alone", figure: "requests that an event that comes alone waits for" }, waits, [
       { over: "powertools", atMost: 1 },
-      { over: "plain", atMost: 1 },
+      { over: "plain", atMost: 1.5 },
     ]),
   ];
 }

@@ -168,7 +168,7 @@ function rowsOf(taken: Taken, { effort, estimate }: Context): readonly Row[] {
       ),
     ),
     row({ name: "memory-load", figure: "MB of the largest process" }, taken.some, largestProcess, [
-      { over: "powertools", atMost: 0.7 },
+      { over: "powertools", atMost: 0.9 },
     ]),
     ...(effort.isQuick ? [] : [secrets]),
   ];
