@@ -60,10 +60,7 @@ async function countAll({ onProgress }: Context): Promise<Counted> {
   };
 }
 
-function rowsOf(
-  { loads: counted, memoryMb }: Counted,
-  { prices, estimate }: Context,
-): readonly Row[] {
+function rowsOf({ loads: counted, memoryMb }: Counted, { prices, estimate }: Context): readonly Row[] {
   const { resources } = documentedStage();
   const accessLogBytes = accessLogBytesOf(resources);
   const billFor = (name: Priced, implementation: Implementation): Bill =>
