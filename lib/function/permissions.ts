@@ -1,8 +1,22 @@
 import * as iam from "aws-cdk-lib/aws-iam";
+import { webhookKinds } from "../../domain/event/events.ts";
 
 /** A statement that allows exactly these actions on exactly these resources. */
 export function allow(actions: readonly string[], resources: readonly string[]): iam.PolicyStatement {
   return new iam.PolicyStatement({ actions: [...actions], resources: [...resources] });
+}
+
+/** A statement that allows these actions on the items of some partitions of a table alone. */
+export function allowItems(
+  actions: readonly string[],
+  tableArn: string,
+  partitions: readonly string[],
+): iam.PolicyStatement {
+  return new iam.PolicyStatement({
+    actions: [...actions],
+    resources: [tableArn],
+    conditions: { "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": [...partitions] } },
+  });
 }
 
 /** What a batch of PartiQL statements needs that inserts and updates items. */
@@ -35,9 +49,14 @@ export const resourceWildcards: readonly ResourceWildcard[] = [
   },
   {
     resource: "/bodies/*",
-    actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
+    actions: ["s3:GetObject", "s3:DeleteObject"],
     reason: "Each large body is an object of its own, named by its digest.",
   },
+  ...webhookKinds.map((kind) => ({
+    resource: `/bodies/${kind}/*`,
+    actions: ["s3:PutObject", "s3:GetObject"],
+    reason: "Each large body of a kind is an object of its own, named by its digest.",
+  })),
   {
     resource: "/data/*",
     actions: ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],

@@ -4,7 +4,7 @@ import * as events from "aws-cdk-lib/aws-events";
 import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import { allow } from "../function/permissions.ts";
+import { allow, allowItems } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { every } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -55,7 +55,7 @@ export class TokenRefresh extends Construct {
           ],
           [secretArn],
         ),
-        allow(["dynamodb:GetItem", "dynamodb:UpdateItem"], [table.table.tableArn]),
+        allowItems(["dynamodb:GetItem", "dynamodb:UpdateItem"], table.table.tableArn, ["PROVIDER"]),
       ],
       // The schedule comes again: one refresh is asked for in a run, and no new version of the secret each minute.
       retryAttempts: 0,

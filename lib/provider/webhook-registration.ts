@@ -4,7 +4,7 @@ import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import { overlapSecondsOf, propagationSecondsOf } from "../../domain/core/webhook-secret.ts";
-import { allow } from "../function/permissions.ts";
+import { allow, allowItems } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
 import { every } from "../settings/durations.ts";
@@ -60,7 +60,7 @@ export class WebhookRegistration extends Construct {
       },
       permissions: [
         allow(["secretsmanager:GetSecretValue"], [secret.secret.secretArn, token.secret.secretArn]),
-        allow(["dynamodb:GetItem", "dynamodb:UpdateItem"], [table.table.tableArn]),
+        allowItems(["dynamodb:GetItem", "dynamodb:UpdateItem"], table.table.tableArn, ["PROVIDER"]),
       ],
     });
     this.lambda = register.lambda;

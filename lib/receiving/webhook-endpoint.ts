@@ -63,7 +63,7 @@ export class WebhookEndpoint extends Construct {
       },
       permissions: [
         allow(["sqs:SendMessage"], [queue.queueArn, deadLetterQueue.queueArn]),
-        allow(["s3:PutObject"], [overflow.bodies]),
+        allow(["s3:PutObject"], [overflow.bodiesOf(kind)]),
         allow(["secretsmanager:GetSecretValue"], [secret.secret.secretArn]),
       ],
     });
@@ -95,7 +95,7 @@ export class WebhookEndpoint extends Construct {
         allow(consumeQueue, [queue.queueArn]),
         allow(["sqs:SendMessage"], [deadLetterQueue.queueArn]),
         allow(["dynamodb:BatchGetItem", ...writeStatements], [table.table.tableArn]),
-        allow(["s3:GetObject"], [overflow.bodies]),
+        allow(["s3:GetObject"], [overflow.bodiesOf(kind)]),
       ],
     });
     new lambda.EventSourceMapping(this, "StoreSource", {

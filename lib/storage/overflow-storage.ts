@@ -1,5 +1,6 @@
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
+import type { WebhookKind } from "../../domain/event/events.ts";
 import { wholeDays } from "../settings/durations.ts";
 import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "./encryption.ts";
@@ -16,6 +17,7 @@ export class OverflowStorage extends Construct {
   readonly bucket: s3.Bucket;
   /** The objects of webhook bodies, which expire after their events. */
   readonly bodies: string;
+  readonly bodiesOf: (kind: WebhookKind) => string;
   /** The objects of fetched data. They don't expire: an item may point to each. */
   readonly data: string;
   /** The objects of lists that are still being read, page by page. */
@@ -31,6 +33,7 @@ export class OverflowStorage extends Construct {
     ];
     this.bucket = privateBucket(this, "Bucket", rules, { key: dataKeyOf(this, settings) });
     this.bodies = this.bucket.arnForObjects("bodies/*");
+    this.bodiesOf = (kind) => this.bucket.arnForObjects(`bodies/${kind}/*`);
     this.data = this.bucket.arnForObjects("data/*");
     this.pages = this.bucket.arnForObjects("pages/*");
   }

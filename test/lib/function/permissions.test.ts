@@ -5,10 +5,12 @@ import { nameOf, productionSettings, type Resource, synthesized } from "../synth
 
 const stack = synthesized(productionSettings);
 
+/** `CompanyAccounts` names objects below `company-accounts`. */
+const folderOf = (kind: string) => kind.replace(/(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase();
 const receive = (kind: string) => [
   `sqs:SendMessage                  ${kind}WorkQueue`,
   `sqs:SendMessage                  ${kind}WorkDeadLetters`,
-  "s3:PutObject                     OverflowBucket/bodies/*",
+  `s3:PutObject OverflowBucket/bodies/${folderOf(kind)}/*`,
   "secretsmanager:GetSecretValue    WebhookSecret",
 ];
 const writeStatements = [
@@ -22,7 +24,7 @@ const store = (kind: string) => [
   `sqs:SendMessage                  ${kind}WorkDeadLetters`,
   "dynamodb:BatchGetItem            EventsTable",
   ...writeStatements,
-  "s3:GetObject                     OverflowBucket/bodies/*",
+  `s3:GetObject OverflowBucket/bodies/${folderOf(kind)}/*`,
 ];
 
 /** All that each function may do, besides writing to its own log. */
