@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { WriteStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
 import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
@@ -29,7 +30,15 @@ const tokenLike = `${btoa('{"alg":"none"}')}.${btoa("{}")}.x`;
 const nobody = "00000000-0000-4000-8000-000000000000";
 /** What asks AWS once at most, and the sandbox for the rest. */
 const oneCall = [
-  ...["logs", "trigger", "webhooks list", "webhooks register", "subscribers test"],
+  ...[
+    "logs",
+    "trigger",
+    "reconcile now",
+    "webhooks list",
+    "webhooks register",
+    "subscribers test",
+    "dlq purge",
+  ],
   ...leaves.flatMap(({ name }) => (name.startsWith("sandbox ") ? [name] : [])),
 ];
 
@@ -196,9 +205,10 @@ describe("bad input and faults, of every command", () => {
 
     it("has colour where there is a terminal and nobody has set NO_COLOR", async () => {
       const isColoured = ({ stdout }: { stdout: string }) => stdout !== stripVTControlCharacters(stdout);
-      expect(isColoured(await onTerminal(100, () => run("status")))).toBe(true);
-      const without = await onTerminal(100, () => stage.run(["status"], { env: { NO_COLOR: "1" } }));
-      expect(isColoured(without)).toBe(false);
+      const shown = (env: Readonly<Record<string, string>>) =>
+        onTerminal(100, () => stage.run(["status"], { env: { TERM: "xterm-256color", ...env } }));
+      expect(isColoured(await shown({}))).toBe(true);
+      expect(isColoured(await shown({ NO_COLOR: "1" }))).toBe(false);
       expect(isColoured(await run("status"))).toBe(false);
     });
 
@@ -245,12 +255,13 @@ function steady(text: string): string {
 }
 
 async function onTerminal<T>(columns: number, work: () => Promise<T>): Promise<T> {
-  const { isTTY, columns: before } = process.stdout;
-  Object.assign(process.stdout, { isTTY: true, columns });
+  const { isTTY, columns: before, getColorDepth } = process.stdout;
+  const depth = WriteStream.prototype.getColorDepth;
+  Object.assign(process.stdout, { isTTY: true, columns, getColorDepth: depth });
   try {
     return await work();
   } finally {
-    Object.assign(process.stdout, { isTTY, columns: before });
+    Object.assign(process.stdout, { isTTY, columns: before, getColorDepth });
   }
 }
 
