@@ -143,7 +143,7 @@ const dataUpdatedData = {
         content: {},
       },
       required: ["href", "sha256", "size", "contentType", "version", "observedAt"],
-    } as const,
+    },
   },
   required: ["endpoint"],
   oneOf: [{ required: ["accountId"] }, { required: ["companyAccountId"] }],

@@ -118,8 +118,8 @@ function objectTypeOf({ properties, required }: ObjectSchema, indent: string): s
 }
 
 /** A schema as the reader checks it: without its descriptions. */
-function checkOf(schema: Schema): string {
-  if (schema.type === "object") return objectCheckOf(schema);
+function checkOf(schema: Schema, indent = ""): string {
+  if (schema.type === "object") return `${objectCheckOf(schema, indent)}${indent === "" ? " as const" : ""}`;
   const { description: _, ...check } = schema;
   const text = JSON.stringify(check);
   if (text === '{"type":"string","minLength":1}') return "text";
@@ -127,24 +127,26 @@ function checkOf(schema: Schema): string {
   return literalOf(check);
 }
 
-function objectCheckOf({ properties, required, oneOf }: ObjectSchema): string {
-  const fields = Object.entries(properties).map(([name, schema]) => `    ${name}: ${checkOf(schema)},\n`);
-  const choice = oneOf === undefined ? "" : `  oneOf: ${literalOf(oneOf)},\n`;
+function objectCheckOf({ properties, required, oneOf }: ObjectSchema, indent: string): string {
+  const inner = `${indent}  `;
+  const fields = Object.entries(properties).map(
+    ([name, schema]) => `${inner}  ${name}: ${checkOf(schema, `${inner}  `)},\n`,
+  );
+  const choice = oneOf === undefined ? "" : `${inner}oneOf: ${literalOf(oneOf)},\n`;
   return `{
-  type: "object",
-  properties: {
-${fields.join("")}  },
-  required: ${literalOf(required)},
-${choice}} as const`;
+${inner}type: "object",
+${inner}properties: {
+${fields.join("")}${inner}},
+${inner}required: ${literalOf(required)},
+${choice}${indent}}`;
 }
 
 /** A value as TypeScript writes it: on one line, names without quotes. */
 function literalOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literalOf).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  return `{ ${Object.entries(value)
-    .map(([name, each]) => `${name}: ${literalOf(each)}`)
-    .join(", ")} }`;
+  const fields = Object.entries(value).map(([name, each]) => `${name}: ${literalOf(each)}`);
+  return fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`;
 }
 
 /** A text as a comment, in lines of `width`. */
