@@ -1,20 +1,23 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 const { rawJSON } = JSON;
+beforeEach(() => {
+  // Other files of this process have imported what is imported here.
+  vi.resetModules();
+  Reflect.deleteProperty(JSON, "rawJSON");
+});
 afterEach(() => {
   JSON.rawJSON = rawJSON;
   vi.resetModules();
 });
 
 it("says at import that the runtime can't keep the digits of numbers", async () => {
-  Reflect.deleteProperty(JSON, "rawJSON");
   await expect(import("../../../domain/event/lossless-json.ts")).rejects.toThrow(
     /lacks JSON\.rawJSON .* run it on Node 22 or later/,
   );
 });
 
 it("is not needed to check a body and to drop its credentials", async () => {
-  Reflect.deleteProperty(JSON, "rawJSON");
   const { inspectPayload } = await import("../../../domain/event/payload.ts");
   const body = Buffer.from('{"link":"https://example.com","amount":1.10}');
   const payload = inspectPayload(body);
