@@ -30,7 +30,7 @@ describe("the app", () => {
     const assembly = await synthesizeWith({ stage: "prod", settings: file });
     expect(assembly.stacks.map(({ stackName }) => stackName)).toEqual(["income-events-prod"]);
     const assets = readdirSync(assembly.directory).filter((name) => name.startsWith("asset."));
-    expect(assets).toHaveLength(17);
+    expect(assets).toHaveLength(18);
     for (const asset of assets) {
       expect(readdirSync(join(assembly.directory, asset))).toEqual(
         expect.arrayContaining(["index.mjs", "settings.json"]),
