@@ -12,7 +12,7 @@ await describeOnTables("the fetcher", (tables) => {
     test("that is missing hides tasks, and calls nobody", async () => {
       fixture.token = fixture.system.createSecret({ placeholder: "x" });
       expect(await perform(read())).toHaveLength(1);
-      expect(postponed()).toEqual([{ delayInSeconds: 300, reason: "no token is set" }]);
+      expect(postponed()).toEqual([{ delayInSeconds: 90, reason: "no token is set" }]);
       expect(await fixture.tasks.depth()).toMatchObject({ visible: 0, hidden: 1 });
       expect(calls()).toEqual([]);
     });

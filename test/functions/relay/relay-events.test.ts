@@ -148,7 +148,11 @@ await describeOnTables("the relay", (tables) => {
     expect(await pump()).toBe(1);
     expect(await tasks()).toEqual([]);
     expect(await messages(fixture.subscribers.everything.queueUrl)).toMatchObject([
-      { type: "data.updated", id: `account/${subject.id}/income.1`, data: { content: content.digest } },
+      {
+        type: "data.updated",
+        id: `account/${subject.id}/income.1`,
+        data: { document: { sha256: content.digest } },
+      },
     ]);
   });
 });
