@@ -22,7 +22,7 @@ export const parts: readonly Part[] = [
   },
   {
     name: "types",
-    run: ["tsc", "--noEmit"],
+    run: ["tsc", "--noEmit", "--incremental", "--tsBuildInfoFile", ".local/types.tsbuildinfo"],
     remedy: "fix the types",
   },
   {
