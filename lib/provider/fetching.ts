@@ -69,6 +69,9 @@ export class Fetching extends Construct {
       entry: "functions/fetch/data.ts",
       description: "Calls the provider's API: starts, reads and asks, within its rate",
       size: settings.functions.fetch,
+      loopEnds:
+        "a start sends one check, a check the tasks of documents, and these send nothing; but where chains meet in a batch, " +
+        "each goes on with the count of the longest",
       environment: {
         TABLE_NAME: table.table.tableName,
         FETCH_QUEUE_URL: this.work.queue.queueUrl,

@@ -1,8 +1,41 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { nameOf, productionSettings, synthesized } from "./synthesized.ts";
+import { z } from "zod";
+import { nameOf, productionSettings, type Resource, type Synthesized, synthesized } from "./synthesized.ts";
 import { functionOf, local, production, repository, targetOf } from "./synthesized-stages.ts";
+
+/** Whom what a function sends to queues invokes, directly or by way of others, and so on: those that are among these. */
+function functionsThatReachThemselves({ ofType }: Synthesized): readonly string[] {
+  const sources = ofType("AWS::Lambda::EventSourceMapping");
+  const consumersOf = (queue: string) =>
+    sources
+      .filter(({ Properties }) => targetOf(Properties.EventSourceArn) === queue)
+      .map(({ Properties }) => targetOf(Properties.FunctionName));
+  const queues = ofType("AWS::SQS::Queue").map(({ id }) => id);
+  const invokedBy = new Map(
+    ofType("AWS::Lambda::Function").map(({ id, Properties }) => {
+      const role = ofType("AWS::IAM::Role").find((each) => nameOf(each.id) === targetOf(Properties.Role));
+      const sending = statementsOf(role).filter((statement) => statement.includes('"sqs:SendMessage"'));
+      const reached = queues.filter((queue) => sending.some((statement) => statement.includes(`"${queue}"`)));
+      return [nameOf(id), reached.flatMap((queue) => consumersOf(nameOf(queue)))] as const;
+    }),
+  );
+  const reaches = (from: string, to: string, seen: readonly string[] = []): boolean =>
+    (invokedBy.get(from) ?? []).some(
+      (next) => next === to || (!seen.includes(next) && reaches(next, to, [...seen, next])),
+    );
+  return [...invokedBy.keys()].filter((name) => reaches(name, name)).sort();
+}
+
+function statementsOf(role: Resource | undefined): readonly string[] {
+  const policies = z
+    .array(z.object({ PolicyDocument: z.object({ Statement: z.array(z.unknown()) }) }))
+    .parse(role?.Properties.Policies);
+  return policies.flatMap(({ PolicyDocument }) =>
+    PolicyDocument.Statement.map((each) => JSON.stringify(each)),
+  );
+}
 
 describe("functions", () => {
   const functions = production.ofType("AWS::Lambda::Function");
@@ -29,9 +62,11 @@ describe("functions", () => {
     }
   });
 
-  it("may come back to themselves by way of their own queue where that ends, and no others", () => {
+  it("may come back to themselves by way of queues, and no others: erasures and the provider's calls, which end", () => {
     const looping = functions.filter(({ Properties }) => Properties.RecursiveLoop === "Allow");
-    expect(looping.map(({ id }) => nameOf(id))).toEqual(["EraseSubjectsFunction"]);
+    const names = looping.map(({ id }) => nameOf(id)).sort();
+    expect(names).toEqual(["EraseSubjectsFunction", "FetchDataFunction"]);
+    expect(names).toEqual(functionsThatReachThemselves(production));
   });
 
   it("have logs that expire", () => {

@@ -27,4 +27,11 @@ describe("a chain of requests", () => {
     expect(isLoop(`${arn}a`, [...chain("a"), ...chain(...often), "Root=1-0-0"])).toBe(true);
     expect(isLoop(`${arn}a`, [])).toBe(false);
   });
+
+  test("counts on where one that ends meets one that begins, so that none of them need be a loop", () => {
+    const meetings = often
+      .slice(1)
+      .reduce((last) => [nextTrace(`${arn}a`, [...last, "Root=1-0-0"])], chain("a"));
+    expect(isLoop(`${arn}a`, meetings)).toBe(true);
+  });
 });
