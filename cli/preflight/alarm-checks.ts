@@ -1,10 +1,11 @@
+import { DescribeKeyCommand, GetKeyPolicyCommand } from "@aws-sdk/client-kms";
 import {
   GetTopicAttributesCommand,
   NotFoundException,
   paginateListSubscriptionsByTopic,
   type SNSClient,
 } from "@aws-sdk/client-sns";
-import type { PreflightCheck } from "./account.ts";
+import type { Account, PreflightCheck } from "./account.ts";
 import type { Finding } from "./finding.ts";
 import { allows, parsePolicy } from "./policy.ts";
 import { findStack, outputOf } from "./stack-checks.ts";
@@ -13,7 +14,7 @@ export const alarmRecipientsCheck: PreflightCheck = {
   name: "the recipients of alarms",
   examine: async ({ account, settings, stackName }) => {
     const { emails, topicArn } = settings.alarms;
-    if (topicArn !== undefined) return checkGivenTopic(account.sns, topicArn);
+    if (topicArn !== undefined) return checkGivenTopic(account, topicArn);
     if (emails === undefined) return [];
     const stack = await findStack(account.cloudFormation, stackName);
     const own = stack && outputOf(stack, "AlarmTopicArn");
@@ -21,17 +22,22 @@ export const alarmRecipientsCheck: PreflightCheck = {
   },
 };
 
-async function checkGivenTopic(sns: SNSClient, topicArn: string): Promise<readonly Finding[]> {
-  const why = "Alarms go off, and nobody is notified.";
+const publisher = "cloudwatch.amazonaws.com";
+const why = "Alarms go off, and nobody is notified.";
+
+async function checkGivenTopic(account: Account, topicArn: string): Promise<readonly Finding[]> {
   try {
-    const { Attributes = {} } = await sns.send(new GetTopicAttributesCommand({ TopicArn: topicArn }));
-    if (allows(parsePolicy(Attributes.Policy), "cloudwatch.amazonaws.com", "sns:Publish")) return [];
+    const asked = new GetTopicAttributesCommand({ TopicArn: topicArn });
+    const { Attributes: { Policy, KmsMasterKeyId } = {} } = await account.sns.send(asked);
+    const byKey = KmsMasterKeyId ? await checkTopicKey(account, topicArn, KmsMasterKeyId) : [];
+    if (allows(parsePolicy(Policy), publisher, "sns:Publish")) return byKey;
     return [
       {
         what: `The policy of the topic ${topicArn} does not let CloudWatch publish.`,
         why,
-        fix: `aws sns set-topic-attributes --topic-arn ${topicArn} --attribute-name Policy --attribute-value FILE    with cloudwatch.amazonaws.com and sns:Publish`,
+        fix: `aws sns set-topic-attributes --topic-arn ${topicArn} --attribute-name Policy --attribute-value FILE    with ${publisher} and sns:Publish`,
       },
+      ...byKey,
     ];
   } catch (error) {
     if (!(error instanceof NotFoundException)) throw error;
@@ -39,6 +45,27 @@ async function checkGivenTopic(sns: SNSClient, topicArn: string): Promise<readon
       { what: `There is no topic ${topicArn}.`, why, fix: "correct alarms.topicArn, or set alarms.emails" },
     ];
   }
+}
+
+/** Source: SNS developer guide, "Enable compatibility between event sources from AWS services and encrypted topics". */
+async function checkTopicKey({ kms }: Account, topicArn: string, KeyId: string): Promise<readonly Finding[]> {
+  const { KeyMetadata } = await kms.send(new DescribeKeyCommand({ KeyId }));
+  const key = KeyMetadata?.Arn ?? KeyId;
+  if (KeyMetadata?.KeyManager === "AWS") {
+    const what = `The topic ${topicArn} is encrypted with SNS's own key, whose policy does not admit CloudWatch.`;
+    const fix = `aws sns set-topic-attributes --topic-arn ${topicArn} --attribute-name KmsMasterKeyId --attribute-value KEY    of a key of your own, or none`;
+    return [{ what, why, fix }];
+  }
+  const policy = parsePolicy((await kms.send(new GetKeyPolicyCommand({ KeyId: key }))).Policy);
+  const needed = ["kms:Decrypt", "kms:GenerateDataKey*"];
+  if (needed.every((action) => allows(policy, publisher, action))) return [];
+  return [
+    {
+      what: `The policy of the key ${key}, with which the topic ${topicArn} is encrypted, does not admit CloudWatch.`,
+      why,
+      fix: `aws kms put-key-policy --key-id ${key} --policy-name default --policy FILE    with ${publisher}, ${needed.join(" and ")}`,
+    },
+  ];
 }
 
 /**

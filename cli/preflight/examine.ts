@@ -33,11 +33,11 @@ const checks: readonly PreflightCheck[] = [
 /** AWS has no call that answers these. */
 const neverSeen: readonly Unseen[] = [
   {
-    name: "whether the region has HTTP APIs and functions of nodejs24.x on arm64",
+    name: "whether the region has HTTP APIs, functions of nodejs24.x on arm64, and their URLs with streamed answers",
     reason: "AWS lists them at https://builder.aws.com/build/capabilities only",
   },
   {
-    name: "whether the credentials, or CDK's roles, may make everything",
+    name: "whether the account has room for the stage's roles, alarms and rules; CDK's roles may make them; the principals and certificates of the settings exist",
     reason: "CloudFormation finds out; a creation that fails is rolled back",
   },
 ];

@@ -10,7 +10,7 @@ const mostPolicyCharacters = 10_240;
 /** The longest that AWS has of each, in all of its partitions. */
 const longest: Readonly<Record<string, string>> = {
   "AWS::AccountId": "0".repeat(12),
-  "AWS::Partition": "aws-iso-b",
+  "AWS::Partition": "aws-us-gov",
   "AWS::Region": "ap-southeast-1",
   "AWS::URLSuffix": "amazonaws.com.cn",
 };

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -23,10 +23,21 @@ describe("the guides of deployment and smoke tests", () => {
     const named = all(/npm run ([a-z:-]+)/g);
     expect(named).toContain("smoke");
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named));
-    const commands = all(/npx income-events ([a-z]+(?: [a-z-]+)?)(?= --| <)/g);
-    expect(commands).toEqual(["preflight", "token set", "webhooks register"]);
+    const commands = all(/npx income-events ([a-z-]+(?: [a-z-]+)?)(?= --| <)/g);
+    expect(commands).toEqual(["key-policy", "preflight", "token set", "webhooks register"]);
     for (const command of commands)
       expect(existsSync(join(repository, "cli", "commands", `${command.replace(" ", "-")}.ts`))).toBe(true);
+  });
+
+  it("name what preflight asks of AWS, which credentials need a permission for", () => {
+    const directory = join("cli", "preflight");
+    const sources = readdirSync(join(repository, directory)).map((file) => textOf(join(directory, file)));
+    const asked = all(/\b(?:new |paginate)([A-Z]\w+?)(?:Command)?\(/g, sources.join("\n"));
+    const operations = asked.filter((name) => !/Client$|Error$|^RegExp$|^Map$|^DisposableStack$/.test(name));
+    const [sentence = ""] = all(/The credentials need ([^.]+)\./g, guide);
+    const named = all(/`\w+:(\w+)`/g, sentence);
+    // Everybody may ask who they are.
+    expect(operations.filter((name) => name !== "GetCallerIdentity").sort()).toEqual(named.sort());
   });
 
   it("name outputs that the stack has", () => {

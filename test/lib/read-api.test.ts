@@ -8,6 +8,11 @@ describe("the read API", () => {
     ]);
   });
 
+  it("has time for the largest answer that Lambda streams: 200 MB, after the first 6 MB 2 MB a second", () => {
+    const { Timeout } = production.withId("ReadDocumentsFunction").Properties;
+    expect(6 + 2 * Number(Timeout)).toBeGreaterThanOrEqual(200);
+  });
+
   it("admits each principal of a subscriber with both permissions, through the URL alone", () => {
     const admitted = production
       .ofType("AWS::Lambda::Permission")

@@ -2,9 +2,14 @@ import { existsSync, readFileSync } from "node:fs";
 
 const root = new URL("../../", import.meta.url);
 
-/** The rows of a page's tables, by cells; the heads of tables, which begin with one of `heads`, are left out. */
-export function rowsOf(page: string, heads: readonly string[]): readonly (readonly string[])[] {
-  return readFileSync(new URL(page, root), "utf8")
+/**
+ * The rows of a page's tables, by cells; the heads of tables, which begin with one of `heads`, are left out.
+ * @param from what stands before them: a heading
+ */
+export function rowsOf(page: string, heads: readonly string[], from = ""): readonly (readonly string[])[] {
+  const text = readFileSync(new URL(page, root), "utf8");
+  return text
+    .slice(text.indexOf(from))
     .split("\n")
     .filter((line) => line.startsWith("| ") && !heads.some((head) => line.startsWith(`| ${head}`)))
     .map((line) => line.split(" | ").map((cell) => cell.replace(/^\| | \|$/g, "")));

@@ -27,6 +27,18 @@ export function answerStacks(aws: WireAws, own: WireAnswer, toolkit: WireAnswer 
 /** Something that stands in the way, and the finding that says so. */
 type Planted = readonly [name: string, plant: (aws: WireAws) => unknown, expected: RegExp, settings: object];
 const alarms = { topicArn };
+const admitsCloudWatch = JSON.stringify({
+  Statement: { Effect: "Allow", Principal: { Service: "cloudwatch.amazonaws.com" }, Action: "SNS:Publish" },
+});
+function answerTopic(aws: WireAws, attributes: Readonly<Record<string, string>>) {
+  const entries = Object.entries(attributes).map(
+    ([key, value]) => `<entry><key>${key}</key><value>${value.replaceAll('"', "&quot;")}</value></entry>`,
+  );
+  aws.answers.set(
+    "GetTopicAttributes",
+    xml("GetTopicAttributes", `<Attributes>${entries.join("")}</Attributes>`),
+  );
+}
 export const subscriptions = (aws: WireAws, arn: string) =>
   aws.answers.set(
     "ListSubscriptionsByTopic",
@@ -113,6 +125,12 @@ export const planted: readonly Planted[] = [
     {},
   ],
   [
+    "a creation whose rollback failed",
+    (aws) => answerStacks(aws, stackXml("income-events-prod", "<StackStatus>ROLLBACK_FAILED</StackStatus>")),
+    /ROLLBACK_FAILED.*describe-stack-events/,
+    {},
+  ],
+  [
     "a rollback that failed",
     (aws) =>
       answerStacks(aws, stackXml("income-events-prod", "<StackStatus>UPDATE_ROLLBACK_FAILED</StackStatus>")),
@@ -160,10 +178,27 @@ export const planted: readonly Planted[] = [
       const policy = JSON.stringify({
         Statement: { Effect: "Allow", Principal: { AWS: root }, Action: "SNS:*", Resource: "*" },
       });
-      const entry = `<entry><key>Policy</key><value>${policy.replaceAll('"', "&quot;")}</value></entry>`;
-      aws.answers.set("GetTopicAttributes", xml("GetTopicAttributes", `<Attributes>${entry}</Attributes>`));
+      answerTopic(aws, { Policy: policy });
     },
     /does not let CloudWatch publish/,
+    { alarms },
+  ],
+  [
+    "a topic with SNS's own key",
+    (aws) => {
+      answerTopic(aws, { Policy: admitsCloudWatch, KmsMasterKeyId: "alias/aws/sns" });
+      aws.answers.set("DescribeKey", json({ KeyMetadata: { KeyId: "k", KeyManager: "AWS" } }));
+    },
+    /encrypted with SNS's own key.*KmsMasterKeyId/,
+    { alarms },
+  ],
+  [
+    "a topic whose key does not admit CloudWatch",
+    (aws) => {
+      answerTopic(aws, { Policy: admitsCloudWatch, KmsMasterKeyId: keyArn });
+      aws.answers.set("GetKeyPolicy", allowing("logs.eu-central-1.amazonaws.com"));
+    },
+    /0f8fad5b.*, with which the topic .* is encrypted, does not admit CloudWatch/,
     { alarms },
   ],
   [
@@ -199,10 +234,47 @@ export const planted: readonly Planted[] = [
     { encryption: { keyArn } },
   ],
   [
+    "a key's policy without CloudWatch Logs",
+    (aws) => aws.answers.set("GetKeyPolicy", allowing("cloudwatch.amazonaws.com")),
+    /does not admit logs\.eu-central-1\.amazonaws\.com.*income-events key-policy --stage prod/,
+    { encryption: { keyArn } },
+  ],
+  [
+    "a key's policy without a subscriber",
+    () => undefined,
+    /does not admit arn:aws:iam::111122223333:root/,
+    { encryption: { keyArn }, subscribers: [{ name: "other", principals: ["111122223333"] }] },
+  ],
+  [
+    "a topic in another region",
+    (aws) => answerTopic(aws, { Policy: admitsCloudWatch }),
+    /alarms\.topicArn is in us-east-1/,
+    { alarms: { topicArn: topicArn.replace("eu-central-1", "us-east-1") } },
+  ],
+  [
+    "a certificate in another region",
+    () => undefined,
+    /webhooks\.customDomain\.certificateArn is in us-east-1/,
+    {
+      webhooks: {
+        customDomain: {
+          name: "hooks.company.com",
+          certificateArn: "arn:aws:acm:us-east-1:123456789012:certificate/0f8fad5b",
+        },
+      },
+    },
+  ],
+  [
     "a key in another region",
     () => undefined,
     /encryption\.keyArn is in us-east-1/,
     { encryption: { keyArn: keyArn.replace("eu-central-1", "us-east-1") } },
+  ],
+  [
+    "a rate above the account's",
+    (aws) => aws.answers.set("ListServiceQuotas", quotas(50, 5_000)),
+    /webhooks\.throttle\.requestsPerSecond is \d+, and API Gateway lets 50 through/,
+    {},
   ],
   [
     "a throttle above the account's",

@@ -1,8 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
+import { type Account, openAccount } from "../../../cli/preflight/account.ts";
+import { examinePreflight } from "../../../cli/preflight/examine.ts";
+import { parseSettings } from "../../../lib/settings/settings.ts";
 import { productionSettings } from "../../lib/synthesized.ts";
 import { runInProcess } from "../../support/in-process.ts";
 import { startWireAws, type WireAws } from "../../support/wire-aws.ts";
@@ -87,8 +91,9 @@ describe("an account in which nothing stands in the way", () => {
       "Nothing that was seen stands in the way of a deployment of prod in 123456789012, eu-central-1",
     );
     expect(stdout).toContain(
-      "Not seen: whether the region has HTTP APIs and functions of nodejs24.x on arm64",
+      "Not seen: whether the region has HTTP APIs, functions of nodejs24.x on arm64, and their URLs with streamed answers",
     );
+    expect(stdout).toContain("the principals and certificates of the settings exist");
   });
 
   it("has none with a key and a stack that stands either", async () => {
@@ -138,6 +143,28 @@ it("what may not be looked at is named, and the rest is looked at", async () => 
     name: "API Gateway's throttle",
     reason: expect.stringContaining("AccessDeniedException"),
   });
+});
+
+it("a region that has no address of a service is a finding", async () => {
+  for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
+  using account = await openAccount();
+  vi.unstubAllEnvs();
+  const quotas = new ServiceQuotasClient({
+    requestHandler: {
+      handle: async () => {
+        throw Object.assign(new Error("getaddrinfo ENOTFOUND servicequotas"), { code: "ENOTFOUND" });
+      },
+    },
+    region: account.region,
+    credentials: { accessKeyId: "AKIATEST000000000000", secretAccessKey: "test" },
+  });
+  const settings = parseSettings(productionSettings, "the test");
+  const there: Account = { ...account, quotas };
+  const plan = { stage: "prod", stackName: "income-events-prod", settings, account: there };
+  const { findings } = await examinePreflight(plan);
+  expect(findings.map(({ what }) => what)).toEqual([
+    "eu-central-1 has no service that could answer for API Gateway's throttle.",
+  ]);
 });
 
 it("credentials that AWS does not take end it with exit code 3", async () => {

@@ -61,7 +61,7 @@ describe("the environment of a function", () => {
 
   it("is counted with the longest region, account and partition of AWS", () => {
     const text = (length: number) => "x".repeat(length);
-    const arn = "arn:aws-iso-b:x:ap-southeast-1:000000000000:";
+    const arn = "arn:aws-us-gov:x:ap-southeast-1:000000000000:";
     const rest = 4_096 - '{"ARN":"","X":""}'.length - arn.length;
     const of = (length: number) =>
       withEnvironment((stack) => ({
