@@ -1,3 +1,4 @@
+import { pascalCase } from "../names.ts";
 import type { Settings } from "./settings-schema.ts";
 
 /** Where a key of KMS is: it must be in the stage's account and region. */
@@ -6,7 +7,7 @@ type KeyPlace = { readonly partition: string; readonly region: string; readonly 
 /**
  * The statements that the policy of the customer's key needs for those who are no roles of this account: the stack can't
  * change the policy of a key that it is given. Sources: CloudWatch Logs user guide, "Encrypt log data"; SQS developer guide,
- * "Key management"; SNS developer guide, "Enable compatibility between event sources from AWS services and encrypted
+ * "Key management" (SQS names the queue in the encryption context, as CloudTrail shows it: `aws:sqs:arn`); SNS developer guide, "Enable compatibility between event sources from AWS services and encrypted
  * topics", which has both conditions of a service that publishes.
  */
 export function keyPolicyStatements(
@@ -15,7 +16,7 @@ export function keyPolicyStatements(
 ): readonly object[] {
   if (encryption.keyArn === undefined) return [];
   const { partition, region, account } = placeOf(encryption.keyArn);
-  const readers = new Set(subscribers.flatMap(({ principals }) => principals));
+  const queues = `arn:${partition}:sqs:${region}:${account}:`;
   const statements = [
     {
       Sid: "LogGroupsOfIncomeEvents",
@@ -42,16 +43,17 @@ export function keyPolicyStatements(
             },
           },
         ]),
-    ...(readers.size === 0
-      ? []
-      : [
-          {
-            Sid: "ReadersOfSubscribersQueues",
-            Principal: { AWS: [...readers].map((principal) => arnOf(principal, partition)) },
-            Action: ["kms:Decrypt"],
-            Condition: { StringEquals: { "kms:ViaService": `sqs.${region}.amazonaws.com` } },
-          },
-        ]),
+    ...subscribers
+      .filter(({ principals }) => principals.length > 0)
+      .map(({ name, principals }) => ({
+        Sid: `Reads${pascalCase(name)}OfIncomeEvents`,
+        Principal: { AWS: principals.map((principal) => arnOf(principal, partition)) },
+        Action: ["kms:Decrypt"],
+        Condition: {
+          StringEquals: { "kms:ViaService": `sqs.${region}.amazonaws.com` },
+          ArnLike: { "kms:EncryptionContext:aws:sqs:arn": queues + queueNames(stackName, name) },
+        },
+      })),
   ];
   return statements.map(({ Sid, ...rest }) => ({ Sid, Effect: "Allow", ...rest, Resource: "*" }));
 }
@@ -59,6 +61,17 @@ export function keyPolicyStatements(
 function placeOf(keyArn: string): KeyPlace {
   const [, partition = "", , region = "", account = ""] = keyArn.split(":");
   return { partition, region, account };
+}
+
+const longestQueueName = 80;
+/** After CDK's digest of the path comes CloudFormation's random part. */
+const digestPattern = "?".repeat(8);
+const randomPart = "-".length + 12;
+
+/** The name of a subscriber's queue, as a pattern; CloudFormation shortens what is too long. */
+function queueNames(stackName: string, subscriber: string): string {
+  const start = `${stackName}-Subscriber${pascalCase(subscriber)}Queue${digestPattern}`;
+  return start.length + randomPart <= longestQueueName ? `${start}-*` : `${stackName.slice(0, 20)}*`;
 }
 
 /** A subscriber's principal as a policy names it: an account by its root. */

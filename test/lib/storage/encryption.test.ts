@@ -132,13 +132,33 @@ describe("the key's policy", () => {
     expect(JSON.stringify(statementsFor({ alarms: { topicArn } }))).not.toContain("cloudwatch.amazonaws.com");
   });
 
-  it("admits each principal that reads a queue, through SQS alone", () => {
-    expect(readers).toMatchObject({
+  it("admits each principal that reads a queue, through SQS and for that queue alone", () => {
+    expect(readers).toEqual({
+      Sid: "ReadsRiskTeamOfIncomeEvents",
+      Effect: "Allow",
       Principal: { AWS: ["arn:aws:iam::210987654321:root"] },
       Action: ["kms:Decrypt"],
-      Condition: { StringEquals: { "kms:ViaService": "sqs.eu-central-1.amazonaws.com" } },
+      Resource: "*",
+      Condition: {
+        StringEquals: { "kms:ViaService": "sqs.eu-central-1.amazonaws.com" },
+        ArnLike: {
+          "kms:EncryptionContext:aws:sqs:arn":
+            "arn:aws:sqs:eu-central-1:123456789012:income-events-prod-SubscriberRiskTeamQueue????????-*",
+        },
+      },
     });
     expect(statementsFor({ subscribers: [everything] })).toHaveLength(2);
+  });
+
+  it("names subscribers' queues as the template does", () => {
+    const queues = synthesized({ ...productionSettings, subscribers: [riskTeam] }).ofType("AWS::SQS::Queue");
+    expect(queues.filter(({ id }) => /^SubscriberRiskTeamQueue.{8}$/.test(id))).toHaveLength(1);
+  });
+
+  it("admits a subscriber to the stage's queues where CloudFormation would shorten the queue's name", () => {
+    const name = `a${"b".repeat(39)}`;
+    const last = statementsFor({ subscribers: [{ ...riskTeam, name }] }).at(-1);
+    expect(JSON.stringify(last)).toContain(":income-events-prod*");
   });
 });
 
