@@ -32,6 +32,12 @@ export type TestSystem = {
   readonly s3: S3Client;
   readonly secretsManager: SecretsManagerClient;
   readonly secrets: SecretsEngine;
+  /** For clients of one's own. */
+  readonly access: {
+    readonly region: string;
+    readonly endpoint: string;
+    readonly credentials: typeof credentials;
+  };
   readonly calls: Gateway["calls"];
   /** Empty unless the system counts it. */
   readonly capacity: Gateway["capacity"];
@@ -156,6 +162,7 @@ export async function startTestSystem(
     s3,
     secretsManager,
     secrets,
+    access: { region, endpoint: gateway.url, credentials },
     calls: gateway.calls,
     capacity: gateway.capacity,
     intercept: gateway.intercept,

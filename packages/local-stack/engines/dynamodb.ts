@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { existsSync, globSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
@@ -8,12 +9,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { type EngineCommand, type EngineProcess, startEngineProcess } from "./child-process.ts";
 import { loopbackLauncher } from "./loopback/launcher.ts";
+import { newRunSecret, withRunSecret } from "./run-secret.ts";
 
 /** `dynamodb-local` is Amazon's own, and needs a JDK 17, whose compiler makes its launcher. */
 export const dynamoDbEngines = ["dynamodb-local", "dynoxide"] as const;
 export type DynamoDbEngine = (typeof dynamoDbEngines)[number];
 
 export type RunningDynamoDb = {
+  /** With the secret of the run, where the engine asks for one. */
   readonly url: string;
   /** For people: which engine answers, and where from. */
   readonly name: string;
@@ -52,6 +55,10 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Runn
 
 type EngineKind = Pick<EngineCommand, "file" | "directory"> & {
   readonly name: string;
+  /** On loopback. */
+  readonly host: string;
+  /** Of the run, where it asks for one. */
+  readonly secret?: string;
   arguments(port: number): readonly string[];
 };
 
@@ -94,6 +101,8 @@ async function dynamoDbLocal(
   if (launcher === undefined) return undefined;
   return {
     name: "DynamoDB Local",
+    host: "127.0.0.1",
+    secret: newRunSecret(),
     file: java,
     directory,
     // The first compiler tier alone more than halves the start and doubles the writes of the first seconds (two
@@ -138,15 +147,25 @@ function dynoxide({ engine, keep }: DynamoDbOptions): EngineKind | undefined {
   if (engine === "dynamodb-local") return undefined;
   const directory = packageDirectory("@dynoxide/linux-x64");
   if (process.platform !== "linux" || process.arch !== "x64" || directory === undefined) return undefined;
+  const host = unguessableLoopback();
   return {
     name: "Dynoxide",
+    host,
     file: join(directory, "dynoxide"),
     directory,
     arguments: (port) => [
-      ...["serve", "--host", "127.0.0.1", "--port", String(port)],
+      ...["serve", "--host", host, "--port", String(port)],
       ...(keep === undefined ? [] : ["--db-path", join(keep, "dynoxide.sqlite")]),
     ],
   };
+}
+
+/**
+ * Dynoxide checks neither the Host header nor a secret: no page in a browser knows the address that it is to reach it by, one
+ * of the 16 million of loopback on Linux.
+ */
+function unguessableLoopback(): string {
+  return ["127", randomInt(256), randomInt(256), randomInt(1, 255)].join(".");
 }
 
 function packageDirectory(name: string): string | undefined {
@@ -160,12 +179,19 @@ function packageDirectory(name: string): string | undefined {
 async function start(kind: EngineKind, environment: EngineCommand["environment"]): Promise<RunningDynamoDb> {
   const failures: string[] = [];
   while (failures.length < portAttempts) {
-    const port = await freePort();
-    const engine = startEngineProcess({ ...kind, arguments: kind.arguments(port), environment });
-    const url = `http://127.0.0.1:${port}`;
+    const { name, host, secret } = kind;
+    const port = await freePort(host);
+    const engine = startEngineProcess({
+      ...kind,
+      arguments: kind.arguments(port),
+      environment: { ...environment, ENGINE_SECRET: secret },
+    });
+    const url = `http://${host}:${port}`;
     const failure = await ready(engine, url);
-    if (failure === undefined)
-      return { url, name: `${kind.name} at ${url}`, kind: kind.name, close: engine.stop };
+    if (failure === undefined) {
+      const address = secret === undefined ? url : withRunSecret(url, secret);
+      return { url: address, name, kind: name, close: engine.stop };
+    }
     await engine.stop();
     failures.push(failure);
     if (!/already in use|EADDRINUSE|BindException/i.test(failure)) break;
@@ -203,11 +229,11 @@ async function answers(url: string): Promise<boolean> {
   );
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host);
   await new Promise((resolve, reject) => server.once("listening", resolve).once("error", reject));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("No free port on 127.0.0.1");
+  if (address === null || typeof address === "string") throw new Error(`No free port on ${host}`);
   return address.port;
 }

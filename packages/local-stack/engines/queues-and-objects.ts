@@ -1,6 +1,8 @@
 import { buildApp } from "fauxqs";
 import { openKeptStores } from "./kept-stores.ts";
+import { isOfThisRun, newRunSecret, withRunSecret } from "./run-secret.ts";
 
+/** Both addresses carry the secret of the run. */
 export type QueuesAndObjects = {
   readonly sqsUrl: string;
   readonly s3Url: string;
@@ -21,7 +23,11 @@ export async function startQueuesAndObjects({
 }): Promise<QueuesAndObjects> {
   const kept = keep === undefined ? undefined : await openKeptStores(keep);
   const app = buildApp({ logger: false, defaultRegion: region, ...(kept && { stores: kept.stores }) });
-  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  const secret = newRunSecret();
+  app.addHook("onRequest", async ({ headers }, reply) => {
+    if (!isOfThisRun(headers, secret)) return reply.code(403).send();
+  });
+  const url = withRunSecret(await app.listen({ host: "127.0.0.1", port: 0 }), secret);
   return {
     sqsUrl: url,
     s3Url: url,

@@ -1,4 +1,5 @@
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http";
+import { secretHeadersFor } from "../engines/run-secret.ts";
 import type { Answer } from "./answer.ts";
 
 export type EngineRequest = {
@@ -14,8 +15,10 @@ export type EngineClient = {
   close(): void;
 };
 
-export function createEngineClient(origin: string): EngineClient {
-  const { hostname, port } = new URL(origin);
+/** @param address of the engine, with the secret of its run where it asks for one */
+export function createEngineClient(address: string): EngineClient {
+  const { hostname, port } = new URL(address);
+  const secret = secretHeadersFor(address);
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
 
   function attempt(outgoing: EngineRequest, isRetry: boolean): Promise<Answer> {
@@ -27,7 +30,7 @@ export function createEngineClient(origin: string): EngineClient {
           port,
           method: outgoing.method,
           path: outgoing.target,
-          headers: { ...outgoing.headers, "content-length": outgoing.body.length },
+          headers: { ...outgoing.headers, ...secret, "content-length": outgoing.body.length },
         },
         (response) => {
           const chunks: Buffer[] = [];

@@ -1,3 +1,5 @@
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.Handler;
@@ -18,21 +20,29 @@ public final class LoopbackDynamoDb {
     for (Connector connector : server.getConnectors()) {
       ((ServerConnector) connector).setHost("127.0.0.1");
     }
-    server.setHandler(new LoopbackHostsOnly(server.getHandler()));
+    server.setHandler(new ThisRunOnly(server.getHandler(), System.getenv("ENGINE_SECRET")));
     dynamoDb.start();
     dynamoDb.join();
   }
 
-  /** A page in a browser reaches loopback by a name of its own that leads there: it sends that name. */
-  private static final class LoopbackHostsOnly extends Handler.Wrapper {
-    LoopbackHostsOnly(Handler handler) {
+  /**
+   * Answers who knows the secret of the run. A page in a browser reaches loopback by a name of its own that leads there:
+   * it sends that name.
+   */
+  private static final class ThisRunOnly extends Handler.Wrapper {
+    private final byte[] secret;
+
+    ThisRunOnly(Handler handler, String secret) {
       super(handler);
+      this.secret = secret.getBytes(StandardCharsets.UTF_8);
     }
 
     @Override
     public boolean handle(Request request, Response response, Callback callback) throws Exception {
       var host = Request.getServerName(request);
-      if ("127.0.0.1".equals(host) || "localhost".equals(host)) {
+      var given = String.valueOf(request.getHeaders().get("x-engine-secret"));
+      var isKnown = MessageDigest.isEqual(secret, given.getBytes(StandardCharsets.UTF_8));
+      if (isKnown && ("127.0.0.1".equals(host) || "localhost".equals(host))) {
         return super.handle(request, response, callback);
       }
       response.setStatus(HttpStatus.FORBIDDEN_403);

@@ -8,6 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { startEngineProcess } from "@income-events/local-stack/engines/child-process.ts";
 import { startDynamoDb } from "@income-events/local-stack/engines/dynamodb.ts";
 import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
+import { secretHeadersFor } from "@income-events/local-stack/engines/run-secret.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 let emptyDirectory: string;
@@ -21,7 +22,7 @@ afterAll(async () => {
 });
 
 async function isUp(url: string): Promise<boolean> {
-  return fetch(url).then(
+  return fetch(new URL(url).origin).then(
     () => true,
     () => false,
   );
@@ -38,6 +39,22 @@ function outsideAddresses(): readonly string[] {
 /** Resolves once nothing answers any more; the test's own limit bounds it. */
 async function down(url: string): Promise<void> {
   while (await isUp(url)) await delay(10);
+}
+
+/** How an engine answers without the secret of the run, or by a name that leads to loopback, and with both right. */
+async function expectSecretAndHost(address: string): Promise<void> {
+  const { origin } = new URL(address);
+  const statusFor = async (headers: Record<string, string>) => {
+    const call = request(origin, { method: "POST", headers }).end();
+    const [answer] = await once(call, "response");
+    answer.resume();
+    return answer.statusCode;
+  };
+  const secret = secretHeadersFor(address);
+  expect(await statusFor({ ...secret, host: "rebound.example" })).toBe(403);
+  expect(await statusFor({})).toBe(403);
+  expect(await statusFor({ "x-engine-secret": "guessed" })).toBe(403);
+  expect(await statusFor({ ...secret, host: "localhost" })).not.toBe(403);
 }
 
 describe("the table engine", () => {
@@ -59,17 +76,20 @@ describe("the table engine", () => {
     await running.close();
   });
 
-  test("Amazon's engine answers nobody who calls it by another name, as a page in a browser would", async () => {
+  test("Amazon's engine answers who knows the run's secret, by no name that a page in a browser could use", async () => {
     const running = await startDynamoDb({ engine: "dynamodb-local" });
-    const statusFor = async (host: string) => {
-      const call = request(running.url, { method: "POST", headers: { host } }).end();
-      const [answer] = await once(call, "response");
-      answer.resume();
-      return answer.statusCode;
-    };
-    expect(await statusFor("rebound.example")).toBe(403);
-    expect(await statusFor("localhost")).not.toBe(403);
+    await expectSecretAndHost(running.url);
     await running.close();
+  });
+
+  test("the native engine has another address of loopback in each run, so that no page in a browser finds it", async () => {
+    const addresses = new Set<string>();
+    for (let run = 0; run < 3; run += 1) {
+      const running = await startDynamoDb({ engine: "dynoxide" });
+      addresses.add(new URL(running.url).hostname);
+      await running.close();
+    }
+    expect([...addresses].filter((address) => /^127(\.\d+){3}$/.test(address))).toHaveLength(3);
   });
 
   test("the native engine is taken where there is no Java", async () => {
@@ -138,13 +158,19 @@ describe("an engine process", () => {
 });
 
 describe("queues and objects", () => {
+  test("are for who knows the run's secret, by no name that a page in a browser could use", async () => {
+    const engine = await startQueuesAndObjects({ region: "eu-central-1" });
+    await expectSecretAndHost(engine.sqsUrl);
+    await engine.close();
+  });
+
   test("answer on loopback only, and are gone when closed", async () => {
     const engine = await startQueuesAndObjects({ region: "eu-central-1" });
     const { port } = new URL(engine.sqsUrl);
-    expect(await isUp(`${engine.sqsUrl}/health`)).toBe(true);
+    expect(await isUp(engine.sqsUrl)).toBe(true);
     for (const address of outsideAddresses())
       expect(await isUp(`http://${address}:${port}/health`)).toBe(false);
     await engine.close();
-    expect(await isUp(`${engine.sqsUrl}/health`)).toBe(false);
+    expect(await isUp(engine.sqsUrl)).toBe(false);
   });
 });

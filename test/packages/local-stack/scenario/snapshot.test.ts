@@ -3,18 +3,14 @@ import {
   GetQueueAttributesCommand,
   ReceiveMessageCommand,
   SendMessageCommand,
-  SQSClient,
 } from "@aws-sdk/client-sqs";
-import { startQueuesAndObjects } from "@income-events/local-stack/engines/queues-and-objects.ts";
 import { readDeadLetters } from "@income-events/local-stack/scenario/snapshot.ts";
 import { expect, it } from "vitest";
+import { startTestSystem } from "../../../support/engines.ts";
 
 it("the snapshot counts a dead letter that another reader holds, such as a run of the archive", async () => {
   await using cleanup = new AsyncDisposableStack();
-  const region = "eu-central-1";
-  const engine = cleanup.adopt(await startQueuesAndObjects({ region }), ({ close }) => close());
-  const access = { endpoint: engine.sqsUrl, region, credentials: { accessKeyId: "a", secretAccessKey: "b" } };
-  const sqs = cleanup.adopt(new SQSClient(access), (client) => client.destroy());
+  const { sqs, access } = cleanup.adopt(await startTestSystem(), ({ close }) => close());
   const create = async (QueueName: string, Attributes = {}) => {
     const { QueueUrl = "" } = await sqs.send(new CreateQueueCommand({ QueueName, Attributes }));
     return QueueUrl;
