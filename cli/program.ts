@@ -31,6 +31,7 @@ const groups = {
   erase: "users and accounts, for good",
   audit: "what operators did",
   fetch: "documents, read again",
+  documents: "the provider's data",
 } as const;
 
 type CommandFile = {
@@ -93,6 +94,21 @@ const commandFiles: readonly CommandFile[] = [
     group: "records",
     names: ["show"],
     load: async () => (await import("./commands/records-show.ts")).addRecordsShow,
+  },
+  {
+    group: "documents",
+    names: ["list"],
+    load: async () => (await import("./commands/documents-list.ts")).addDocumentsList,
+  },
+  {
+    group: "documents",
+    names: ["get"],
+    load: async () => (await import("./commands/documents-get.ts")).addDocumentsGet,
+  },
+  {
+    group: "documents",
+    names: ["export"],
+    load: async () => (await import("./commands/documents-export.ts")).addDocumentsExport,
   },
   {
     group: "events",

@@ -16,11 +16,11 @@ export function withContent(message: Message, text: string): string | undefined 
 }
 
 /** An object as JSON, with one more field behind the others. @param value JSON */
-function endedBy(fields: object, name: string, value: string): string {
+export function endedBy(fields: object, name: string, value: string): string {
   return `${jsonText(fields).slice(0, -1)},"${name}":${value}}`;
 }
 
-function isJson(text: string): boolean {
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;

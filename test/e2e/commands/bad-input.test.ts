@@ -46,6 +46,8 @@ const oneCall = [
 const argumentsOf = (account: string, target: string): Readonly<Record<string, string>> => ({
   "token set": "--any --force",
   "records show": `account ${account} --reveal`,
+  "documents get": `account ${account} income --reveal`,
+  "documents export": `--to ${tmpdir()}/nowhere`,
   "events show": `Yk3wq0Zt --account ${account}`,
   "events list": "--limit 3",
   replay: "--all-subscribers --yes",
@@ -125,6 +127,8 @@ describe("bad input and faults, of every command", () => {
       ["records show user ID", "account"],
       ["records show account ID", "user"],
       ["records show company-account ID", "account"],
+      ["documents get account ID income", "user"],
+      ["documents list --user ID", "account"],
       ["events list --user ID", "account"],
       ["events list --account ID", "user"],
       ["replay --subscriber everything --user ID", "account"],

@@ -1,3 +1,8 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { contentIn } from "../../support/stored-content.ts";
@@ -21,24 +26,30 @@ const storedDocument = z.object({
   }),
 });
 
-describe("records show", () => {
-  let stage: LookedUpStage;
-  let user: string;
-  let account: string;
-  let company: string;
-  beforeAll(async () => {
-    stage = await startLookedUpStage();
-    ({ user, account, company } = stage);
-  });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+let stage: LookedUpStage;
+let user: string;
+let account: string;
+let company: string;
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "records-"));
+  stage = await startLookedUpStage();
+  ({ user, account, company } = stage);
+});
+afterAll(async () => {
+  await stage?.[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
 
+const itemsOf = async (pk: string, begins: string) =>
+  (await stage.items()).filter((each) => each.pk === pk && each.sk.startsWith(begins));
+
+describe("records show", () => {
   const show = async (kind: string, id: string, ...flags: string[]) => {
     const result = await stage.run(["records", "show", kind, id, "--json", ...flags]);
     expect(result).toMatchObject({ code: 0, stderr: "" });
     return { ...record.parse(result.json()), stdout: result.stdout };
   };
-  const itemsOf = async (pk: string, begins: string) =>
-    (await stage.items()).filter((each) => each.pk === pk && each.sk.startsWith(begins));
 
   it("shows an account's state and documents as they stand in the table", async () => {
     const [stateItem] = await itemsOf(`ACCOUNT#${account}`, "STATE");
@@ -107,6 +118,135 @@ describe("records show", () => {
       code: 2,
       stderr: expect.stringMatching(/--data incme: .*it has: .*income/),
     });
+  });
+});
+
+const listed = z.object({
+  documents: z.array(
+    z.looseObject({
+      subject: z.string(),
+      endpoint: z.string(),
+      dateStart: z.string().optional(),
+      dateEnd: z.string().optional(),
+      version: z.string(),
+      sha256: z.string(),
+      href: z.string(),
+    }),
+  ),
+});
+const exported = z.object({ documents: z.number(), files: z.array(z.string()), isComplete: z.boolean() });
+
+describe("documents", () => {
+  const run = async (...args: string[]) => {
+    const result = await stage.run(["documents", ...args, "--json"]);
+    expect(result, result.stderr).toMatchObject({ code: 0 });
+    return result;
+  };
+  const list = async (...flags: string[]) => listed.parse((await run("list", ...flags)).json()).documents;
+  const revealed = async () => (await stage.run(["audit", "list", "--act", "reveal"])).stdout;
+
+  it("list shows those of an account, of a user's accounts, or of all, without what is in them", async () => {
+    const ofAccount = await list("--account", account);
+    expect(ofAccount).toHaveLength((await itemsOf(`ACCOUNT#${account}`, "DOCUMENT#")).length);
+    expect(ofAccount.map(({ version }) => version)).toEqual(
+      ofAccount.map(({ version }) => version).toSorted((one, two) => Number(two) - Number(one)),
+    );
+    for (const { subject, href, version } of ofAccount)
+      expect([subject, href]).toEqual([`account/${account}`, expect.stringContaining(`?version=${version}`)]);
+    expect(await list("--user", user)).toEqual(ofAccount);
+    const { stderr } = await run("list", "--endpoint", "income");
+    expect(stderr).toMatch(/^This reads the whole table: about \d+ items, .* below US\$ 0.01/);
+    const all = await list("--endpoint", "income");
+    expect(new Set(all.map(({ endpoint }) => endpoint))).toEqual(new Set(["income"]));
+    expect(new Set(all.map(({ subject }) => subject)).size).toBeGreaterThan(1);
+    expect(await list("--since", "24h", "--limit", "2")).toHaveLength(2);
+    expect(await list("--until", "24h")).toEqual([]);
+    expect((await stage.run(["documents", "list", "--account", account])).stdout).toMatch(
+      /^SUBJECT +ENDPOINT +DATES +CHANGED +VERSION +BYTES +SHA-256\n/,
+    );
+  });
+
+  it("get masks a document, and reveals it or writes it byte for byte where that is asked for and recorded", async () => {
+    const [item] = await itemsOf(`ACCOUNT#${account}`, "DOCUMENT#profile#");
+    const { range } = storedDocument.parse(item).document;
+    const dates = `${range?.start}..${range?.end}`;
+    const before = (await revealed()).split("\n").length;
+    const masked = await run("get", "account", account, "profile", "--dates", dates);
+    const values = leavesOf(contentIn(item)).filter(
+      (leaf) => leaf !== null && leaf !== account && leaf !== user,
+    );
+    for (const leaf of leavesOf(Object(masked.json()).data)) expect(values).not.toContain(leaf);
+    expect((await revealed()).split("\n")).toHaveLength(before);
+
+    const shown = await run("get", "account", account, "profile", "--dates", dates, "--reveal");
+    expect(Object(shown.json()).data).toEqual(contentIn(item));
+    const file = join(directory, "profile.json");
+    const { document } = Object((await run("get", "account", account, "profile", "--to", file)).json());
+    const bytes = await readFile(file);
+    expect(createHash("sha256").update(bytes).digest("hex")).toBe(document.sha256);
+    const again = await stage.run(["documents", "get", "account", account, "profile", "--to", file]);
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("name a new file") });
+    expect(await readFile(file)).toEqual(bytes);
+    expect(await revealed()).toMatch(/reveal +document of account +\S+ +1 +done/);
+  });
+
+  it("export writes each document of an endpoint as a line, says its price before, and is recorded", async () => {
+    const to = join(directory, "income");
+    const { stderr, json } = await run("export", "--endpoint", "income", "--since", "24h", "--to", to);
+    expect(stderr).toMatch(
+      /US\$ 0.40 for a million(.|\n)*This reads the whole table(.|\n)*Wrote documents-00001/,
+    );
+    const { documents, files, isComplete } = exported.parse(json());
+    const there = await list("--endpoint", "income");
+    expect([documents, isComplete]).toEqual([there.length, true]);
+    const texts = await Promise.all(files.map(async (name) => gunzipSync(await readFile(join(to, name)))));
+    const rows = texts.flatMap((text) =>
+      text
+        .toString()
+        .trimEnd()
+        .split("\n")
+        .map((row) => JSON.parse(row)),
+    );
+    expect(rows.map(({ sha256 }) => sha256).toSorted()).toEqual(there.map(({ sha256 }) => sha256).toSorted());
+    const contents = (await itemsOf(`ACCOUNT#${account}`, "DOCUMENT#income")).map(contentIn);
+    expect(rows.filter(({ id }) => id === account).map(({ document }) => document)).toEqual(
+      expect.arrayContaining(contents),
+    );
+    expect((await readdir(to)).toSorted()).toEqual([
+      "documents-00001.ndjson.gz",
+      "export.json",
+      "schema.json",
+    ]);
+    expect(await revealed()).toMatch(new RegExp(`reveal +documents of income +- +${documents} +done`));
+    const again = await stage.run([
+      "documents",
+      "export",
+      "--endpoint",
+      "income",
+      "--since",
+      "24h",
+      "--to",
+      to,
+    ]);
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("holds this export whole") });
+  });
+
+  it.each([
+    ["get person x income", "<kind>", 2],
+    ["get account nobody income", "nothing is known of account/nobody", 4],
+    ["get account ACCOUNT incme", /has no document incme; it has: .*income/, 2],
+    ["get account ACCOUNT income --dates today", '--dates "today"', 2],
+    ["list --account nobody", "nothing is known of account/nobody", 4],
+    ["list --endpoint in/come", "no endpoint's name", 2],
+    ["list --limit 0", "--limit", 2],
+    ["export --endpoint income", "--to is missing", 2],
+    ["export --to DIRECTORY --since 2999-01-01", "still to come", 2],
+    ["export --to /proc/self/environ", "is no directory", 2],
+  ])("refuses %s", async (line, reason, code) => {
+    const words = line.replace("ACCOUNT", account).replace("DIRECTORY", directory).split(" ");
+    const result = await stage.run(["documents", ...words]);
+    expect(result).toMatchObject({ code, stdout: "" });
+    expect(result.stderr).toMatch(reason);
   });
 });
 

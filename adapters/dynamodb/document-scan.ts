@@ -1,0 +1,33 @@
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { checkSchemaVersion } from "../../domain/message/schema-version.ts";
+import { readDocument, type StoredDocument } from "./documents.ts";
+import { itemVersion } from "./items.ts";
+import { documentPrefix, type Key } from "./keys.ts";
+import { scanTable } from "./table-scan.ts";
+
+export type DocumentPage = {
+  readonly documents: readonly StoredDocument[];
+  /** How many items were read for it. */
+  readonly examined: number;
+  /** Where to go on; absent at the end. */
+  readonly last?: Key;
+};
+
+/** All documents of the table, in no order; see `scanTable` for what that reads. @param after where an earlier scan stopped */
+export async function* scanDocuments(
+  client: DynamoDBClient,
+  tableName: string,
+  after?: Key,
+): AsyncGenerator<DocumentPage> {
+  const wanted = { sortKeys: [documentPrefix], attributes: ["schemaVersion", "document"] };
+  for await (const { items, ...page } of scanTable(client, tableName, {
+    ...wanted,
+    ...(after && { after }),
+  })) {
+    const documents = items.map((item) => {
+      checkSchemaVersion(item.schemaVersion, itemVersion);
+      return readDocument(item);
+    });
+    yield { documents, ...page };
+  }
+}
