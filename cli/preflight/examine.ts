@@ -30,8 +30,12 @@ const checks: readonly PreflightCheck[] = [
   alarmRecipientsCheck,
 ];
 
-/** AWS has no call that answers these. */
+/** AWS has no call that answers these, or none that is asked here. */
 const neverSeen: readonly Unseen[] = [
+  {
+    name: "under which conditions the policies of keys and topics admit, and what else denies",
+    reason: "who and what is compared",
+  },
   {
     name: "whether the region has HTTP APIs, functions of nodejs24.x on arm64, and their URLs with streamed answers",
     reason: "AWS lists them at https://builder.aws.com/build/capabilities only",

@@ -42,7 +42,9 @@ export const throttleCheck: PreflightCheck = {
     return throttles.flatMap(({ quota, setting }): readonly Finding[] => {
       const value = values.get(quota);
       const own = settings.webhooks.throttle[setting];
-      if (value === undefined || own <= value) return [];
+      // It leaves out quotas whose value for the account it does not know.
+      if (value === undefined) throw new Error(`Service Quotas names no "${quota}"`);
+      if (own <= value) return [];
       return [
         {
           what: `webhooks.throttle.${setting} is ${own}, and API Gateway lets ${value} through in all of the account's APIs.`,

@@ -59,15 +59,17 @@ function checkStack(stack: Stack, stackName: string): readonly Finding[] {
   const { EnableTerminationProtection: isProtected = false } = stack;
   const status = String(stack.StackStatus);
   const what = `The stack ${stackName} has the status ${status}${isProtected ? " and is protected from termination" : ""}.`;
-  if (status === "ROLLBACK_FAILED" || (status === "ROLLBACK_COMPLETE" && isProtected)) {
+  const unprotect = `aws cloudformation update-termination-protection --stack-name ${stackName} --no-enable-termination-protection`;
+  if (status === "ROLLBACK_COMPLETE" && isProtected) {
+    return [{ what, why: "Its creation failed, and CDK can't remove it to begin again.", fix: unprotect }];
+  }
+  if (status === "ROLLBACK_FAILED") {
+    const look = `aws cloudformation describe-stack-events --stack-name ${stackName}    names what could not be removed: remove that`;
     return [
       {
         what,
-        why: "Its creation failed, and CDK can't remove it to begin again.",
-        fix:
-          status === "ROLLBACK_FAILED"
-            ? `aws cloudformation describe-stack-events --stack-name ${stackName}    names what could not be removed`
-            : `aws cloudformation update-termination-protection --stack-name ${stackName} --no-enable-termination-protection`,
+        why: "Its creation failed and so did its removal, which CDK tries again before it begins.",
+        fix: isProtected ? `${look}; then: ${unprotect}` : look,
       },
     ];
   }

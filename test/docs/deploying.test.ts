@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { newMark } from "../../cli/smoke/mark.ts";
 import { planEvents } from "../../cli/smoke/plan.ts";
@@ -54,6 +56,26 @@ describe("the guides of deployment and smoke tests", () => {
     expect(tests.length).toBeGreaterThan(10);
     const links = all(/\]\(([^)#]+)/g).map((link) => join("docs", "operate", link));
     for (const file of [...tests, ...links]) expect(existsSync(join(repository, file)), file).toBe(true);
+  });
+
+  it("say how to deploy without a terminal, by when addresses confirm, and what is counted too low", () => {
+    expect(guide).toContain("`--require-approval never`");
+    expect(guide).toMatch(/must follow its link within 48 hours/);
+    expect(textOf("docs/operate/runbook.md")).toContain("it may hold fewer lines than there were refusals");
+  });
+
+  it("wait for a restored table by its status, as long as that takes", () => {
+    const restore = textOf("docs/operate/restore.md");
+    const [loop = ""] = all(/^ *(until aws .*)$/gm, restore);
+    // The table is there at once, and active the third time that somebody looks.
+    const aws =
+      'aws() { if [ "$(wc -l < looks)" -ge 2 ]; then echo ACTIVE; else echo CREATING; fi; echo >> looks; }';
+    const directory = mkdtempSync(join(tmpdir(), "restore-"));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const script = `touch looks; ${aws}; sleep() { :; }; ${loop}`;
+    execFileSync("bash", ["-c", script], { cwd: directory });
+    expect(readFileSync(join(directory, "looks"), "utf8")).toBe("\n\n\n");
+    expect(all(/^ *(aws \S+ wait .*)$/gm, restore)).toEqual([]);
   });
 
   it("show settings of production that are taken", () => {

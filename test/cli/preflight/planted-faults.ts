@@ -126,8 +126,15 @@ export const planted: readonly Planted[] = [
   ],
   [
     "a creation whose rollback failed",
-    (aws) => answerStacks(aws, stackXml("income-events-prod", "<StackStatus>ROLLBACK_FAILED</StackStatus>")),
-    /ROLLBACK_FAILED.*describe-stack-events/,
+    (aws) =>
+      answerStacks(
+        aws,
+        stackXml(
+          "income-events-prod",
+          "<StackStatus>ROLLBACK_FAILED</StackStatus><EnableTerminationProtection>true</EnableTerminationProtection>",
+        ),
+      ),
+    /ROLLBACK_FAILED and is protected .*describe-stack-events.*--no-enable-termination-protection/,
     {},
   ],
   [

@@ -145,6 +145,15 @@ it("what may not be looked at is named, and the rest is looked at", async () => 
   });
 });
 
+it("a quota that AWS does not tell is named among what was not seen", async () => {
+  aws.answers.set("ListServiceQuotas", json({ Quotas: [] }));
+  const { unseen } = result.parse((await run({}, "--json")).json());
+  expect(unseen).toContainEqual({
+    name: "API Gateway's throttle",
+    reason: 'Error: Service Quotas names no "Throttle rate"',
+  });
+});
+
 it("a region that has no address of a service is a finding", async () => {
   for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
   using account = await openAccount();
