@@ -1,28 +1,39 @@
-import { outputOf, queuesOf, subscribersOf } from "./outputs.ts";
+import type { Credentials } from "./lambda/environment.ts";
+import { outputOf, queuesOf } from "./outputs.ts";
+import type { Counts } from "./scenario/report.ts";
 import type { System } from "./system.ts";
 
 /** Where everything is, and what is needed to use it; for a file as well as for the screen. */
 export type Addresses = {
+  readonly region: string;
   readonly endpoints: {
     readonly dynamodb: string;
     readonly sqs: string;
     readonly api: string;
     readonly sandbox: string;
   };
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  /** The operator's. */
+  readonly credentials: Credentials;
   /** What a webhook must carry. */
   readonly webhookHeaders: Readonly<Record<string, string>>;
   readonly table: string;
   readonly queues: Readonly<Record<string, string>>;
+  /** Where subscribers read states and documents. */
+  readonly documents: { readonly url: string };
+  /** By name: each may read its queue and the documents that it is told of, and nothing else. */
+  readonly subscribers: Readonly<Record<string, SubscriberAddress>>;
 };
 
+type SubscriberAddress = { readonly queueUrl: string; readonly credentials: Credentials };
+
 /** @throws where the assembly has no HTTP API, or its webhooks were not registered */
-export function addressesOf({ sandbox, stack }: System): Addresses {
+export function addressesOf({ sandbox, stack, subscribers }: System): Addresses {
   const registered = sandbox.webhook("users");
   if (stack.apiUrl === undefined) throw new Error("The assembly has no HTTP API: is it this pipeline's?");
   if (registered === undefined) throw new Error("The register function registered no webhook of users");
   const { accessKeyId, secretAccessKey } = stack.operator;
   return {
+    region: stack.region,
     endpoints: {
       dynamodb: stack.gatewayUrl,
       sqs: stack.gatewayUrl,
@@ -33,7 +44,20 @@ export function addressesOf({ sandbox, stack }: System): Addresses {
     webhookHeaders: registered.headers,
     table: outputOf(stack, "TableName"),
     queues: queuesOf(stack),
+    documents: { url: outputOf(stack, "DocumentsUrl") },
+    subscribers: Object.fromEntries(
+      subscribers.map(({ name, queueUrl, credentials }) => [name, { queueUrl, credentials }]),
+    ),
   };
+}
+
+/** The addresses with what a run of the scenario came to: beside each subscriber, what it received. */
+export function withCounts(addresses: Addresses, { received, ...counts }: Counts) {
+  const subscribers = Object.entries(addresses.subscribers).map(([name, subscriber]) => [
+    name,
+    { ...subscriber, received: received[name] ?? 0 },
+  ]);
+  return { ...addresses, ...counts, subscribers: Object.fromEntries(subscribers) };
 }
 
 /**
@@ -45,7 +69,7 @@ export function printableAddresses(
   { sandbox, stack }: System,
   logs: string | undefined,
 ): string {
-  const { endpoints, credentials, webhookHeaders, table, queues } = addresses;
+  const { endpoints, documents, webhookHeaders, table, queues } = addresses;
   const headers = Object.entries(webhookHeaders).map(([name, value]) => `${name}: ${value}`);
   const width = Math.max(...Object.keys(queues).map((name) => name.length));
   return [
@@ -58,7 +82,7 @@ export function printableAddresses(
       ? []
       : [`Control       ${sandbox.control}    npx income-events sandbox fail --help`]),
     `AWS endpoint  ${stack.gatewayUrl} (${stack.region}, tables in ${stack.engine})`,
-    `              AWS_ACCESS_KEY_ID=${credentials.accessKeyId} AWS_SECRET_ACCESS_KEY=${credentials.secretAccessKey}`,
+    `Documents     ${documents.url}    (signed with AWS Signature Version 4)`,
     `Table         ${table}`,
     `Queues        ${Object.entries(queues)
       .map(([name, url]) => `${name.padEnd(width)}  ${url}`)
@@ -69,9 +93,11 @@ export function printableAddresses(
     "",
     "Commands      npx income-events --help",
     "",
-    "For a subscriber, such as the README's reader:",
-    ...subscriberEnvironment(stack).map((line) => `  export ${line}`),
-    "",
+    ...Object.entries(addresses.subscribers).flatMap(([name, subscriber]) => [
+      `For the subscriber ${name}, such as the README's program:`,
+      ...subscriberEnvironment(addresses, subscriber).map((line) => `  export ${line}`),
+      "",
+    ]),
     "Try:",
     `  curl -i ${endpoints.api}/webhooks/users -H 'content-type: application/json' \\`,
     ...headers.map((header) => `    -H '${header}' \\`),
@@ -79,13 +105,14 @@ export function printableAddresses(
   ].join("\n");
 }
 
-/** The environment in which AWS's own tools and a subscriber's reader work on this system. */
-function subscriberEnvironment(stack: System["stack"]): readonly string[] {
-  const { accessKeyId, secretAccessKey } = stack.operator;
-  const [first] = subscribersOf(stack);
+/** The environment in which AWS's own tools and a subscriber's reader work on this system, as that subscriber. */
+function subscriberEnvironment(
+  { region, endpoints }: Addresses,
+  { queueUrl, credentials: { accessKeyId, secretAccessKey } }: SubscriberAddress,
+): readonly string[] {
   return [
-    `AWS_REGION=${stack.region} AWS_ENDPOINT_URL=${stack.gatewayUrl}`,
+    `AWS_REGION=${region} AWS_ENDPOINT_URL=${endpoints.sqs}`,
     `AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=${secretAccessKey}`,
-    ...(first === undefined ? [] : [`SUBSCRIBER_QUEUE_URL=${first.queueUrl}`]),
+    `SUBSCRIBER_QUEUE_URL=${queueUrl}`,
   ];
 }

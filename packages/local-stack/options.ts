@@ -45,7 +45,7 @@ export function parseOptions(args: readonly string[]): StartOptions {
     .description("Starts the synthesized pipeline and a sandbox of the income-data service on this machine.")
     .option("--once", "run a scenario with faults, print what was counted, and exit")
     .option("--users <n>", "sample users that connect their accounts", wholeNumber(1, 100_000), 20)
-    .option("--json <file>", "write addresses (and with --once the counts) as JSON")
+    .option("--json <file>", "write addresses and credentials (and with --once the counts) as JSON")
     .option("--assembly <dir>", "run this synthesized directory instead of synthesizing")
     .option(
       "--logs <dir>",

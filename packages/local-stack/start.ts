@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
-import { addressesOf, printableAddresses } from "./addresses.ts";
+import { addressesOf, printableAddresses, withCounts } from "./addresses.ts";
 import { announce, findRunningSystems } from "./announce.ts";
 import { holdsState } from "./engines/kept.ts";
 import { explain } from "./explain.ts";
@@ -41,12 +41,12 @@ async function runOnce({ users, json }: StartOptions): Promise<number> {
     const run = runScenario(system, traffic, { secret: addresses.webhookHeaders, users, progress });
     const result = await Promise.race([run, interrupted.then(() => undefined)]);
     if (result === undefined) return 130;
-    const { found, kills, losses } = result;
-    const counts = count(found, traffic.requests(), { kills, lost: losses.length, seconds: secondsSoFar() });
-    print(`\n${printable(counts)}\n\n${printableDeadLetters(found)}\n`);
+    const { losses } = result;
+    const counts = count(result, traffic.requests(), secondsSoFar());
+    print(`\n${printable(counts)}\n\n${printableDeadLetters(result)}\n`);
     for (const loss of losses.slice(0, 20)) print(`  ! ${loss}`);
     if (losses.length > 20) print(`  ! and ${losses.length - 20} more`);
-    if (json !== undefined) await writeJson(json, { ...addresses, ...counts });
+    if (json !== undefined) await writeJson(json, withCounts(addresses, counts));
     print(losses.length === 0 ? `Nothing is lost, after ${secondsSoFar()} s.` : "Something is lost.");
     return losses.length === 0 ? 0 : 1;
   } finally {

@@ -7,6 +7,7 @@ import type { StartOptions } from "./options.ts";
 import { outputOf } from "./outputs.ts";
 import { problemsOf } from "./problems.ts";
 import type { Access } from "./scenario/snapshot.ts";
+import { registerSubscribers, type SubscriberCaller } from "./stack/subscriber-callers.ts";
 import { type LocalStack, startStack } from "./stack.ts";
 import { synthesize } from "./synthesis/synthesize.ts";
 
@@ -16,6 +17,7 @@ export type System = {
   readonly stack: LocalStack;
   /** The operator's way to the engines. */
   readonly access: Access;
+  readonly subscribers: readonly SubscriberCaller[];
   close(): Promise<void>;
 };
 
@@ -75,7 +77,7 @@ export async function startSystem(
     progress("Setting the provider's token, registering the webhooks");
     await stack.setSecret(outputOf(stack, "TokenSecretArn"), JSON.stringify({ token: sandbox.token }));
     await invoke(stack, outputOf(stack, "RegisterFunctionName"));
-    return { sandbox, stack, access, close };
+    return { sandbox, stack, access, subscribers: registerSubscribers(stack), close };
   } catch (error) {
     await close();
     throw error;

@@ -8,18 +8,23 @@ import { runProgram } from "../support/program.ts";
 import { shareOfTier } from "../support/share-of-tier.ts";
 
 const aboveZero = z.number().int().positive();
+const credentials = z.strictObject({ accessKeyId: z.string().min(16), secretAccessKey: z.string().min(1) });
 const report = z.strictObject({
+  region: z.string().min(1),
   endpoints: z.strictObject({ dynamodb: z.url(), sqs: z.url(), api: z.url(), sandbox: z.url() }),
-  credentials: z.strictObject({ accessKeyId: z.string().min(16), secretAccessKey: z.string().min(1) }),
+  credentials,
   webhookHeaders: z.record(z.string(), z.string()),
   table: z.string().min(1),
   queues: z.record(z.string(), z.url()),
+  documents: z.strictObject({ url: z.url() }),
   webhooks: z.strictObject({ sent: aboveZero, accepted: aboveZero, rejected: aboveZero }),
   events: z.strictObject({ stored: aboveZero, again: aboveZero, reconciled: aboveZero }),
   records: z.strictObject({ users: aboveZero, accounts: aboveZero, data: aboveZero }),
   fetches: aboveZero,
   kills: aboveZero,
-  subscribers: z.record(z.string(), aboveZero),
+  subscribers: z.record(z.string(), z.strictObject({ queueUrl: z.url(), credentials, received: aboveZero })),
+  documentsRead: aboveZero,
+  documentsMissing: z.number(),
   deadLetters: aboveZero,
   lost: z.number(),
   seconds: z.number().positive(),
@@ -56,8 +61,11 @@ describe("npm start -- --once", () => {
       expect(counted.records.accounts).toBe(10);
       expect(counted.records.data).toBe(10 * 3);
       expect(Object.keys(counted.subscribers)).toEqual(["everything", "accounts"]);
-      // Each of fourteen functions is killed at least once.
-      expect(counted.kills).toBeGreaterThanOrEqual(14);
+      // The subscriber "accounts" hears of no data; the other was told of each document once at least.
+      expect(counted.documentsRead).toBeGreaterThanOrEqual(counted.records.data);
+      expect(counted.documentsMissing).toBe(0);
+      // Each of fifteen functions is killed at least once.
+      expect(counted.kills).toBeGreaterThanOrEqual(15);
       // An unreadable and an unmappable body of each kind, and two unreadable tasks.
       expect(counted.deadLetters).toBe(4 * 2 + 2);
     },

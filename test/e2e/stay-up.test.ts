@@ -17,12 +17,16 @@ import { descendantsOf, isAlive, type Program, runProgram } from "../support/pro
 
 // Whatever a person's tools are set to: the written file names no region.
 const region = "us-east-1";
+const credentials = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
 const addresses = z.object({
+  region: z.string(),
   endpoints: z.object({ dynamodb: z.url(), sqs: z.url(), api: z.url(), sandbox: z.url() }),
-  credentials: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }),
+  credentials,
   webhookHeaders: z.record(z.string(), z.string()),
   table: z.string(),
   queues: z.record(z.string(), z.url()),
+  documents: z.object({ url: z.url() }),
+  subscribers: z.record(z.string(), z.object({ queueUrl: z.url(), credentials })),
 });
 /** Where commands find a system of the stage `local` by its process. */
 const announcementOf = (pid: number) =>
@@ -98,10 +102,7 @@ describe("npm start", () => {
   it("prints an environment in which the README's reader reads unchanged, and what local forward needs", async () => {
     await using program = start(...freePorts);
     await program.printed("Ctrl-C ends it.");
-    const exported = [...program.output().matchAll(/^ {2}export (.*)$/gm)].flatMap(([, line = ""]) =>
-      line.split(" "),
-    );
-    const environment = Object.fromEntries(exported.map((pair) => pair.split(/=(.*)/s)));
+    const environment = environmentOf("everything", program.output());
     expect(program.output()).toMatch(/^Connect flow {2}http:\/\/127\.0\.0\.1:\d+\/connect /m);
     expect(program.output()).toMatch(/^Control {7}http:\/\/127\.0\.0\.1:\d+ /m);
     const [, code = ""] = /```js\n([\s\S]*?)```/.exec(await readFile("README.md", "utf8")) ?? [];
@@ -185,6 +186,14 @@ describe("npm start", () => {
     expect(unusable.output()).toContain("whole number");
   });
 });
+
+/** What is printed for a subscriber's program. */
+function environmentOf(subscriber: string, output: string): Readonly<Record<string, string>> {
+  const [, block = ""] = output.split(`For the subscriber ${subscriber}, `);
+  const [own = ""] = block.split("\n\n");
+  const pairs = [...own.matchAll(/^ {2}export (.*)$/gm)].flatMap(([, line = ""]) => line.split(" "));
+  return Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/s)));
+}
 
 /** Reads a subscriber's queue as the README says, until a message of a subject comes. */
 async function receiveOf(client: SQSClient, QueueUrl: string, subject: string) {

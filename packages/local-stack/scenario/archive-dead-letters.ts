@@ -34,19 +34,18 @@ export async function archiveDeadLetters(stack: LocalStack, access: Access, dead
 
 const archived = z.object({ queue: z.string(), body: z.string(), reason: z.string().optional() });
 const identified = z.object({ id: z.string() });
-const message = z.object({ id: z.string(), type: z.string() });
 
 /** What lies in the archive: what could not be processed, and what a subscriber's queue refused. */
 export type Archived = {
   readonly deadLetters: readonly DeadLetter[];
-  /** By subscriber: its messages, id and type. */
-  readonly parked: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** By subscriber: the texts of its messages. */
+  readonly parked: ReadonlyMap<string, readonly string[]>;
 };
 
 /** Reads the archive with the SDK. What has no reason was moved by SQS itself. */
 export async function readArchive(access: Access, Bucket: string): Promise<Archived> {
   const deadLetters: DeadLetter[] = [];
-  const parked = new Map<string, Map<string, string>>();
+  const parked = new Map<string, string[]>();
   for await (const text of readTexts(access, Bucket)) {
     const {
       queue,
@@ -58,8 +57,7 @@ export async function readArchive(access: Access, Bucket: string): Promise<Archi
       const { success, data } = identified.safeParse(JSON.parse(body));
       deadLetters.push({ id: success ? data.id : body, reason });
     } else {
-      const { id, type } = message.parse(JSON.parse(body));
-      parked.set(subscriber, (parked.get(subscriber) ?? new Map<string, string>()).set(id, type));
+      parked.set(subscriber, [...(parked.get(subscriber) ?? []), body]);
     }
   }
   return { deadLetters, parked };

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { Accepted } from "./expectation.ts";
 
 /** A webhook as this scenario sends it, beside those of the sandbox. */
@@ -95,7 +96,9 @@ export async function sendLargeOf(
 }
 
 async function accept(post: Post, webhook: Webhook): Promise<void> {
-  for (let tries = 0; tries < 10; tries += 1) {
+  for (let tries = 0; tries < 15; tries += 1) {
+    // Longer each time: a function that starts on a busy machine takes its time.
+    await wait(tries * 200);
     const status = await post(webhook);
     if (status >= 200 && status < 300) return;
     if (status < 500) throw new Error(`A webhook of ${webhook.kind} was answered ${status}`);

@@ -1,4 +1,4 @@
-import type { Found } from "./compare.ts";
+import type { ScenarioResult } from "./run.ts";
 
 /** What a run comes to; counted in the engines and at the API, never by the senders. */
 export type Counts = {
@@ -7,7 +7,11 @@ export type Counts = {
   readonly records: { readonly users: number; readonly accounts: number; readonly data: number };
   readonly fetches: number;
   readonly kills: number;
-  readonly subscribers: Readonly<Record<string, number>>;
+  /** By name: how many messages each received. */
+  readonly received: Readonly<Record<string, number>>;
+  /** Versions of documents that subscribers were told of, and read or could not read. */
+  readonly documentsRead: number;
+  readonly documentsMissing: number;
   readonly deadLetters: number;
   readonly lost: number;
   readonly seconds: number;
@@ -17,9 +21,9 @@ export type Counts = {
 type Access = { readonly status: number };
 
 export function count(
-  found: Found,
+  { found, documents, kills, losses }: ScenarioResult,
   requests: readonly Access[],
-  { kills, lost, seconds }: Pick<Counts, "kills" | "lost" | "seconds">,
+  seconds: number,
 ): Counts {
   const { table, messages, deadLetters } = found;
   const accepted = requests.filter(({ status }) => status >= 200 && status < 300).length;
@@ -36,16 +40,18 @@ export function count(
     },
     fetches: table.fetches,
     kills,
-    subscribers: Object.fromEntries([...messages].map(([name, received]) => [name, received.size])),
+    received: Object.fromEntries([...messages].map(([name, received]) => [name, received.size])),
+    documentsRead: documents.read,
+    documentsMissing: documents.missing.length,
     deadLetters: new Set(deadLetters.map(({ id }) => id)).size,
-    lost,
+    lost: losses.length,
     seconds,
   };
 }
 
 /** The stages of the way as a table, in the order of the data. */
 export function printable(counts: Counts): string {
-  const { webhooks, events, records, subscribers } = counts;
+  const { webhooks, events, records, received } = counts;
   const rows: [string, string, number][] = [
     ["webhooks", "sent", webhooks.sent],
     ["", "accepted", webhooks.accepted],
@@ -57,11 +63,13 @@ export function printable(counts: Counts): string {
     ["", "accounts", records.accounts],
     ["", "data sets", records.data],
     ["fetches", "answered", counts.fetches],
-    ...Object.entries(subscribers).map(([name, received], index): [string, string, number] => [
+    ...Object.entries(received).map(([name, messages], index): [string, string, number] => [
       index === 0 ? "subscribers" : "",
       name,
-      received,
+      messages,
     ]),
+    ["documents", "read by subscribers", counts.documentsRead],
+    ["", "not readable", counts.documentsMissing],
     ["dead letters", "sent on purpose", counts.deadLetters],
     ["kills", "functions killed at work", counts.kills],
     ["lost", "", counts.lost],
@@ -72,7 +80,7 @@ export function printable(counts: Counts): string {
 }
 
 /** Dead dead letters by reason, each with its count. */
-export function printableDeadLetters({ deadLetters }: Found): string {
+export function printableDeadLetters({ found: { deadLetters } }: ScenarioResult): string {
   const reasons = new Map<string, number>();
   for (const { reason } of deadLetters) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
   return [...reasons].map(([reason, n]) => `  dead letter: ${reason}${n === 1 ? "" : ` (${n})`}`).join("\n");

@@ -1,6 +1,6 @@
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { Sandbox } from "@income-events/sandbox/server.ts";
-import { outputOf, type SubscriberOutput, subscribersOf } from "../outputs.ts";
+import { outputOf, subscribersOf } from "../outputs.ts";
 import { problemsOf, watchForProblems } from "../problems.ts";
 import type { LocalStack } from "../stack.ts";
 import type { Progress, System } from "../system.ts";
@@ -13,12 +13,14 @@ import { type Expectation, identityOf } from "./expectation.ts";
 import { fifoOrder } from "./fifo-order.ts";
 import { type Kills, killEachOnce } from "./kills.ts";
 import { refuseEachOnce } from "./parking.ts";
-import { type Access, readObjects, readSubscriber, readTable } from "./snapshot.ts";
+import { type DocumentsRead, documentsIn, readDocuments } from "./read-documents.ts";
+import { readBodies, readObjects, readTable, typesById } from "./snapshot.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** What a scenario found, and what is missing or wrong in it. */
 export type ScenarioResult = {
   readonly found: Found;
+  readonly documents: DocumentsRead;
   readonly kills: number;
   readonly losses: readonly string[];
 };
@@ -47,7 +49,7 @@ export type ScenarioLoad = {
  * Lets users connect their accounts while the provider's bad day goes on: duplicates, late repeats, large and
  * unreadable bodies, wrong secrets, lost webhooks, a provider that answers 503 and 401, each subscriber's queue gone
  * for one sending of each sender, and each function killed once while it works. Then counts, in the engines, what must
- * be there.
+ * be there, and lets each subscriber read every document that it was told of.
  * @throws as soon as something is refused by a permission or can't be imported: that does not fix itself
  */
 export async function runScenario(
@@ -56,7 +58,7 @@ export async function runScenario(
   load: ScenarioLoad,
 ): Promise<ScenarioResult> {
   const { secret, progress } = load;
-  const { sandbox, stack, access } = system;
+  const { sandbox, stack } = system;
   const kills = killEachOnce(
     stack.gateway,
     stack.functions.map((target) => ({ principal: target.name, kill: () => target.killWorking() })),
@@ -75,23 +77,27 @@ export async function runScenario(
     const expected = withoutErased(expectationOf(sandbox, traffic, deadLetters), traffic, erased);
     progress("Erasing a user, of whom the provider then announces more");
     await watch.during(eraseUser(system, erased, secret, patience));
-    kills.stop();
     progress("Archiving again, where no dead letter is near its end");
     await invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]);
     progress("Counting in the table and the queues");
     const remains = await findRemainsOf(system, erased);
-    const found = await takeTableSnapshot(stack, access, subscribers);
+    const { found, bodies } = await takeTableSnapshot(system);
+    progress("Reading each document that a subscriber was told of");
+    const documents = await watch.during(readAllDocuments(system, bodies, erased));
+    kills.stop();
     const unkilled = kills.notKilled().map((name) => `the function ${name} was never killed at work`);
     const unrefused = refusals.notRefused().map((sending) => `no queue refused a message of ${sending}`);
     const losses = [
       ...findLosses(expected, found, subscribers),
+      ...documents.missing,
       ...remains,
       ...unkilled,
       ...unrefused,
       ...problemsOf(stack),
     ];
-    return { found, kills: kills.count(), losses };
+    return { found, documents, kills: kills.count(), losses };
   } finally {
+    kills.stop();
     refusals.stop();
     watch.stop();
   }
@@ -221,19 +227,40 @@ export function expectationOf(
   };
 }
 
-async function takeTableSnapshot(
-  stack: LocalStack,
-  access: Access,
-  subscriptions: readonly SubscriberOutput[],
-): Promise<Found> {
+type Snapshot = {
+  readonly found: Found;
+  /** By subscriber: the texts of its messages, those included that its queue refused. */
+  readonly bodies: ReadonlyMap<string, readonly string[]>;
+};
+
+/** Each subscriber reads its queue itself, with what it may. */
+async function takeTableSnapshot({ stack, access, subscribers }: System): Promise<Snapshot> {
   const table = await readTable(access, outputOf(stack, "TableName"));
   const large = await readObjects(access, outputOf(stack, "OverflowBucketName"), table.objects);
   const contents = new Map([...table.contents, ...large]);
   const { deadLetters, parked } = await readArchive(access, outputOf(stack, "ArchiveBucketName"));
-  const messages = new Map<string, ReadonlyMap<string, string>>();
-  for (const { name, queueUrl } of subscriptions) {
-    const received = await readSubscriber(access, queueUrl);
-    messages.set(name, new Map([...received, ...(parked.get(name) ?? [])]));
+  const bodies = new Map<string, readonly string[]>();
+  for (const { name, queueUrl, credentials } of subscribers) {
+    const received = await readBodies({ ...access, credentials }, queueUrl);
+    bodies.set(name, [...received, ...(parked.get(name) ?? [])]);
   }
-  return { table, contents, messages, deadLetters };
+  const messages = new Map([...bodies].map(([name, texts]) => [name, typesById(texts)]));
+  return { found: { table, contents, messages, deadLetters }, bodies };
+}
+
+async function readAllDocuments(
+  { stack: { region }, subscribers }: System,
+  bodies: Snapshot["bodies"],
+  { accountIds }: Erased,
+): Promise<DocumentsRead> {
+  const isErased = (subject: string) => accountIds.some((id) => subject.includes(id));
+  const all = await Promise.all(
+    subscribers.map(({ name, credentials }) =>
+      readDocuments(documentsIn(bodies.get(name) ?? []), { name, credentials, region }, isErased),
+    ),
+  );
+  return {
+    read: all.reduce((sum, { read }) => sum + read, 0),
+    missing: all.flatMap(({ missing }) => missing),
+  };
 }

@@ -147,12 +147,24 @@ export async function readObjects(
 
 /** The distinct messages of a subscriber's queue, by id; reading takes them out of the queue. */
 export async function readSubscriber(access: Access, queueUrl: string): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>();
-  for await (const { Body = "" } of drain(access, queueUrl)) {
-    const { id, type } = message.parse(JSON.parse(Body));
-    found.set(id, type);
-  }
-  return found;
+  return typesById(await readBodies(access, queueUrl));
+}
+
+/** The texts of all messages of a queue; reading takes them out of it. */
+export async function readBodies(access: Access, queueUrl: string): Promise<readonly string[]> {
+  const bodies: string[] = [];
+  for await (const { Body = "" } of drain(access, queueUrl)) bodies.push(Body);
+  return bodies;
+}
+
+/** @param bodies of messages to subscribers */
+export function typesById(bodies: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    bodies.map((body) => {
+      const { id, type } = message.parse(JSON.parse(body));
+      return [id, type] as const;
+    }),
+  );
 }
 
 const identified = z.object({ id: z.string() });

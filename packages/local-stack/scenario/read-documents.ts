@@ -1,0 +1,106 @@
+import { createHash } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import { z } from "zod";
+import { signedFetch } from "../api/signed-fetch.ts";
+import type { SubscriberCaller } from "../stack/subscriber-callers.ts";
+
+/** What became of the documents that messages told of. */
+export type DocumentsRead = {
+  /** Versions that were read, with the bytes that their message names. */
+  readonly read: number;
+  /** In words. */
+  readonly missing: readonly string[];
+};
+
+/** A version of a document that a message tells of. */
+export type ToldDocument = {
+  /** `account/<id>/<endpoint>`, as in the message. */
+  readonly subject: string;
+  readonly href: string;
+  readonly sha256: string;
+  /** Whether no later message tells of the same document. */
+  readonly isNewest: boolean;
+};
+
+const dataMessage = z.object({
+  type: z.literal("data.updated"),
+  subject: z.string(),
+  sequence: z.string(),
+  data: z.object({ document: z.object({ href: z.string(), sha256: z.string() }).optional() }),
+});
+const problem = z.object({ type: z.string() });
+
+/** Longer than a function is away that was killed, and than the table is busy. */
+const mostTries = 20;
+const longestWaitMs = 2_000;
+const readsAtOnce = 4;
+
+/** The versions that messages tell of, each once. @param bodies of all messages that a subscriber was sent */
+export function documentsIn(bodies: readonly string[]): readonly ToldDocument[] {
+  const messages = bodies.flatMap((body) => dataMessage.safeParse(JSON.parse(body)).data ?? []);
+  const newest = new Map<string, string>();
+  for (const { subject, sequence } of messages) {
+    if (sequence > (newest.get(subject) ?? "")) newest.set(subject, sequence);
+  }
+  const told = messages.flatMap(({ subject, sequence, data: { document } }): [string, ToldDocument][] =>
+    document === undefined
+      ? []
+      : [[document.href, { subject, ...document, isNewest: newest.get(subject) === sequence }]],
+  );
+  return [...new Map(told).values()];
+}
+
+/**
+ * Reads each version that a subscriber was told of, as the subscriber itself. A version that a later message replaced
+ * need not be there any more, and of who was erased nothing may be.
+ * @param isErased whether a message's subject was erased
+ */
+export async function readDocuments(
+  told: readonly ToldDocument[],
+  subscriber: Pick<SubscriberCaller, "name" | "credentials"> & { readonly region: string },
+  isErased: (subject: string) => boolean,
+): Promise<DocumentsRead> {
+  const waiting = [...told];
+  const missing: string[] = [];
+  let read = 0;
+  const readOn = async () => {
+    for (let document = waiting.pop(); document !== undefined; document = waiting.pop()) {
+      const answer = await readOne(document, subscriber);
+      const isGone = answer === "gone" && (isErased(document.subject) || !document.isNewest);
+      const isReplaced = answer === "replaced" && !document.isNewest;
+      if (answer === "read") read += 1;
+      else if (!isGone && !isReplaced) {
+        missing.push(`${document.href} could not be read by ${subscriber.name}: ${answer}`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: readsAtOnce }, readOn));
+  return { read, missing };
+}
+
+/** `read`; `replaced` and `gone`, which are well where the message is old or its subject erased; else what is wrong. */
+async function readOne(
+  { href, sha256 }: ToldDocument,
+  { region, credentials }: Parameters<typeof readDocuments>[1],
+): Promise<string> {
+  for (let tries = 1; ; tries += 1) {
+    // A connection that breaks in the middle of an answer is tried again like an error.
+    const answer = await signedFetch(new URL(href), { region, credentials })
+      .then(async (response) => ({
+        status: response.status,
+        retryAfter: Number(response.headers.get("retry-after") ?? 0),
+        bytes: Buffer.from(await response.arrayBuffer()),
+      }))
+      .catch(() => ({ status: 503, retryAfter: 0, bytes: Buffer.alloc(0) }));
+    const { status, retryAfter, bytes } = answer;
+    if (status === 200) {
+      return createHash("sha256").update(bytes).digest("hex") === sha256 ? "read" : "other bytes";
+    }
+    if (status === 404)
+      return problem.parse(JSON.parse(bytes.toString())).type.endsWith(":version-not-kept")
+        ? "replaced"
+        : "gone";
+    if ((status !== 429 && status < 500) || tries === mostTries) return `answered ${status}`;
+    await wait(Math.min(longestWaitMs, Math.max(retryAfter * 1_000, 50 * tries)));
+  }
+}

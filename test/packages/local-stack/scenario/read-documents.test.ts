@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import {
+  documentsIn,
+  readDocuments,
+  type ToldDocument,
+} from "@income-events/local-stack/scenario/read-documents.ts";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+const text = '{"data":[]}';
+const sha256 = createHash("sha256").update(text).digest("hex");
+const problem = (name: string) => ({ status: 404, text: JSON.stringify({ type: `urn:problem:${name}` }) });
+const message = (sequence: string, document?: object, subject = "account/a/income") =>
+  JSON.stringify({ type: "data.updated", subject, sequence, data: { endpoint: "income", document } });
+
+type Answered = { readonly status: number; readonly text: string };
+
+const href = "http://127.0.0.1/v1/accounts/a/documents/income?version=1";
+
+const reader = {
+  name: "reader",
+  region: "eu-central-1",
+  credentials: { accessKeyId: "LOCALREADER000000000", secretAccessKey: "secret" },
+};
+
+/** Reads a document that is answered with these answers one after the other. */
+async function readThe(answers: readonly Answered[], told: Partial<ToldDocument> = {}, isErased = false) {
+  const left = [...answers];
+  vi.stubGlobal("fetch", async () => {
+    const answer = left.shift();
+    return new Response(answer?.text, { status: answer?.status ?? 500 });
+  });
+  const document = { subject: "account/a/income", href, sha256, isNewest: true, ...told };
+  const { read, missing } = await readDocuments([document], reader, () => isErased);
+  return { read, missing: missing.map((reason) => reason.replace(/^.*by reader: /, "")) };
+}
+
+describe("the scenario reads each document that a subscriber was told of", () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it("takes each version once, and knows which no later message replaces", () => {
+    const bodies = [
+      message("1", { href: "first", sha256 }),
+      message("2", { href: "second", sha256 }),
+      message("2", { href: "second", sha256 }),
+      message("7", { href: "gone", sha256 }, "account/b/income"),
+      message("9", undefined, "account/b/income"),
+      JSON.stringify({ type: "account.connected", subject: "account/a" }),
+    ];
+    expect(documentsIn(bodies).map(({ href, isNewest }) => [href, isNewest])).toEqual([
+      ["first", false],
+      ["second", true],
+      ["gone", false],
+    ]);
+  });
+
+  it("asks again where the reader was killed or the table is busy", async () => {
+    const answers = [
+      { status: 502, text: "" },
+      { status: 503, text: "" },
+      { status: 200, text },
+    ];
+    expect(await readThe(answers)).toEqual({ read: 1, missing: [] });
+  });
+
+  it.each([
+    ["other bytes", [{ status: 200, text: "{}" }], "other bytes"],
+    ["a refusal", [{ status: 403, text: "{}" }], "answered 403"],
+    ["nothing for the newest version", [problem("not-found")], "gone"],
+    ["a newer version, of which no message told", [problem("version-not-kept")], "replaced"],
+  ])("misses a document that is answered with %s", async (_, answers, reason) => {
+    expect(await readThe(answers)).toEqual({ read: 0, missing: [reason] });
+  });
+
+  it("misses no version that a later message replaced, nor a document of who was erased", async () => {
+    const nothing = { read: 0, missing: [] };
+    expect(await readThe([problem("version-not-kept")], { isNewest: false })).toEqual(nothing);
+    expect(await readThe([problem("not-found")], { isNewest: false })).toEqual(nothing);
+    expect(await readThe([problem("not-found")], {}, true)).toEqual(nothing);
+  });
+});
