@@ -29,6 +29,12 @@ export type StoredDocument = { readonly document: Document; readonly place: Docu
  */
 const inlineLimitInBytes = 6_144;
 
+/**
+ * Keeps a version that is about to be superseded, before what supersedes it is written: killed in between, it is done again.
+ * @param next what supersedes it
+ */
+export type KeepVersion = (superseded: StoredDocument, next: Document) => Promise<void>;
+
 /** Stores documents, each in one item; large data lies in S3 beside it. */
 export type DocumentStore = {
   /** Reads consistently; those who read at the same time share a request. */
@@ -46,7 +52,13 @@ export type DocumentStore = {
   ) => Promise<"written" | "conflict">;
 };
 
-export function documentStore(read: ReadKey, write: WriteItem, overflow: OverflowBucket): DocumentStore {
+/** @param keep what was superseded; absent: only the newest is kept */
+export function documentStore(
+  read: ReadKey,
+  write: WriteItem,
+  overflow: OverflowBucket,
+  keep?: KeepVersion,
+): DocumentStore {
   return {
     load: async (subject, name) => {
       const item = await read(documentKey(subject, name));
@@ -58,6 +70,7 @@ export function documentStore(read: ReadKey, write: WriteItem, overflow: Overflo
       const key = documentKey(next.subject, next);
       const document = { ...next, ...place };
       await untilReady?.();
+      if (!isSame && known?.document.digest !== undefined) await keep?.(known, next);
       return write(
         known === undefined
           ? { kind: "insert", key, attributes: { schemaVersion: itemVersion, document } }

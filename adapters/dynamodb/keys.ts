@@ -29,6 +29,23 @@ export function documentKey(subject: Subject, name: DataName): Key {
   return { pk: partitionOf(subject), sk: `${documentPrefix}${nameOfData(name, "#")}` };
 }
 
+/** What the sort keys of superseded versions begin with. */
+export const versionPrefix = "VERSION#";
+
+/** The longest number of milliseconds that is a date. */
+const digitsOfTime = 16;
+
+/** A version of a document that was superseded, in the order of versions: no name of data contains what stands before it. */
+export function versionKey(subject: Subject, name: DataName, announced: number): Key {
+  const version = String(announced).padStart(digitsOfTime, "0");
+  return { pk: partitionOf(subject), sk: `${versionPrefix}${nameOfData(name, "#")}@${version}` };
+}
+
+/** The legal hold on a subject. */
+export function holdKey(subject: Subject): Key {
+  return { pk: partitionOf(subject), sk: "HOLD" };
+}
+
 /** Joins an account to its user, in the user's partition. */
 export function linkKey(userId: string, accountId: string): Key {
   return { pk: partitionOf({ kind: "user", id: userId }), sk: `${linkPrefix}${accountId}` };

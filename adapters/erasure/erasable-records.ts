@@ -9,7 +9,14 @@ import { isFields, optionalText, present } from "../../domain/core/parse.ts";
 import { isEventType, subjectKindOf } from "../../domain/event/events.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { isWritten } from "../dynamodb/conditional-write.ts";
-import { documentPrefix, type Key, linkPrefix, partitionOf, replayKey } from "../dynamodb/keys.ts";
+import {
+  documentPrefix,
+  type Key,
+  linkPrefix,
+  partitionOf,
+  replayKey,
+  versionPrefix,
+} from "../dynamodb/keys.ts";
 
 /** An item of a subject's partition, as an erasure sees it. */
 export type ErasableRecord = {
@@ -43,6 +50,8 @@ const kindsByPrefix = {
   "EVENT#": "events",
   STATE: "states",
   [documentPrefix]: "documents",
+  [versionPrefix]: "versions",
+  HOLD: "holds",
   [linkPrefix]: "links",
 };
 
@@ -110,7 +119,7 @@ export function erasableRecords(client: DynamoDBClient, tableName: string): Eras
 }
 
 function forgetting({ sk }: Key, userId: string | undefined) {
-  if (sk.startsWith(documentPrefix)) {
+  if (sk.startsWith(documentPrefix) || sk.startsWith(versionPrefix)) {
     return {
       UpdateExpression: "REMOVE #document.#userId",
       ConditionExpression: "#document.#userId = :user",

@@ -35,7 +35,7 @@ export function documentsOf(request: ReadRequest): ReadRequest | undefined {
 const stateTypes = [...eventTypes, ...answerTypes];
 
 function gets(subscriber: Subscriber, request: ReadRequest): boolean {
-  if (request.of === "document") return wants(subscriber, "data.updated");
+  if (request.of === "document" || request.of === "versions") return wants(subscriber, "data.updated");
   const kind = request.of === "accounts" ? "account" : request.subject.kind;
   return stateTypes.some((type) => type.startsWith(`${kind}.`) && wants(subscriber, type));
 }

@@ -11,6 +11,7 @@ export type VersionWanted = { readonly version?: number; readonly asOf?: number 
 export type ReadRequest =
   | { readonly of: "state"; readonly subject: Subject }
   | { readonly of: "accounts"; readonly userId: string }
+  | { readonly of: "versions"; readonly subject: Subject; readonly name: DataName }
   | {
       readonly of: "document";
       readonly subject: Subject;
@@ -40,8 +41,8 @@ export function routeOf(method: string, path: string, query: URLSearchParams): R
     (each) => collections[each] === collection,
   );
   if (root !== "" || version !== "v1" || kind === undefined) return notFound;
-  const [part, resource, endpoint, range, ...rest] = parts.map((each) => each && decode(each));
-  if (part === undefined || part === "" || rest.length > 0) return notFound;
+  const [part, resource, endpoint, ...rest] = parts.map((each) => each && decode(each));
+  if (part === undefined || part === "" || rest.length > 2) return notFound;
   if (Buffer.byteLength(part) > longestIdInBytes)
     return badRequest("id", `is longer than ${longestIdInBytes} bytes`);
   const subject = { kind, id: part };
@@ -49,28 +50,41 @@ export function routeOf(method: string, path: string, query: URLSearchParams): R
   if (kind === "user" && resource === "accounts" && endpoint === undefined)
     return { of: "accounts", userId: part };
   if (kind === "user" || resource !== "documents" || endpoint === undefined) return notFound;
-  return documentRoute(subject, { endpoint, range }, query);
+  return documentRoute(subject, [endpoint, ...rest], query);
 }
+
+/** What follows a document's name in the path of the list of its versions. */
+export const versionsPart = "versions";
 
 function documentRoute(
   subject: Subject,
-  { endpoint, range }: { readonly endpoint: string; readonly range: string | undefined },
+  parts: readonly string[],
   query: URLSearchParams,
 ): ReadRequest | Problem {
+  const isList = parts.length > 1 && parts.at(-1) === versionsPart;
+  const [endpoint = "", range, ...rest] = isList ? parts.slice(0, -1) : parts;
+  if (rest.length > 0) return notFound;
   if (!endpointName.test(endpoint)) return badRequest("endpoint", "is no name of an endpoint");
   const [dateStart, dateEnd] = range?.split("..") ?? [];
   const dates =
     dateStart === undefined || dateEnd === undefined ? undefined : rangeOf({ dateStart, dateEnd });
   if (range !== undefined && dates === undefined)
     return badRequest("range", "is not of the form FIRST..LAST, of two dates");
+  const name = dates === undefined ? { endpoint } : { endpoint, range: dates };
+  if (isList) {
+    const [unknown] = query.keys();
+    return unknown === undefined
+      ? { of: "versions", subject, name }
+      : badRequest(unknown.slice(0, 64), "is no parameter of a list of versions");
+  }
   const wanted = wantedOf(query);
-  if ("status" in wanted) return wanted;
-  return {
-    of: "document",
-    subject,
-    name: dates === undefined ? { endpoint } : { endpoint, range: dates },
-    wanted,
-  };
+  return "status" in wanted ? wanted : { of: "document", subject, name, wanted };
+}
+
+/** Whether a document as it is now is the version that is asked for. @param announced its version */
+export function isWanted({ version, asOf }: VersionWanted, announced: number): boolean {
+  if (version !== undefined) return version === announced;
+  return asOf === undefined || announced <= asOf;
 }
 
 function wantedOf(query: URLSearchParams): VersionWanted | Problem {

@@ -4,6 +4,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { backgroundInvoker } from "../../adapters/aws/background-invoker.ts";
 import { serviceClock } from "../../adapters/aws/service-clock.ts";
 import { withoutLogging } from "../../adapters/aws/without-logging.ts";
+import { versionKeeper } from "../../adapters/dynamodb/document-versions.ts";
 import { documentReader, documentStore } from "../../adapters/dynamodb/documents.ts";
 import { sharedReads } from "../../adapters/dynamodb/shared-reads.ts";
 import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
@@ -38,11 +39,16 @@ const now = () => new Date();
 // One request for all that a batch reads, and one for what it writes.
 const shared = { read: sharedReads(table, tableName), write: sharedWrites(table, tableName) };
 const overflow = overflowBucket(variable("OVERFLOW_BUCKET"));
+const { documentVersionsDays: days } = settings;
+const keep =
+  days === undefined
+    ? undefined
+    : versionKeeper(shared.read, shared.write, numberOf(settings, "documentVersionsDays"));
 const timeoutSeconds = numberOf(settings, "timeoutSeconds");
 
 const handle = fetcher({
   versionedRecords: versionedRecords(table, tableName, shared),
-  documents: documentStore(shared.read, shared.write, overflow),
+  documents: documentStore(shared.read, shared.write, overflow, keep),
   readDocuments: documentReader(table, tableName),
   findErased: findErased(shared.read, subjectDigest(secrets, variable("ERASURE_KEY_ARN"))),
   keptPages: keptPages(overflow),

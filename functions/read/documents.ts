@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { Context } from "aws-lambda";
+import { documentVersions } from "../../adapters/dynamodb/document-versions.ts";
 import { subjectReads } from "../../adapters/dynamodb/subject-reads.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import { parseReadingSubscribers } from "../../domain/read/access.ts";
@@ -12,8 +13,11 @@ import type { Answer } from "./answer.ts";
 import { readHttpRequest } from "./http-request.ts";
 import { reader } from "./reader.ts";
 
+const [table, tableName] = [new DynamoDBClient({}), variable("TABLE_NAME")];
+
 const answer = reader({
-  reads: subjectReads(new DynamoDBClient({}), variable("TABLE_NAME")),
+  reads: subjectReads(table, tableName),
+  versions: documentVersions(table, tableName, () => new Date()),
   open: overflowBucket(variable("OVERFLOW_BUCKET")).open,
   subscribers: parseReadingSubscribers(readSettings().subscribers),
   log,

@@ -1,8 +1,11 @@
+import type { DocumentVersions } from "../../adapters/dynamodb/document-versions.ts";
+import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
 import type { SubjectReads } from "../../adapters/dynamodb/subject-reads.ts";
 import type { OpenObject } from "../../adapters/s3/overflow-bucket.ts";
 import { failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
-import { nameOf } from "../../domain/event/subjects.ts";
+import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import type { DataName } from "../../domain/fetch/document-name.ts";
 import {
   hrefOfDocument,
   hrefOfSubject,
@@ -18,7 +21,7 @@ import {
   type ReadingSubscriber,
 } from "../../domain/read/access.ts";
 import { notFound, problem, versionNotKept } from "../../domain/read/problem.ts";
-import { type ReadRequest, routeOf } from "../../domain/read/route.ts";
+import { isWanted, type ReadRequest, routeOf, type VersionWanted } from "../../domain/read/route.ts";
 import type { Log } from "../runtime/log.ts";
 import { type Answer, jsonAnswer, problemAnswer } from "./answer.ts";
 import { documentAnswer } from "./document-answer.ts";
@@ -40,6 +43,7 @@ export type HttpRequest = {
 
 export type ReaderDependencies = {
   readonly reads: SubjectReads;
+  readonly versions: DocumentVersions;
   readonly open: OpenObject;
   readonly subscribers: readonly ReadingSubscriber[];
   readonly log: Log;
@@ -71,7 +75,7 @@ export function reader(dependencies: ReaderDependencies): (request: HttpRequest)
 
 function aboutOf(route: ReadRequest): { readonly subject: string; readonly endpoint?: string } {
   if (route.of === "accounts") return { subject: nameOf({ kind: "user", id: route.userId }) };
-  const endpoint = route.of === "document" ? route.name.endpoint : undefined;
+  const endpoint = route.of === "state" ? undefined : route.name.endpoint;
   return present<{ subject: string; endpoint?: string }>({ subject: nameOf(route.subject), endpoint });
 }
 
@@ -86,7 +90,9 @@ function answerOf(
     case "accounts":
       return accountsAnswer(route.userId, request, dependencies);
     case "document":
-      return versionAnswer(route, request, dependencies);
+      return documentOrVersion(route, request, dependencies);
+    case "versions":
+      return versionsAnswer(route, request, dependencies);
   }
 }
 
@@ -125,19 +131,25 @@ async function accountsAnswer(
   return jsonAnswer({ accounts });
 }
 
-async function versionAnswer(
+async function documentOrVersion(
   { subject, name, wanted }: Extract<ReadRequest, { of: "document" }>,
   { method, headers, documentsUrl }: HttpRequest,
-  { reads, open }: ReaderDependencies,
+  { reads, versions, open }: ReaderDependencies,
 ): Promise<Answer> {
   const stored = await reads.document(subject, name);
   const { digest, announced } = stored?.document ?? {};
-  if (stored === undefined || digest === undefined || announced === undefined) return problemAnswer(notFound);
-  const isOther = wanted.version !== undefined && wanted.version !== announced;
-  const isLater = wanted.asOf !== undefined && wanted.asOf < announced;
-  if (isOther || isLater) return problemAnswer(versionNotKept(hrefOfDocument(subject, name, documentsUrl)));
+  if (stored === undefined || announced === undefined) return problemAnswer(notFound);
+  const found = isWanted(wanted, announced)
+    ? digest === undefined
+      ? undefined
+      : stored
+    : await versionOf(wanted, { subject, name }, versions);
+  if (found === undefined) {
+    const newest = hrefOfDocument(subject, name, documentsUrl);
+    return problemAnswer(digest === undefined ? notFound : versionNotKept(newest));
+  }
   return documentAnswer(
-    stored,
+    found,
     {
       acceptEncoding: headers["accept-encoding"],
       ifNoneMatch: headers["if-none-match"],
@@ -145,4 +157,34 @@ async function versionAnswer(
     },
     open,
   );
+}
+
+async function versionOf(
+  { version, asOf }: VersionWanted,
+  { subject, name }: { readonly subject: Subject; readonly name: DataName },
+  versions: DocumentVersions,
+): Promise<StoredDocument | undefined> {
+  if (version !== undefined) return versions.exactly(subject, name, version);
+  return asOf === undefined ? undefined : versions.at(subject, name, asOf);
+}
+
+/** The newest first, which is superseded by none. */
+async function versionsAnswer(
+  { subject, name }: Extract<ReadRequest, { of: "versions" }>,
+  { documentsUrl }: HttpRequest,
+  { reads, versions }: ReaderDependencies,
+): Promise<Answer> {
+  const stored = await reads.document(subject, name);
+  if (stored?.document.announced === undefined) return problemAnswer(notFound);
+  const { announced } = stored.document;
+  const kept = (await versions.all(subject, name)).filter(({ document }) => document.announced !== announced);
+  const newest = referenceOf(stored.document, documentsUrl);
+  const superseded = kept.flatMap(({ document, supersededAt }) => {
+    const reference = referenceOf(document, documentsUrl);
+    return reference === undefined
+      ? []
+      : [{ ...reference, supersededAt: new Date(supersededAt).toISOString() }];
+  });
+  const listed = [...(newest === undefined ? [] : [newest]), ...superseded];
+  return jsonAnswer({ ...nameFields(name), versions: listed });
 }

@@ -26,6 +26,10 @@ export type FetchingProps = {
   readonly refresh: TokenRefresh;
 };
 
+function keepsVersions({ retention }: Settings): boolean {
+  return retention.documentVersionsDays > 0;
+}
+
 /** Calls to the provider's API: a queue of its own, so that a slow provider never holds up storing. */
 export class Fetching extends Construct {
   /** Tasks: those of one document one after the other. */
@@ -91,6 +95,7 @@ export class Fetching extends Construct {
         readAfterSeconds: settings.fetch.readAfterSeconds,
         retentionSeconds: this.work.retention.toSeconds(),
         startEndpoints: settings.startEndpoints,
+        ...(keepsVersions(settings) && { documentVersionsDays: settings.retention.documentVersionsDays }),
       },
       permissions: [
         allow(

@@ -92,7 +92,7 @@ export class ReadApi extends Construct {
 }
 
 /**
- * Reads of states, links and documents: no event, no tombstone, nothing of the pipeline's own.
+ * Reads of states, links, documents and their versions: no event, no tombstone, nothing of the pipeline's own.
  * Source: DynamoDB developer guide, "Using IAM policy conditions for fine-grained access control".
  */
 function readSubjects(tableArn: string): iam.PolicyStatement {
@@ -102,7 +102,7 @@ function readSubjects(tableArn: string): iam.PolicyStatement {
     conditions: {
       "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["USER#*", "ACCOUNT#*", "COMPANY#*"] },
       "ForAllValues:StringEquals": {
-        "dynamodb:Attributes": ["pk", "sk", "schemaVersion", "state", "document"],
+        "dynamodb:Attributes": ["pk", "sk", "schemaVersion", "state", "document", "expiresAt"],
       },
       StringEqualsIfExists: { "dynamodb:Select": "SPECIFIC_ATTRIBUTES" },
     },

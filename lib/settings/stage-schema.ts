@@ -138,6 +138,8 @@ export const stageSchema = section({
     failuresDays: scalableDuration(14, 3_650).default(90),
     /** Dead dead letters that would have expired in their queue. */
     archiveDays: scalableDuration(14, 3_650).default(90),
+    /** Documents that were superseded; 0: only the newest is kept. */
+    documentVersionsDays: scalableDuration(0, 3_650).default(0),
     /** What operators did; unset: without limit. */
     auditDays: scalableDuration(1, 3_650).exactOptional(),
     logsDays: z.literal(logDays, { error: remedyOf(`set it to one of: ${logDays.join(", ")}`) }).default(30),

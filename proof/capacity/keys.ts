@@ -49,6 +49,23 @@ export const keyAnalyses: Readonly<Record<KeyName, KeyAnalysis>> = {
     outcome: "the task is hidden, and tried again",
     helps: isolated,
   },
+  versionKey: {
+    partition: subject,
+    writtenBy: "fetch, where `retention.documentVersionsDays` is set",
+    writes: {
+      spread: "subjects",
+      what: "one for each change of one document, 1 unit for each KB: up to 8; with it a read of the holds",
+    },
+    outcome: "the task is hidden, and tried again: nothing is superseded before it is kept",
+    helps: isolated,
+  },
+  holdKey: {
+    partition: subject,
+    writtenBy: "the command `hold`",
+    writes: { spread: "rare", what: "one for each act of a person" },
+    outcome: "the command reports, and can be given again",
+    helps: "nothing is needed",
+  },
   linkKey: {
     partition: subject,
     writtenBy: "relay",

@@ -176,6 +176,39 @@ const documentSuccess = {
   "304": { description: "The caller has it already.", headers: documentHeaders },
 };
 
+const versionList = {
+  type: "object",
+  properties: {
+    endpoint: text("The provider's endpoint."),
+    dateStart: text("The first day."),
+    dateEnd: text("The last day."),
+    versions: {
+      type: "array",
+      description: "The newest first.",
+      items: {
+        type: "object",
+        properties: {
+          ...reference,
+          supersededAt: {
+            type: "string",
+            format: "date-time",
+            description: "Since when a newer one is known. Absent of the newest.",
+          },
+        },
+        required: Object.keys(reference),
+      },
+    },
+  },
+  required: ["endpoint", "versions"],
+};
+
+const versionsOf = (of: string, more: readonly object[]) =>
+  operation(
+    `The versions of a document of ${of}`,
+    [id, endpoint, ...more],
+    json(versionList, "Those that are kept."),
+  );
+
 const document = (of: string, more: readonly object[]) =>
   operation(`A document of ${of}`, [id, endpoint, ...more, ...versions, ...conditions], documentSuccess);
 
@@ -201,6 +234,11 @@ export function openApi(): string {
     ...Object.fromEntries(
       ofAccount.flatMap(([collection, what]) => [
         [`/v1/${collection}/{id}/documents/{endpoint}`, document(what, [])],
+        [`/v1/${collection}/{id}/documents/{endpoint}/versions`, versionsOf(what, [])],
+        [
+          `/v1/${collection}/{id}/documents/{endpoint}/{range}/versions`,
+          versionsOf(`${what}, of a range of dates`, [range]),
+        ],
         [
           `/v1/${collection}/{id}/documents/{endpoint}/{range}`,
           document(`${what}, of a range of dates`, [range]),

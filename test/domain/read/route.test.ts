@@ -32,6 +32,18 @@ describe("a path of the read API", () => {
         wanted: { asOf: Date.UTC(2026, 9, 1) },
       },
     ],
+    [
+      "/v1/accounts/a1/documents/income/versions",
+      { of: "versions", subject: { kind: "account", id: "a1" }, name: { endpoint: "income" } },
+    ],
+    [
+      "/v1/accounts/a1/documents/income/2026-01-01..2026-01-31/versions",
+      {
+        of: "versions",
+        subject: { kind: "account", id: "a1" },
+        name: { endpoint: "income", range: { start: "2026-01-01", end: "2026-01-31" } },
+      },
+    ],
   ])("%s is understood", (target, expected) => {
     expect(route(target)).toEqual(expected);
   });
@@ -45,6 +57,7 @@ describe("a path of the read API", () => {
     "/v1/users/u1/documents/income",
     "/v1/accounts/a1/documents",
     "/v1/accounts/a1/documents/income/2026-01-01..2026-01-31/more",
+    "/v1/accounts/a1/documents/income/versions/versions/versions",
   ])("%s is nowhere", (target) => {
     expect(route(target)).toMatchObject({ status: 404, type: "urn:income-events:problem:not-found" });
   });
@@ -57,6 +70,7 @@ describe("a path of the read API", () => {
     ["/v1/accounts/a1/documents/income?version=1&asOf=2026-10-01T00:00:00Z", "version"],
     ["/v1/accounts/a1/documents/income?asOf=yesterday", "asOf"],
     ["/v1/accounts/a1/documents/income?page=2", "page"],
+    ["/v1/accounts/a1/documents/income/versions?asOf=2026-10-01T00:00:00Z", "asOf"],
   ])("%s is refused, naming %s", (target, field) => {
     expect(route(target)).toMatchObject({ status: 400, field });
   });

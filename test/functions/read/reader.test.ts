@@ -1,110 +1,24 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { Readable } from "node:stream";
-import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { contentOf, documentStore } from "../../../adapters/dynamodb/documents.ts";
-import { linkTable } from "../../../adapters/dynamodb/links.ts";
-import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
-import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
-import { subjectReads } from "../../../adapters/dynamodb/subject-reads.ts";
-import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
-import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { retryable } from "../../../domain/core/failures.ts";
-import type { Subject } from "../../../domain/event/subjects.ts";
-import { documentAfter } from "../../../domain/fetch/document.ts";
-import type { DataName } from "../../../domain/fetch/document-name.ts";
-import { documentTask } from "../../../domain/fetch/task.ts";
-import { applyEvent } from "../../../domain/state/state.ts";
-import { type HttpRequest, type ReaderDependencies, reader } from "../../../functions/read/reader.ts";
-import { eventOf } from "../../domain/samples.ts";
-import {
-  describeOnTables,
-  startTestSystem,
-  type TestBucket,
-  type TestSystem,
-  type TestTable,
-} from "../../support/engines.ts";
-import { problemsOfAnswer } from "./described-answers.ts";
+import { describeOnTables } from "../../support/engines.ts";
+import { accountsOnly, documentsUrl, hex, income, Reading } from "./reading.ts";
 
-const income = { endpoint: "income" };
-const documentsUrl = "https://reads.example/";
 const text = `{"amount": 12345678901234567890.10, "when": "2026-01-01", "filler": "${"x".repeat(900)}"}`;
 
 await describeOnTables("what subscribers read", (tables) => {
-  let system: TestSystem;
-  let table: TestTable;
-  let bucket: TestBucket;
-  let logged: string[];
-  let account: Subject & { kind: "account" };
-  let userId: string;
-
+  let reading: Reading;
   beforeAll(async () => {
-    system = await startTestSystem(tables);
-    [table, bucket] = await Promise.all([system.createTable(), system.createBucket()]);
+    reading = await Reading.start(tables);
   });
-  afterAll(() => system.close());
-  beforeEach(() => {
-    logged = [];
-    account = { kind: "account", id: randomUUID() };
-    userId = randomUUID();
-  });
+  afterAll(() => reading.close());
+  beforeEach(() => reading.begin());
 
-  const writes = () => sharedWrites(system.dynamodb, table.name, async () => undefined);
-  const stored = () => overflowBucket(bucket.name, system.s3);
-  const records = () => versionedRecords(system.dynamodb, table.name);
-
-  async function save(content: string | undefined, asOf: number, name: DataName = income) {
-    const store = documentStore(sharedReads(system.dynamodb, table.name), writes(), stored());
-    const known = await store.load(account, name);
-    const given = content === undefined ? undefined : contentOf(content);
-    const task = documentTask(account, name, asOf, { cause: "c" });
-    const found = given && { digest: given.digest, size: Buffer.byteLength(content ?? "") };
-    await store.save(known, documentAfter(known?.document, { asOf, by: [], task }, found), given);
-  }
-  async function connect() {
-    const event = eventOf("account.connected", { accountId: account.id, userId });
-    await records().state(account, (state) => applyEvent(state, event, 1));
-    await linkTable(writes())(userId, account.id);
-  }
-  async function ask(
-    target: string,
-    change: Partial<HttpRequest> = {},
-    more: Partial<ReaderDependencies> = {},
-  ) {
-    const { pathname: path, search } = new URL(target, documentsUrl);
-    const answer = await reader({
-      reads: subjectReads(system.dynamodb, table.name),
-      open: stored().open,
-      subscribers: [
-        { name: "everything", principals: ["222222222222"] },
-        { name: "accounts", principals: ["333333333333"], types: ["account.*"] },
-      ],
-      log: (code, { principal, subject, endpoint, status } = {}) => {
-        logged.push(
-          [code, principal, subject, endpoint, status].filter((each) => each !== undefined).join(" "),
-        );
-      },
-      ...more,
-    })({
-      method: "GET",
-      path,
-      query: search.slice(1),
-      headers: {},
-      caller: { accountId: "222222222222", userArn: "arn:aws:sts::222222222222:assumed-role/r/s" },
-      ownAccount: "111111111111",
-      documentsUrl,
-      ...change,
-    });
-    const { body } = answer;
-    const bytes = body instanceof Readable ? await buffer(body) : Buffer.from(body ?? "");
-    expect(problemsOfAnswer(path, change.method ?? "GET", answer, bytes)).toEqual([]);
-    return { ...answer, bytes, json: () => JSON.parse(bytes.toString()) };
-  }
-  const path = (rest = "") => `/v1/accounts/${account.id}/documents/income${rest}`;
-  const hex = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
-  const accountsOnly = { caller: { accountId: "333333333333", userArn: "arn:aws:iam::333333333333:user/u" } };
+  const save: Reading["save"] = (...given) => reading.save(...given);
+  const ask: Reading["ask"] = (...given) => reading.ask(...given);
+  const path: Reading["path"] = (rest) => reading.path(rest);
 
   describe("of a document", () => {
     it("is what the provider gave, byte for byte, with its tag, digest and time", async () => {
@@ -184,15 +98,19 @@ await describeOnTables("what subscribers read", (tables) => {
 
     it("whose object is gone is a fault, never no data", async () => {
       await save(JSON.stringify(randomBytes(40_000).toString("base64")), 1);
-      await objectEraser(system.s3, bucket.name).removeBelow(`data/account/${account.id}/`);
+      await objectEraser(reading.system.s3, reading.bucket.name).removeBelow(
+        `data/account/${reading.account.id}/`,
+      );
       const { status, json } = await ask(path());
       expect([status, json().type]).toEqual([500, "urn:income-events:problem:data-missing"]);
-      expect(logged).toEqual([expect.stringMatching(/^DOCUMENT_DATA_MISSING .* account\/.* income 500$/)]);
+      expect(reading.logged).toEqual([
+        expect.stringMatching(/^DOCUMENT_DATA_MISSING .* account\/.* income 500$/),
+      ]);
     });
 
     it("can't be read for a moment while the table throttles", async () => {
       const reads = {
-        ...subjectReads(system.dynamodb, table.name),
+        ...reading.reads(),
         document: () => Promise.reject(retryable("busy")),
       };
       const { status, headers } = await ask(path(), {}, { reads });
@@ -210,13 +128,19 @@ await describeOnTables("what subscribers read", (tables) => {
 
   describe("of a state", () => {
     it("is what messages report of it, with the list of its documents", async () => {
-      await connect();
+      await reading.connect();
       await save(text, 1_790_000_000_000);
-      const { json } = await ask(`/v1/accounts/${account.id}`);
+      const { json } = await ask(`/v1/accounts/${reading.account.id}`);
       expect(json()).toEqual({
-        subject: `account/${account.id}`,
+        subject: `account/${reading.account.id}`,
         sequence: "00000000000000000001",
-        data: { accountId: account.id, userId, connected: true, deleted: false, unconfirmed: false },
+        data: {
+          accountId: reading.account.id,
+          userId: reading.userId,
+          connected: true,
+          deleted: false,
+          unconfirmed: false,
+        },
         documents: [
           {
             endpoint: "income",
@@ -232,19 +156,19 @@ await describeOnTables("what subscribers read", (tables) => {
     });
 
     it("lists no documents to who may read none", async () => {
-      await connect();
+      await reading.connect();
       await save(text, 1);
-      const { status, json } = await ask(`/v1/accounts/${account.id}`, accountsOnly);
+      const { status, json } = await ask(`/v1/accounts/${reading.account.id}`, accountsOnly);
       expect(status).toBe(200);
       expect(json()).not.toHaveProperty("documents");
     });
 
     it("is given of each account of a user", async () => {
-      await connect();
-      const { json } = await ask(`/v1/users/${userId}/accounts`, accountsOnly);
-      const href = `${documentsUrl}v1/accounts/${account.id}`;
+      await reading.connect();
+      const { json } = await ask(`/v1/users/${reading.userId}/accounts`, accountsOnly);
+      const href = `${documentsUrl}v1/accounts/${reading.account.id}`;
       expect(json().accounts).toMatchObject([
-        { subject: `account/${account.id}`, href, data: { connected: true } },
+        { subject: `account/${reading.account.id}`, href, data: { connected: true } },
       ]);
     });
 
@@ -260,8 +184,8 @@ await describeOnTables("what subscribers read", (tables) => {
     await save(text, 1);
     await ask(path());
     await ask(path(), accountsOnly);
-    const about = `account/${account.id} income`;
-    expect(logged).toEqual([
+    const about = `account/${reading.account.id} income`;
+    expect(reading.logged).toEqual([
       `READ arn:aws:sts::222222222222:assumed-role/r ${about} 200`,
       `READ_REFUSED arn:aws:iam::333333333333:user/u ${about}`,
     ]);

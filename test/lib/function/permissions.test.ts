@@ -190,7 +190,7 @@ describe("a function's role", () => {
     expect(statements.find(({ Action }) => Action.includes("dynamodb:GetItem"))?.Condition).toEqual({
       "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["USER#*", "ACCOUNT#*", "COMPANY#*"] },
       "ForAllValues:StringEquals": {
-        "dynamodb:Attributes": ["pk", "sk", "schemaVersion", "state", "document"],
+        "dynamodb:Attributes": ["pk", "sk", "schemaVersion", "state", "document", "expiresAt"],
       },
       StringEqualsIfExists: { "dynamodb:Select": "SPECIFIC_ATTRIBUTES" },
     });

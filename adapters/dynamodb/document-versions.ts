@@ -1,0 +1,140 @@
+import { type DynamoDBClient, GetItemCommand, paginateQuery, QueryCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { retryable } from "../../domain/core/failures.ts";
+import { type Fields, fieldsOf, numberOf } from "../../domain/core/parse.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
+import type { DataName } from "../../domain/fetch/document-name.ts";
+import { type KeepVersion, readDocument, type StoredDocument } from "./documents.ts";
+import { itemVersion, readItem } from "./items.ts";
+import { partitionOf, versionKey, versionPrefix } from "./keys.ts";
+import { holdsIn } from "./legal-holds.ts";
+import type { ReadKey } from "./shared-reads.ts";
+import type { WriteItem } from "./shared-writes.ts";
+
+/** A document as it was, with the version that superseded it. */
+export type StoredVersion = StoredDocument & { readonly supersededAt: number };
+
+const secondsPerDay = 86_400;
+/** Holds are set by people: one that changes so often meanwhile is none. */
+const maxAttempts = 4;
+
+/** When a version expires, in epoch seconds. @param days so long after it was superseded */
+export function expiryOf(supersededAt: number, days: number): number {
+  return Math.ceil(supersededAt / 1000 + days * secondsPerDay);
+}
+
+/**
+ * Keeps each version as an item of its own. Whether a hold is on its subject or its user is read once it is there: a hold
+ * that is set later finds it.
+ */
+export function versionKeeper(read: ReadKey, write: WriteItem, days: number): KeepVersion {
+  return async ({ document, place }, { userId, announced: supersededAt }) => {
+    const { subject, announced } = document;
+    if (announced === undefined || supersededAt === undefined) return;
+    const key = versionKey(subject, document, announced);
+    const expiresAt = expiryOf(supersededAt, days);
+    const version = { ...document, userId, ...place, supersededAt };
+    const update = async (attribute: string, value: unknown) => {
+      const outcome = await write({ kind: "update", key, attribute, value, where: [] });
+      if (outcome === "conflict") throw retryable("a version went while it was kept", 1);
+    };
+    const attributes = { schemaVersion: itemVersion, document: version, expiresAt };
+    let isKeptHeld: boolean | undefined = false;
+    if ((await write({ kind: "insert", key, attributes })) === "conflict") {
+      // An attempt before kept it, and did not come to supersede it.
+      await update("document", version);
+      isKeptHeld = undefined;
+    }
+    const holders: readonly Subject[] = [
+      subject,
+      ...(userId === undefined ? [] : [{ kind: "user", id: userId } as const]),
+    ];
+    for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
+      const isHeld = (await holdsIn(read, holders)).length > 0;
+      if (isHeld === isKeptHeld) return;
+      // DynamoDB lets live what has no number there.
+      await update("expiresAt", isHeld ? null : expiresAt);
+      isKeptHeld = isHeld;
+    }
+    throw retryable("a hold changes all the time", 1);
+  };
+}
+
+/** Reads versions that were superseded, consistently. What has expired is gone, also before DynamoDB deletes it. */
+export type DocumentVersions = {
+  readonly exactly: (subject: Subject, name: DataName, version: number) => Promise<StoredVersion | undefined>;
+  /** What was known at a time, in milliseconds since 1970. */
+  readonly at: (subject: Subject, name: DataName, time: number) => Promise<StoredVersion | undefined>;
+  /** Of one document the newest first; of all of a subject where none is named. */
+  readonly all: (subject: Subject, name?: DataName) => Promise<readonly StoredVersion[]>;
+};
+
+/** The role of the function that reads is allowed these attributes, and no other (lib/reading/read-api.ts). */
+const projection = {
+  ProjectionExpression: "pk, sk, schemaVersion, #document, expiresAt",
+  ExpressionAttributeNames: { "#document": "document" },
+};
+
+export function documentVersions(
+  client: DynamoDBClient,
+  TableName: string,
+  now: () => Date,
+): DocumentVersions {
+  const kept = (item: Fields): readonly StoredVersion[] => {
+    const { expiresAt } = item;
+    if (typeof expiresAt === "number" && expiresAt * 1000 <= now().getTime()) return [];
+    const supersededAt = numberOf(fieldsOf(item.document, "document"), "supersededAt");
+    return [{ ...readDocument(item), supersededAt }];
+  };
+  return {
+    exactly: async (subject, name, version) => {
+      const Key = marshall(versionKey(subject, name, version));
+      const get = new GetItemCommand({ TableName, Key, ...projection, ConsistentRead: true });
+      const { Item } = await client.send(get);
+      return Item === undefined ? undefined : kept(readItem(Item))[0];
+    },
+    at: async (subject, name, time) => {
+      const { Items = [] } = await client.send(
+        new QueryCommand({
+          TableName,
+          ...between(
+            subject,
+            versionKey(subject, name, 0).sk,
+            versionKey(subject, name, Math.max(0, time)).sk,
+          ),
+          ...projection,
+          ConsistentRead: true,
+          ScanIndexForward: false,
+          Limit: 1,
+        }),
+      );
+      const found = Items.flatMap((item) => kept(readItem(item)));
+      // What followed it may be gone, or have been that the provider had none.
+      return found.find(({ supersededAt }) => time < supersededAt);
+    },
+    all: async (subject, name) => {
+      const first = name === undefined ? versionPrefix : versionKey(subject, name, 0).sk;
+      const last = name === undefined ? `${versionPrefix}~` : versionKey(subject, name, lastTime).sk;
+      const query = {
+        TableName,
+        ...between(subject, first, last),
+        ...projection,
+        ConsistentRead: true,
+        ScanIndexForward: false,
+      };
+      const found: StoredVersion[] = [];
+      for await (const { Items = [] } of paginateQuery({ client }, query))
+        found.push(...Items.flatMap((item) => kept(readItem(item))));
+      return found;
+    },
+  };
+}
+
+const lastTime = Number.MAX_SAFE_INTEGER;
+
+function between(subject: Subject, first: string, last: string) {
+  return {
+    KeyConditionExpression: "pk = :pk AND sk BETWEEN :first AND :last",
+    ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject), ":first": first, ":last": last }),
+  };
+}
