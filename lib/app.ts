@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { App, AppProps } from "aws-cdk-lib";
+import { checkStage } from "./construct/own-settings.ts";
 import { createBundler } from "./function/bundle.ts";
-import { loadSettings, SettingsError } from "./settings/settings.ts";
+import { readSettings } from "./settings/settings.ts";
 
 const repository = join(import.meta.dirname, "..");
 
@@ -23,12 +24,12 @@ export async function synthesize(props: AppProps = {}) {
   ]);
   using bundler = await bundling;
   const app = new App(props);
-  const { stage, settings } = settingsOf(app);
+  const written = settingsOf(app);
   const codeOf = (entry: string, slice: unknown) => {
     const { directory, digest } = bundler.codeOf(entry, slice);
     return lambda.Code.fromAsset(directory, { assetHash: digest });
   };
-  new IncomeEventsStack(app, { stage, settings, codeOf });
+  new IncomeEventsStack(app, `income-events-${written.stage}`, { ...written, codeOf });
   if (props.builtinCloudFormationValidation ?? process.env.CDK_VALIDATION !== "false") await check(app);
   return app.synth();
 }
@@ -43,19 +44,8 @@ async function check(app: App): Promise<void> {
 }
 
 function settingsOf(app: App) {
-  const stage = stageOf(app.node.tryGetContext("stage") ?? "dev");
-  const file: unknown = app.node.tryGetContext("settings");
-  const settings = loadSettings(
-    stage,
-    join(repository, "stages"),
-    typeof file === "string" ? file : undefined,
-  );
-  return { stage, settings };
-}
-
-function stageOf(name: unknown): string {
-  if (typeof name === "string" && /^[a-z][a-z0-9-]{0,19}$/.test(name)) return name;
-  throw new SettingsError(
-    `stage: is ${JSON.stringify(name)}; name it with -c stage=NAME in lower-case letters, digits and "-", at most 20`,
-  );
+  const stage = checkStage(app.node.tryGetContext("stage") ?? "dev", "name it with -c stage=NAME");
+  const given: unknown = app.node.tryGetContext("settings");
+  const where = typeof given === "string" ? given : join(repository, "stages", `${stage}.json`);
+  return { stage, where, written: readSettings(stage, where) };
 }

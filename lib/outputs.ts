@@ -1,9 +1,11 @@
-import { CfnOutput, type Stack } from "aws-cdk-lib";
+import { Stack } from "aws-cdk-lib";
+import type { Construct } from "constructs";
 import type { WebhookKind } from "../domain/event/events.ts";
 import type { Erasure } from "./erasure/erasure.ts";
 import { pascalCase } from "./names.ts";
 import type { AlarmTopic } from "./observability/alarm-topic.ts";
 import type { Dashboard } from "./observability/dashboard.ts";
+import { addOutput } from "./output.ts";
 import type { Fetching } from "./provider/fetching.ts";
 import type { Reconciliation } from "./provider/reconciliation.ts";
 import type { TokenRefresh } from "./provider/token-refresh.ts";
@@ -14,7 +16,7 @@ import type { WebhooksDomain } from "./receiving/webhooks-domain.ts";
 import type { WorkQueue } from "./receiving/work-queue.ts";
 import type { Relay } from "./relay/relay.ts";
 import type { Subscribers } from "./relay/subscribers.ts";
-import { type Settings, settingsDigest } from "./settings/settings.ts";
+import type { Settings } from "./settings/settings.ts";
 import type { DeadLetterArchive } from "./storage/dead-letter-archive.ts";
 import type { EventTable } from "./storage/event-table.ts";
 import type { OverflowStorage } from "./storage/overflow-storage.ts";
@@ -22,6 +24,8 @@ import type { TokenSecret, WebhookSecret } from "./storage/secrets.ts";
 
 type OutputParts = {
   readonly settings: Settings;
+  /** Of the settings as they were written. */
+  readonly digest: string;
   readonly webhooksUrl: string;
   /** Undefined where the webhooks come to the API's own address. */
   readonly domain: WebhooksDomain | undefined;
@@ -46,9 +50,9 @@ type OutputParts = {
 };
 
 /** Names every address and queue that a person or a program needs next. The names of outputs are an interface. */
-export function addOutputs(stack: Stack, parts: OutputParts): void {
+export function addOutputs(scope: Construct, parts: OutputParts): void {
   const add = (id: string, value: string, description: string) =>
-    new CfnOutput(stack, id, { value, description });
+    addOutput(scope, id, { value, description });
   const addQueues = (name: string, { queue, deadLetterQueue }: WorkQueue, what: string) => {
     add(`${name}QueueUrl`, queue.queueUrl, `Queue of ${what}`);
     add(`${name}QueueArn`, queue.queueArn, `Queue of ${what}, as a policy or an event source names it`);
@@ -66,18 +70,14 @@ export function addOutputs(stack: Stack, parts: OutputParts): void {
   for (const [name, work] of parts.subscribers.queues) {
     addQueues(`Subscriber${pascalCase(name)}`, work, `messages to the subscriber ${name}`);
   }
-  add("Subscribers", stack.toJsonString(describeSubscribers(parts)), "Who gets what, and where");
+  add("Subscribers", Stack.of(scope).toJsonString(describeSubscribers(parts)), "Who gets what, and where");
   add("DocumentsUrl", parts.readApi.url, "Subscribers read states and documents below this address");
   add(
     "DocumentsFunctionArn",
     parts.readApi.lambda.functionArn,
     "What a role of this account must be allowed to invoke by its URL, to read",
   );
-  add(
-    "SettingsDigest",
-    settingsDigest(parts.settings),
-    "Distinguishes the settings that are deployed from others",
-  );
+  add("SettingsDigest", parts.digest, "Distinguishes the settings that are deployed from others");
   add("TableName", parts.table.table.tableName, "Events, states and data");
   add("TokenSecretArn", parts.token.secret.secretArn, "The provider's token: put the first one in here");
   const { requestsPerMinute } = parts.settings.provider;

@@ -1,13 +1,13 @@
-import { createHash } from "node:crypto";
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { type BuildOptions, type BuildResult, build, buildSync, type Metafile } from "esbuild";
+import { type Files, type WrittenCode, writeCode } from "./code-files.ts";
 import { nameOf } from "./entry-name.ts";
 
 /** One function's code as Lambda gets it: file names, relative to the bundle, with their contents. */
 export type Bundle = {
-  readonly files: ReadonlyMap<string, Uint8Array>;
+  readonly files: Files;
   /** Source files that went into the bundle, relative to the repository. */
   readonly inputs: readonly string[];
 };
@@ -57,7 +57,7 @@ export function bundle(repository: string, entry: string): Bundle {
 }
 
 /** Bundles several entry files in one build, which reads what they share once. @throws as `bundle` */
-async function bundleAll(
+export async function bundleAll(
   repository: string,
   entries: readonly string[],
 ): Promise<ReadonlyMap<string, Bundle>> {
@@ -127,18 +127,10 @@ function importsOf({ imports }: Metafile["outputs"][string]) {
   return imports.filter(({ external }) => external === true);
 }
 
-/** A function's code on disk. */
-type Code = {
-  /** Holds the bundle and, beside it, `settings.json`. */
-  readonly directory: string;
-  /** Of all that lies there: it changes with a byte of it, and with nothing else. */
-  readonly digest: string;
-};
-
 /** Bundles on disk for as long as a synthesis needs them: `using bundler = await createBundler(…)` removes them. */
 export type Bundler = Disposable & {
   /** @throws where the entry is no file below `functions/` that exports a handler */
-  readonly codeOf: (entry: string, settings: unknown) => Code;
+  readonly codeOf: (entry: string, settings: unknown) => WrittenCode;
 };
 
 /** Bundles every entry file at once. @throws as `bundle` */
@@ -149,34 +141,15 @@ export async function createBundler(repository: string): Promise<Bundler> {
     codeOf: (entry, settings) => {
       const code = bundles.get(entry);
       if (code === undefined) throw new Error(`${entry} exports no handler`);
-      const settingsFile = Buffer.from(JSON.stringify(settings, undefined, 2));
-      const files = new Map([...code.files, ["settings.json", settingsFile]]);
-      const directory = join(root, withoutEnding(entry));
-      writeBundle(directory, { files });
-      return { directory, digest: digestOf(files) };
+      return writeCode(join(root, withoutEnding(entry)), code.files, settings);
     },
     [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
   };
 }
 
 /** What Lambda can invoke: the files below `functions/` that export a handler. */
-function entriesIn(repository: string): readonly string[] {
+export function entriesIn(repository: string): readonly string[] {
   return globSync("functions/**/*.ts", { cwd: repository })
     .filter((file) => /^export const handler\b/m.test(readFileSync(join(repository, file), "utf8")))
     .sort();
-}
-
-function digestOf(files: Bundle["files"]): string {
-  const hash = createHash("sha256");
-  for (const [name, contents] of files) hash.update(`${name}\n${contents.byteLength}\n`).update(contents);
-  return hash.digest("hex");
-}
-
-/** Writes a bundle's files into a directory, which is made where it is not there. */
-export function writeBundle(directory: string, { files }: Pick<Bundle, "files">): void {
-  for (const [name, contents] of files) {
-    const file = join(directory, name);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, contents);
-  }
 }

@@ -1,6 +1,7 @@
-import { CfnElement, CfnParameter, CfnResource, type Stack } from "aws-cdk-lib";
+import { CfnElement, CfnParameter, CfnResource, Stack } from "aws-cdk-lib";
 import { CfnRole } from "aws-cdk-lib/aws-iam";
 import { CfnFunction } from "aws-cdk-lib/aws-lambda";
+import type { IConstruct } from "constructs";
 
 /** Source: Lambda developer guide, "Lambda quotas": all environment variables of a function together. */
 const mostEnvironmentBytes = 4_096;
@@ -17,6 +18,9 @@ const longest: Readonly<Record<string, string>> = {
 const region = longest["AWS::Region"];
 const suffix = longest["AWS::URLSuffix"];
 const account = longest["AWS::AccountId"];
+
+/** An ARN with the longest name of a topic. */
+const longestOfTheApp = 320;
 
 /** What CloudFormation puts at the end of a name. */
 const random = "x".repeat(13);
@@ -54,8 +58,9 @@ const valuesOfResources: Readonly<Record<string, ValueOf>> = {
  * What could be over a limit of AWS once it is deployed, with the longest names that CloudFormation makes of the stack's
  * and the resources' own: a function's environment, and the policies in a role. The deployment would fail then.
  */
-export function deploymentProblems(stack: Stack): string[] {
-  const elements = stack.node.findAll().filter((each) => CfnElement.isCfnElement(each));
+export function deploymentProblems(scope: IConstruct): string[] {
+  const stack = Stack.of(scope);
+  const elements = scope.node.findAll().filter((each) => CfnElement.isCfnElement(each));
   const byId = new Map(elements.map((each) => [String(stack.resolve(each.logicalId)), each]));
   const replace = (id: string, attribute?: string) => longestValue(stack, id, attribute, byId.get(id));
   const bytesOf = (part: unknown) => Buffer.byteLength(JSON.stringify(withValues(part, replace)));
@@ -93,6 +98,8 @@ function policyProblem({ node }: CfnElement, bytes: number): string {
 
 function longestValue(stack: Stack, id: string, attribute?: string, element?: CfnElement): string {
   if (element instanceof CfnParameter) return "x".repeat(element.maxLength ?? mostEnvironmentBytes);
+  // Of the app that the pipeline stands in: a key of its own, or a topic.
+  if (element === undefined && longest[id] === undefined) return "x".repeat(longestOfTheApp);
   const type = element instanceof CfnResource ? element.cfnResourceType : id;
   const name = (mostCharacters: number) => `${stack.stackName}-${id}-${random}`.slice(0, mostCharacters);
   const value =

@@ -11,10 +11,12 @@ import { keyPermissions } from "../storage/encryption.ts";
 import { nameOf } from "./entry-name.ts";
 import { allow, wildcardsOf } from "./permissions.ts";
 
+/** The code of an entry file (relative to the repository), with the settings that it reads beside it. */
+export type CodeOf = (entry: string, settings: unknown) => lambda.Code;
+
 /** What all functions of a stack share. */
 export type FunctionDefaults = {
-  /** The code of an entry file (relative to the repository), with the settings that it reads beside it. */
-  readonly codeOf: (entry: string, settings: unknown) => lambda.Code;
+  readonly codeOf: CodeOf;
   readonly logRetentionInDays: logs.RetentionDays;
   /** Whether Lambda's own lines about each invocation are in the log, not those about failures only. */
   readonly logsInvocations: boolean;

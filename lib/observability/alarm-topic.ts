@@ -5,6 +5,7 @@ import * as iam from "aws-cdk-lib/aws-iam";
 import * as sns from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct, type IConstruct } from "constructs";
+import { pipelineName } from "../instance.ts";
 import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "../storage/encryption.ts";
 import { Alarm } from "./alarm.ts";
@@ -12,16 +13,16 @@ import { Alarm } from "./alarm.ts";
 /** Where alarms go. A stage that is not in production may have none: then they are shown by commands only. */
 export class AlarmTopic extends Construct {
   readonly topicArn: string | undefined;
-  readonly #topic: sns.ITopic | undefined;
+  readonly topic: sns.ITopic | undefined;
 
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     const { topicArn, emails } = settings.alarms;
-    this.#topic =
+    this.topic =
       topicArn === undefined
         ? emails && this.#addTopic(emails, settings)
         : sns.Topic.fromTopicArn(this, "Given", topicArn);
-    this.topicArn = this.#topic?.topicArn;
+    this.topicArn = this.topic?.topicArn;
   }
 
   /**
@@ -29,8 +30,8 @@ export class AlarmTopic extends Construct {
    * alarm becomes OK within minutes, and each of them would say so. See docs/adr/0062.
    */
   addAlarmActions(stack: IConstruct): void {
-    if (this.#topic === undefined) return;
-    const action = new SnsAction(this.#topic);
+    if (this.topic === undefined) return;
+    const action = new SnsAction(this.topic);
     const alarms = stack.node.findAll().filter((each) => each instanceof Alarm);
     for (const { alarm } of alarms) alarm.addAlarmAction(action);
     // Not CDK's own construct: it gives the alarm a fixed name.
@@ -39,7 +40,7 @@ export class AlarmTopic extends Construct {
         "OK: all alarms of this stage are over, and it has a token. In alarm: at least one is on, or it has had no token " +
         "since it was deployed. To see which, and what to do: npx income-events doctor",
       alarmRule: Fn.join(" OR ", alarms.map(isOn)),
-      okActions: [this.#topic.topicArn],
+      okActions: [this.topic.topicArn],
     });
   }
 
@@ -47,7 +48,7 @@ export class AlarmTopic extends Construct {
     const stack = Stack.of(this);
     const masterKey = dataKeyOf(this, settings);
     const topic = new sns.Topic(this, "Topic", {
-      displayName: stack.stackName,
+      displayName: pipelineName(this),
       enforceSSL: true,
       ...(masterKey && { masterKey }),
     });

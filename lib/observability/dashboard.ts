@@ -1,4 +1,4 @@
-import { Duration, Stack } from "aws-cdk-lib";
+import { Duration } from "aws-cdk-lib";
 import {
   Dashboard as CloudWatchDashboard,
   GraphWidget,
@@ -8,6 +8,7 @@ import {
   TextWidget,
 } from "aws-cdk-lib/aws-cloudwatch";
 import { Construct } from "constructs";
+import { pipelineName } from "../instance.ts";
 import { type DashboardParts, type DashboardRow, dashboardRows } from "./dashboard-rows.ts";
 
 const columns = 24;
@@ -21,13 +22,12 @@ export class Dashboard extends Construct {
 
   constructor(scope: Construct, id: string, parts: DashboardParts) {
     super(scope, id);
-    const { stackName } = Stack.of(this);
     const dashboard = new CloudWatchDashboard(this, "Dashboard", {
       defaultInterval: Duration.hours(3),
       periodOverride: PeriodOverride.INHERIT,
     });
     this.name = dashboard.dashboardName;
-    const about = `# ${stackName}\nFrom the webhook to the subscriber, row by row. When an alarm goes off: \`docs/operate/runbook.md\`.`;
+    const about = `# ${pipelineName(this)}\nFrom the webhook to the subscriber, row by row. When an alarm goes off: \`docs/operate/runbook.md\`.`;
     dashboard.addWidgets(new TextWidget({ markdown: about, width: columns, height: 2 }));
     for (const row of dashboardRows(parts)) dashboard.addWidgets(...widgetsOf(row));
   }

@@ -1,8 +1,8 @@
-import { Stack } from "aws-cdk-lib";
-import type * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
+import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import * as logs from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import type { PipelineFunction } from "../function/pipeline-function.ts";
+import { pipelineName } from "../instance.ts";
 import { pascalCase } from "../names.ts";
 
 /**
@@ -35,14 +35,19 @@ export function metricOfLines(
   has: { readonly field: string; readonly text: string },
   { name, value = "1" }: { readonly name: string; readonly value?: string | undefined },
 ): cloudwatch.Metric {
-  const filter = new logs.MetricFilter(scope, `${name}Metric`, {
-    logGroup,
-    filterPattern: logs.FilterPattern.stringValue(`$.${has.field}`, "=", has.text),
-    metricNamespace: Stack.of(scope).stackName,
-    metricName: name,
-    metricValue: value,
-  });
-  return filter.metric({ statistic: "Sum" });
+  const id = `${name}Metric`;
+  const namespace = pipelineName(scope);
+  // The dashboard and the app may both ask for it.
+  if (scope.node.tryFindChild(id) === undefined) {
+    new logs.MetricFilter(scope, id, {
+      logGroup,
+      filterPattern: logs.FilterPattern.stringValue(`$.${has.field}`, "=", has.text),
+      metricNamespace: namespace,
+      metricName: name,
+      metricValue: value,
+    });
+  }
+  return new cloudwatch.Metric({ namespace, metricName: name, statistic: "Sum" }).attachTo(scope);
 }
 
 /** One metric of a code that several functions log, as `metricOfLog` has it. */

@@ -51,7 +51,7 @@ export class Protection extends Construct {
       serviceTimeout,
       properties: { TableName: table.table.tableName },
     });
-    const others = stack.node.children.filter((each) => each !== this);
+    const others = scope.node.children.filter((each) => each !== this);
     dependOn(first, [...others, protectTable]);
     last.node.addDependency(...others);
   }

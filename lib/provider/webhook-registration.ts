@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, Fn, Stack } from "aws-cdk-lib";
+import { Duration, Fn } from "aws-cdk-lib";
 import * as events from "aws-cdk-lib/aws-events";
 import * as targets from "aws-cdk-lib/aws-events-targets";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
@@ -7,6 +7,7 @@ import { overlapSecondsOf, propagationSecondsOf } from "../../domain/core/webhoo
 import { allow, allowItems } from "../function/permissions.ts";
 import { type FunctionDefaults, PipelineFunction } from "../function/pipeline-function.ts";
 import { Alarm } from "../observability/alarm.ts";
+import { addOutput } from "../output.ts";
 import { every } from "../settings/durations.ts";
 import { exportNameReplacements, registrationExportPrefix } from "../settings/registration-export.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -82,7 +83,7 @@ export class WebhookRegistration extends Construct {
       breaching: 1,
       outOf: 1,
     });
-    this.#claim(providerBaseUrl);
+    this.#claim(scope, providerBaseUrl);
   }
 
   /**
@@ -90,8 +91,8 @@ export class WebhookRegistration extends Construct {
    * refuses a second export of a name within account and region: "Export with name … is already exported by stack …".
    * Source: CloudFormation user guide, "Outputs". See docs/adr/0013.
    */
-  #claim(providerBaseUrl: string): void {
-    new CfnOutput(Stack.of(this), "RegistersWith", {
+  #claim(scope: Construct, providerBaseUrl: string): void {
+    addOutput(scope, "RegistersWith", {
       value: providerBaseUrl,
       description:
         "Where this stage registers its webhooks; no other stage here can do so. See register.enabled",

@@ -4,6 +4,7 @@ import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
+import { pipelineName } from "../instance.ts";
 import { metricOfLines } from "../observability/log-metric.ts";
 import type { Settings } from "../settings/settings.ts";
 import { dataKeyOf } from "../storage/encryption.ts";
@@ -33,7 +34,7 @@ export class WebhooksStage extends Construct {
     const { requestsPerSecond, burst } = settings.webhooks.throttle;
     const encryptionKey = dataKeyOf(this, settings);
     const logGroup = new logs.LogGroup(this, "AccessLog", {
-      logGroupName: accessLogName(Stack.of(this)),
+      logGroupName: accessLogName(this),
       retention: settings.retention.logsDays,
       ...(encryptionKey && { encryptionKey }),
     });
@@ -62,6 +63,7 @@ export class WebhooksStage extends Construct {
  * removed stack left behind is in nobody's way. Source: Step Functions developer guide, "Avoiding Amazon CloudWatch Logs
  * resource policy size restrictions"; CloudWatch Logs user guide, "Enable logging from AWS services".
  */
-function accessLogName({ stackName, stackId }: Stack): string {
-  return Fn.join("/", ["/aws/vendedlogs", stackName, Fn.select(2, Fn.split("/", stackId))]);
+function accessLogName(scope: Construct): string {
+  const { stackId } = Stack.of(scope);
+  return Fn.join("/", ["/aws/vendedlogs", pipelineName(scope), Fn.select(2, Fn.split("/", stackId))]);
 }

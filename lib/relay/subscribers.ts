@@ -20,13 +20,20 @@ const readQueue = [
 
 /** One queue, with its DLQ, for each subscriber of the settings. */
 export class Subscribers extends Construct {
-  readonly queues: ReadonlyMap<string, WorkQueue>;
+  readonly queues = new Map<string, WorkQueue>();
+  /** Those of the settings and those that were added, in this order. */
+  readonly settings: SubscriberSettings[] = [];
+  readonly #stage: Settings;
 
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
-    this.queues = new Map(
-      settings.subscribers.map((subscriber) => [subscriber.name, this.#addQueue(subscriber, settings)]),
-    );
+    this.#stage = settings;
+    for (const subscriber of settings.subscribers) this.add(subscriber);
+  }
+
+  add(subscriber: SubscriberSettings): void {
+    this.queues.set(subscriber.name, this.#addQueue(subscriber, this.#stage));
+    this.settings.push(subscriber);
   }
 
   /**

@@ -2,20 +2,28 @@ import { pascalCase } from "../names.ts";
 import type { Settings } from "./settings-schema.ts";
 
 /** Where a key of KMS is: it must be in the stage's account and region. */
-type KeyPlace = { readonly partition: string; readonly region: string; readonly account: string };
+type KeyPlace = {
+  readonly partition: string;
+  readonly region: string;
+  readonly account: string;
+  /** What its logical ids begin with, where the pipeline is not all of its stack. */
+  readonly instance?: string;
+};
 
 /**
  * The statements that the policy of the customer's key needs for those who are no roles of this account: the stack can't
  * change the policy of a key that it is given. Sources: CloudWatch Logs user guide, "Encrypt log data"; SQS developer guide,
  * "Key management" (SQS names the queue in the encryption context, as CloudTrail shows it: `aws:sqs:arn`); SNS developer guide, "Enable compatibility between event sources from AWS services and encrypted
  * topics", which has both conditions of a service that publishes.
+ * @param place needed where the ARN of the key is known at deploy time only
  */
 export function keyPolicyStatements(
   stackName: string,
   { encryption, subscribers, alarms }: Settings,
+  place?: KeyPlace,
 ): readonly object[] {
   if (encryption.keyArn === undefined) return [];
-  const { partition, region, account } = placeOf(encryption.keyArn);
+  const { partition, region, account, instance = "" } = place ?? placeOf(encryption.keyArn);
   const queues = `arn:${partition}:sqs:${region}:${account}:`;
   const statements = [
     {
@@ -51,7 +59,10 @@ export function keyPolicyStatements(
         Action: ["kms:Decrypt"],
         Condition: {
           StringEquals: { "kms:ViaService": `sqs.${region}.amazonaws.com` },
-          ArnLike: { "kms:EncryptionContext:aws:sqs:arn": queues + queueNames(stackName, name) },
+          ArnLike: {
+            "kms:EncryptionContext:aws:sqs:arn":
+              queues + queueNames(stackName, `${instance}Subscriber${pascalCase(name)}`),
+          },
         },
       })),
   ];
@@ -70,7 +81,7 @@ const randomPart = "-".length + 12;
 
 /** The name of a subscriber's queue, as a pattern; CloudFormation shortens what is too long. */
 function queueNames(stackName: string, subscriber: string): string {
-  const start = `${stackName}-Subscriber${pascalCase(subscriber)}Queue${digestPattern}`;
+  const start = `${stackName}-${subscriber}Queue${digestPattern}`;
   return start.length + randomPart <= longestQueueName ? `${start}-*` : `${stackName.slice(0, 20)}*`;
 }
 

@@ -20,7 +20,7 @@ export class SettingsError extends Error {
  * @throws SettingsError naming the file, each setting in error and its remedy
  */
 export function loadSettings(stage: string, directory: string, file = join(directory, `${stage}.json`)) {
-  return parseSettings(readJson(file, stage), file);
+  return parseSettings(readSettings(stage, file), file);
 }
 
 /**
@@ -71,7 +71,8 @@ function onOneLine(text: string): string {
   );
 }
 
-function readJson(file: string, stage: string): unknown {
+/** A stage's settings as they are written. @throws SettingsError where the file is not there, or no JSON */
+export function readSettings(stage: string, file: string): unknown {
   const text = readText(file, stage);
   try {
     return JSON.parse(text);

@@ -5,13 +5,16 @@ import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import * as sqs from "aws-cdk-lib/aws-sqs";
 import type { IConstruct } from "constructs";
-import { type Bundle, bundle, writeBundle } from "../../lib/function/bundle.ts";
+import { type Bundle, bundle } from "../../lib/function/bundle.ts";
+import { writeFiles } from "../../lib/function/code-files.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
-import { loadSettings } from "../../lib/settings/settings.ts";
+import { leftOutOfIds } from "../../lib/instance.ts";
+import { loadSettings, readSettings } from "../../lib/settings/settings.ts";
 import { type Implementation, type Part, parts } from "./implementations.ts";
 import { scratchDirectory } from "./scratch.ts";
 
 const repository = join(import.meta.dirname, "../..");
+const settingsFile = join(import.meta.dirname, "settings.json");
 
 /** A side's synthesized stack: ours, or ours with a peer's code in the functions that are measured. */
 export type Assembly = Disposable & {
@@ -36,10 +39,16 @@ export function assemble(implementation: Implementation, { hasEventSources }: As
     // Synthesis here only makes what is run; the product's own is checked elsewhere.
     builtinCloudFormationValidation: false,
   });
-  const settings = loadSettings("bench", repository, join(import.meta.dirname, "settings.json"));
+  const settings = loadSettings("bench", repository, settingsFile);
   const codeOf = (entry: string, slice: unknown) =>
     lambda.Code.fromAsset(write(bundleOf(entryOf(implementation, entry)), slice, directory, entry));
-  const stack = new IncomeEventsStack(app, { stage: "bench", settings, codeOf });
+  const stack = new IncomeEventsStack(app, "income-events-bench", {
+    stage: "bench",
+    written: readSettings("bench", settingsFile),
+    where: settingsFile,
+    codeOf,
+  });
+  stack.events.complete();
   const { receive, store, relay, fetch } = settings.functions;
   const ofParts = (figure: (size: { timeoutSeconds: number; memoryMb: number }) => number) => ({
     receive: figure(receive),
@@ -84,7 +93,7 @@ function entryOf(implementation: Implementation, entry: string): string {
 
 function write(built: Bundle, settings: unknown, root: string, entry: string): string {
   const directory = codeDirectory(root, entry);
-  writeBundle(directory, built);
+  writeFiles(directory, built.files);
   writeFileSync(join(directory, "settings.json"), JSON.stringify(settings));
   return directory;
 }
@@ -116,7 +125,10 @@ function letPeerWork(stack: Stack): void {
   }
   const tables = [idempotency, ...all(stack, dynamodb.Table).filter((table) => table !== idempotency)];
   for (const each of all(stack, lambda.Function)) {
-    const [kind = ""] = each.node.path.split("/").slice(1);
+    const [kind = ""] = each.node.path
+      .split("/")
+      .filter((id) => id !== leftOutOfIds)
+      .slice(1);
     each.addEnvironment("WEBHOOK_KIND", kindOf(kind));
     each.addEnvironment("IDEMPOTENCY_TABLE", idempotency.tableName);
     for (const table of tables) {

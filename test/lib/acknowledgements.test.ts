@@ -11,10 +11,16 @@ import { acknowledge, acknowledgements } from "../../lib/acknowledgements.ts";
 import { allow } from "../../lib/function/permissions.ts";
 import { PipelineFunction } from "../../lib/function/pipeline-function.ts";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
-import { parseSettings } from "../../lib/settings/settings.ts";
 import { productionSettings } from "./synthesized.ts";
 
 const standIn = () => lambda.Code.fromInline("// stand-in");
+const stackOf = (app: App, written: object) =>
+  new IncomeEventsStack(app, "income-events-test", {
+    stage: "test",
+    written,
+    where: "test settings",
+    codeOf: standIn,
+  });
 
 describe("the checks at synth", () => {
   let directory: string;
@@ -37,9 +43,8 @@ describe("the checks at synth", () => {
   it.each(["off", "service"])(
     "find nothing in production that is not acknowledged; tracing: %s",
     (tracing) => {
-      const settings = parseSettings({ ...productionSettings, tracing }, "test settings");
-      const synthesize = () =>
-        checked((app) => new IncomeEventsStack(app, { stage: "test", settings, codeOf: standIn }));
+      const written = { ...productionSettings, tracing };
+      const synthesize = () => checked((app) => stackOf(app, written));
       expect(synthesize).not.toThrow();
     },
   );
@@ -63,9 +68,8 @@ describe("an acknowledgement", () => {
   );
 
   it("is needed: none stands for a finding that is not there", () => {
-    const settings = parseSettings(productionSettings, "test settings");
     const app = new App({ builtinCloudFormationValidation: false });
-    const built = new IncomeEventsStack(app, { stage: "test", settings, codeOf: standIn });
+    const built = stackOf(app, productionSettings);
     const types = new Set(built.node.findAll().map((construct) => construct.constructor.name));
     for (const { finding } of acknowledgements) {
       const type = { APIG4: "CfnRoute", S1: "CfnBucket", SMG4: "CfnSecret" }[finding.split("-").at(-1) ?? ""];

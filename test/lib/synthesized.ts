@@ -5,7 +5,6 @@ import { App } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { z } from "zod";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
-import { parseSettings } from "../../lib/settings/settings.ts";
 
 const resource = z.object({
   Type: z.string(),
@@ -57,7 +56,12 @@ function read(settings: unknown, stage: string, outdir: string): Synthesized {
     bundles.set(entry, JSON.parse(JSON.stringify(slice)));
     return lambda.Code.fromInline("// stand-in");
   };
-  new IncomeEventsStack(app, { stage, settings: parseSettings(settings, "test settings"), codeOf });
+  new IncomeEventsStack(app, `income-events-${stage}`, {
+    stage,
+    written: settings,
+    where: "test settings",
+    codeOf,
+  });
   const artifact = app.synth().getStackByName(`income-events-${stage}`);
   const text = JSON.stringify(artifact.template);
   const { Parameters, Resources, Outputs } = template.parse(artifact.template);

@@ -12,6 +12,7 @@ import { eventsPage } from "./events-page.ts";
 import { logsPage } from "./logs-page.ts";
 import { schemaFile } from "./message-schema.ts";
 import { openApi } from "./openapi.ts";
+import { groupsInFiles, settingsProps } from "./settings-props.ts";
 import { subscriberChecks, subscriberContract } from "./subscriber-contract.ts";
 
 const bench = join(import.meta.dirname, "../../proof/bench");
@@ -36,6 +37,10 @@ export const documents: readonly Document[] = [
   { file: "docs/evidence/capacity-outage.svg", text: outageChart },
   { file: "packages/subscriber/contract.ts", text: subscriberContract },
   { file: "packages/subscriber/checks.ts", text: subscriberChecks },
+  ...(["settings", ...groupsInFiles] as const).map((group) => ({
+    file: `lib/construct/props/${group}.ts`,
+    text: () => settingsProps(group),
+  })),
   ...messageTypes.map((type) => ({
     file: `docs/reference/schemas/${type}.json`,
     text: () => schemaFile(type),

@@ -1,7 +1,7 @@
 import { parseSettings, type Settings } from "../../lib/settings/settings.ts";
 
 /** The stage that documents calculate with: one subscriber and a way to start fetches, as proof/bench/settings.json has; else defaults. */
-const documented = {
+export const documented = {
   production: false,
   provider: {
     paths: { start: { path: "/api/v0.4/accounts/{account_id}/fetches", body: { endpoints: "{endpoints}" } } },
@@ -15,12 +15,9 @@ export function documentedSettings(): Settings {
 }
 
 /** The same stage in production, which has a dashboard and somebody who is notified. */
-export function productionSettings(): Settings {
-  const production = {
-    ...documented,
-    production: true,
-    provider: { ...documented.provider, baseUrls: { sandbox: "https://api.income-provider.com" } },
-    alarms: { emails: ["on-call@example.com"] },
-  };
-  return parseSettings(production, "tools/documents/stage-settings.ts");
-}
+export const documentedInProduction = {
+  ...documented,
+  production: true,
+  provider: { ...documented.provider, baseUrls: { sandbox: "https://api.income-provider.com" } },
+  alarms: { emails: ["on-call@example.com"] },
+};

@@ -5,8 +5,7 @@ import { App } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { z } from "zod";
 import { IncomeEventsStack } from "../../lib/income-events-stack.ts";
-import type { Settings } from "../../lib/settings/settings.ts";
-import { documentedSettings, productionSettings } from "./stage-settings.ts";
+import { documented, documentedInProduction } from "./stage-settings.ts";
 
 const template = z.object({
   Resources: z.record(
@@ -28,7 +27,7 @@ let synthesized: StageTemplate | undefined;
 
 /** The stage that documents calculate with, synthesized once. */
 export function documentedStage(): StageTemplate {
-  synthesized ??= synthesizeStage("docs", documentedSettings());
+  synthesized ??= synthesizeStage("docs", documented);
   return synthesized;
 }
 
@@ -36,17 +35,22 @@ let synthesizedProduction: StageTemplate | undefined;
 
 /** The same stage in production, synthesized once. */
 export function productionStage(): StageTemplate {
-  synthesizedProduction ??= synthesizeStage("docs", productionSettings());
+  synthesizedProduction ??= synthesizeStage("docs", documentedInProduction);
   return synthesizedProduction;
 }
 
 /** Synthesizes a stage without the functions' code. */
-export function synthesizeStage(stage: string, settings: Settings): StageTemplate {
+export function synthesizeStage(stage: string, settings: unknown): StageTemplate {
   const outdir = mkdtempSync(join(tmpdir(), "income-events-docs-"));
   try {
     const app = new App({ outdir, builtinCloudFormationValidation: false });
     const codeOf = () => lambda.Code.fromInline("// without code");
-    const stack = new IncomeEventsStack(app, { stage, settings, codeOf });
+    const stack = new IncomeEventsStack(app, `income-events-${stage}`, {
+      stage,
+      written: settings,
+      where: "the settings",
+      codeOf,
+    });
     const { Resources } = template.parse(app.synth().getStackByName(stack.stackName).template);
     const resources = Object.entries(Resources).map(([id, { Type, Properties }]) => {
       return { id, type: Type, properties: Properties };

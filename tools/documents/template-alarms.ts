@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { parseSettings } from "../../lib/settings/settings.ts";
 import { synthesizeStage } from "./stage-template.ts";
 
 /** An alarm as CloudFormation gets it. */
@@ -38,7 +37,7 @@ const alarm = z.object({
 
 /** The alarms of a production stage with these settings, in the order of the template: that of the runbook's data. */
 export function alarmsOf(settings: unknown): readonly TemplateAlarm[] {
-  return synthesizeStage("prod", parseSettings(settings, "the settings"))
+  return synthesizeStage("prod", settings)
     .resources.filter(({ type }) => type === "AWS::CloudWatch::Alarm")
     .map(({ id, properties }) => readAlarm(id, properties));
 }

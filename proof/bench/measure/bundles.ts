@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { bundle, writeBundle } from "../../../lib/function/bundle.ts";
+import { bundle } from "../../../lib/function/bundle.ts";
+import { writeFiles } from "../../../lib/function/code-files.ts";
 import type { Assemblies } from "../assemblies.ts";
 import type { Implementation, Part } from "../implementations.ts";
 import { scratchDirectory } from "../scratch.ts";
@@ -18,7 +19,7 @@ export function bundleDirectory(name: Imported, part: Part, assemblies: Assembli
   }
   const directory = scratchDirectory(name);
   const entry = name === "clients" ? `clients-${part}` : name;
-  writeBundle(directory, bundle(repository, `proof/bench/references/${entry}.ts`));
+  writeFiles(directory, bundle(repository, `proof/bench/references/${entry}.ts`).files);
   return directory;
 }
 

@@ -1,0 +1,183 @@
+import { Aspects } from "aws-cdk-lib";
+import type { MathExpression, Metric } from "aws-cdk-lib/aws-cloudwatch";
+import type * as kms from "aws-cdk-lib/aws-kms";
+import type * as sns from "aws-cdk-lib/aws-sns";
+import { Construct } from "constructs";
+import type { CodeOf } from "../function/pipeline-function.ts";
+import { prebuiltCode } from "../function/prebuilt-code.ts";
+import { nameInstance } from "../instance.ts";
+import { deadLetters, greatestOf, oldestMessage } from "../observability/alarm-metrics.ts";
+import { sameMetric } from "../observability/log-metric.ts";
+import { Pipeline } from "../pipeline.ts";
+import { readSettings, type Settings, settingsDigest } from "../settings/settings.ts";
+import { allowUseOfKey, checkStage, type OwnResources, parseWith, withOwn } from "./own-settings.ts";
+import type { SettingsProps, SubscriberProps } from "./props/settings.ts";
+import { Subscriber } from "./subscriber.ts";
+
+/** What a pipeline has beside its settings. */
+export interface PipelineOptions {
+  /** Names the pipeline in its messages (`/income-events/<stage>`) and to its commands: lower-case letters, digits and "-". */
+  readonly stage: string;
+  /**
+   * A key of the app's own for data at rest, in the place of `encryption.keyArn`. What the key's policy needs is added to it.
+   * @default keys of AWS's own, or that of the settings
+   */
+  readonly encryptionKey?: kms.IKey;
+  /**
+   * A topic of the app's own that is notified of alarms, in the place of `alarms.topicArn`. Its policy lets CloudWatch publish.
+   * @default that of the settings
+   */
+  readonly alarmTopic?: sns.ITopic;
+}
+
+/** The pipeline of one stage: its name and settings. */
+export interface IncomeEventsProps extends PipelineOptions, SettingsProps {}
+
+/** The pipeline of one stage, whose settings are in a file. */
+export interface SettingsFileProps extends PipelineOptions {
+  /** A settings file, relative to the working directory. */
+  readonly file: string;
+}
+
+/** Settings as they are written somewhere, which are still to be checked, and where the functions' code comes from. */
+export type WrittenProps = PipelineOptions & {
+  readonly written: unknown;
+  /** Where they are written, for messages. */
+  readonly where: string;
+  readonly codeOf?: CodeOf;
+};
+
+/**
+ * Turns an income-data service's webhooks into events on subscribers' queues, each once in effect, with the documents behind
+ * them. All its resources are in the stack that it stands in; a stack can have several.
+ */
+export class IncomeEvents extends Construct {
+  /**
+   * The pipeline of a settings file, whose keys are those of the properties.
+   * @throws SettingsError naming the file, each setting in error and its remedy
+   */
+  static fromSettingsFile(scope: Construct, id: string, props: SettingsFileProps): IncomeEvents {
+    const { file, ...options } = props;
+    return new IncomeEvents(scope, id, {
+      ...options,
+      written: readSettings(options.stage, file),
+      where: file,
+    });
+  }
+
+  /** Webhooks are sent below this address, one path for each kind. Known at deploy time. */
+  readonly webhooksUrl: string;
+  /** Where alarms go; undefined: the settings name nobody. */
+  readonly alarmTopic: sns.ITopic | undefined;
+  /** Whether its data outlives mistakes: the setting `production`. */
+  readonly isProduction: boolean;
+  readonly #pipeline: Pipeline;
+  readonly #own: OwnResources;
+  readonly #parse: (added: readonly SubscriberProps[]) => Settings;
+  readonly #added: SubscriberProps[] = [];
+  #isComplete = false;
+
+  /** @throws SettingsError naming each setting in error and its remedy */
+  constructor(scope: Construct, id: string, props: IncomeEventsProps);
+  /** @internal */
+  constructor(scope: Construct, id: string, props: IncomeEventsProps | WrittenProps);
+  constructor(scope: Construct, id: string, props: IncomeEventsProps | WrittenProps) {
+    super(scope, id);
+    nameInstance(this);
+    const { stage, encryptionKey, alarmTopic } = props;
+    checkStage(stage, "name it");
+    const own = { encryptionKey, alarmTopic };
+    const { written, where, codeOf = prebuiltCode(this) } = writtenIn(props, this.node.path);
+    this.#own = own;
+    this.#parse = (added) => parseWith(own, withSubscribers(written, added), where);
+    const settings = withOwn(own, this.#parse([]));
+    this.isProduction = settings.production;
+    this.#pipeline = new Pipeline(this, {
+      stage,
+      settings,
+      digest: () => settingsDigest(this.#parse(this.#added)),
+      codeOf,
+    });
+    this.webhooksUrl = this.#pipeline.webhooksUrl;
+    this.alarmTopic = this.#pipeline.topic.topic;
+    Aspects.of(this).add({ visit: (node) => node === this && this.complete() });
+  }
+
+  /**
+   * Adds a subscriber to those of the settings.
+   * @throws SettingsError as the constructor; an error once the app is synthesized
+   */
+  addSubscriber(subscriber: SubscriberProps): Subscriber {
+    if (this.#isComplete)
+      throw new Error(
+        `${this.node.path}: add the subscriber ${subscriber.name} before the app is synthesized`,
+      );
+    const added = this.#parse([...this.#added, subscriber]).subscribers.at(-1);
+    this.#added.push(subscriber);
+    if (added !== undefined) this.#pipeline.subscribers.add(added);
+    return this.subscriber(subscriber.name);
+  }
+
+  /** A subscriber of the settings, or one that was added. @throws naming those that there are */
+  subscriber(name: string): Subscriber {
+    const { queues, settings } = this.#pipeline.subscribers;
+    const work = queues.get(name);
+    if (work === undefined) {
+      throw new Error(
+        `${this.node.path} has no subscriber ${name}; it has: ${[...queues.keys()].join(", ") || "none"}`,
+      );
+    }
+    const namesPrincipals = settings.some((each) => each.name === name && each.principals.length > 0);
+    return new Subscriber({ name, work, namesPrincipals, readApi: () => this.#pipeline.readApi });
+  }
+
+  /** The name of the dashboard; undefined: the settings want none. Known at deploy time, once all subscribers are added. */
+  get dashboardName(): string | undefined {
+    this.complete();
+    return this.#pipeline.dashboardName;
+  }
+
+  /** Events that were stored: first receipts. */
+  metricEventsStored(): Metric {
+    return sameMetric(this.#stores(), "EVENT_STORED", { field: "count", name: "EventsStored" });
+  }
+
+  /** Receipts of events that were stored before. */
+  metricEventsAgain(): Metric {
+    return sameMetric(this.#stores(), "EVENT_AGAIN", { field: "count", name: "EventsAgain" });
+  }
+
+  /** Dead letters that wait, in the queue that has most of them. */
+  metricDeadLetters(): MathExpression {
+    return greatestOf(this.#pipeline.works.map(deadLetters));
+  }
+
+  /** The age of the oldest webhook that is not stored, in seconds. */
+  metricOldestEvent(): MathExpression {
+    return greatestOf([...this.#pipeline.receiving.values()].map(({ work }) => oldestMessage(work)));
+  }
+
+  /** @internal Builds what knows all subscribers: at synthesis, if not before. */
+  complete(): void {
+    if (this.#isComplete) return;
+    this.#isComplete = true;
+    allowUseOfKey(this, this.#own, withOwn(this.#own, this.#parse(this.#added)));
+    this.#pipeline.complete();
+  }
+
+  #stores() {
+    return [...this.#pipeline.receiving.values()].map(({ store }) => store);
+  }
+}
+
+function writtenIn(props: IncomeEventsProps | WrittenProps, path: string): Omit<WrittenProps, "stage"> {
+  if ("written" in props) return props;
+  const { stage: _stage, encryptionKey: _key, alarmTopic: _topic, ...written } = props;
+  return { written, where: `the properties of ${path}` };
+}
+
+function withSubscribers(written: unknown, added: readonly SubscriberProps[]): unknown {
+  if (added.length === 0) return written;
+  const { subscribers = [], ...rest } = Object(written);
+  return { ...rest, subscribers: [...subscribers, ...added] };
+}

@@ -1,0 +1,68 @@
+// Written by `npm run docs` from the schema of the settings and docs/reference/settings.md.
+
+/** The settings `reconcile.*`. */
+export interface ReconcileProps {
+  /**
+   * From the start of one run to that of the next. From 1 to 168.
+   * @default 24
+   */
+  readonly everyHours?: number;
+  /**
+   * How often a run that has not come to its end goes on. From 1 to 60.
+   * @default 5
+   */
+  readonly tickMinutes?: number;
+  /**
+   * A record that was created so recently is left to its webhook. From 0 to 1440.
+   * @default 15
+   */
+  readonly graceMinutes?: number;
+  /**
+   * Data that was fetched longer ago is read again. From 1 to 3650.
+   * @default 30
+   */
+  readonly rereadAfterDays?: number;
+  readonly users?: ReconcileUsersProps;
+  readonly accounts?: ReconcileAccountsProps;
+}
+
+/** The settings `reconcile.users.*`. */
+export interface ReconcileUsersProps {
+  /** Where an answer has the list, if it is no bare one. */
+  readonly items?: string;
+  /**
+   * JMESPath on a listed user.
+   * @default "id || user_id"
+   */
+  readonly id?: string;
+  /**
+   * JMESPath on a listed user.
+   * @default "created_at"
+   */
+  readonly createdAt?: string;
+}
+
+/** The settings `reconcile.accounts.*`. */
+export interface ReconcileAccountsProps {
+  readonly items?: string;
+  /**
+   * JMESPath on a listed account.
+   * @default "id || account_id"
+   */
+  readonly id?: string;
+  /**
+   * JMESPath on a listed account.
+   * @default "connected"
+   */
+  readonly connected?: string;
+  /**
+   * JMESPath on a listed account.
+   * @default "datasource_id"
+   */
+  readonly datasourceId?: string;
+  /**
+   * JMESPath on a listed account.
+   * @default "created_at"
+   */
+  readonly createdAt?: string;
+}

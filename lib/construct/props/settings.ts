@@ -1,0 +1,269 @@
+// Written by `npm run docs` from the schema of the settings and docs/reference/settings.md.
+import type { FunctionsProps } from "./functions.ts";
+import type { MappingProps } from "./mapping.ts";
+import type { ProviderProps } from "./provider.ts";
+import type { ReconcileProps } from "./reconcile.ts";
+import type { WebhooksProps } from "./webhooks.ts";
+
+/** Every setting of a stage: the keys of a settings file. */
+export interface SettingsProps {
+  /** True: data outlives the stack, which is protected; false: the stack can be removed with all that it holds. */
+  readonly production: boolean;
+  readonly provider?: ProviderProps;
+  /**
+   * The endpoints that are started, or read, when an account connects.
+   * @default ["profile","income","employment","activity","assets","banking-info","bonuses","documents","performance","transactions","trips","vehicles","wallet"]
+   */
+  readonly startEndpoints?: readonly string[];
+  readonly webhooks?: WebhooksProps;
+  readonly mapping?: MappingProps;
+  /** @default [] */
+  readonly subscribers?: readonly SubscriberProps[];
+  readonly documents?: DocumentsProps;
+  readonly relay?: RelayProps;
+  readonly fetch?: FetchProps;
+  readonly token?: TokenProps;
+  readonly reconcile?: ReconcileProps;
+  readonly register?: RegisterProps;
+  readonly archive?: ArchiveProps;
+  readonly retention?: RetentionProps;
+  readonly logs?: LogsProps;
+  /**
+   * `service`: AWS X-Ray traces all functions: logs.md.
+   * @default "off"
+   */
+  readonly tracing?: "off" | "service";
+  readonly erasure?: ErasureProps;
+  readonly functions?: FunctionsProps;
+  readonly queues?: QueuesProps;
+  /**
+   * The account's quota of concurrent executions: reservations are checked against it, and the four consumers that store events share half of it, two each at least. From 1 to 1000000.
+   * @default 10
+   */
+  readonly accountConcurrency?: number;
+  readonly encryption?: EncryptionProps;
+  readonly alarms?: AlarmsProps;
+  /** True or false: a dashboard of the data flow, US$ 3 a month. */
+  readonly dashboard?: boolean;
+  /**
+   * Divides every waiting time of the stack, as the stage `compressed` does; refused in production. From 1 to 10000.
+   * @default 1
+   */
+  readonly divideDurationsBy?: number;
+}
+
+/** A subscriber: a queue with a dead-letter queue of its own. */
+export interface SubscriberProps {
+  /** Names the queue's outputs: `risk-team` has `SubscriberRiskTeamQueueUrl` and `…QueueArn`. */
+  readonly name: string;
+  /** Message types (events.md), or prefixes such as `account.*`. */
+  readonly types?: readonly string[];
+  /**
+   * `inline`: `data.updated` holds the document itself, as far as the message stays within `documents.inlineLimit`; `reference`: it says where the document is read.
+   * @default "reference"
+   */
+  readonly documents?: "reference" | "inline";
+  /**
+   * Other accounts (12 digits), or roles and users of theirs (ARNs), that may receive and delete messages, change their visibility, and read the queue's attributes and URL, over TLS; and that may read states and documents, see below.
+   * @default []
+   */
+  readonly principals?: readonly string[];
+  /**
+   * So long a message waits. From 1 to 14.
+   * @default 14
+   */
+  readonly retentionDays?: number;
+  /**
+   * So long a message that was received is hidden; six times a function's timeout where Lambda reads the queue. From 1 to 43200.
+   * @default 60
+   */
+  readonly visibilityTimeoutSeconds?: number;
+}
+
+/** The settings `documents.*`. */
+export interface DocumentsProps {
+  /**
+   * Bytes of a whole message with its document; a longer one refers to it. At most 1048576, SQS's limit. From 1024 to 1048576.
+   * @default 204800
+   */
+  readonly inlineLimit?: number;
+}
+
+/** The settings `relay.*`. */
+export interface RelayProps {
+  /**
+   * So many changes of the table are relayed at once. From 1 to 1000.
+   * @default 100
+   */
+  readonly batchSize?: number;
+  /**
+   * So often a change is tried again before it goes to the failures bucket. From 1 to 10000.
+   * @default 20
+   */
+  readonly retryAttempts?: number;
+}
+
+/** The settings `fetch.*`. */
+export interface FetchProps {
+  /**
+   * Environments of the fetch function at once. From 2 to 1000.
+   * @default 5
+   */
+  readonly maxConcurrency?: number;
+  readonly retry?: FetchRetryProps;
+  /**
+   * So long events may take to answer the start of a data fetch, before its endpoints are read anyway. From 1 to 604800.
+   * @default 3600
+   */
+  readonly readAfterSeconds?: number;
+  /**
+   * So long the provider may fail, at least, before tasks are given up; 240 at most. From 1 to 240.
+   * @default 72
+   */
+  readonly longestOutageHours?: number;
+}
+
+/** The settings `fetch.retry.*`. */
+export interface FetchRetryProps {
+  /**
+   * The back-off's first ceiling; doubles with each failed attempt of a task. From 1 to 900.
+   * @default 2
+   */
+  readonly baseSeconds?: number;
+  /**
+   * The longest that a task is hidden at once. From 1 to 900.
+   * @default 900
+   */
+  readonly maxSeconds?: number;
+}
+
+/** The settings `token.*`. */
+export interface TokenProps {
+  /**
+   * The time between two looks at the token; at least 10, for Secrets Manager's sake. From 10 to 1440.
+   * @default 15
+   */
+  readonly refreshEveryMinutes?: number;
+  /**
+   * The share of its lifetime that is left when it is refreshed; never less than three looks and five minutes. From 0.05 to 0.9.
+   * @default 0.5
+   */
+  readonly marginFraction?: number;
+}
+
+/** The settings `register.*`. */
+export interface RegisterProps {
+  /**
+   * False for a stage that shares its provider environment with one that registers.
+   * @default true
+   */
+  readonly enabled?: boolean;
+  /**
+   * True where the provider answers `GET` on a webhook's path with `{"url": …}`: webhooks of another stage, of any account, are then not taken without `--take-over`.
+   * @default false
+   */
+  readonly readsFirst?: boolean;
+  /**
+   * How often the webhooks are registered again. From 1 to 168.
+   * @default 24
+   */
+  readonly everyHours?: number;
+}
+
+/** The settings `archive.*`. */
+export interface ArchiveProps {
+  /**
+   * So long before its end a dead letter is archived; 336 archives all. From 2 to 336.
+   * @default 48
+   */
+  readonly beforeEndHours?: number;
+  /**
+   * How often the dead-letter queues are looked through. From 5 to 1440.
+   * @default 60
+   */
+  readonly everyMinutes?: number;
+}
+
+/** The settings `retention.*`. */
+export interface RetentionProps {
+  /**
+   * So long events are kept, and duplicates of them recognized. From 4 to 3650.
+   * @default 30
+   */
+  readonly eventsDays?: number;
+  /**
+   * So long it stays there. From 14 to 3650.
+   * @default 90
+   */
+  readonly failuresDays?: number;
+  /**
+   * So long the archive keeps a dead letter. From 14 to 3650.
+   * @default 90
+   */
+  readonly archiveDays?: number;
+  /** So long the table keeps what operators did; unset: without limit. From 1 to 3650. */
+  readonly auditDays?: number;
+  /**
+   * So long logs are kept.
+   * @default 30
+   */
+  readonly logsDays?: 1 | 3 | 5 | 7 | 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365;
+}
+
+/** The settings `logs.*`. */
+export interface LogsProps {
+  /**
+   * True: Lambda writes its line at the start and at the end of each invocation, too, with the time and the memory that it took; false: of failures only.
+   * @default false
+   */
+  readonly invocations?: boolean;
+}
+
+/** The settings `erasure.*`. */
+export interface ErasureProps {
+  /**
+   * True: a user who was deleted at the provider is erased here as well, with all accounts, as by `erase user`. A deletion without id and time is first confirmed with the provider.
+   * @default false
+   */
+  readonly onDeletion?: boolean;
+}
+
+/** The settings `queues.*`. */
+export interface QueuesProps {
+  /**
+   * So many times a function's time-out a message is hidden while the function works on it, 2 to 6. Production has AWS's 6; less brings back sooner what a killed function had received. From 2 to 6.
+   * @default 6
+   */
+  readonly visibilityMultiple?: number;
+}
+
+/** The settings `encryption.*`. */
+export interface EncryptionProps {
+  /** A key of yours for the table, queues, buckets, secrets and logs. */
+  readonly keyArn?: string;
+  /** `alias/aws/sqs`: the queues alone; refused where another account reads one. */
+  readonly queueKey?: "alias/aws/sqs";
+}
+
+/** The settings `alarms.*`. */
+export interface AlarmsProps {
+  /** A topic of SNS that is there already, in the stage's region, in the place of `emails`. */
+  readonly topicArn?: string;
+  /** Addresses that are notified when an alarm goes off and when all are over, through a topic of the stack's own; each must follow the link of its first mail. */
+  readonly emails?: readonly string[];
+  /**
+   * So long no webhook may come; 168 at most. From 1 to 168.
+   * @default 24
+   */
+  readonly nothingReceivedHours?: number;
+  /**
+   * So many webhooks with a wrong secret, signature or source in an hour raise the alarm. From 1 to 1000000.
+   * @default 20
+   */
+  readonly refusedPerHour?: number;
+  /**
+   * So many records that no webhook announced, found in one run of the reconciliation, raise the alarm. From 1 to 1000000.
+   * @default 10
+   */
+  readonly reconciliationGap?: number;
+}

@@ -1,0 +1,56 @@
+// Written by `npm run docs` from the schema of the settings and docs/reference/settings.md.
+
+/** The settings `webhooks.*`. */
+export interface WebhooksProps {
+  /**
+   * The header that carries the secret.
+   * @default "x-webhook-secret"
+   */
+  readonly secretHeader?: string;
+  /**
+   * So long a receiver keeps the secret that it read; a rotation registers the new one after twice that. From 1 to 900.
+   * @default 60
+   */
+  readonly secretCacheSeconds?: number;
+  /**
+   * So long the provider tries a delivery again; a rotation accepts the old secret for that and two registrations. From 1 to 720.
+   * @default 72
+   */
+  readonly retryHours?: number;
+  /** Addresses and networks that webhooks may come from; others are answered 403. */
+  readonly sourceAddresses?: readonly string[];
+  readonly throttle?: WebhooksThrottleProps;
+  /**
+   * A larger body is answered 413 before anything is read for it. API Gateway itself answers so over 10 MB, and where the request with its headers, in base64 unless it is text, is over the 6 MB that Lambda takes. From 1024 to 6291456.
+   * @default 6291456
+   */
+  readonly maxBodyBytes?: number;
+  /**
+   * Fields of bodies that are live credentials: dropped from every body before anything is stored, at any depth, in any case.
+   * @default ["link","session"]
+   */
+  readonly credentialFields?: readonly string[];
+  readonly customDomain?: WebhooksCustomDomainProps;
+}
+
+/** The settings `webhooks.throttle.*`. */
+export interface WebhooksThrottleProps {
+  /**
+   * What API Gateway lets through on each route; the rest is answered 429 and sent again by the provider. From 1 to 10000.
+   * @default 500
+   */
+  readonly requestsPerSecond?: number;
+  /**
+   * So many at once. From 1 to 5000.
+   * @default 1000
+   */
+  readonly burst?: number;
+}
+
+/** The settings `webhooks.customDomain.*`. */
+export interface WebhooksCustomDomainProps {
+  /** A name of your own in the webhooks' address. */
+  readonly name: string;
+  /** The certificate of ACM for it, in the stage's region. */
+  readonly certificateArn: string;
+}

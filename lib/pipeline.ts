@@ -1,0 +1,217 @@
+import { CfnCondition, CfnParameter, Fn, RemovalPolicies, RemovalPolicy } from "aws-cdk-lib";
+import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
+import type { Construct, IConstruct } from "constructs";
+import { type WebhookKind, webhookKinds } from "../domain/event/events.ts";
+import { messageSource } from "../domain/message/message-types.ts";
+import { acknowledge, acknowledgements } from "./acknowledgements.ts";
+import { Eraser } from "./erasure/eraser.ts";
+import { Erasure } from "./erasure/erasure.ts";
+import { deploymentProblems } from "./function/deployment-limits.ts";
+import type { CodeOf, FunctionDefaults } from "./function/pipeline-function.ts";
+import { instanceOf, pipelineName } from "./instance.ts";
+import { pascalCase } from "./names.ts";
+import { AlarmTopic } from "./observability/alarm-topic.ts";
+import { Dashboard } from "./observability/dashboard.ts";
+import { ThrottleAlarms } from "./observability/throttle-alarms.ts";
+import { addOutputs } from "./outputs.ts";
+import { Protection } from "./protection/protection.ts";
+import { Fetching } from "./provider/fetching.ts";
+import { Reconciliation } from "./provider/reconciliation.ts";
+import { TokenRefresh } from "./provider/token-refresh.ts";
+import { WebhookRegistration } from "./provider/webhook-registration.ts";
+import { ReadApi } from "./reading/read-api.ts";
+import { ReceivingAlarms } from "./receiving/receiving-alarms.ts";
+import { WebhookEndpoint } from "./receiving/webhook-endpoint.ts";
+import { WebhooksDomain } from "./receiving/webhooks-domain.ts";
+import { WebhooksStage } from "./receiving/webhooks-stage.ts";
+import type { WorkQueue } from "./receiving/work-queue.ts";
+import { workQueuesByName } from "./receiving/work-queues.ts";
+import { Relay } from "./relay/relay.ts";
+import { Subscribers } from "./relay/subscribers.ts";
+import { baseUrlForm, baseUrlPattern, longestBaseUrl } from "./settings/provider-schema.ts";
+import type { Settings } from "./settings/settings.ts";
+import { selectedBaseUrl } from "./settings/settings-schema.ts";
+import { DeadLetterArchive } from "./storage/dead-letter-archive.ts";
+import { dataKeyOf } from "./storage/encryption.ts";
+import { EventTable } from "./storage/event-table.ts";
+import { OverflowStorage } from "./storage/overflow-storage.ts";
+import { TokenSecret, WebhookSecret } from "./storage/secrets.ts";
+
+/** What a production stage keeps when the stack, or the resource in it, is removed. */
+const typesThatHoldData = [
+  "AWS::DynamoDB::Table",
+  "AWS::SQS::Queue",
+  "AWS::S3::Bucket",
+  "AWS::S3::BucketPolicy",
+  "AWS::SecretsManager::Secret",
+  "AWS::Logs::LogGroup",
+];
+
+/** What a pipeline is built of. */
+export type PipelineProps = {
+  readonly stage: string;
+  readonly settings: Settings;
+  /** Of the settings as they were written: see `settingsDigest`. */
+  readonly digest: () => string;
+  readonly codeOf: CodeOf;
+};
+
+/** The whole pipeline of one stage below a construct, wired in the order of the data's way. */
+export class Pipeline {
+  readonly receiving: ReadonlyMap<WebhookKind, WebhookEndpoint>;
+  readonly subscribers: Subscribers;
+  readonly topic: AlarmTopic;
+  readonly webhooksUrl: string;
+  readonly #scope: Construct;
+  readonly #props: PipelineProps;
+  readonly #parts: FirstParts;
+  #second: SecondParts | undefined;
+
+  /** Builds what does not depend on who subscribes. `complete` builds the rest, once nobody is added any more. */
+  constructor(scope: Construct, props: PipelineProps) {
+    this.#scope = scope;
+    this.#props = props;
+    const parts = buildFirst(scope, props);
+    this.#parts = parts;
+    this.receiving = parts.receiving;
+    this.subscribers = parts.subscribers;
+    this.topic = parts.topic;
+    this.webhooksUrl = parts.webhooksUrl;
+  }
+
+  /** Of those that handle subscribers' reads; known once the pipeline is complete. */
+  get readApi(): ReadApi {
+    return this.complete().readApi;
+  }
+
+  get dashboardName(): string | undefined {
+    return this.complete().dashboard?.name;
+  }
+
+  /** Queues with dead letters, of subscribers too. */
+  get works(): readonly WorkQueue[] {
+    const { receiving, fetching, subscribers, erasure } = this.#parts;
+    return [...workQueuesByName(receiving, fetching, subscribers).values(), erasure.work];
+  }
+
+  complete(): SecondParts {
+    this.#second ??= buildSecond(this.#scope, this.#props, this.#parts);
+    return this.#second;
+  }
+}
+
+type FirstParts = ReturnType<typeof buildFirst>;
+type SecondParts = ReturnType<typeof buildSecond>;
+
+/** What stands whoever subscribes. */
+function buildFirst(scope: Construct, { stage, settings, codeOf }: PipelineProps) {
+  for (const each of acknowledgements) acknowledge(scope, each);
+  const defaults: FunctionDefaults = {
+    codeOf,
+    logRetentionInDays: settings.retention.logsDays,
+    logsInvocations: settings.logs.invocations,
+    tracing: settings.tracing,
+    dataKey: dataKeyOf(scope, settings),
+  };
+  scope.node.addValidation({ validate: () => deploymentProblems(scope) });
+  const providerBaseUrl = addProviderBaseUrl(scope, settings);
+  const token = new TokenSecret(scope, "Token", settings);
+  const secret = new WebhookSecret(scope, "Webhook", settings);
+  const overflow = new OverflowStorage(scope, "Overflow", settings);
+  const table = new EventTable(scope, "Events", settings);
+  const api = new apigateway.HttpApi(scope, "Api", {
+    apiName: pipelineName(scope),
+    description: `Webhooks of income events (${stage})`,
+    createDefaultStage: false,
+  });
+  const apiStage = new WebhooksStage(scope, "ApiStage", { api, settings });
+  const { customDomain } = settings.webhooks;
+  const domain = customDomain && new WebhooksDomain(scope, "Domain", { api, apiStage, ...customDomain });
+  const webhooksUrl = `${domain?.origin ?? api.apiEndpoint}/webhooks`;
+  const receiving = new Map(
+    webhookKinds.map((kind) => {
+      const props = { kind, settings, defaults, api, secret, overflow, table };
+      return [kind, new WebhookEndpoint(scope, pascalCase(kind), props)] as const;
+    }),
+  );
+  createInOrder([...[...receiving.values()].map(({ route }) => route), apiStage.stage]);
+  const calling = { settings, defaults, providerBaseUrl, token, table };
+  const refresh = new TokenRefresh(scope, "Refresh", calling);
+  const receipts = new ReceivingAlarms(scope, "Receiving", { settings, api, apiStage, receiving, refresh });
+  const erasure = new Erasure(scope, "Erasure", settings);
+  const fetching = new Fetching(scope, "Fetch", { ...calling, erasureKey: erasure.key, refresh, overflow });
+  const subscribers = new Subscribers(scope, "Subscriber", settings);
+  const topic = new AlarmTopic(scope, "Alarms", settings);
+  // What a failed deployment has just made is removed again, so that the next one finds nothing in its way.
+  const policy = settings.production ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
+  RemovalPolicies.of(scope).apply(policy, { applyToResourceTypes: typesThatHoldData });
+  const incoming = { api, apiStage, domain, webhooksUrl, receiving, receipts, secret };
+  const kept = { overflow, topic };
+  return { ...calling, ...incoming, ...kept, refresh, erasure, fetching, subscribers };
+}
+
+/** What knows all subscribers, or all queues. */
+function buildSecond(scope: Construct, { stage, digest, ...props }: PipelineProps, parts: FirstParts) {
+  const settings = { ...props.settings, subscribers: parts.subscribers.settings };
+  const { defaults, receiving, table, overflow, erasure, fetching, subscribers, topic } = parts;
+  const readApi = new ReadApi(scope, "Read", { settings, defaults, table, overflow });
+  // A path, not a host: where it is deployed says nothing about who it is.
+  const eventSource = messageSource(stage);
+  const sending = { settings, defaults, eventSource, table, subscribers, erasure };
+  const relay = new Relay(scope, "Relay", { ...sending, fetching, readApi, overflow });
+  const registration = settings.register.enabled
+    ? new WebhookRegistration(scope, "Register", parts)
+    : undefined;
+  const reconciliation = new Reconciliation(scope, "Reconcile", parts);
+  const works = workQueuesByName(receiving, fetching, subscribers);
+  const archive = new DeadLetterArchive(scope, "Archive", {
+    settings,
+    defaults,
+    works: new Map([...works, ["erase", erasure.work]]),
+  });
+  // Of its own dead letters none is swept: each is an erasure that is still to be done.
+  new Eraser(scope, "Erase", { ...sending, overflow, relay, archive, works });
+  const throttles = new ThrottleAlarms(scope, "Throttles", { receiving, fetching, relay, table });
+  topic.addAlarmActions(scope);
+  const dashboard =
+    (settings.dashboard ?? settings.production)
+      ? new Dashboard(scope, "Dashboard", { ...parts, relay, reconciliation, throttles })
+      : undefined;
+  const made = { relay, readApi, registration, reconciliation, archive, dashboard };
+  addOutputs(scope, { ...parts, ...made, settings, digest: digest() });
+  if (settings.production) new Protection(scope, "Protection", { defaults, table });
+  return { readApi, dashboard };
+}
+
+/**
+ * A parameter, so that one template runs against the provider, a stand-in or this machine's sandbox. A trap:
+ * a deploy keeps a parameter's previous value, a changed default included; so the default says nothing, and
+ * the settings' address stands in the template itself.
+ */
+function addProviderBaseUrl(scope: Construct, { provider }: Settings): string {
+  const parameter = new CfnParameter(scope, "ProviderBaseUrl", {
+    description: "Base address of the income-data service, where it is not the one of the stage's settings",
+    default: "",
+    allowedPattern: `^$|${baseUrlPattern}`,
+    maxLength: longestBaseUrl,
+    constraintDescription: `nothing, or ${baseUrlForm}`,
+  });
+  // By this name whoever deploys gives it.
+  parameter.overrideLogicalId(`${instanceOf(scope)}ProviderBaseUrl`);
+  const given = parameter.valueAsString;
+  const isGiven = new CfnCondition(scope, "ProviderBaseUrlIsGiven", {
+    expression: Fn.conditionNot(Fn.conditionEquals(given, "")),
+  });
+  return Fn.conditionIf(isGiven.logicalId, given, selectedBaseUrl(provider)).toString();
+}
+
+/**
+ * API Gateway refuses a change of an API while it still works on another ("ConflictException: Unable to complete operation
+ * due to concurrent modification"), and a stage that deploys by itself is at work after each change.
+ */
+function createInOrder(parts: readonly IConstruct[]): void {
+  parts.forEach((part, index) => {
+    const before = parts[index - 1];
+    if (before !== undefined) part.node.addDependency(before);
+  });
+}

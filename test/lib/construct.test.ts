@@ -1,0 +1,152 @@
+import { App, Stack, Tags } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import * as iam from "aws-cdk-lib/aws-iam";
+import * as kms from "aws-cdk-lib/aws-kms";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import * as sns from "aws-cdk-lib/aws-sns";
+import { describe, expect, it } from "vitest";
+import { IncomeEvents, type PipelineOptions } from "../../lib/construct/income-events.ts";
+import { productionSettings } from "./synthesized.ts";
+
+const codeOf = () => lambda.Code.fromInline("// stand-in");
+const minimal = { production: false, subscribers: [{ name: "billing" }] };
+
+/** A stack of an app with pipelines in it. */
+function appWith(fill: (stack: Stack, add: Add) => void) {
+  const app = new App({ builtinCloudFormationValidation: false });
+  const stack = new Stack(app, "Mine");
+  fill(stack, (id, written, options = {}) => {
+    return new IncomeEvents(stack, id, { stage: "test", where: "the test", codeOf, written, ...options });
+  });
+  return Template.fromStack(stack);
+}
+
+type Add = (id: string, written: object, options?: Partial<PipelineOptions>) => IncomeEvents;
+
+describe("the construct in a stack of an app", () => {
+  it("stands there twice, without a name, output or metric in common", () => {
+    const template = appWith((_, add) => {
+      add("First", { ...minimal, dashboard: true, register: { enabled: true } });
+      add("Second", { ...minimal, dashboard: true, register: { enabled: false } });
+    });
+    const outputs = Object.keys(template.findOutputs("*"));
+    expect(outputs).toEqual(expect.arrayContaining(["FirstWebhooksUrl", "SecondWebhooksUrl"]));
+    const filters = Object.values(template.findResources("AWS::Logs::MetricFilter"));
+    const namespaces = filters.map(({ Properties }) => Properties.MetricTransformations[0].MetricNamespace);
+    expect(new Set(namespaces)).toEqual(new Set(["Mine-First", "Mine-Second"]));
+    const logGroups = Object.values(template.findResources("AWS::Logs::LogGroup"));
+    const names = logGroups.map(({ Properties }) => JSON.stringify(Properties.LogGroupName)).filter(Boolean);
+    expect(new Set(names).size).toBe(2);
+  });
+
+  it("refuses what a settings file would be refused for, and says where it is", () => {
+    const wrong = () =>
+      appWith((_, add) => add("Events", { production: false, fetch: { maxConcurrency: 1 } }));
+    expect(wrong).toThrow(/the test:\n {2}fetch\.maxConcurrency: is 1; set it to a whole number from 2/);
+    expect(() => appWith((_, add) => add("Events", minimal, { stage: "Prod_1" }))).toThrow(
+      'stage: is "Prod_1"; name it in lower-case letters',
+    );
+  });
+
+  it("gives a role what its subscriber needs to consume and to read documents, and nothing else", () => {
+    const template = appWith((stack, add) => {
+      const role = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
+      const subscriber = add("Events", minimal).subscriber("billing");
+      subscriber.grantConsume(role);
+      subscriber.grantReadDocuments(role);
+    });
+    const [policy] = Object.entries(template.findResources("AWS::IAM::Policy")).filter(([id]) =>
+      id.startsWith("Reader"),
+    );
+    const statements: readonly { Action: string[]; Resource: object }[] =
+      policy?.[1].Properties.PolicyDocument.Statement;
+    expect(statements.map(({ Action }) => Action.toSorted())).toEqual([
+      [
+        "sqs:ChangeMessageVisibility",
+        "sqs:DeleteMessage",
+        "sqs:GetQueueAttributes",
+        "sqs:GetQueueUrl",
+        "sqs:ReceiveMessage",
+      ],
+      ["lambda:InvokeFunction", "lambda:InvokeFunctionUrl"],
+    ]);
+    expect(JSON.stringify(statements[0]?.Resource)).toMatch(/EventsSubscriberBillingQueue/);
+    expect(JSON.stringify(statements[1]?.Resource)).toMatch(/EventsReadDocumentsFunction/);
+  });
+
+  it("says which subscribers there are, and refuses to read for one that names who reads", () => {
+    appWith((stack, add) => {
+      const events = add("Events", {
+        production: false,
+        subscribers: [{ name: "risk", principals: ["210987654321"] }],
+      });
+      expect(() => events.subscriber("billing")).toThrow(
+        "Mine/Events has no subscriber billing; it has: risk",
+      );
+      const role = new iam.Role(stack, "Reader", { assumedBy: new iam.AccountRootPrincipal() });
+      expect(() => events.subscriber("risk").grantReadDocuments(role)).toThrow("names principals");
+    });
+  });
+
+  it("lets a subscriber be added that the settings don't name, by the same rules", () => {
+    const template = appWith((_, add) => {
+      const events = add("Events", minimal);
+      events.addSubscriber({ name: "risk", types: ["account.*"] });
+      expect(() => events.addSubscriber({ name: "billing" })).toThrow("has a name twice");
+      expect(() => events.addSubscriber({ name: "other", retentionDays: 15 })).toThrow(
+        "subscribers.2.retentionDays",
+      );
+    });
+    const { Value } = template.findOutputs("EventsSubscribers").EventsSubscribers ?? {};
+    expect(JSON.stringify(Value)).toContain("risk");
+    const [relay] = Object.entries(template.findResources("AWS::Lambda::Function")).filter(([id]) =>
+      id.startsWith("EventsRelay"),
+    );
+    expect(JSON.stringify(relay?.[1].Properties.Environment)).toContain("EventsSubscriberRiskQueue");
+  });
+
+  it("encrypts with a key of the app's own, whose policy it completes, and alarms a topic of its own", () => {
+    const template = appWith((stack, add) => {
+      const encryptionKey = new kms.Key(stack, "Key");
+      const alarmTopic = new sns.Topic(stack, "Topic");
+      const { alarms: _alarms, ...settings } = productionSettings;
+      add("Events", settings, { encryptionKey, alarmTopic });
+    });
+    const tables = Object.values(template.findResources("AWS::DynamoDB::Table"));
+    expect(JSON.stringify(tables[0]?.Properties.SSESpecification)).toMatch(/Key[0-9A-F]{8}/);
+    const keys = Object.values(template.findResources("AWS::KMS::Key"));
+    const policy = JSON.stringify(keys[0]?.Properties.KeyPolicy.Statement);
+    expect(policy).toContain('"Service":{"Fn::Join":["",["logs.",');
+    expect(policy).toContain(":Mine-EventsSubscriberRiskTeamQueue");
+    const alarms = Object.values(template.findResources("AWS::CloudWatch::Alarm"));
+    expect(alarms.length).toBeGreaterThan(10);
+    for (const { Properties } of alarms) expect(JSON.stringify(Properties.AlarmActions)).toMatch(/Topic/);
+  });
+
+  it("refuses two keys", () => {
+    const keyArn = "arn:aws:kms:eu-central-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e";
+    const both = () =>
+      appWith((stack, add) =>
+        add("Events", { ...minimal, encryption: { keyArn } }, { encryptionKey: new kms.Key(stack, "Key") }),
+      );
+    expect(both).toThrow("encryption.keyArn: is another one than encryptionKey; leave one of them out");
+  });
+
+  it("tags what it holds as the app asks, and gives metrics that its own alarms don't have", () => {
+    const template = appWith((stack, add) => {
+      const events = add("Events", minimal);
+      Tags.of(events).add("team", "income");
+      events.metricEventsStored().createAlarm(stack, "Quiet", { threshold: 1, evaluationPeriods: 1 });
+      events.metricDeadLetters().createAlarm(stack, "Dead", { threshold: 1, evaluationPeriods: 1 });
+    });
+    const queues = Object.values(template.findResources("AWS::SQS::Queue"));
+    for (const { Properties } of queues) expect(Properties.Tags).toEqual([{ Key: "team", Value: "income" }]);
+    template.hasResourceProperties("AWS::CloudWatch::Alarm", {
+      MetricName: "EventsStored",
+      Namespace: "Mine-Events",
+    });
+    template.hasResourceProperties("AWS::Logs::MetricFilter", {
+      MetricTransformations: [{ MetricName: "EventsStored", MetricNamespace: "Mine-Events" }],
+    });
+  });
+});

@@ -1,0 +1,189 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { stageSchema } from "../../lib/settings/stage-schema.ts";
+
+type Schema = {
+  readonly type?: string;
+  readonly enum?: readonly (string | number)[];
+  readonly const?: string | number;
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
+  readonly items?: Schema;
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+};
+
+type Interface = { readonly name: string; readonly path: string; readonly schema: Schema };
+
+const page = join(import.meta.dirname, "../../docs/reference/settings.md");
+const width = 110;
+
+/** Interfaces of these groups are in files of their own. */
+export const groupsInFiles = ["provider", "mapping", "functions", "webhooks", "reconcile"] as const;
+
+/** The typed properties of the construct: one interface for each group of settings. */
+export function settingsProps(file: (typeof groupsInFiles)[number] | "settings"): string {
+  const schema = jsonSchema();
+  const interfaces = interfacesOf("", schema).filter((each) => fileOf(each) === file);
+  const imports = file === "settings" ? importsOf() : [];
+  return [
+    "// Written by `npm run docs` from the schema of the settings and docs/reference/settings.md.",
+    ...imports,
+    ...interfaces.flatMap((each) => ["", ...linesOf(each)]),
+    "",
+  ].join("\n");
+}
+
+const schemaType: z.ZodType<Schema> = z.custom<Schema>(
+  (value) => typeof value === "object" && value !== null,
+);
+
+function jsonSchema(): Schema {
+  return schemaType.parse(z.toJSONSchema(stageSchema, { io: "input", unrepresentable: "any" }));
+}
+
+function fileOf({ path }: Interface): string {
+  return groupsInFiles.find((file) => path === file || path.startsWith(`${file}.`)) ?? "settings";
+}
+
+function importsOf(): readonly string[] {
+  return [...groupsInFiles].sort().map((file) => `import type { ${nameOf(file)} } from "./${file}.ts";`);
+}
+
+/** A group's interface and those of the groups in it. */
+function interfacesOf(path: string, schema: Schema): readonly Interface[] {
+  const own = { name: nameOf(path), path, schema };
+  const inner = Object.entries(schema.properties ?? {}).flatMap(([key, part]) => {
+    const group = part.type === "array" ? part.items : part;
+    return group?.properties === undefined ? [] : interfacesOf(join(path, key).replaceAll("/", "."), group);
+  });
+  // All kinds of webhooks are mapped alike.
+  return [own, ...inner].filter(
+    ({ path: each }, index, all) => all.findIndex((other) => nameOf(other.path) === nameOf(each)) === index,
+  );
+}
+
+function nameOf(path: string): string {
+  if (path === "") return "SettingsProps";
+  if (path === "subscribers") return "SubscriberProps";
+  if (/^mapping\.[a-z-]+$/.test(path)) return "KindMappingProps";
+  const words = path.split(/[.-]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return `${words.join("")}Props`;
+}
+
+function linesOf({ name, path, schema }: Interface): readonly string[] {
+  const members = Object.entries(schema.properties ?? {}).flatMap(([key, part]) => {
+    const own = path === "" ? key : `${path}.${key}`;
+    const optional = schema.required?.includes(key) ? "" : "?";
+    const property = /^[A-Za-z]\w*$/.test(key) ? key : JSON.stringify(key);
+    return [...docOf(own, part), ...member(`  readonly ${property}${optional}: `, typeOf(own, part))];
+  });
+  return [`/** ${titleOf(path)} */`, `export interface ${name} {`, ...members, "}"];
+}
+
+function titleOf(path: string): string {
+  if (path === "") return "Every setting of a stage: the keys of a settings file.";
+  if (path.startsWith("mapping.")) return "Where the fields of an event are in a webhook of one kind.";
+  if (path === "subscribers") return "A subscriber: a queue with a dead-letter queue of its own.";
+  return `The settings \`${path}.*\`.`;
+}
+
+function docOf(path: string, part: Schema): readonly string[] {
+  const known = isGroup(part)
+    ? undefined
+    : descriptions().get(path.replace(/^mapping\.[a-z-]+\./, "mapping.<kind>."));
+  const limits = limitsOf(part);
+  const given = part.default === undefined || isGroup(part) ? undefined : JSON.stringify(part.default);
+  const text = [known, limits].filter((each) => each !== undefined).join(". ");
+  if (text === "" && given === undefined) return [];
+  if (given === undefined) return [`  /** ${sentence(text)} */`];
+  return text === ""
+    ? [`  /** @default ${given} */`]
+    : ["  /**", `   * ${sentence(text)}`, `   * @default ${given}`, "   */"];
+}
+
+function isGroup(part: Schema): boolean {
+  return part.properties !== undefined;
+}
+
+function sentence(text: string): string {
+  const written = text.replaceAll("*/", "*\\/");
+  return `${written.charAt(0).toUpperCase()}${written.slice(1)}.`.replace(/\.\.$/, ".");
+}
+
+function limitsOf({ type, minimum, maximum }: Schema): string | undefined {
+  if (type !== "integer" && type !== "number") return undefined;
+  return minimum === undefined || maximum === undefined ? undefined : `From ${minimum} to ${maximum}`;
+}
+
+/** A member on one line, or its choices below one another where they don't fit. */
+function member(begin: string, types: readonly string[]): readonly string[] {
+  const line = `${begin}${types.join(" | ")};`;
+  if (line.length <= width) return [line];
+  const choices = types.map((type, index) => `    | ${type}${index === types.length - 1 ? ";" : ""}`);
+  return [begin.trimEnd(), ...choices];
+}
+
+function typeOf(path: string, part: Schema): readonly string[] {
+  if (isGroup(part)) return [nameOf(path)];
+  if (part.const !== undefined) return [JSON.stringify(part.const)];
+  if (part.enum !== undefined) return part.enum.map((value) => JSON.stringify(value));
+  if (part.anyOf !== undefined) {
+    return [...new Set(part.anyOf.flatMap((each) => inlineType(path, each)))];
+  }
+  return inlineType(path, part);
+}
+
+function inlineType(path: string, part: Schema): readonly string[] {
+  if (part.type === "string") return ["string"];
+  if (part.type === "boolean") return ["boolean"];
+  if (part.type === "integer" || part.type === "number") return ["number"];
+  if (part.type === "array" && part.items !== undefined) {
+    const items = typeOf(path, part.items).join(" | ");
+    return [`readonly ${items.includes(" ") ? `(${items})` : items}[]`];
+  }
+  if (part.properties !== undefined) {
+    const inner = Object.entries(part.properties).map(
+      ([key, each]) => `readonly ${key}: ${typeOf(path, each).join(" | ")}`,
+    );
+    return [`{ ${inner.join("; ")} }`];
+  }
+  if (typeof part.additionalProperties === "object") {
+    return [`Readonly<Record<string, ${typeOf(path, part.additionalProperties).join(" | ")}>>`];
+  }
+  return ["unknown"];
+}
+
+let read: ReadonlyMap<string, string> | undefined;
+
+/** What the page of the settings says about each, by its whole name. */
+function descriptions(): ReadonlyMap<string, string> {
+  read ??= new Map(
+    readFileSync(page, "utf8")
+      .split("\n")
+      .filter((line) => line.startsWith("| `"))
+      .flatMap((line) => {
+        const cells = line.replaceAll("\\|", "\u0000").split("|").slice(1, -1);
+        const text = (cells.at(-1) ?? "")
+          .replaceAll("\u0000", "|")
+          .trim()
+          .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1");
+        return namesIn(cells[0] ?? "").map((name) => [name, text] as const);
+      }),
+  );
+  return read;
+}
+
+/** `` `a.b.c`, `.d` `` names a.b.c and a.b.d; a subscriber's settings have no group in front of them. */
+function namesIn(cell: string): readonly string[] {
+  const [first = "", ...others] = [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
+  const group = first.slice(0, first.lastIndexOf("."));
+  const names = [first, ...others.map((name) => (name.startsWith(".") ? `${group}${name}` : name))];
+  return names.flatMap((name) => (name.includes(".") ? [name] : [name, `subscribers.${name}`]));
+}
