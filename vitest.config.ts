@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { testsByTier } from "./test/support/run/tiers.ts";
 
-const { unit, integration, proof } = testsByTier();
+const { unit, stages, integration, proof } = testsByTier();
 
 /** What tests on engines start with: hosts that the whole run shares, and what each file needs of its own. */
 export const onEngines = {
@@ -12,6 +12,14 @@ export const onEngines = {
   // Most of their time is waiting, for engines, queues and processes.
   maxWorkers: 3,
 };
+
+/** What leaves nothing behind: its files share what they import. */
+const sharedThreads = {
+  pool: "threads",
+  isolate: false,
+  maxWorkers: 2,
+  sequence: { groupOrder: 0 },
+} as const;
 
 export default defineConfig({
   test: {
@@ -29,11 +37,17 @@ export default defineConfig({
           name: "unit",
           include: unit,
           setupFiles: ["test/support/run/repeat-laws.ts", "test/support/run/unit-guard.ts"],
-          // Pure code leaves nothing behind, so that files share what they import.
-          pool: "threads",
-          isolate: false,
-          maxWorkers: 2,
-          sequence: { groupOrder: 0 },
+          ...sharedThreads,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "stages",
+          include: stages,
+          globalSetup: "test/support/run/temporary-directory.ts",
+          setupFiles: onEngines.setupFiles,
+          ...sharedThreads,
         },
       },
       {

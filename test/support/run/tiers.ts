@@ -40,6 +40,14 @@ const impure = [
   "test/packages/local-stack/scenario/snapshot.test.ts",
 ];
 
+/** Looks at synthesized stages and starts nothing that outlasts it: files share what they import, CDK above all. */
+const ofStages = [
+  "test/lib/**/*.test.ts",
+  "test/cli/doctor/recipients.test.ts",
+  "test/cli/preflight/*.test.ts",
+  "test/docs/{data-protection,deploying,runbook}.test.ts",
+];
+
 /** Real minutes, or hundreds of programs: too long for every change. */
 const long = [
   "test/e2e/{alarms,chaos,outage,relay-outage,saturation,storm}.test.ts",
@@ -65,15 +73,16 @@ function filesOf(patterns: readonly string[]): readonly string[] {
   });
 }
 
-export type Tier = "unit" | "integration" | "proof";
+export type Tier = "unit" | "stages" | "integration" | "proof";
 
 /** The test files of each tier. A file that is named nowhere above is an integration test. */
 export function testsByTier(): Readonly<Record<Tier, string[]>> {
   const without = (files: readonly string[], others: readonly string[]) =>
     files.filter((file) => !others.includes(file)).sort();
   const unit = without(filesOf(pure), filesOf(impure));
+  const stages = without(filesOf(ofStages), unit);
   const proof = filesOf(long);
-  const integration = without(filesOf(["test/**/*.test.ts"]), [...unit, ...proof]);
+  const integration = without(filesOf(["test/**/*.test.ts"]), [...unit, ...stages, ...proof]);
   const isDivided = (file: string) => dividing.test(readFileSync(join(repository, file), "utf8"));
-  return { unit, integration, proof: [...proof, ...integration.filter(isDivided)] };
+  return { unit, stages, integration, proof: [...proof, ...integration.filter(isDivided)] };
 }
