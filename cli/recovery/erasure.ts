@@ -36,7 +36,7 @@ export async function followErasures(
   const reason = failed.find((failure) => failure !== undefined)?.reason;
   if (reason !== undefined) throw notAskedFor(reason);
   const reports: ErasureReport[] = [];
-  for (const { id } of tasks) reports.push(await follow(id, ports));
+  for (const { id, isDryRun } of tasks) reports.push(await follow(id, isDryRun, ports));
   return reports;
 }
 
@@ -48,13 +48,14 @@ function notAskedFor(reason: string): Error {
 
 async function follow(
   id: string,
+  isDryRun: boolean,
   { readReport, sleep, terminal }: Omit<ErasurePorts, "send" | "queueUrl">,
 ): Promise<ErasureReport> {
   let reported = "";
   for (let idle = 0; idle < patience; idle += 1) {
     const report = await readReport(id);
     if (report?.isDone) return report;
-    const now = report === undefined ? "" : progressText(report);
+    const now = report === undefined ? "" : progressText(report, isDryRun);
     if (now !== reported) {
       terminal.progress(now);
       reported = now;
@@ -69,8 +70,8 @@ async function follow(
   );
 }
 
-function progressText({ step, removed, subjects }: ErasureReport): string {
-  return `Removed so far, of ${subjects} users and accounts: ${sumOf(removed)}. Next: ${step}.`;
+function progressText({ step, removed, subjects }: ErasureReport, isDryRun: boolean): string {
+  return `${isDryRun ? "Found" : "Removed"} so far, of ${subjects} users and accounts: ${sumOf(removed)}. Next: ${step}.`;
 }
 
 export function sumOf(removed: Removed): number {

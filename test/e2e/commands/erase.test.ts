@@ -88,6 +88,9 @@ describe("erase, against the running stack", () => {
       new SendMessageCommand({ QueueUrl: deadLetters, MessageBody, ...fifoOrder(deadLetters) }),
     );
 
+    const shown = await operated.run(["erase", "user", userId]);
+    expect(shown).toMatchObject({ code: 2, stderr: expect.stringContaining("Found so far") });
+    expect(shown.stderr).not.toContain("Removed");
     const result = await operated.run(["erase", "user", userId, "--yes", "--json"]);
 
     expect(result).toMatchObject({ code: 0, stderr: expect.stringContaining("Removed so far") });
