@@ -1,6 +1,7 @@
 import { type StackAlarm, stackAlarms } from "../../adapters/aws/stack-alarms.ts";
 import { oneLine } from "../core/printable.ts";
-import { fromNow, spanText } from "../core/spans.ts";
+import { fromNow } from "../core/spans.ts";
+import { alarmName, lastingText } from "../status/alarm-text.ts";
 import { deployAgain, type Examination, type Finding, type Well } from "./finding.ts";
 
 /** What its metrics and CloudWatch may lag behind what they measure. */
@@ -39,9 +40,7 @@ export function checkActions(alarms: readonly StackAlarm[], stage: string): read
 export function checkAlarm(alarm: StackAlarm, well: readonly Well[], now: Date): readonly Finding[] {
   const { name, description, entry, isOn, since } = alarm;
   if (!isOn) return [];
-  const seconds = since && Math.max(0, now.getTime() - since.getTime()) / 1000;
-  const lasts = seconds === undefined ? "is on" : `has been on for ${spanText(seconds)}`;
-  const what = `The alarm "${alarmName(alarm)}" ${lasts}.`;
+  const what = `The alarm "${alarmName(alarm)}" ${lastingText(alarm, now)}.`;
   const text = oneLine(description);
   const [, command = `see ${name} in CloudWatch`] = /: ((?:npx|aws) .+)$/.exec(text) ?? [];
   const cleared = well.find((one) => one.code === entry && isBefore(one, since));
@@ -58,11 +57,6 @@ export function checkAlarm(alarm: StackAlarm, well: readonly Well[], now: Date):
       isAlarm: true,
     },
   ];
-}
-
-/** What an alarm is about, in the words of the runbook. */
-export function alarmName({ entry }: Pick<StackAlarm, "entry">): string {
-  return entry.replaceAll("-", " ");
 }
 
 function isBefore({ since: wellSince }: Well, alarmSince: Date | undefined): boolean {

@@ -5,6 +5,7 @@ import { oneLine } from "../core/printable.ts";
 import { fromNow, spanText } from "../core/spans.ts";
 import { tableText } from "../core/table.ts";
 import type { Terminal } from "../core/terminal.ts";
+import { alarmName, lastingText } from "./alarm-text.ts";
 import type { QueueStatus } from "./queue-status.ts";
 import type { RegistrationStatus } from "./registration-status.ts";
 import type { StageStatus } from "./stage-status.ts";
@@ -25,7 +26,7 @@ export function statusText(
       "webhooks",
       painted(registrationText(registrations), isRegistered || "isLeftToAnother" in registrations, "yellow"),
     ],
-    ["alarms", painted(alarmText(alarms), areAlarmsOff, "red")],
+    ["alarms", painted(alarmText(alarms, now), areAlarmsOff, "red")],
   ];
   function painted(text: string, isWell: boolean, format: "red" | "yellow"): string {
     return isWell ? text : paint(format, text);
@@ -115,11 +116,12 @@ export function whereText(webhook: Registration): string {
   }
 }
 
-function alarmText(alarms: readonly StackAlarm[]): string {
+/** An alarm may still be on for what is over: what it means now is for doctor to say, which looks at the cause. */
+function alarmText(alarms: readonly StackAlarm[], now: Date): string {
   const on = alarms.filter(({ isOn }) => isOn);
   if (on.length === 0) return `none of ${alarms.length} is on`;
   return [
-    `${on.length} of ${alarms.length} on`,
-    ...on.map(({ description }) => `  ${oneLine(description)}`),
+    `${on.length} of ${alarms.length} on; doctor names the causes, and what is over already`,
+    ...on.map((alarm) => `  ${alarmName(alarm)} ${lastingText(alarm, now)}`),
   ].join("\n");
 }

@@ -13,8 +13,8 @@ const alarms = {
   TOKEN_REFUSED: {
     entry: "token-refused",
     impact:
-      "The provider refuses to refresh the token: when it expires, no new income data is fetched. Tasks wait, nothing " +
-      "is lost.",
+      "The provider refuses to refresh the token: no income data is fetched where it refuses the token too, else from " +
+      "the token's end on. Tasks wait, nothing is lost.",
     remedy: setOne,
   },
   TOKEN_MISSING: {

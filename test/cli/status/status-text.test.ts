@@ -118,8 +118,11 @@ describe("a line says", () => {
     expect(cutLines("status of a stage\nlocal", 10)).toBe("status of…\nlocal");
   });
 
-  test("of alarms what those mean that are on", () => {
-    const alarms = well.alarms.map((alarm) => ({ ...alarm, isOn: true }));
-    expect(statusText({ ...well, alarms })).toMatch(/alarms {4}1 of 1 on\n {2}Set a new token\.$/);
+  test("of alarms that are on what they are about and since when, and who knows whether it is over", () => {
+    const since = new Date("2026-11-21T11:57:00.000Z");
+    const alarms = well.alarms.map((alarm) => ({ ...alarm, isOn: true, since }));
+    expect(statusText({ ...well, alarms })).toMatch(
+      /alarms {4}1 of 1 on; doctor names the causes, and what is over already\n {2}token refused has been on for 3m$/,
+    );
   });
 });

@@ -150,8 +150,8 @@ describe("looking after a stage", () => {
       expect(code).toBe(0);
       expect(stdout).toMatch(/^token +none is set$/m);
       expect(stdout).toMatch(/^webhooks +unknown: the provider answered 503$/m);
-      expect(stdout).toMatch(/^alarms +\d+ of \d+ on$/m);
-      expect(stdout).toContain("No token of the provider is set: no income data is fetched.");
+      expect(stdout).toMatch(/^alarms +\d+ of \d+ on; doctor names the causes/m);
+      expect(stdout).toMatch(/^ +token missing has been on for \d+/m);
       expect(stdout).toMatch(/^users +0 +0 /m);
       await setToken(before.token);
     });
