@@ -36,11 +36,18 @@ export function checkProvider(breaker: Breaker, registrations: RegistrationStatu
       {
         code: "provider-down",
         severity: "error",
-        what: `The provider fails${isFailing ? `: ${oneLine(reason)}` : ""}.${next}`,
+        what: `${failureText(isFailing ? reason : undefined)}.${next}`,
         why: "No income data is fetched. Tasks wait, nothing is lost, and all goes on by itself when it is back.",
         fix: "npx income-events provider",
       },
     ],
     well: [],
   };
+}
+
+/** A reason names the provider itself where it can. */
+function failureText(reason: string | undefined): string {
+  if (reason === undefined) return "The provider fails";
+  const text = oneLine(reason);
+  return text.startsWith("the provider") ? `T${text.slice(1)}` : `The provider fails: ${text}`;
 }

@@ -1,11 +1,19 @@
 import type { Deployment, DeploymentOptions } from "../core/deployment.ts";
 
+/** What the findings and alarms of the token advise. */
+export const setToken = "npx income-events token set < token.txt";
+
 /** A remedy as it is to be typed for this very deployment: here where it is on this machine. */
 export function remedyFor(
   fix: string,
   deployment: Pick<Deployment, "local" | "client">,
   options: DeploymentOptions,
 ): string {
+  // The sandbox's operator sends no token in a file: a command asks for one.
+  if (fix === setToken && deployment.local?.sandbox?.control !== undefined)
+    return ["npx income-events sandbox token", "npx income-events token set"]
+      .map((command) => withFlags(command, options))
+      .join(" | ");
   if (fix.startsWith("npx income-events")) return withFlags(fix, options);
   if (deployment.local === undefined) return fix;
   const [, since] = /^aws logs tail \S+ --since (\S+)$/.exec(fix) ?? [];

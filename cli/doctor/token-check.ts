@@ -3,6 +3,7 @@ import { FailureError } from "../../domain/core/failures.ts";
 import { fromNow } from "../core/spans.ts";
 import { type TokenStatus, tokenStatus } from "../status/token-status.ts";
 import type { Check, Examination, Examined, Finding } from "./finding.ts";
+import { setToken } from "./remedies.ts";
 
 export const tokenCheck: Check = {
   name: "the provider's token",
@@ -27,7 +28,7 @@ async function findOut({ deployment, clients }: Examination): Promise<void> {
 }
 
 const nothingFetched = "No income data is fetched. Tasks wait, nothing is lost.";
-const fix = "npx income-events token set < token.txt";
+const fix = setToken;
 
 /** The alarms that a token which is set and taken clears. */
 const alarmsOfToken = [

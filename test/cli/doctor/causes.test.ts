@@ -6,7 +6,7 @@ import type { Finding, Severity } from "../../../cli/doctor/finding.ts";
 import { checkProvider } from "../../../cli/doctor/provider-check.ts";
 import { checkQueues } from "../../../cli/doctor/queue-checks.ts";
 import { checkReconciliation } from "../../../cli/doctor/reconciliation-check.ts";
-import { remedyFor } from "../../../cli/doctor/remedies.ts";
+import { remedyFor, setToken } from "../../../cli/doctor/remedies.ts";
 import { openFindings, reportText } from "../../../cli/doctor/report.ts";
 import { checkTokenState } from "../../../cli/doctor/token-check.ts";
 import { checkRegistrations } from "../../../cli/doctor/webhook-checks.ts";
@@ -65,7 +65,7 @@ describe("findings are ordered by cause", () => {
     expect(found).toMatchObject([
       {
         code: "provider-down",
-        what: "The provider fails: the provider answered 503. It is tried again in 30s.",
+        what: "The provider answered 503. It is tried again in 30s.",
         follows: [{ code: "webhooks-unknown" }, { code: "provider-down" }, { code: "fetching-behind" }],
       },
     ]);
@@ -187,5 +187,14 @@ describe("a remedy", () => {
     ],
   ])("for this machine is a command of this machine: %s", (fix, options, typed) => {
     expect(remedyFor(fix, here, options)).toBe(typed);
+  });
+
+  test("for this machine's token asks the sandbox for one, where there is a sandbox", () => {
+    const sandbox = { baseUrl: "http://127.0.0.1:4010", control: "http://127.0.0.1:4011" };
+    const local = { ...here.local, sandbox };
+    expect(remedyFor(setToken, { ...here, local }, { local: "4566" })).toBe(
+      "npx income-events sandbox token --local 4566 | npx income-events token set --local 4566",
+    );
+    expect(remedyFor(setToken, here, {})).toBe(setToken);
   });
 });
