@@ -129,7 +129,23 @@ function secondsUntil(retryAfter: string | undefined, now: Date): number {
   return Number.isFinite(seconds) ? Math.max(0, seconds) : 0;
 }
 
+/** What ended a call, for people, by the code that a log is searched for. */
+const meanings: Readonly<Record<string, string>> = {
+  CONNECT_TIMEOUT: "no connection in time",
+  HEADERS_TIMEOUT: "no answer in time",
+  BODY_TIMEOUT: "nothing more came in time",
+  ECONNREFUSED: "nothing listens there",
+  ECONNRESET: "it hung up",
+  ENOTFOUND: "its name is unknown",
+};
+
 function codeOf(error: unknown): string {
-  if (typeof error === "object" && error !== null && "code" in error) return String(error.code);
-  return error instanceof Error ? error.name : "unknown";
+  const code =
+    typeof error === "object" && error !== null && "code" in error
+      ? String(error.code)
+      : error instanceof Error
+        ? error.name
+        : "unknown";
+  const meaning = meanings[code];
+  return meaning === undefined ? code : `${meaning} (${code})`;
 }

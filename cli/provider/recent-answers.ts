@@ -34,9 +34,9 @@ function answerIn(reason: string): string | undefined {
   return /could not be reached|broke off/.test(reason) ? "none" : undefined;
 }
 
-/** In words: `12 done, 503 3 times`. */
+/** In words: `succeeded: 12, 503: 3`. */
 export function answersText({ done, failed }: RecentAnswers): string {
   const counts = Object.entries(failed).toSorted(([one], [other]) => one.localeCompare(other));
   const words = counts.map(([status, count]) => `${status === "none" ? "no answer" : status}: ${count}`);
-  return [`done: ${done}`, ...words].join(", ");
+  return [`succeeded: ${done}`, ...words].join(", ");
 }

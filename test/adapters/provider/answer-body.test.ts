@@ -102,7 +102,7 @@ describe("an answer's body", () => {
     };
     expect(await failureFrom(api()("jwt", get))).toMatchObject({
       kind: "retryable",
-      reason: "the provider's answer broke off: BODY_TIMEOUT",
+      reason: "the provider's answer broke off: nothing more came in time (BODY_TIMEOUT)",
     });
   });
 });

@@ -76,7 +76,7 @@ describe("a private address", () => {
     );
     expect(await failureFrom(call("jwt", get))).toMatchObject({
       kind: "retryable",
-      reason: "the provider could not be reached: ENOTFOUND",
+      reason: "the provider could not be reached: its name is unknown (ENOTFOUND)",
     });
   });
 });

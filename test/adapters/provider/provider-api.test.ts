@@ -201,7 +201,7 @@ describe("a provider that", () => {
     fixture.provider.answer = () => () => undefined;
     expect(await failureFrom(api()("jwt", get))).toMatchObject({
       kind: "retryable",
-      reason: "the provider could not be reached: HEADERS_TIMEOUT",
+      reason: "the provider could not be reached: no answer in time (HEADERS_TIMEOUT)",
     });
   });
 
@@ -215,7 +215,7 @@ describe("a provider that", () => {
     await gone.close();
     expect(await failureFrom(api(gone.url)("jwt", get))).toEqual({
       kind: "retryable",
-      reason: "the provider could not be reached: ECONNREFUSED",
+      reason: "the provider could not be reached: nothing listens there (ECONNREFUSED)",
       delayInSeconds: 0,
     });
   });

@@ -18,7 +18,7 @@ describe("the provider's last answers", () => {
       entry("TASK_POSTPONED", "the token was refused"),
     ]);
     expect(answers).toEqual({ done: 2, failed: { "503": 2, "422": 1, "401": 1, none: 1 } });
-    expect(answersText(answers)).toBe("done: 2, 401: 1, 422: 1, 503: 2, no answer: 1");
+    expect(answersText(answers)).toBe("succeeded: 2, 401: 1, 422: 1, 503: 2, no answer: 1");
   });
 
   it("are no waits for the rate, the breaker or a token, and nothing of other functions", () => {
@@ -28,6 +28,6 @@ describe("the provider's last answers", () => {
       entry("TASK_VOID"),
       entry("MESSAGE_REJECTED", "the provider answered 500", "store/users"),
     ]);
-    expect(answersText(answers)).toBe("done: 0");
+    expect(answersText(answers)).toBe("succeeded: 0");
   });
 });
