@@ -5,11 +5,13 @@ import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
 import { type EventType, eventTypes } from "../../domain/event/events.ts";
 import { identify } from "../../domain/event/identify.ts";
 import { mapPayload } from "../../domain/event/mapping.ts";
+import { subjectOf } from "../../domain/event/subjects.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { choiceFlag } from "../core/flags.ts";
 import { checkMapping } from "../mapping/stage-mapping.ts";
 import { type SampleSubject, sampleWebhook } from "../provider/sample-webhooks.ts";
+import { knownRecords, recordsIn } from "../records/known-records.ts";
 import { webhookSender } from "../smoke/webhook-sender.ts";
 import { webhooksAddress } from "../smoke/webhooks-address.ts";
 
@@ -83,22 +85,20 @@ async function trigger(
   );
 }
 
-/** Somebody whom the local system knows: what follows from an event is seen with real data. */
+/** Somebody whom the local system knows and who is not deleted: what follows from an event is seen with real data. */
 async function knownSubject(
   { deployment, clients }: Operation,
   type: EventType,
   endpoint: string,
 ): Promise<SampleSubject> {
   if (type.endsWith(".created")) return { endpoint };
-  for await (const { events } of storedEvents(clients.dynamodb, deployment.output("TableName")).scan()) {
+  const table = deployment.output("TableName");
+  const { loadState } = knownRecords(recordsIn(clients.dynamodb, table));
+  for await (const { events } of storedEvents(clients.dynamodb, table).scan()) {
     for (const { event } of events) {
       const { userId: user, accountId: account, companyAccountId: companyAccount } = event;
-      const isOfKind = type.startsWith("user.")
-        ? user !== undefined
-        : type.startsWith("company-")
-          ? companyAccount !== undefined
-          : account !== undefined;
-      if (!isOfKind) continue;
+      const id = type.startsWith("user.") ? user : type.startsWith("company-") ? companyAccount : account;
+      if (id === undefined || (await loadState(subjectOf({ ...event, type })))?.deleted === true) continue;
       return {
         endpoint,
         ...(user !== undefined && { user }),
