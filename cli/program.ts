@@ -11,7 +11,7 @@ import { explain } from "./core/explain.ts";
 const help = `
 Commands work on the system that npm start keeps up on this machine; with --outputs on a stage in AWS, with the
 credentials that AWS's own tools would use there.
-Exit codes: 0 done, ${exitCodes.failed} failed, ${exitCodes.usage} used wrongly or not confirmed, ${exitCodes.noDeployment} no deployment or no access to it, ${exitCodes.nobody} nobody of that id is known.
+Exit codes: 0 done, ${exitCodes.failed} failed, ${exitCodes.usage} used wrongly or not confirmed, ${exitCodes.noDeployment} no deployment or no access to it, ${exitCodes.nobody} nothing of that id is known.
 
 Example:
   npx income-events webhooks register --help`;
@@ -198,11 +198,11 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   // Before the groups: they take over how errors are reported.
   const program = new Command("income-events")
     .description("Operates the pipeline of an income-data service's events.")
+    .version(versionOf(), "--version", "print the version")
     .exitOverride()
     .addHelpText("after", help);
   const named = commandFiles.filter((file) => isNamed(file, words));
   const files = named.length === 0 ? commandFiles : named;
-  if (words[0] === versionFlag) program.version(versionOf());
   const adding = await Promise.all(files.map(async ({ group, load }) => ({ group, add: await load() })));
   const parents = new Map<string, Command>();
   for (const { group, add } of adding) {
@@ -216,8 +216,6 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   }
   return program;
 }
-
-const versionFlag = "--version";
 
 /** Of the package: what a report of a fault names. */
 function versionOf(): string {

@@ -74,8 +74,8 @@ async function fetchAgain(
   const endpoints = [...new Set(names.map((name) => name.endpoint))];
   terminal.result(
     { stage: deployment.stage, subject, endpoints, documents: tasks.length, correlationId: id },
-    `Asked for ${tasks.length} documents of ${nameOf(subject)}: ${endpoints.join(", ")}. They are read within the provider's rate.\n` +
-      `Follow them: npx income-events logs ${id}`,
+    `Asked for ${tasks.length} ${tasks.length === 1 ? "document" : "documents"} of ${nameOf(subject)}: ${endpoints.join(", ")}. The provider's rate says when.\n` +
+      `Follow what happens: npx income-events logs ${id}`,
   );
 }
 

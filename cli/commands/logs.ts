@@ -41,11 +41,16 @@ async function show(operation: Operation, flags: Flags, id?: string): Promise<vo
   const entries = selectEntries(await stageLogLines(operation, since, id), filter);
   if (entries.length === 0 && id !== undefined && deployment.local === undefined && !isWhole(id))
     throw new CommandError("usage", `<id> ${id}: it is no whole id. In AWS logs are searched by all of it.`);
+  // An id that is mistyped must not look like one that is quiet.
+  if (entries.length === 0 && id !== undefined)
+    throw new CommandError(
+      "nobody",
+      `Nothing was logged of ${id} since ${since}: --since looks further back. Of a user or account only tasks are logged ` +
+        "by its id, and events by their own, which events list shows.",
+    );
   terminal.result(
     { stage: deployment.stage, entries },
-    entries.length === 0
-      ? `Nothing was logged${id === undefined ? "" : ` of ${id}`} since ${since}.`
-      : entries.map(entryText).join("\n"),
+    entries.length === 0 ? `Nothing was logged since ${since}.` : entries.map(entryText).join("\n"),
   );
 }
 

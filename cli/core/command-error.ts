@@ -6,7 +6,7 @@ export const exitCodes = {
   usage: 2,
   /** There is no deployment to work on, or no access to it: nothing was done. */
   noDeployment: 3,
-  /** Nobody of that id is known: nothing was done. */
+  /** Nobody and nothing of that id is known: nothing was done. */
   nobody: 4,
 } as const;
 

@@ -38,7 +38,7 @@ export function isBeginningOfId(id: string): boolean {
 export function unknownSubject({ kind, id }: Subject): CommandError {
   const nothing = `<id> ${id}: nothing is known of ${kind}/${id}.`;
   return isBeginningOfId(id)
-    ? new CommandError("usage", `${nothing} It is no whole id: a ${kind} is found by all of it.`)
+    ? new CommandError("usage", `${nothing} It is no whole id, and only a whole one finds the ${kind}.`)
     : new CommandError(
         "nobody",
         `${nothing} Is it perhaps the id of another kind: ${otherKinds(kind).join(" or ")}?`,

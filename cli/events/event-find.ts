@@ -47,7 +47,7 @@ async function scan(begins: string, { stored, onScanned }: FindPorts): Promise<r
 export function noSuchEvent(begins: string, subject: Subject | undefined): CommandError {
   const whose = subject === undefined ? "No event" : `No event of ${nameOf(subject)}`;
   return new CommandError(
-    "usage",
+    "nobody",
     `${whose} is stored whose <id> begins with ${begins}, and no such one is among the dead letters of webhooks.`,
   );
 }

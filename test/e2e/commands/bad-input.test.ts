@@ -158,6 +158,17 @@ describe("bad input and faults, of every command", () => {
       },
     );
 
+    it.each([
+      `logs ${nobody}`,
+      `erase status ${nobody}`,
+      "events show Yk3wq0Zt",
+      "events show Yk3wq0Zt --user USER",
+    ])("ends with 4 for an id of nothing: %s", async (line) => {
+      const result = await run(line.replace("USER", user));
+      expect(result).toMatchObject({ code: 4, stdout: "" });
+      expect(result.stderr).toMatch(/Yk3wq0Zt|00000000/);
+    });
+
     it.each(asking.filter(([line]) => !/^(erase|dlq)/.test(line)))(
       "refuses the beginning of an id as such: %s",
       async (line) => {
