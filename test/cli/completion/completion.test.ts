@@ -81,6 +81,22 @@ it("no other shell has one", async () => {
   });
 });
 
+it("a Tab takes five times as long as Node's start at most, which is 0.2 s on a quiet machine", () => {
+  const report = `process.on("exit", () => console.error(JSON.stringify(process.cpuUsage())))`;
+  const microseconds = (...words: readonly string[]) => {
+    const { stderr } = spawnSync(process.execPath, ["--import", `data:text/javascript,${report}`, ...words], {
+      encoding: "utf8",
+    });
+    const { user, system } = JSON.parse(stderr);
+    return user + system;
+  };
+  // Processor time, of the quickest of some: others may be at work.
+  const least = (...words: readonly string[]) =>
+    Math.min(...Array.from({ length: 4 }, () => microseconds(...words)));
+  const start = least("-e", "0");
+  expect(least("cli/main.ts", "__complete", "--", "events", "list", "--ty")).toBeLessThan(5 * start);
+});
+
 it("every command is completed from what an earlier Tab kept as from its own file", async () => {
   const program = await createProgram();
   const paths = program.commands.flatMap((group) =>
