@@ -1,14 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { WriteStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
 import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { Command } from "commander";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { createTerminal } from "../../../cli/core/terminal.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createProgram } from "../../../cli/program.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
@@ -279,25 +277,3 @@ async function onTerminal<T>(columns: number, work: () => Promise<T>): Promise<T
     Object.assign(process.stdout, { isTTY, columns: before, getColorDepth });
   }
 }
-
-describe("a question before something is destroyed", () => {
-  it.each([
-    ["Ctrl-C", "\x03"],
-    ["Ctrl-D", "\x04"],
-    ["no", "no\n"],
-    ["nothing", "\n"],
-  ])("is answered by %s as by no", async (_, typed) => {
-    const stdin = Object.assign(new PassThrough(), { isTTY: true });
-    const before = process.stdin;
-    Object.defineProperty(process, "stdin", { value: stdin, configurable: true });
-    const written = vi.spyOn(process.stderr, "write").mockImplementation(() => true);
-    try {
-      const asked = createTerminal({ json: false, yes: false }).confirm("All of it goes.");
-      stdin.write(typed);
-      await expect(asked).rejects.toMatchObject({ message: "Nothing was done.", exitCode: 2 });
-    } finally {
-      written.mockRestore();
-      Object.defineProperty(process, "stdin", { value: before, configurable: true });
-    }
-  });
-});
