@@ -7,6 +7,7 @@ import * as message from "./targets/message.ts";
 import * as outputs from "./targets/outputs.ts";
 import * as providerAnswer from "./targets/provider-answer.ts";
 import * as providerHttp from "./targets/provider-http.ts";
+import * as read from "./targets/read.ts";
 import * as settings from "./targets/settings.ts";
 import * as token from "./targets/token.ts";
 import * as webhook from "./targets/webhook.ts";
@@ -18,7 +19,8 @@ const entries = {
   "provider-answer": [providerAnswer, 0.15],
   "provider-http": [providerHttp, 0.02],
   token: [token, 0.13],
-  message: [message, 0.15],
+  message: [message, 0.1],
+  read: [read, 0.05],
   "command-line": [commandLine, 0.05],
   settings: [settings, 0.05],
   "erasure-look-up": [erasureLookUp, 0.1],
