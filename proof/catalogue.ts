@@ -90,6 +90,13 @@ export const proofs: readonly Proof[] = [
     program: "proof/permissions/main.ts",
   },
   {
+    name: "read",
+    shows:
+      "What a read of a document costs beside a bare GetItem, and that 200 MB fit the function's memory.",
+    takes: "a minute",
+    program: "proof/read/main.ts",
+  },
+  {
     name: "restore-drill",
     shows: "A backup comes back whole, and who was erased stays erased.",
     takes: "a minute",

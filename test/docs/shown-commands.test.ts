@@ -73,6 +73,7 @@ const runByTests: readonly RunBy[] = [
   ["npm run bench", ["test/proof/bench/interruption.test.ts"], "proof/bench/main.ts"],
   ["npm run proof -- alarms", ["test/e2e/alarms.test.ts"], "proof/alarms"],
   ["npm run proof -- restore-drill", [`${commandsTests}/restore-drill.test.ts`], "proof/restore-drill"],
+  ["npm run proof -- read", ["test/proof/read.test.ts"], "proof/read"],
   ["npm run proof -- conformance", ["test/proof/conformance.test.ts"], "proof/conformance"],
   ["npm run proof -- cost", ["test/proof/records.test.ts"], "proof/cost"],
   ["npm run docs -- --operating", ["test/tools/operating.test.ts"], "tools/operating"],

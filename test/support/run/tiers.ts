@@ -54,7 +54,7 @@ const long = [
   "test/e2e/commands/{bad-night,restore-drill,token-revoked}.test.ts",
   "test/proof/fuzz/**/*.test.ts",
   "test/proof/bench/comparison.test.ts",
-  "test/proof/{records,soak}.test.ts",
+  "test/proof/{read,records,soak}.test.ts",
   "test/tools/{check,failed-test}.test.ts",
 ];
 
