@@ -53,4 +53,6 @@ export const slowTests: Readonly<Record<string, string>> = {
     "reads lists of every length and page from a server, page by page",
   "test/packages/local-stack/sources/queue-source.test.ts":
     "waits for visibility timeouts, in whole seconds, as often as a queue delivers",
+  "test/packages/local-stack/sources/recursion.test.ts":
+    "waits until what ended a loop is visible again, longer than a busy machine works on a message",
 };
