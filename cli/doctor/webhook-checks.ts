@@ -36,7 +36,7 @@ export const registrationCheck: Check = {
 export function checkRegistrations(status: RegistrationStatus): readonly Finding[] {
   if ("isLeftToAnother" in status) return [];
   if ("unknown" in status) return [unknownRegistrations(status.unknown)];
-  const findings = status.webhooks.flatMap((webhook) => findingOf(webhook) ?? []);
+  const findings = misdirected(status.webhooks);
   const unreadable = status.webhooks.find(
     (webhook) => webhook.is === "untold" && !isUnsupported(webhook.reason),
   );
@@ -73,32 +73,40 @@ export function checkAddress(
   return [{ code: "outputs-outdated", severity: "warning", what, why, fix: deployAgain(stage) }];
 }
 
-function findingOf(webhook: Registration): Finding | undefined {
-  const { kind } = webhook;
-  const why = `No event of ${kind} comes until a reconciliation finds what was missed.`;
+type Misdirected = Extract<Registration, { readonly is: "elsewhere" | "none" }>;
+
+/** One finding for all kinds that the same command puts right. */
+function misdirected(webhooks: readonly Registration[]): readonly Finding[] {
+  const wrong = webhooks.filter((one): one is Misdirected => one.is === "elsewhere" || one.is === "none");
+  const groups = Map.groupBy(wrong, (webhook) => `${webhook.is} ${registerAgain(webhook)}`);
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const kinds = group.map(({ kind }) => kind).join(", ");
+    return [
+      {
+        code: first.is === "none" ? "webhooks-unregistered" : "webhooks-elsewhere",
+        severity: "error",
+        what:
+          first.is === "none"
+            ? `No webhook of ${kinds} is registered.`
+            : `The webhooks of ${group.map(wayOf).join("; those of ")}.`,
+        why: `No event of ${kinds} comes until a reconciliation finds what was missed.`,
+        fix: registerAgain(first),
+      },
+    ];
+  });
+}
+
+function registerAgain(webhook: Misdirected): string {
   const register = "npx income-events webhooks register";
-  switch (webhook.is) {
-    case "here":
-    case "untold":
-      return undefined;
-    case "none":
-      return {
-        code: "webhooks-unregistered",
-        severity: "error",
-        what: `No webhook of ${kind} is registered.`,
-        why,
-        fix: register,
-      };
-    case "elsewhere": {
-      const isOwn = URL.parse(webhook.url)?.origin === URL.parse(webhook.deployed)?.origin;
-      const what = `The webhooks of ${kind} go to ${oneLine(webhook.url)}, and not to ${webhook.deployed}.`;
-      return {
-        code: "webhooks-elsewhere",
-        severity: "error",
-        what,
-        why,
-        fix: isOwn ? register : `${register} --take-over`,
-      };
-    }
-  }
+  if (webhook.is === "none") return register;
+  const isOwn = URL.parse(webhook.url)?.origin === URL.parse(webhook.deployed)?.origin;
+  return isOwn ? register : `${register} --take-over`;
+}
+
+function wayOf(webhook: Misdirected): string {
+  return webhook.is === "none"
+    ? webhook.kind
+    : `${webhook.kind} go to ${oneLine(webhook.url)}, and not to ${webhook.deployed}`;
 }

@@ -83,6 +83,22 @@ describe("the webhooks at the provider", () => {
     expect(at("https://other.example/users")[0]).toMatch(/npx income-events webhooks register --take-over$/);
   });
 
+  test("of several kinds that one command puts right are one finding", () => {
+    const accounts = { ...known, kind: "accounts", deployed: "https://api.example/accounts" } as const;
+    const found = checkRegistrations({
+      webhooks: [
+        { ...known, is: "elsewhere", url: "https://other.example/users" },
+        { ...accounts, is: "elsewhere", url: "https://other.example/accounts" },
+      ],
+    });
+    expect(words(found)).toEqual([
+      `The webhooks of users go to https://other.example/users, and not to ${deployed}; those of accounts go to https://other.example/accounts, and not to https://api.example/accounts. npx income-events webhooks register --take-over`,
+    ]);
+    expect(
+      words(checkRegistrations({ webhooks: [known, accounts].map((one) => ({ ...one, is: "none" })) })),
+    ).toEqual(["No webhook of users, accounts is registered. npx income-events webhooks register"]);
+  });
+
   test("that are registered at another address than the outputs name are a finding", () => {
     const status = { webhooks: [{ ...known, is: "here" }] } as const;
     expect(checkAddress(status, "https://api.example/webhooks", "prod")).toEqual([]);
