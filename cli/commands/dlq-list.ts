@@ -46,7 +46,7 @@ async function list(operation: Operation): Promise<void> {
     terminal.progress(`Of ${partly.join(", ")} the ages and reasons are those of ${maxRead} letters only.`);
   terminal.result(
     { stage: deployment.stage, queues },
-    tableText(["QUEUE", "DEAD LETTERS", "OLDEST", "FIRST ENDS", "ARCHIVED", "REASONS"], rows),
+    tableText(["QUEUE", "DEAD LETTERS", "OLDEST", "FIRST EXPIRES", "ARCHIVED", "REASONS"], rows),
   );
 }
 

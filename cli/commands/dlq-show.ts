@@ -106,7 +106,7 @@ function textOf(deadLetter: Described, now: Date): string {
   const { messageId, what, id, reason, sentAt, endsAt, receives, returns, payload } = deadLetter;
   const facts = [
     `sent ${fromNow(new Date(sentAt), now)}`,
-    ...(endsAt === undefined ? [] : [`ends ${fromNow(new Date(endsAt), now)}`]),
+    ...(endsAt === undefined ? [] : [`expires ${fromNow(new Date(endsAt), now)}`]),
     `received ${times(receives)}`,
     ...(returns === 0 ? [] : [`redriven ${times(returns)}`]),
   ];
