@@ -85,8 +85,8 @@ export const proofs: readonly Proof[] = [
   },
   {
     name: "permissions",
-    shows: "Each action of each role is needed.",
-    takes: "hours",
+    shows: "Which permissions the scenario needs: each action of each role, on each resource.",
+    takes: "a minute",
     program: "proof/permissions/main.ts",
   },
   {

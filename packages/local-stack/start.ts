@@ -8,6 +8,7 @@ import { parseOptions, type StartOptions } from "./options.ts";
 import { count, printable, printableDeadLetters } from "./scenario/report.ts";
 import { runScenario } from "./scenario/run.ts";
 import { recordTraffic } from "./scenario/traffic.ts";
+import type { LocalStack } from "./stack.ts";
 import { type System, startSystem } from "./system.ts";
 
 const options = parseOptions(process.argv.slice(2));
@@ -46,12 +47,23 @@ async function runOnce({ users, json }: StartOptions): Promise<number> {
     print(`\n${printable(counts)}\n\n${printableDeadLetters(result)}\n`);
     for (const loss of losses.slice(0, 20)) print(`  ! ${loss}`);
     if (losses.length > 20) print(`  ! and ${losses.length - 20} more`);
-    if (json !== undefined) await writeJson(json, withCounts(addresses, counts));
+    if (json !== undefined)
+      await writeJson(json, {
+        ...withCounts(addresses, counts),
+        permissions: permissionsIn(system.stack),
+      });
     print(losses.length === 0 ? `Nothing is lost, after ${secondsSoFar()} s.` : "Something is lost.");
     return losses.length === 0 ? 0 : 1;
   } finally {
     await system.close();
   }
+}
+
+/** What each function's role allows, and whether the scenario needed it. */
+function permissionsIn({ functions, gateway }: LocalStack) {
+  return functions.flatMap(({ logicalId, name }) =>
+    gateway.permissionsOf(name).map((permission) => ({ role: logicalId, ...permission })),
+  );
 }
 
 /** Stays up until it is interrupted, with sample users that connect their accounts. */

@@ -28,6 +28,9 @@ const report = z.strictObject({
   deadLetters: aboveZero,
   lost: z.number(),
   seconds: z.number().positive(),
+  permissions: z.array(
+    z.strictObject({ role: z.string(), action: z.string(), resource: z.string(), isNeeded: z.boolean() }),
+  ),
 });
 
 describe("npm start -- --once", () => {

@@ -1,4 +1,5 @@
 import { type Decision, decide, type RequestContext } from "../iam/evaluate.ts";
+import { type Grant, grantsOf, keyOf, neededFor } from "../iam/grants.ts";
 import type { Policy } from "../iam/policy.ts";
 import type { Need, Operation } from "./operation.ts";
 import type { Call, Denial, Gateway, Principal } from "./types.ts";
@@ -6,7 +7,7 @@ import type { Call, Denial, Gateway, Principal } from "./types.ts";
 /** Who may do what, what was done, and what was refused. */
 export type AccessBook = Pick<
   Gateway,
-  "register" | "setResourcePolicy" | "calls" | "denials" | "authorize"
+  "register" | "setResourcePolicy" | "calls" | "denials" | "authorize" | "permissionsOf"
 > & {
   principal(accessKeyId: string): Principal | undefined;
   /** Checks every need of an operation; answers the first refusal, and records it. */
@@ -27,6 +28,7 @@ export function createAccessBook(): AccessBook {
   const resourcePolicies = new Map<string, Policy>();
   const counts = new Map<string, number>();
   const denied: Denial[] = [];
+  const needed = new Map<string, Set<string>>();
   let lastCallId = 0;
 
   function evaluate(
@@ -37,7 +39,7 @@ export function createAccessBook(): AccessBook {
     if (typeof caller !== "string" && caller.policies === "all") {
       return { allowed: true, reason: `${caller.name} may do everything` };
     }
-    return decide(
+    const decision = decide(
       {
         principal: typeof caller === "string" ? caller : caller.arn,
         action: need.action,
@@ -47,6 +49,14 @@ export function createAccessBook(): AccessBook {
       typeof caller === "string" || caller.policies === "all" ? [] : caller.policies,
       resourcePolicies.get(policyHolder(need.resource)),
     );
+    if (typeof caller !== "string") note(caller, neededFor(need, decision.allowing ?? []));
+    return decision;
+  }
+
+  function note({ name }: Principal, grant: Grant | undefined): void {
+    if (grant === undefined) return;
+    const known = needed.get(name) ?? new Set();
+    needed.set(name, known.add(keyOf(grant)));
   }
 
   function record(caller: Principal | string, need: Need, decision: Decision): Denial {
@@ -103,6 +113,13 @@ export function createAccessBook(): AccessBook {
       const decision = evaluate(caller, { action, resource }, context);
       if (!decision.allowed) record(caller, { action, resource }, decision);
       return decision;
+    },
+    permissionsOf: (name) => {
+      const { policies = [] } = byName.get(name) ?? {};
+      return grantsOf(policies === "all" ? [] : policies).map((grant) => ({
+        ...grant,
+        isNeeded: needed.get(name)?.has(keyOf(grant)) ?? false,
+      }));
     },
     calls: () => counts,
     denials: () => denied,

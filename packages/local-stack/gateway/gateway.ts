@@ -121,6 +121,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     denials: access.denials,
     queueGauge: context.monitoring.queueMetrics.gauge,
     authorize: access.authorize,
+    permissionsOf: access.permissionsOf,
     identifyCaller: (request) => identifyCaller(request, context, Date.now()),
     intercept: (interceptor) => {
       interceptors.add(interceptor);

@@ -1,4 +1,5 @@
 import type { Decision, RequestContext } from "../iam/evaluate.ts";
+import type { Grant } from "../iam/grants.ts";
 import type { Policy } from "../iam/policy.ts";
 import type { SignedRequest } from "./signature.ts";
 
@@ -94,6 +95,8 @@ export type Gateway = {
   capacity(): ReadonlyMap<string, Capacity>;
   /** What SQS would measure of a queue at this moment; undefined where it is no such metric, or says nothing. */
   queueGauge(queueName: string, metric: string): Promise<number | undefined>;
+  /** What a caller may do by its own policies, and whether some call so far was allowed by that alone. */
+  permissionsOf(name: string): readonly (Grant & { readonly isNeeded: boolean })[];
   /** Everything that was refused so far, also by `authorize`. */
   denials(): readonly Denial[];
   /**

@@ -14,7 +14,12 @@ export type AccessRequest = {
 /** Facts of a request by condition key, for example `{"aws:SecureTransport": "true"}`; a list where a key has many values. */
 export type RequestContext = Readonly<Record<string, string | readonly string[]>>;
 
-export type Decision = { readonly allowed: boolean; readonly reason: string };
+export type Decision = {
+  readonly allowed: boolean;
+  readonly reason: string;
+  /** Every statement that allows it; absent where it is refused. */
+  readonly allowing?: readonly Statement[];
+};
 
 /**
  * Decides as IAM does: an explicit deny wins, then within one account one allow from either side suffices, and between
@@ -36,16 +41,14 @@ export function decide(
   );
   const denial = [...ofCaller, ...ofResource].find((statement) => statement.effect === "Deny");
   if (denial !== undefined) return { allowed: false, reason: `explicit deny in ${denial.place}` };
-  const permission = isForeign(request)
-    ? allowIn(ofCaller) && allowIn(ofResource)
-    : allowIn([...ofCaller, ...ofResource.filter((statement) => grantsDirectly(statement, request))]);
+  const sides = isForeign(request)
+    ? [ofCaller, ofResource]
+    : [[...ofCaller, ...ofResource.filter((statement) => grantsDirectly(statement, request))]];
+  const allowing = sides.map((statements) => statements.filter(({ effect }) => effect === "Allow"));
+  const permission = allowing.every((some) => some.length > 0) ? allowing.at(-1)?.[0] : undefined;
   return permission === undefined
     ? { allowed: false, reason: `no policy allows the ${request.action} action` }
-    : { allowed: true, reason: `allowed by ${permission.place}` };
-}
-
-function allowIn(statements: readonly Statement[]): Statement | undefined {
-  return statements.find((statement) => statement.effect === "Allow");
+    : { allowed: true, reason: `allowed by ${permission.place}`, allowing: allowing.flat() };
 }
 
 /** Whether the caller is of another account than the resource; services, and buckets, have none in their names. */

@@ -41,7 +41,7 @@ describe("decisions", () => {
   });
 
   test("an allow of the role suffices, and is named", () => {
-    expect(decide(base, [policy({})], undefined)).toEqual({
+    expect(decide(base, [policy({})], undefined)).toMatchObject({
       allowed: true,
       reason: "allowed by StoreRole, statement 1",
     });
