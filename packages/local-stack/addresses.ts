@@ -31,7 +31,6 @@ export function addressesOf({ sandbox, stack, subscribers }: System): Addresses 
   const registered = sandbox.webhook("users");
   if (stack.apiUrl === undefined) throw new Error("The assembly has no HTTP API: is it this pipeline's?");
   if (registered === undefined) throw new Error("The register function registered no webhook of users");
-  const { accessKeyId, secretAccessKey } = stack.operator;
   return {
     region: stack.region,
     endpoints: {
@@ -40,15 +39,23 @@ export function addressesOf({ sandbox, stack, subscribers }: System): Addresses 
       api: stack.apiUrl,
       sandbox: sandbox.baseUrl,
     },
-    credentials: { accessKeyId, secretAccessKey },
+    credentials: pairOf(stack.operator),
     webhookHeaders: registered.headers,
     table: outputOf(stack, "TableName"),
     queues: queuesOf(stack),
     documents: { url: outputOf(stack, "DocumentsUrl") },
     subscribers: Object.fromEntries(
-      subscribers.map(({ name, queueUrl, credentials }) => [name, { queueUrl, credentials }]),
+      subscribers.map(({ name, queueUrl, credentials }) => [
+        name,
+        { queueUrl, credentials: pairOf(credentials) },
+      ]),
     ),
   };
+}
+
+/** Without what the SDK's clients write into credentials that they are given. */
+function pairOf({ accessKeyId, secretAccessKey }: Credentials): Credentials {
+  return { accessKeyId, secretAccessKey };
 }
 
 /** The addresses with what a run of the scenario came to: beside each subscriber, what it received. */
