@@ -1,6 +1,6 @@
+import { type Fields, isFields, problemOf } from "./check-value.ts";
 import { attributes, checks } from "./checks.ts";
 import type { Attributes, Message, MessageType } from "./contract.ts";
-import type { ObjectSchema, Schema, TextSchema } from "./schema.ts";
 
 /** A message of a type that this release does not know: a later one sends it. */
 export type UnknownMessage = Attributes & { readonly type: string; readonly data?: unknown };
@@ -23,12 +23,6 @@ export function readMessage(text: string): ReadMessage {
   if (isMessage(value)) return { as: "message", message: value };
   if (isUnknownMessage(value)) return { as: "unknown", message: value };
   return { as: "unreadable", reason: "type: expected a text" };
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function parse(text: string): unknown {
@@ -56,63 +50,4 @@ function problemOfMessage(value: Fields): string | undefined {
   const problem = problemOf(attributes, value);
   if (problem !== undefined || !isMessageType(value.type)) return problem;
   return problemOf(checks[value.type].data, value.data, "data");
-}
-
-/** What a value breaks of a schema, by the field's name. */
-function problemOf(schema: Schema, value: unknown, name = ""): string | undefined {
-  switch (schema.type) {
-    case "string":
-      return isAllowed(schema, value) ? undefined : `${name}: expected ${expectedOf(schema)}`;
-    case "boolean":
-      return value === true || (value === false && schema.const === undefined)
-        ? undefined
-        : `${name}: expected ${schema.const ?? "true or false"}`;
-    case "integer":
-      return Number.isSafeInteger(value) && Number(value) >= schema.minimum
-        ? undefined
-        : `${name}: expected a whole number`;
-    case undefined:
-      return undefined;
-    case "object":
-      return isFields(value) ? problemOfFields(schema, value, name) : `${name}: expected an object`;
-  }
-}
-
-function problemOfFields(schema: ObjectSchema, value: Fields, name: string): string | undefined {
-  const nameOf = (field: string) => (name === "" ? field : `${name}.${field}`);
-  const { properties, required, oneOf } = schema;
-  const missing = required.find((field) => !Object.hasOwn(value, field));
-  if (missing !== undefined) return `${nameOf(missing)}: is missing`;
-  const choices = oneOf?.map(({ required: [field] }) => field) ?? [];
-  if (choices.length > 0 && choices.filter((field) => Object.hasOwn(value, field)).length !== 1) {
-    return `${nameOf(choices.join(", "))}: expected one of these`;
-  }
-  for (const [field, property] of Object.entries(properties)) {
-    const problem = Object.hasOwn(value, field)
-      ? problemOf(property, value[field], nameOf(field))
-      : undefined;
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
-
-const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
-
-function isAllowed(
-  { minLength = 0, enum: values, const: only, pattern, format }: TextSchema,
-  value: unknown,
-) {
-  return (
-    typeof value === "string" &&
-    value.length >= minLength &&
-    (values === undefined || values.includes(value)) &&
-    (only === undefined || value === only) &&
-    (pattern === undefined || new RegExp(pattern, "u").test(value)) &&
-    (format === undefined || (dateTime.test(value) && !Number.isNaN(Date.parse(value))))
-  );
-}
-
-function expectedOf({ enum: values, const: only, pattern, format }: TextSchema): string {
-  if (values !== undefined) return `one of ${values.join(", ")}`;
-  return only ?? format ?? (pattern === undefined ? "a text" : `a text like ${pattern}`);
 }

@@ -1,5 +1,12 @@
-/** The part of JSON Schema that messages are checked by. */
-export type Schema = TextSchema | FlagSchema | CountSchema | AnySchema | ObjectSchema;
+/** The part of JSON Schema that messages and documents are checked by. */
+export type Schema =
+  | TextSchema
+  | FlagSchema
+  | CountSchema
+  | NumberSchema
+  | AnySchema
+  | ListSchema
+  | ObjectSchema;
 
 export type TextSchema = {
   readonly type: "string";
@@ -8,11 +15,17 @@ export type TextSchema = {
   readonly enum?: readonly string[];
   readonly pattern?: string;
   readonly format?: "date-time";
+  /** As OpenAPI 3.0 has it: null is allowed, too. */
+  readonly nullable?: true;
 };
 
 type FlagSchema = { readonly type: "boolean"; readonly const?: true };
 
 type CountSchema = { readonly type: "integer"; readonly minimum: 0 };
+
+type NumberSchema = { readonly type: "number" };
+
+export type ListSchema = { readonly type: "array"; readonly items: Schema };
 
 /** Whatever there is. */
 type AnySchema = { readonly type?: undefined };

@@ -16,13 +16,14 @@ export type Program = AsyncDisposable & {
   signal(name: NodeJS.Signals): void;
 };
 
-/** @param env in addition to this process's own */
+/** @param env in addition to this process's own @param runtime what runs the file */
 export function runProgram(
   file: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  runtime = process.execPath,
 ): Program {
-  const child = spawn(process.execPath, [file, ...args], {
+  const child = spawn(runtime, [file, ...args], {
     cwd: repository,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],

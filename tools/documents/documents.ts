@@ -8,6 +8,7 @@ import { capacityPage } from "./capacity/capacity-page.ts";
 import { burstChart, outageChart } from "./capacity/charts.ts";
 import { costChart } from "./cost/cost-chart.ts";
 import { costPage } from "./cost/cost-page.ts";
+import { documentSchemas } from "./document-schema.ts";
 import { eventsPage } from "./events-page.ts";
 import { logsPage } from "./logs-page.ts";
 import { schemaFile } from "./message-schema.ts";
@@ -41,6 +42,7 @@ export const documents: readonly Document[] = [
     file: `lib/construct/props/${group}.ts`,
     text: () => settingsProps(group),
   })),
+  ...documentSchemas,
   ...messageTypes.map((type) => ({
     file: `docs/reference/schemas/${type}.json`,
     text: () => schemaFile(type),

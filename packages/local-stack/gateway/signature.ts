@@ -75,7 +75,7 @@ function sign(
   const canonical = [
     request.method,
     // A trap: every service but S3 encodes the path once more.
-    claim.service === "s3" ? path : path.split("/").map(encodeURIComponent).join("/"),
+    claim.service === "s3" ? path : path.split("/").map(encoded).join("/"),
     canonicalQuery(query),
     headers,
     claim.signedHeaders.join(";"),
@@ -114,6 +114,13 @@ function signingKey(
 function splitTarget(target: string): [string, string] {
   const mark = target.indexOf("?");
   return mark === -1 ? [target, ""] : [target.slice(0, mark), target.slice(mark + 1)];
+}
+
+/** As RFC 3986 has it: `encodeURIComponent` leaves five characters more than that. */
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (character) => {
+    return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  });
 }
 
 function canonicalQuery(query: string): string {

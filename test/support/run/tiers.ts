@@ -20,7 +20,7 @@ const pure = [
   "test/packages/local-stack/lambda/{asynchronous,function-log,lineage,log-level}.test.ts",
   "test/packages/local-stack/sources/{batch-response,event-filter,stream-batch}.test.ts",
   "test/packages/sandbox/clock.test.ts",
-  "test/packages/subscriber/{lambda,reader}.test.ts",
+  "test/packages/subscriber/{document-shapes,json,lambda,read-document,reader}.test.ts",
   "test/proof/{capacity-model,conformance,restore-drill,timing}.test.ts",
   "test/proof/bench/{faults,work-off,workload}.test.ts",
   "test/proof/chaos/{audit-events,crash-points,fault-schedule,judge-run}.test.ts",

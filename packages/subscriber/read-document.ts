@@ -1,0 +1,183 @@
+import { createHash } from "node:crypto";
+import type { MessageOf } from "./contract.ts";
+import type { DocumentCache } from "./document-cache.ts";
+import { type DocumentOf, type Endpoint, parseDocument } from "./document-shapes.ts";
+import { type Json, parseJson } from "./json.ts";
+import { type Credentials, signedHeaders } from "./sign.ts";
+
+export type DocumentOptions = {
+  /** As the AWS SDK's providers, such as `client.config.credentials`; absent: those in the environment. */
+  readonly credentials?: Credentials | (() => Promise<Credentials>);
+  /** Absent: what the document's address names, else `AWS_REGION`. */
+  readonly region?: string;
+  readonly cache?: DocumentCache;
+  /** So often a busy stage is asked, 5 by default. */
+  readonly tries?: number;
+  /** Waits so many milliseconds before it asks again. */
+  readonly wait?: (milliseconds: number) => Promise<void>;
+};
+
+/** A document that was read; its bytes have the digest that the message names. */
+export type ReadDocument = {
+  readonly as: "document";
+  /** As the provider gave them. */
+  readonly bytes: Uint8Array;
+  /**
+   * The document as JSON, without losing a digit; of a named endpoint with its type.
+   * @throws SyntaxError, or an Error that names the field which is not as the endpoint's type has it
+   */
+  json(): Json;
+  json<Name extends Endpoint>(endpoint: Name): DocumentOf<Name>;
+};
+
+/**
+ * What became of a read. `replaced`: a newer version is there, and a message of its own is on its way. `gone`: the
+ * person was erased, or the provider has no data any more.
+ */
+export type DocumentResult = ReadDocument | { readonly as: "replaced" } | { readonly as: "gone" };
+
+/** The stage did not answer with the document: let the message come again. */
+export class DocumentError extends Error {
+  /** Of the last answer; absent: there was none. */
+  readonly status: number | undefined;
+
+  constructor(reason: string, status?: number, cause?: unknown) {
+    super(reason, { cause });
+    this.name = "DocumentError";
+    this.status = status;
+  }
+}
+
+/**
+ * Reads the version of the document that a message names, signed with Signature Version 4, and checks its digest. A
+ * busy stage is asked again, after the time that it names.
+ * @throws DocumentError where the stage refuses the caller, stays busy, or answers with other bytes
+ */
+export async function readDocument(
+  message: MessageOf<"data.updated">,
+  options: DocumentOptions = {},
+): Promise<DocumentResult> {
+  const { document } = message.data;
+  if (document === undefined) return { as: "gone" };
+  const { href, sha256 } = document;
+  const cached = await options.cache?.get(href);
+  const answer = await askUntilAnswered(new URL(href), cached?.etag, options);
+  if (answer.status === 404) {
+    await options.cache?.delete(href);
+    return { as: isReplaced(answer.bytes) ? "replaced" : "gone" };
+  }
+  const bytes = answer.status === 304 ? cached?.bytes : answer.status === 200 ? answer.bytes : undefined;
+  if (bytes === undefined)
+    throw new DocumentError(`the document was answered ${answer.status}`, answer.status);
+  if (createHash("sha256").update(bytes).digest("hex") !== sha256) {
+    await options.cache?.delete(href);
+    throw new DocumentError("the document's bytes are not those that the message names", answer.status);
+  }
+  if (answer.status === 200 && answer.etag !== null) {
+    await options.cache?.set(href, { etag: answer.etag, bytes });
+  }
+  return documentOf(bytes);
+}
+
+function documentOf(bytes: Uint8Array): ReadDocument {
+  function json(): Json;
+  function json<Name extends Endpoint>(endpoint: Name): DocumentOf<Name>;
+  function json(endpoint?: Endpoint) {
+    const value = parseJson(new TextDecoder().decode(bytes));
+    return endpoint === undefined ? value : parseDocument(endpoint, value);
+  }
+  return { as: "document", bytes, json };
+}
+
+type Answer = {
+  readonly status: number;
+  readonly etag: string | null;
+  readonly bytes: Uint8Array;
+};
+
+const firstWaitMs = 100;
+
+async function askUntilAnswered(
+  url: URL,
+  etag: string | undefined,
+  options: DocumentOptions,
+): Promise<Answer> {
+  const { tries = 5, wait = waitFor } = options;
+  for (let done = 1; ; done += 1) {
+    const { answer, retryAfter, problem, cause } = await ask(url, etag, options);
+    if (answer !== undefined) return answer;
+    if (done >= tries) throw new DocumentError(`${problem}, ${done} times`, undefined, cause);
+    // Some wait longer than others, so that they don't all come at once.
+    const ownMs = firstWaitMs * 2 ** (done - 1) * (1 + Math.random());
+    await wait(Math.max(ownMs, retryAfter * 1000));
+  }
+}
+
+/** Without an answer where to ask again may help: a busy stage, or a connection that broke. */
+async function ask(
+  url: URL,
+  etag: string | undefined,
+  options: DocumentOptions,
+): Promise<{
+  readonly answer?: Answer;
+  readonly retryAfter: number;
+  readonly problem?: string;
+  readonly cause?: unknown;
+}> {
+  // Anew each time: credentials and signatures end.
+  const signing = {
+    region: regionOf(url, options),
+    credentials: await credentialsOf(options),
+    at: new Date(),
+  };
+  const headers = etag === undefined ? {} : { "if-none-match": etag };
+  try {
+    // fetch takes gzip and expands it.
+    const response = await fetch(url, {
+      headers: signedHeaders(url, { ...signing, headers }),
+      redirect: "error",
+    });
+    const { status } = response;
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    if (status !== 429 && status < 500) {
+      return { answer: { status, etag: response.headers.get("etag"), bytes }, retryAfter: 0 };
+    }
+    const retryAfter = Number(response.headers.get("retry-after") ?? 0) || 0;
+    return { retryAfter, problem: `the document was answered ${status}` };
+  } catch (cause) {
+    return { retryAfter: 0, problem: "the document could not be read", cause };
+  }
+}
+
+/** A function's URL in AWS names its region; `AWS_REGION` is for one that is elsewhere, such as on this machine. */
+function regionOf({ hostname }: URL, { region }: DocumentOptions): string {
+  const named = /\.lambda-url\.([a-z0-9-]+)\.on\.aws$/.exec(hostname)?.[1];
+  const found = region ?? named ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
+  if (found === undefined) throw new DocumentError("no region: pass one, or set AWS_REGION");
+  return found;
+}
+
+async function credentialsOf({ credentials }: DocumentOptions): Promise<Credentials> {
+  if (typeof credentials === "function") return credentials();
+  if (credentials !== undefined) return credentials;
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = process.env;
+  if (!accessKeyId || !secretAccessKey) {
+    throw new DocumentError(
+      "no credentials: pass them, for example client.config.credentials of an SDK's client",
+    );
+  }
+  return { accessKeyId, secretAccessKey, sessionToken: process.env.AWS_SESSION_TOKEN };
+}
+
+function isReplaced(problem: Uint8Array): boolean {
+  try {
+    const { type } = Object(JSON.parse(new TextDecoder().decode(problem)));
+    return type === "urn:income-events:problem:version-not-kept";
+  } catch {
+    return false;
+  }
+}
+
+function waitFor(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,148 @@
+import { createHash } from "node:crypto";
+import { parseAuthorization, verifySignature } from "@income-events/local-stack/gateway/signature.ts";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { inMemoryCache } from "../../../packages/subscriber/document-cache.ts";
+import { type DocumentOptions, readDocument } from "../../../packages/subscriber/read-document.ts";
+import { exampleOf } from "../../../tools/documents/examples.ts";
+
+const text = '{"data":[{"amount":12345678901234567890}]}';
+const sha256 = createHash("sha256").update(text).digest("hex");
+const host = "https://abc.lambda-url.eu-west-1.on.aws";
+const href = `${host}/v1/accounts/a%2Fb/documents/it's%20(income)/2026-01-01..2026-01-31?version=7`;
+const credentials = { accessKeyId: "AKIAEXAMPLE", secretAccessKey: "secret", sessionToken: "session" };
+const etag = '"tag"';
+
+function messageWith(document: object | undefined) {
+  const { type, data, ...attributes } = exampleOf("data.updated");
+  if (type !== "data.updated") throw new Error("the example is of another type");
+  const { document: _, ...named } = Object(data);
+  return { ...attributes, type, data: { ...named, ...(document && { document }) } } as Parameters<
+    typeof readDocument
+  >[0];
+}
+const message = messageWith({
+  href,
+  sha256,
+  size: text.length,
+  contentType: "application/json",
+  version: "7",
+  observedAt: "2026-11-21T12:00:00Z",
+});
+
+type Answer = {
+  readonly status: number;
+  readonly body?: string | null;
+  readonly headers?: Record<string, string>;
+};
+
+/** Reads what is answered with these answers one after the other; an Error is a connection that breaks. */
+async function read(answers: readonly (Answer | Error)[], options: DocumentOptions = {}) {
+  const left = [...answers];
+  const requests: { url: URL; headers: Record<string, string> }[] = [];
+  const waits: number[] = [];
+  vi.stubGlobal("fetch", async (url: URL, { headers }: { headers: Record<string, string> }) => {
+    requests.push({ url, headers });
+    const answer = left.shift();
+    if (answer === undefined || answer instanceof Error) throw answer ?? new Error("asked too often");
+    return new Response(answer.body ?? null, { status: answer.status, headers: answer.headers ?? {} });
+  });
+  const wait = async (milliseconds: number) => void waits.push(milliseconds);
+  const result = readDocument(message, { credentials, wait, ...options });
+  return { result: await result.catch((error: unknown) => error), requests, waits };
+}
+
+const whole = { status: 200, body: text, headers: { etag } };
+const problem = (type: string) => ({
+  status: 404,
+  body: JSON.stringify({ type: `urn:income-events:problem:${type}` }),
+});
+
+describe("readDocument", () => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.unstubAllEnvs();
+  });
+
+  it("gives the bytes of the version that a message names, and its JSON with every digit", async () => {
+    const { result } = await read([whole]);
+    expect(result).toMatchObject({ as: "document", bytes: new TextEncoder().encode(text) });
+    const { json } = Object(result);
+    expect(String(json().data[0].amount)).toBe("12345678901234567890");
+    expect(() => json("income")).toThrow("the document is none of income: data.0.id: is missing");
+  });
+
+  it("signs for the region that the address names, as the gateway verifies it", async () => {
+    const { requests } = await read([whole]);
+    const [{ url, headers } = { url: new URL(host), headers: {} }] = requests;
+    const claim = parseAuthorization(headers.authorization);
+    expect(claim).toMatchObject({ accessKeyId: "AKIAEXAMPLE", region: "eu-west-1", service: "lambda" });
+    expect(claim?.signedHeaders).toEqual(["host", "x-amz-date", "x-amz-security-token"]);
+    const sent = { ...headers, host: url.host };
+    const request = (target: string) => ({ method: "GET", target, headers: sent, body: Buffer.alloc(0) });
+    const target = `${url.pathname}${url.search}`;
+    expect(claim && verifySignature(claim, request(target), "secret")).toBe(true);
+    expect(claim && verifySignature(claim, request(`${target}1`), "secret")).toBe(false);
+  });
+
+  it("takes credentials and region from the environment where none are passed", async () => {
+    vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIAENVIRONMENT");
+    vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
+    const { credentials: _, ...environment } = { credentials: undefined };
+    const { requests } = await read([whole], {
+      ...environment,
+      credentials: async () => ({ ...credentials, accessKeyId: "AKIAPROVIDER" }),
+    });
+    expect(requests[0]?.headers.authorization).toContain("Credential=AKIAPROVIDER/");
+    vi.stubGlobal("fetch", async (_url: URL, { headers }: { headers: Record<string, string> }) => {
+      expect(headers.authorization).toContain("Credential=AKIAENVIRONMENT/");
+      return new Response(text);
+    });
+    expect(await readDocument(message)).toMatchObject({ as: "document" });
+    vi.stubEnv("AWS_ACCESS_KEY_ID", "");
+    await expect(readDocument(message)).rejects.toThrow("no credentials: pass them");
+  });
+
+  it("asks a busy stage again after the time that it names, and after a connection that broke", async () => {
+    const busy = { status: 503, headers: { "retry-after": "3" } };
+    const { result, waits } = await read([busy, { status: 429 }, new Error("reset"), { status: 502 }, whole]);
+    expect(result).toMatchObject({ as: "document" });
+    expect(waits[0]).toBe(3000);
+    expect(waits).toHaveLength(4);
+  });
+
+  it("fails where the stage stays busy, refuses, or answers with other bytes, so that the message comes again", async () => {
+    const busy = await read([{ status: 503 }, { status: 503 }], { tries: 2 });
+    expect(busy.result).toMatchObject({ message: "the document was answered 503, 2 times" });
+    expect((await read([{ status: 403 }])).result).toMatchObject({ name: "DocumentError", status: 403 });
+    expect((await read([{ ...whole, body: "{}" }])).result).toMatchObject({
+      message: expect.stringContaining("not those that the message names"),
+    });
+  });
+
+  it("says that a version was replaced, or that there is nothing any more", async () => {
+    expect((await read([problem("version-not-kept")])).result).toEqual({ as: "replaced" });
+    expect((await read([problem("not-found")])).result).toEqual({ as: "gone" });
+    expect((await read([{ status: 404, body: "<html>" }])).result).toEqual({ as: "gone" });
+    expect(await readDocument(messageWith(undefined))).toEqual({ as: "gone" });
+  });
+
+  it("asks whether what it has is still there, and forgets what is gone", async () => {
+    const cache = inMemoryCache();
+    await read([whole], { cache });
+    const again = await read([{ status: 304 }], { cache });
+    expect(again.requests[0]?.headers["if-none-match"]).toBe(etag);
+    expect(again.result).toMatchObject({ as: "document", bytes: new TextEncoder().encode(text) });
+    expect((await read([problem("not-found")], { cache })).result).toEqual({ as: "gone" });
+    expect(await cache.get(href)).toBeUndefined();
+  });
+
+  it("keeps as many bytes as it may, the documents that were read last", async () => {
+    const cache = inMemoryCache(10);
+    const document = (size: number) => ({ etag, bytes: new Uint8Array(size) });
+    for (const name of ["first", "second", "third"]) await cache.set(name, document(5));
+    expect(await cache.get("first")).toBeUndefined();
+    expect((await cache.get("third"))?.bytes.byteLength).toBe(5);
+    await cache.set("large", document(11));
+    expect([await cache.get("large"), await cache.get("third")]).toEqual([undefined, undefined]);
+  });
+});
