@@ -51,8 +51,10 @@ export function parseJson(text: string): Json {
     return `"${mark}${token}"`;
   });
   if (isExact) return parsed;
-  const exact: Json = JSON.parse(marked, (_name, value) =>
-    typeof value === "string" && value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value,
+  const exact: Json = JSON.parse(
+    marked,
+    (_name, value: Json): Json =>
+      typeof value === "string" && value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value,
   );
   return exact;
 }

@@ -2,8 +2,10 @@ import { deadLetterQueuesOf, outputOf, subscribersOf } from "@income-events/loca
 import { readArchive } from "@income-events/local-stack/scenario/archive-dead-letters.ts";
 import { findLosses } from "@income-events/local-stack/scenario/compare.ts";
 import { findRemains } from "@income-events/local-stack/scenario/erasure.ts";
+import { documentsIn, readDocuments } from "@income-events/local-stack/scenario/read-documents.ts";
 import { expectationOf } from "@income-events/local-stack/scenario/run.ts";
 import { readDeadLetters, readObjects, readTable } from "@income-events/local-stack/scenario/snapshot.ts";
+import { registerSubscribers } from "@income-events/local-stack/stack/subscriber-callers.ts";
 import type { Truth } from "../provider/protocol.ts";
 import type { ChaosSystem } from "../system.ts";
 import type { Evidence } from "./audit-events.ts";
@@ -44,6 +46,7 @@ export async function gatherEvidence(
   const found = { table, contents, messages: receivedBy(messages), deadLetters: [] };
   const losses = findLosses({ ...expected, deadLetters: new Set() }, found, subscribersOf(stack));
   const remains = await findRemains(system, [...erased]);
+  const unread = await findUnreadDocuments(system, messages, erased);
   const ids = new Set(sent.map(({ id }) => id));
   return {
     sent,
@@ -53,8 +56,24 @@ export async function gatherEvidence(
     // A task is no event, and neither is what the load put there itself.
     deadLetters: deadLetters.intersection(ids),
     erased,
-    losses: [...losses, ...remains],
+    losses: [...losses, ...remains, ...unread],
   };
+}
+
+/** Lets each subscriber read every document that it was told of, with credentials of its own. */
+async function findUnreadDocuments(
+  { stack }: ChaosSystem,
+  messages: Evidence["messages"],
+  erased: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  const isErased = (subject: string) => subject.split("/").some((part) => erased.has(part));
+  const read = await Promise.all(
+    registerSubscribers(stack).map(({ name, credentials }) => {
+      const bodies = messages.flatMap(({ subscriber, body }) => (subscriber === name ? [body] : []));
+      return readDocuments(documentsIn(bodies), { name, credentials, region: stack.region }, isErased);
+    }),
+  );
+  return read.flatMap(({ missing }) => missing);
 }
 
 function accountsOf({ snapshot }: Truth, users: ReadonlySet<string>): readonly string[] {
