@@ -35,7 +35,7 @@ const announcementOf = (pid: number) =>
 const freePorts = ["--api-port", "0", "--aws-port", "0", "--sandbox-port", "0", "--control-port", "0"];
 
 /** What both programs print: the end of a period, and what was earned in it. */
-const income = /^account\/\S+ \d{4}-\d{2}-\d{2} \d+\.\d{2} USD$/m;
+const income = /^(company-)?account\/\S+ \d{4}-\d{2}-\d{2} \d+\.\d{2} USD$/m;
 /** Debian's own. */
 const python = "/usr/bin/python3";
 const hasBotocore = spawnSync(python, ["-c", "import botocore"]).status === 0;
