@@ -71,7 +71,7 @@ export function schemaOf(endpoint: Endpoint) {
   return object({ data: list(records[endpoint]) }, optional);
 }
 
-export function isEndpoint(name: string): name is Endpoint {
+function isEndpoint(name: string): name is Endpoint {
   return Object.hasOwn(records, name);
 }
 
