@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { storedEvents } from "../../../adapters/dynamodb/stored-events.ts";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
 import { retryable } from "../../../domain/core/failures.ts";
 import { describeOnTables } from "../../support/engines.ts";
@@ -94,6 +95,22 @@ await describeOnTables("what subscribers read", (tables) => {
       await save(text, 1);
       await save(undefined, 2);
       expect((await ask(path())).json()).toMatchObject({ type: "urn:income-events:problem:not-found" });
+    });
+
+    it("of who was erased since is answered as what never was, word by word, and an unknown endpoint is too", async () => {
+      await save(text, 1_790_000_000_000);
+      const href = path("?version=1790000000000");
+      expect((await ask(href)).status).toBe(200);
+      await storedEvents(reading.system.dynamodb, reading.table.name).erase(reading.account);
+      const erased = await ask(href);
+      for (const target of [
+        `/v1/accounts/${randomUUID()}/documents/income`,
+        path().replace("income", "nothing"),
+      ]) {
+        const { status, headers, bytes } = await ask(target);
+        expect([erased.status, erased.headers, erased.bytes]).toEqual([status, headers, bytes]);
+        expect(status).toBe(404);
+      }
     });
 
     it("whose object is gone is a fault, never no data", async () => {

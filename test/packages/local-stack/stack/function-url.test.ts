@@ -102,6 +102,13 @@ describe("a function's URL", () => {
     expect((await callerOf({ ...foreign, policies })("v1")).status).toBe(203);
   });
 
+  test("answers a request that is sent again as it was signed, for five minutes: it reads the same again", async () => {
+    const at = new Date(Date.now() - 240_000);
+    const [first, again] = [await callerOf(reader)("v1", { at }), await callerOf(reader)("v1", { at })];
+    expect([first.status, again.status]).toEqual([203, 203]);
+    expect(await again.json()).toEqual(await first.json());
+  });
+
   test.each([
     ["without a signature", { unsigned: true }],
     ["signed for another service", { service: "sqs" }],
