@@ -11,7 +11,7 @@ import { explain } from "./core/explain.ts";
 const help = `
 Commands work on the system that npm start keeps up on this machine; with --outputs on a stage in AWS, with the
 credentials that AWS's own tools would use there.
-Exit codes: 0 done, ${exitCodes.failed} failed, ${exitCodes.usage} used wrongly or not confirmed, ${exitCodes.noDeployment} no deployment or no access to it, ${exitCodes.nobody} nothing of that id is known.
+Exit codes: 0 done, ${exitCodes.failed} failed, ${exitCodes.usage} used wrongly or not confirmed, ${exitCodes.noDeployment} no deployment or no access to it, ${exitCodes.nobody} nothing of that id is known, ${exitCodes.held} a legal hold forbids it.
 
 Example:
   npx income-events webhooks register --help`;
@@ -29,6 +29,7 @@ const groups = {
   local: "a deployed stage's events, on your own machine",
   dlq: "dead letters: what could not be processed",
   erase: "users and accounts, for good",
+  hold: "what must not expire or be erased",
   audit: "what operators did",
   fetch: "documents, read again",
   documents: "the provider's data",
@@ -186,6 +187,11 @@ const commandFiles: readonly CommandFile[] = [
     group: "erase",
     names: ["apply-log"],
     load: async () => (await import("./commands/erase-apply-log.ts")).addEraseApplyLog,
+  },
+  {
+    group: "hold",
+    names: ["set", "clear", "list"],
+    load: async () => (await import("./commands/hold.ts")).addHold,
   },
   { names: ["restore"], load: async () => (await import("./commands/restore.ts")).addRestore },
 ];

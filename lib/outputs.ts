@@ -93,6 +93,9 @@ export function addOutputs(scope: Construct, parts: OutputParts): void {
   add("ErasureKeyArn", parts.erasure.key.secretArn, "The key of those digests");
   const { auditDays } = parts.settings.retention;
   if (auditDays !== undefined) add("AuditDays", String(auditDays), "So long it is kept what operators did");
+  const { documentVersionsDays } = parts.settings.retention;
+  if (documentVersionsDays > 0)
+    add("DocumentVersionsDays", String(documentVersionsDays), "So long superseded documents are kept");
   add("FailuresBucketName", parts.relay.failures.bucketName, "Changes that the relay gave up on");
   add("RelayFunctionName", parts.relay.lambda.functionName, "Derives what follows from changes of the table");
   add("RefreshFunctionName", parts.refresh.lambda.functionName, "Refreshes the token when invoked");

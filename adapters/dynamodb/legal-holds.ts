@@ -1,6 +1,19 @@
+import {
+  DeleteItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  paginateQuery,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { fieldsOf, isFields, numberOf, optionalText, textOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
-import { holdKey } from "./keys.ts";
+import { isWritten } from "./conditional-write.ts";
+import { itemVersion, readItem } from "./items.ts";
+import { holdKey, partitionOf, stateKey, subjectOfPartition, versionPrefix } from "./keys.ts";
 import type { ReadKey } from "./shared-reads.ts";
+import { scanTable } from "./table-scan.ts";
 
 /** Those of some subjects that a legal hold is on: one consistent read for all of them. */
 export async function holdsIn(read: ReadKey, subjects: readonly Subject[]): Promise<readonly Subject[]> {
@@ -8,4 +21,122 @@ export async function holdsIn(read: ReadKey, subjects: readonly Subject[]): Prom
     subjects.map(async (subject) => ((await read(holdKey(subject))) === undefined ? [] : [subject])),
   );
   return looks.flat();
+}
+
+/** A legal hold, which an operator has set. */
+export type LegalHold = { readonly at: string; readonly reason: string };
+
+/** Holds, and what they do to the versions of documents: these don't expire while one is on their subject or its user. */
+export type LegalHolds = {
+  /** @param accounts whose versions it covers as well. @returns how many versions don't expire any more */
+  readonly set: (subject: Subject, hold: LegalHold, accounts: readonly Subject[]) => Promise<number>;
+  /**
+   * @param expiryOf of a version, in epoch seconds
+   * @returns how many versions expire again; undefined where there was no hold
+   */
+  readonly clear: (
+    subject: Subject,
+    accounts: readonly Subject[],
+    expiryOf: (supersededAt: number) => number,
+  ) => Promise<number | undefined>;
+  /** All of the table, a page at a time; see `scanTable` for what that reads. */
+  readonly list: () => AsyncIterable<{
+    readonly examined: number;
+    readonly holds: readonly (LegalHold & { readonly subject: Subject })[];
+  }>;
+};
+
+export function legalHolds(client: DynamoDBClient, TableName: string): LegalHolds {
+  const isHeld = async (subject: Subject) => {
+    const Key = marshall(holdKey(subject));
+    const get = new GetItemCommand({ TableName, Key, ConsistentRead: true, ProjectionExpression: "pk" });
+    return (await client.send(get)).Item !== undefined;
+  };
+  const ownerOf = async (subject: Subject) => {
+    const Key = marshall(stateKey(subject));
+    const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
+    const state = Item === undefined ? undefined : readItem(Item).state;
+    return isFields(state) ? optionalText(state, "userId") : undefined;
+  };
+  const versionsOf = async function* (subject: Subject) {
+    const query = {
+      TableName,
+      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+      ExpressionAttributeValues: marshall({ ":pk": partitionOf(subject), ":prefix": versionPrefix }),
+      ProjectionExpression: "pk, sk, #document.supersededAt, #document.userId",
+      ExpressionAttributeNames: { "#document": "document" },
+      ConsistentRead: true,
+    };
+    for await (const { Items = [] } of paginateQuery({ client }, query)) {
+      for (const item of Items.map((each) => unmarshall(each))) {
+        const document = fieldsOf(item.document, "document");
+        const key = { pk: textOf(item, "pk"), sk: textOf(item, "sk") };
+        yield {
+          key,
+          supersededAt: numberOf(document, "supersededAt"),
+          userId: optionalText(document, "userId"),
+        };
+      }
+    }
+  };
+  const update = (key: { readonly pk: string; readonly sk: string }, expiresAt: number | undefined) =>
+    isWritten(
+      client.send(
+        new UpdateItemCommand({
+          TableName,
+          Key: marshall(key),
+          ConditionExpression: "attribute_exists(pk)",
+          UpdateExpression: expiresAt === undefined ? "REMOVE expiresAt" : "SET expiresAt = :expiresAt",
+          ...(expiresAt !== undefined && {
+            ExpressionAttributeValues: marshall({ ":expiresAt": expiresAt }),
+          }),
+        }),
+      ),
+    );
+
+  return {
+    set: async (subject, hold, accounts) => {
+      // Before the versions: whoever keeps one meanwhile sees it, or has its version seen here.
+      const item = { ...holdKey(subject), schemaVersion: itemVersion, hold };
+      await client.send(new PutItemCommand({ TableName, Item: marshall(item) }));
+      let count = 0;
+      for (const each of [subject, ...accounts]) {
+        for await (const { key } of versionsOf(each)) if (await update(key, undefined)) count += 1;
+      }
+      return count;
+    },
+    clear: async (subject, accounts, expiryOf) => {
+      const Key = marshall(holdKey(subject));
+      const wasHeld = await isWritten(
+        client.send(new DeleteItemCommand({ TableName, Key, ConditionExpression: "attribute_exists(pk)" })),
+      );
+      let count = 0;
+      for (const each of [subject, ...accounts]) {
+        const owner = await ownerOf(each);
+        for await (const { key, supersededAt, userId } of versionsOf(each)) {
+          const users = [...new Set([owner, userId].filter((id) => id !== undefined))];
+          const holders = [each, ...users.map((id): Subject => ({ kind: "user", id }))];
+          const holds = await Promise.all(holders.map(isHeld));
+          if (!holds.includes(true) && (await update(key, expiryOf(supersededAt)))) count += 1;
+        }
+      }
+      return wasHeld ? count : undefined;
+    },
+    list: async function* () {
+      const { sk } = holdKey({ kind: "user", id: "" });
+      for await (const { items, examined } of scanTable(client, TableName, {
+        sortKeys: [sk],
+        attributes: ["hold"],
+      })) {
+        const holds = items.flatMap((item) => {
+          const subject = subjectOfPartition(textOf(item, "pk"));
+          const hold = fieldsOf(item.hold, "hold");
+          return subject === undefined
+            ? []
+            : [{ subject, at: textOf(hold, "at"), reason: textOf(hold, "reason") }];
+        });
+        yield { examined, holds };
+      }
+    },
+  };
 }

@@ -17,6 +17,8 @@ export type ErasureReport = {
   readonly isDone: boolean;
   /** Whether anybody was found; of nobody it may not be said that they are erased. */
   readonly isFound: boolean;
+  /** Whether a legal hold kept it from being begun; absent: no. */
+  readonly isHeld?: true;
   /** The subject, and what was found to be its own. */
   readonly subjects: number;
   readonly removed: Removed;
@@ -24,16 +26,17 @@ export type ErasureReport = {
   readonly incomplete: readonly string[];
 };
 
-export type KeepReport = (task: EraseTask, isDone: boolean) => Promise<void>;
+export type KeepReport = (task: EraseTask, isDone: boolean, isHeld?: true) => Promise<void>;
 
 const lifetimeInSeconds = 86_400;
 
 export function keepReport(client: DynamoDBClient, tableName: string, now: () => Date): KeepReport {
-  return async ({ id, next, erased, isFound, removed, incomplete }, isDone) => {
+  return async ({ id, next, erased, isFound, removed, incomplete }, isDone, isHeld) => {
     if (id === undefined) return;
     const report = { step: next, isDone, isFound, subjects: erased.length, removed, incomplete };
     const expiresAt = Math.ceil(now().getTime() / 1000) + lifetimeInSeconds;
-    const item = { ...erasureReportKey(id), schemaVersion: itemVersion, expiresAt, ...report };
+    const held = isHeld && { isHeld };
+    const item = { ...erasureReportKey(id), schemaVersion: itemVersion, expiresAt, ...report, ...held };
     // A copy of a step that comes when its records are gone finds fewer than the first one did.
     const isNoCopy = "(attribute_not_exists(subjects) OR subjects <= :subjects)";
     // A step says last how far it came: the steps after it may have come to the end before.
@@ -68,6 +71,7 @@ export async function readReport(
     step: textOf(item, "step"),
     isDone: item.isDone === true,
     isFound: item.isFound === true,
+    ...(item.isHeld === true && { isHeld: true }),
     subjects: numberOf(item, "subjects"),
     removed: parseRemoved(item.removed),
     incomplete: parseIncomplete(item.incomplete),

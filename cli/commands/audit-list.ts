@@ -51,25 +51,25 @@ async function list(operation: Operation, flags: Flags): Promise<void> {
     if (isWanted && acts.push(each) === limit) break;
   }
   if (acts.length === 0 && about !== undefined && isBeginningOfId(about.id)) throw unknownSubject(about);
+  const hasReasons = acts.some(({ reason }) => reason !== undefined);
   operation.terminal.result(
     { stage: operation.deployment.stage, acts },
     acts.length === 0
       ? "Nothing of that kind is recorded."
-      : tableText(["AT", "WHO", "ACT", "TARGET", "ABOUT", "COUNT", "OUTCOME"], acts.map(rowOf)),
+      : tableText(
+          ["AT", "WHO", "ACT", "TARGET", "ABOUT", "COUNT", "OUTCOME", ...(hasReasons ? ["REASON"] : [])],
+          acts.map((each) => rowOf(each, hasReasons)),
+        ),
   );
 }
 
 /** Enough of a digest to see that two acts were about the same person. */
 const shownOfDigest = 8;
 
-function rowOf({
-  at,
-  who,
-  act,
-  target,
-  subject,
-  count,
-  outcome,
-}: OperatorAct): readonly (string | number | undefined)[] {
-  return [at, who, act, target, subject?.slice(0, shownOfDigest), count, outcome];
+function rowOf(
+  { at, who, act, target, subject, count, outcome, reason }: OperatorAct,
+  hasReasons: boolean,
+): readonly (string | number | undefined)[] {
+  const row = [at, who, act, target, subject?.slice(0, shownOfDigest), count, outcome];
+  return hasReasons ? [...row, reason] : row;
 }

@@ -3,12 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { type ErasureReport, readReport } from "../../adapters/erasure/erasure-report.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
+import { present } from "../../domain/core/parse.ts";
 import { canonicalId } from "../../domain/event/canonical-id.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { eraseTask } from "../../domain/recovery/erasure.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { reasonFlag } from "../core/reason-flag.ts";
 import { tableText } from "../core/table.ts";
 import { followErasures } from "../recovery/erasure.ts";
 import { workQueue } from "../status/work-queues.ts";
@@ -19,9 +21,11 @@ const kinds = {
   "company-account": "Erases a company account, as an account.",
 } as const;
 
+type Flags = { readonly dryRun?: boolean; readonly despiteHold?: string };
+
 export function addErase(group: Command): void {
   for (const kind of ["user", "account", "company-account"] as const) {
-    addCommand<{ readonly dryRun?: boolean }>(
+    addCommand<Flags>(
       group,
       {
         name: `${kind} <id>`,
@@ -32,18 +36,26 @@ export function addErase(group: Command): void {
           `npx income-events erase ${kind} 0f8fad5b-d9cb-469f-a165-70867728950e --yes --json    for a program`,
         ],
       },
-      (operation, { dryRun = false }, id = "") => erase(operation, { kind, id: canonicalId(id) }, dryRun),
-    ).option("--dry-run", "show what would be erased, and erase nothing");
+      (operation, flags, id = "") => erase(operation, { kind, id: canonicalId(id) }, flags),
+    )
+      .option("--dry-run", "show what would be erased, and erase nothing")
+      .option("--despite-hold <reason>", "erase also what a legal hold is on; the audit trail keeps why");
   }
 }
 
-async function erase(operation: Operation, subject: Subject, isDryRun: boolean): Promise<void> {
+async function erase(
+  operation: Operation,
+  subject: Subject,
+  { dryRun: isDryRun = false, despiteHold }: Flags,
+): Promise<void> {
+  const reason = despiteHold === undefined ? undefined : reasonFlag("--despite-hold", despiteHold, subject);
   const { deployment, clients, terminal } = operation;
   const { stage } = deployment;
   const table = deployment.output("TableName");
   const follow = (dryRun: boolean) => {
     const id = randomUUID();
-    return followErasures([{ ...eraseTask(subject, "operator", [], id), id, isDryRun: dryRun }], {
+    const task = { ...eraseTask(subject, "operator", [], id), id, isDryRun: dryRun };
+    return followErasures([{ ...task, ...(reason !== undefined && { isDespiteHold: true }) }], {
       send: sqsSender(clients.sqs),
       queueUrl: workQueue(deployment, "erase").queueUrl,
       readReport: (each) => readReport(clients.dynamodb, table, each),
@@ -52,7 +64,7 @@ async function erase(operation: Operation, subject: Subject, isDryRun: boolean):
     }).then(([report]) => ({ ...found(report, subject, stage), correlationId: id }));
   };
   if (!isDryRun) await terminal.confirm(async () => consequences(subject, stage, await follow(true)));
-  const act = { act: "erase", target: subject.kind, subject } as const;
+  const act = { act: "erase", target: subject.kind, subject, ...present({ reason }) } as const;
   const { correlationId, ...report } = isDryRun
     ? await follow(true)
     : await audited(
@@ -68,6 +80,13 @@ type Found = Pick<ErasureReport, "subjects" | "removed" | "incomplete">;
 
 /** @throws CommandError where nobody was found: of nobody it may not be said that they are erased */
 function found(report: ErasureReport | undefined, { kind, id }: Subject, stage: string): Found {
+  if (report?.isHeld === true) {
+    throw new CommandError(
+      "held",
+      `A legal hold is on the ${kind} ${id} of the stage ${stage}, on an account of it or on its user: nothing was erased.\n` +
+        "To end the hold: npx income-events hold clear. To erase all the same: --despite-hold REASON.",
+    );
+  }
   const { subjects = 0, removed = {}, incomplete = [] } = report ?? {};
   if (report?.isFound === true || Object.keys(removed).length > 0) return { subjects, removed, incomplete };
   throw new CommandError(

@@ -2,13 +2,14 @@ import { randomUUID } from "node:crypto";
 import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
 import { type AuditTrail, auditTrail } from "../../adapters/dynamodb/audit-trail.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
+import { present } from "../../domain/core/parse.ts";
 import { canonicalId } from "../../domain/event/canonical-id.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import type { OperatorAct } from "../../domain/recovery/operator-act.ts";
 import type { Operation } from "./command.ts";
 
 /** What an operator is about to do; the trail holds a digest in the place of its subject. */
-export type Act = Pick<OperatorAct, "act" | "target"> & { readonly subject?: Subject | undefined };
+export type Act = Pick<OperatorAct, "act" | "target" | "reason"> & { readonly subject?: Subject | undefined };
 
 type Place = Pick<Operation, "deployment" | "clients">;
 
@@ -18,7 +19,7 @@ type Place = Pick<Operation, "deployment" | "clients">;
  */
 export async function audited<T>(
   operation: Operation,
-  { act, target, subject }: Act,
+  { act, target, reason, subject }: Act,
   work: () => Promise<T>,
   countOf: (result: T) => number | undefined,
 ): Promise<T> {
@@ -27,7 +28,7 @@ export async function audited<T>(
   const digest = subject && (await digestFor(operation, subject));
   const begun: OperatorAct = {
     ...{ id: randomUUID(), at, who, act, target, outcome: "begun" },
-    ...(digest !== undefined && { subject: digest }),
+    ...present({ subject: digest, reason }),
   };
   const trail = auditTrailOf(operation);
   await trail.begin(begun);

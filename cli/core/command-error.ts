@@ -8,6 +8,8 @@ export const exitCodes = {
   noDeployment: 3,
   /** Nobody and nothing of that id is known: nothing was done. */
   nobody: 4,
+  /** A legal hold forbids it: nothing was done. */
+  held: 5,
 } as const;
 
 /** An end of a command that is reported in words of our own. */

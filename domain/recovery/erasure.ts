@@ -59,6 +59,8 @@ export type EraseTask = {
   readonly isFound: boolean;
   /** Nothing is erased: it is counted what would be. */
   readonly isDryRun: boolean;
+  /** Whether it is done although a legal hold is on what is to be erased. */
+  readonly isDespiteHold?: true;
   /** Whether dead letters, large bodies and given-up changes are looked through, too. */
   readonly isThorough: boolean;
   /** What was removed, by kind. */
@@ -208,6 +210,7 @@ export function readEraseTask(text: string): EraseTask {
     erased: subjectsOf(fields, "erased"),
     isFound: fields.isFound === true,
     isDryRun: fields.isDryRun === true,
+    ...(fields.isDespiteHold === true && { isDespiteHold: true }),
     isThorough: fields.isThorough === true,
     removed: parseRemoved(fields.removed),
     incomplete: parseIncomplete(fields.incomplete),

@@ -5,6 +5,7 @@ import { type Fields, numberOf, optionalText, present, textOf } from "../core/pa
 export const operatorActs = [
   "reveal",
   "erase",
+  "hold",
   "purge",
   "redrive",
   "replay",
@@ -30,6 +31,8 @@ export type OperatorAct = {
   readonly target: string;
   /** Of the person whom it was about, by the stage's erasure key: found by whoever knows the id. */
   readonly subject?: string;
+  /** Why, in the operator's words, where the act asks for that. */
+  readonly reason?: string;
   readonly outcome: ActOutcome;
   /** How many it was, where it is done. */
   readonly count?: number;
@@ -44,6 +47,7 @@ export function parseOperatorAct(fields: Fields): OperatorAct {
     act: oneOf(fields, "act", operatorActs),
     target: textOf(fields, "target"),
     subject: optionalText(fields, "subject"),
+    reason: optionalText(fields, "reason"),
     outcome: oneOf(fields, "outcome", actOutcomes),
     count: fields.count === undefined ? undefined : numberOf(fields, "count"),
   });

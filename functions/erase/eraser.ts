@@ -13,6 +13,7 @@ import { removeDeadLetters } from "./dead-letters.ts";
 import type { EraserDependencies, NextStep, StepDependencies } from "./dependencies.ts";
 import { dryRun } from "./dry-run.ts";
 import { removeGivenUpChanges } from "./given-up-changes.ts";
+import { isHeldBack } from "./legal-hold.ts";
 import { markErased } from "./mark-erased.ts";
 import { removeRecords } from "./records.ts";
 
@@ -41,6 +42,10 @@ export function eraser(
 
 async function goOn(task: EraseTask, dependencies: StepDependencies): Promise<void> {
   const { keepReport, log } = dependencies;
+  if (await isHeldBack(task, dependencies)) {
+    log("ERASURE_HELD", { correlationId: correlationOfErasure(task) });
+    return keepReport(task, true, true);
+  }
   const next = await perform(task, task.isDryRun ? dryRun(dependencies) : dependencies);
   const isDone = next === undefined || next.task.pass > task.pass;
   // The report last: whoever follows it may rely on the second pass.

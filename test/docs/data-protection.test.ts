@@ -9,6 +9,7 @@ import {
   documentKey,
   erasureReportKey,
   eventKey,
+  holdKey,
   linkKey,
   reconciliationKey,
   refusalNoteKey,
@@ -16,6 +17,7 @@ import {
   stateKey,
   sweepLeaseKey,
   tombstoneKey,
+  versionKey,
 } from "../../adapters/dynamodb/keys.ts";
 import { nameOf, productionSettings, type Resource, synthesized } from "../lib/synthesized.ts";
 
@@ -77,6 +79,8 @@ describe("the page on data protection", () => {
     eventKey(account, "e").sk,
     stateKey(account).sk,
     documentKey(account, name).sk,
+    versionKey(account, name, 1).sk,
+    holdKey(account).sk,
     linkKey("u", "a").sk,
     tombstoneKey("d").sk,
     erasureReportKey("r").sk,

@@ -12,6 +12,8 @@ import {
 import { drain } from "@income-events/local-stack/scenario/snapshot.ts";
 import { type LocalStack, startStack } from "@income-events/local-stack/stack.ts";
 import { z } from "zod";
+import { legalHolds } from "../../adapters/dynamodb/legal-holds.ts";
+import type { Subject } from "../../domain/event/subjects.ts";
 import { type Canaries, createCanaries } from "./canaries.ts";
 import { fastEngine } from "./engines.ts";
 import { synthesizeProduct } from "./product.ts";
@@ -32,6 +34,8 @@ export type CanaryStage = AsyncDisposable & {
   /** What lies in all queues, dead letters among them, with their attributes; reading takes it out. */
   messages(): Promise<readonly StoredMessage[]>;
   items(): Promise<readonly string[]>;
+  /** Puts a legal hold on somebody. */
+  readonly hold: (subject: Subject, reason: string) => Promise<void>;
   /** Of all buckets, compressed ones unpacked. */
   objects(): Promise<readonly string[]>;
 };
@@ -105,6 +109,12 @@ export async function startCanaryStage(stage: string, changes: object): Promise<
       }
       client.destroy();
       return found;
+    },
+    hold: async (subject: Subject, reason: string) => {
+      const client = new DynamoDBClient(access);
+      const holds = legalHolds(client, outputOf(stack, "TableName"));
+      await holds.set(subject, { at: new Date().toISOString(), reason }, []);
+      client.destroy();
     },
     objects: async () => {
       const client = new S3Client({ ...access, forcePathStyle: true });

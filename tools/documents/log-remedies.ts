@@ -18,6 +18,8 @@ export const remedies: Readonly<Record<keyof typeof logLevels, string>> = {
     "nothing: it is probed, and waiting calls are made when it is back. [outages.md](../operate/outages.md)",
   RECORD_FAILED:
     "nothing while it is rare. The same `messageId` for hours: `status`; changes that the relay gives up are in the failures bucket, and `repair` relays them again",
+  ERASURE_HELD:
+    "nothing while the hold lasts. After `hold clear`: `erase user`; counsel may decide for `--despite-hold` before",
   SUBSCRIBER_PARKED: "fix the queue, then `dlq redrive subscriber/NAME`; `reason` names what SQS answered",
   READ_REFUSED:
     "a few are a reader that asks too much. Many: `subscribers list` shows the filter; correct its `types` or `principals`, or stop the caller that `principal` names",

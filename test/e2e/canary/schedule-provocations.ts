@@ -58,6 +58,11 @@ export function scheduleProvocations({
     ERASED: () => erase(erased),
     ARRIVED_LATE: () => send("accounts", account("update_account", { user_id: erased })),
     ERASED_AGAIN: () => erase(randomUUID()),
+    ERASURE_HELD: async () => {
+      const held = randomUUID();
+      await stage().hold({ kind: "user", id: held }, plantSecret("the reason of a legal hold"));
+      await erase(held);
+    },
     ARCHIVING_FAILED: async () => {
       await during(
         stage().fails(/^.*Archive/, "s3:PutObject", { status: 403, errorType: "AccessDenied" }),

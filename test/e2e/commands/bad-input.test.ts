@@ -61,6 +61,8 @@ const argumentsOf = (account: string, target: string): Readonly<Record<string, s
   "dlq show": "users --reveal",
   "dlq redrive": "users",
   "dlq purge": "users --yes",
+  "hold set": `account ${account} --reason case`,
+  "hold clear": `account ${account} --reason case`,
   "erase status": nobody,
   "erase user": `${nobody} --yes`,
   "erase account": `${nobody} --yes`,

@@ -28,7 +28,7 @@ describe("erase, against the running stack", () => {
   beforeAll(async () => {
     operated = await startOperatedStage("erase", { erasure: { onDeletion: true }, functions });
     clients = operatorClients(operated.system.stack);
-    const { users, accounts } = await operated.system.sandbox.createUsers(6, { pictures: 6 });
+    const { users, accounts } = await operated.system.sandbox.createUsers(7, { pictures: 6 });
     await idle();
     connected.push(...users.map((userId, index) => ({ userId, accountId: accounts[index] ?? "" })));
   });
@@ -197,6 +197,38 @@ describe("erase, against the running stack", () => {
     expect(result.code).toBe(0);
     expect(result.json()).toMatchObject({ subject: { id: userId }, subjects: 2, removed: { states: 2 } });
     expect(await remains(userId, accountId)).not.toEqual([]);
+  });
+
+  it("refuses to erase whom a legal hold is on, and erases despite it with a reason that is kept", async () => {
+    const { userId, accountId } = connectedUser();
+    const reason = ["--reason", "case 17"];
+    expect(await operated.run(["hold", "set", "user", randomUUID(), ...reason])).toMatchObject({ code: 4 });
+    expect(await operated.run(["hold", "set", "user", userId, "--reason", userId])).toMatchObject({
+      code: 2,
+    });
+    expect(await operated.run(["hold", "set", "user", userId, ...reason])).toMatchObject({ code: 0 });
+    expect((await operated.run(["hold", "list", "--yes", "--json"])).json()).toMatchObject({
+      holds: [{ subject: { kind: "user", id: userId }, reason: "case 17" }],
+    });
+    const before = await remains(userId, accountId);
+    for (const asked of [
+      ["user", userId],
+      ["account", accountId],
+    ])
+      expect(await operated.run(["erase", ...asked, "--yes"])).toMatchObject({
+        code: 5,
+        stdout: "",
+        stderr: expect.stringContaining("nothing was erased"),
+      });
+    expect((await remains(userId, accountId)).length).toBe(before.length);
+
+    const despite = ["--despite-hold", "the court said so", "--yes"];
+    expect(await operated.run(["erase", "user", userId, ...despite])).toMatchObject({ code: 0 });
+    expect(await remains(userId, accountId)).toEqual([]);
+    expect((await operated.run(["audit", "list", "--act", "erase", "--json"])).json()).toMatchObject({
+      acts: expect.arrayContaining([expect.objectContaining({ reason: "the court said so" })]),
+    });
+    expect(await operated.run(["hold", "clear", "user", userId, ...reason])).toMatchObject({ code: 4 });
   });
 
   it("follows a deletion at the provider, where the setting says so", async () => {

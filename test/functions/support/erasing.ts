@@ -1,5 +1,6 @@
 import { PutObjectCommand } from "@aws-sdk/client-s3";
-import { contentOf, documentStore } from "../../../adapters/dynamodb/documents.ts";
+import { versionKeeper } from "../../../adapters/dynamodb/document-versions.ts";
+import { contentOf, type DocumentStore, documentStore } from "../../../adapters/dynamodb/documents.ts";
 import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
@@ -99,22 +100,27 @@ export type ErasureFixture = Awaited<ReturnType<typeof createErasureFixture>>;
 
 function storing(system: TestSystem, { name }: TestTable, bucket: string) {
   const overflow = overflowBucket(bucket);
-  const store = documentStore(
-    sharedReads(system.dynamodb, name),
-    sharedWrites(system.dynamodb, name),
-    overflow,
-  );
+  const shared = { read: sharedReads(system.dynamodb, name), write: sharedWrites(system.dynamodb, name) };
+  const keep = versionKeeper(shared.read, shared.write, 30);
+  const store = documentStore(shared.read, shared.write, overflow);
+  const keeping = documentStore(shared.read, shared.write, overflow, keep);
   return {
     record: eventTable(system.dynamodb, name, 30),
     link: linkTable(sharedWrites(system.dynamodb, name)),
     versionedRecords: versionedRecords(system.dynamodb, name),
-    /** Stores what one more call for a document brought. */
-    document: async (subject: Subject, endpoint: string, text: string, ids: { userId?: string } = {}) => {
-      const known = await store.load(subject, { endpoint });
-      const content = contentOf(text);
-      const call = { asOf: (known?.document.asOf ?? 0) + 1, subject, name: { endpoint }, ...ids };
-      await store.save(known, documentRead(known?.document, content.digest, call), content);
-    },
+    document: documentSaver(store),
+    /** The same, where what was superseded is kept. */
+    keptDocument: documentSaver(keeping),
     overflow,
+  };
+}
+
+/** Stores what one more call for a document brought. */
+function documentSaver(store: DocumentStore) {
+  return async (subject: Subject, endpoint: string, text: string, ids: { userId?: string } = {}) => {
+    const known = await store.load(subject, { endpoint });
+    const content = contentOf(text);
+    const call = { asOf: (known?.document.asOf ?? 0) + 1, subject, name: { endpoint }, ...ids };
+    await store.save(known, documentRead(known?.document, content.digest, call), content);
   };
 }

@@ -6,7 +6,7 @@ const repository = join(import.meta.dirname, "../../..");
 /** Pure code: starts no process, opens no port, synthesizes no stack. `unit-guard.ts` fails what does. */
 const pure = [
   "test/domain/**/*.test.ts",
-  "test/adapters/{dynamodb/{items,keys},secrets/token-claims,streams/change-stream}.test.ts",
+  "test/adapters/{dynamodb/{document-versions,items,keys},secrets/token-claims,streams/change-stream}.test.ts",
   "test/cli/{core,dead-letters,doctor,events,mapping,recovery,smoke,status}/**/*.test.ts",
   "test/docs/{capacity,logs,promises,references}.test.ts",
   "test/functions/fetch/{coalescing,read-pages-laws,verdict}.test.ts",
