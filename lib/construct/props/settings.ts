@@ -201,6 +201,11 @@ export interface RetentionProps {
    * @default 90
    */
   readonly archiveDays?: number;
+  /**
+   * So long versions of documents are kept after newer ones took their place; 0: only the newest. From 0 to 3650.
+   * @default 0
+   */
+  readonly documentVersionsDays?: number;
   /** So long the table keeps what operators did; unset: without limit. From 1 to 3650. */
   readonly auditDays?: number;
   /**
