@@ -7,6 +7,7 @@ import { addKept, keepCommand } from "./completion/kept-command.ts";
 import { completeWord } from "./completion/scripts.ts";
 import { exitCodes } from "./core/command-error.ts";
 import { explain } from "./core/explain.ts";
+import { packageDirectory } from "./core/places.ts";
 
 const help = `
 Commands work on the system that npm start keeps up on this machine; with --outputs on a stage in AWS, with the
@@ -225,7 +226,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
 
 /** Of the package: what a report of a fault names. */
 function versionOf(): string {
-  const file = join(import.meta.dirname, "../package.json");
+  const file = join(packageDirectory, "package.json");
   return textOf(fieldsOf(parseJson(readFileSync(file, "utf8"), file), file), "version");
 }
 

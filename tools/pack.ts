@@ -3,18 +3,27 @@ import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { fieldsOf } from "../domain/core/parse.ts";
+import { buildPackage } from "./package/build.ts";
 
-// Packs workspaces as JavaScript and types, since Node strips no types below node_modules: all that are named, or all.
+// Packs the construct (cdk) and the workspaces as JavaScript and types, since Node strips no types below node_modules: all
+// that are named, or all.
 const repository = join(import.meta.dirname, "..");
 const { values, positionals } = parseArgs({
   options: { to: { type: "string", default: join(repository, ".local/packages") } },
   allowPositionals: true,
 });
-const packages = positionals.length > 0 ? positionals : ["subscriber", "sandbox", "local-stack"];
-for (const name of packages) pack(join(repository, "packages", name), join(values.to, name), values.to);
+const packages = positionals.length > 0 ? positionals : ["cdk", "subscriber", "sandbox", "local-stack"];
+for (const name of packages) {
+  const staging = join(values.to, name);
+  if (name === "cdk") await buildPackage(staging);
+  else compile(join(repository, "packages", name), staging);
+  execFileSync("npm", ["pack", staging, "--pack-destination", values.to], {
+    stdio: ["ignore", "inherit", "ignore"],
+  });
+}
 
 /** @param staging is made again: what the file holds, which can be run from there too */
-function pack(source: string, staging: string, to: string): void {
+function compile(source: string, staging: string): void {
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { recursive: true });
   const tsc = join(repository, "node_modules/.bin/tsc");
@@ -28,8 +37,6 @@ function pack(source: string, staging: string, to: string): void {
     join(staging, "package.json"),
     packedManifest(readFileSync(join(source, "package.json"), "utf8")),
   );
-  const stdio = ["ignore", "inherit", "ignore"] as const;
-  execFileSync("npm", ["pack", staging, "--pack-destination", to], { stdio: [...stdio] });
 }
 
 /** The workspace exports its sources; the package what was compiled of them. */

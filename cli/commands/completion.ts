@@ -1,10 +1,10 @@
-import { join } from "node:path";
 import type { Command } from "commander";
 import { scriptFor, shells } from "../completion/scripts.ts";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
+import { programFile } from "../core/places.ts";
 
-const program = [process.execPath, join(import.meta.dirname, "../main.ts")];
+const program = [process.execPath, programFile];
 
 export function addCompletion(group: Command): void {
   addOfflineCommand(

@@ -3,9 +3,9 @@ import { globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeF
 import { join } from "node:path";
 import type { Command } from "commander";
 import { fieldsOf, optionalText, parseJson, textOf } from "../../domain/core/parse.ts";
+import { packageDirectory } from "../core/places.ts";
 
-const root = join(import.meta.dirname, "../..");
-const directory = join(root, ".local/completion");
+const directory = join(packageDirectory, ".local/completion");
 
 /**
  * Gives a command the options and arguments that an earlier Tab has kept: to know them from its file takes the clients of
@@ -54,9 +54,9 @@ function listOf(value: unknown): readonly unknown[] {
 
 /** Named by what the commands' files are now, so that a change of one is seen. */
 function fileOf(name: string): string {
-  const stamps = globSync("cli/**/*.ts", { cwd: root })
+  const stamps = globSync("{cli/**/*.ts,dist/cli.mjs}", { cwd: packageDirectory })
     .toSorted()
-    .map((file) => `${file} ${statSync(join(root, file)).mtimeMs}`);
+    .map((file) => `${file} ${statSync(join(packageDirectory, file)).mtimeMs}`);
   const digest = createHash("sha256").update(stamps.join("\n")).digest("hex").slice(0, 16);
   return join(directory, `${name}-${digest}.json`);
 }

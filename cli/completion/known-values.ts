@@ -1,17 +1,16 @@
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import type { Command, Option } from "commander";
 import { eventStates } from "../../domain/event/event-progress.ts";
 import { eventTypes, webhookKinds } from "../../domain/event/events.ts";
 import { operatorActs } from "../../domain/recovery/operator-act.ts";
 import { type Deployment, outputsStages } from "../core/deployment.ts";
 import { findRunningSystems } from "../core/running-systems.ts";
+import { stagesDirectory } from "../core/stage-settings.ts";
 import { failureNames } from "../sandbox/failures.ts";
 import { subscriberQueues, workQueues } from "../status/work-queues.ts";
 import type { ValuesOf } from "./candidates.ts";
 import { shells } from "./scripts.ts";
 
-const settingsDirectory = join(import.meta.dirname, "../../stages");
 const outputsFlag = "--outputs";
 
 /** What is known here of options and arguments by their names. */
@@ -64,5 +63,5 @@ function isOutputs({ long }: Option): boolean {
 }
 
 function settingsStages(): readonly string[] {
-  return readdirSync(settingsDirectory).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []);
+  return readdirSync(stagesDirectory).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []);
 }

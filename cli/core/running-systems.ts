@@ -10,6 +10,7 @@ import {
   present,
   textOf,
 } from "../../domain/core/parse.ts";
+import { projectDirectory } from "./places.ts";
 
 /** A system that `npm start` keeps up, as it announces itself in a file while it runs. */
 export type RunningSystem = {
@@ -35,7 +36,7 @@ export type LocalPlace = {
 
 /** Where `npm start` writes one file for each system. Tests name a directory of their own in the environment. */
 export const runningSystemsDirectory =
-  process.env.INCOME_EVENTS_RUNNING ?? join(import.meta.dirname, "../../.local/running");
+  process.env.INCOME_EVENTS_RUNNING ?? join(projectDirectory, ".local/running");
 
 /** Those that run: one that was killed could not take its file away. */
 export function findRunningSystems(directory: string): readonly RunningSystem[] {

@@ -4,16 +4,15 @@ import type { WebhookKind } from "../../domain/event/events.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
 import { parseMappingPart, SettingsError } from "../../lib/settings/settings.ts";
 import { CommandError } from "../core/command-error.ts";
-
-const stages = join(import.meta.dirname, "../../stages");
+import { stagesDirectory } from "../core/stage-settings.ts";
 
 export type StageMapping = Readonly<Record<WebhookKind, KindMapping>>;
 
 /** The mapping of a stage, or of a file of settings, as a deployment would have it. @throws CommandError */
 export function readStageMapping(stage: string, settings: string | undefined): StageMapping {
-  const file = settings ?? join(stages, `${stage}.json`);
+  const file = settings ?? join(stagesDirectory, `${stage}.json`);
   if (!existsSync(file)) {
-    const known = readdirSync(stages).filter((name) => name.endsWith(".json"));
+    const known = readdirSync(stagesDirectory).filter((name) => name.endsWith(".json"));
     const names = known.map((name) => name.replace(/\.json$/, "")).join(", ");
     throw new CommandError(
       "usage",

@@ -39,7 +39,7 @@ export interface SettingsFileProps extends PipelineOptions {
   readonly file: string;
 }
 
-/** Settings as they are written somewhere, which are still to be checked, and where the functions' code comes from. */
+/** @internal Settings as they are written somewhere, which are still to be checked, and where the functions' code comes from. */
 export type WrittenProps = PipelineOptions & {
   readonly written: unknown;
   /** Where they are written, for messages. */

@@ -3,16 +3,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
 import { scaleDurations } from "./scale-durations.ts";
+import { SettingsError } from "./settings-error.ts";
 import { mappingPartSchema, type Settings, settingsSchema } from "./settings-schema.ts";
 
 export { keyPolicyStatements } from "./key-policy.ts";
 export { registrationExportName } from "./registration-export.ts";
+export { SettingsError } from "./settings-error.ts";
 export { type Settings, selectedBaseUrl } from "./settings-schema.ts";
-
-/** What is wrong with a stage's settings: all of it, one line for each setting. */
-export class SettingsError extends Error {
-  override readonly name = "SettingsError";
-}
 
 /**
  * Reads a stage's settings, defaults merged.

@@ -5,7 +5,12 @@ import type { LocalStack } from "./stack.ts";
 
 /** Where commands look for systems that stay up on this machine. Tests name a directory of their own. */
 const runningSystemsDirectory =
-  process.env.INCOME_EVENTS_RUNNING ?? join(import.meta.dirname, "../../.local/running");
+  process.env.INCOME_EVENTS_RUNNING ?? join(projectDirectory(), ".local/running");
+
+/** The repository, or the folder that the packaged program is run in. */
+function projectDirectory(): string {
+  return import.meta.filename.endsWith(".ts") ? join(import.meta.dirname, "../..") : process.cwd();
+}
 
 /** What is known of a system beside its stack. */
 export type Surroundings = {

@@ -70,6 +70,7 @@ const runByTests: readonly RunBy[] = [
   ["npm run proof -- --list", ["test/proof/catalogue.test.ts"], '"--list"'],
   ["npm run check -- lint types", ["test/tools/check.test.ts"], '"lint"', '"types"'],
   ["npm run proof -- sandbox-load", ["test/packages/sandbox/load.test.ts"], "proof/sandbox-load"],
+  ["npm run build", ["test/tools/package.test.ts", "test/tools/pack.test.ts"], "tools/pack.ts"],
   ["npm run sandbox", ["test/packages/sandbox/main.test.ts"], "packages/sandbox/main.ts"],
   ["npm run outage", ["test/e2e/outage.test.ts"], "proof/outage"],
   ["npm run chaos", ["test/e2e/chaos.test.ts"], "proof/chaos"],

@@ -55,7 +55,7 @@ const long = [
   "test/proof/fuzz/**/*.test.ts",
   "test/proof/bench/comparison.test.ts",
   "test/proof/{read,records,soak}.test.ts",
-  "test/tools/{check,failed-test}.test.ts",
+  "test/tools/{check,failed-test,package}.test.ts",
 ];
 
 /**

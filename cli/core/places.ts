@@ -1,0 +1,13 @@
+import { join } from "node:path";
+
+/** The package has the commands in one file of JavaScript; the repository runs them as they are written. */
+const isPackaged = !import.meta.filename.endsWith(".ts");
+
+/** Holds `package.json`. */
+export const packageDirectory = join(import.meta.dirname, isPackaged ? ".." : "../..");
+
+/** The program itself. */
+export const programFile = join(packageDirectory, isPackaged ? "dist/income-events.mjs" : "cli/main.ts");
+
+/** Holds `stages/` and what runs on this machine: the repository, or the folder that a packaged command is run in. */
+export const projectDirectory = isPackaged ? process.cwd() : packageDirectory;

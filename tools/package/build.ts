@@ -1,0 +1,164 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, extname, join, parse, relative } from "node:path";
+import { type BuildOptions, build, type Plugin } from "esbuild";
+import { fieldsOf, textOf } from "../../domain/core/parse.ts";
+import { bundleAll, entriesIn } from "../../lib/function/bundle.ts";
+import { digestOf, writeFiles } from "../../lib/function/code-files.ts";
+import { nameOf } from "../../lib/function/entry-name.ts";
+import { prebuiltList } from "../../lib/function/prebuilt-code.ts";
+import { notices } from "./notices.ts";
+
+const repository = join(import.meta.dirname, "../..");
+
+const forNode = {
+  bundle: true,
+  platform: "node",
+  target: "node22",
+  minify: true,
+  // Names of classes are what CDK and errors show.
+  keepNames: true,
+  mainFields: ["module", "main"],
+  absWorkingDir: repository,
+  logLevel: "warning",
+  legalComments: "none",
+  metafile: true,
+} satisfies BuildOptions;
+
+/** Makes the package of the construct: what its file holds, without a source of ours. */
+export async function buildPackage(staging: string): Promise<void> {
+  rmSync(staging, { recursive: true, force: true });
+  const dist = join(staging, "dist");
+  mkdirSync(dist, { recursive: true });
+  const inputs = await Promise.all([buildFunctions(dist), buildConstructs(dist), buildCommands(dist)]);
+  writeFileSync(join(dist, "NOTICES.txt"), notices(repository, inputs.flat()));
+  writeDeclarations(dist);
+  for (const file of ["LICENSE", "CHANGELOG.md"]) cpSync(join(repository, file), join(staging, file));
+  cpSync(join(import.meta.dirname, "README.md"), join(staging, "README.md"));
+  writeFileSync(join(staging, "package.json"), `${JSON.stringify(manifest(), undefined, 2)}\n`);
+}
+
+/** The functions as they are deployed: each file once, named by its digest. @returns what went into them */
+async function buildFunctions(dist: string): Promise<readonly string[]> {
+  const kept = new Map<string, Uint8Array>();
+  const bundles = await bundleAll(repository, entriesIn(repository));
+  const functions = [...bundles].map(([entry, { files }]) => {
+    const names = [...files].map(([name, contents]) => {
+      const stem = name === "index.mjs" ? nameOf(entry).replaceAll("/", "--") : parse(name).name;
+      const file = `${stem}.${digestOf(new Map([["", contents]])).slice(0, 12)}${extname(name)}`;
+      kept.set(file, contents);
+      return [name, file];
+    });
+    return [entry, Object.fromEntries(names)];
+  });
+  kept.set(prebuiltList, Buffer.from(JSON.stringify(Object.fromEntries(functions), undefined, 2)));
+  writeFiles(join(dist, "functions"), kept);
+  return [...bundles.values()].flatMap(({ inputs }) => inputs);
+}
+
+/** CommonJS, as CDK itself is: apps of both kinds take it. */
+async function buildConstructs(dist: string): Promise<readonly string[]> {
+  const { metafile } = await build({
+    ...forNode,
+    entryPoints: [join(repository, "lib/index.ts")],
+    outfile: join(dist, "index.js"),
+    format: "cjs",
+    // Node shows the line that an error comes from: no line is the whole file.
+    minify: false,
+    external: ["aws-cdk-lib", "aws-cdk-lib/*", "constructs"],
+    define: { "import.meta.dirname": "__dirname" },
+  });
+  return Object.keys(metafile.inputs);
+}
+
+/** The commands in one file: what they load when they need it is in it, and run only then. */
+async function buildCommands(dist: string): Promise<readonly string[]> {
+  const { metafile } = await build({
+    ...forNode,
+    entryPoints: [join(repository, "cli/main.ts")],
+    outfile: join(dist, "cli.mjs"),
+    format: "esm",
+    banner: {
+      js: 'import { createRequire as requireOfPackage } from "node:module"; const require = requireOfPackage(import.meta.url);',
+    },
+    plugins: [loadedClients],
+  });
+  cpSync(join(import.meta.dirname, "income-events.mjs"), join(dist, "income-events.mjs"));
+  return Object.keys(metafile.inputs);
+}
+
+/** The clients that the commands load by their names. */
+const loadedClients: Plugin = {
+  name: "loaded-clients",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /cli[\\/]core[\\/]clients\.ts$/ }, ({ path }) => {
+      const text = readFileSync(path, "utf8");
+      const names = new Set([...text.matchAll(/load\("([^"]+)"\)/g)].map(([, name = ""]) => name));
+      const loaders = [...names].map(
+        (name) => `${JSON.stringify(name)}: () => require(${JSON.stringify(name)})`,
+      );
+      const contents = text.replace(
+        "createRequire(import.meta.url)",
+        `((name) => ({ ${loaders.join(", ")} })[name]()) as never`,
+      );
+      return { contents, loader: "ts" };
+    });
+  },
+};
+
+/** The declarations that `index` reaches, and no other. */
+function writeDeclarations(dist: string): void {
+  const all = mkdtempSync(join(tmpdir(), "income-events-declarations-"));
+  try {
+    const project = join(import.meta.dirname, "declarations.json");
+    execFileSync(join(repository, "node_modules/.bin/tsc"), ["-p", project, "--outDir", all], {
+      stdio: "inherit",
+    });
+    const lib = join(all, "lib");
+    const waiting = [join(lib, "index.d.ts")];
+    const done = new Set<string>();
+    for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+      if (done.has(file)) continue;
+      done.add(file);
+      const text = readFileSync(file, "utf8");
+      const from = dirname(file);
+      const target = join(dist, relative(lib, file));
+      mkdirSync(dirname(target), { recursive: true });
+      writeFileSync(target, text.replaceAll(/(from ")(\.[^"]*)\.ts(")/g, "$1$2.js$3"));
+      waiting.push(
+        ...[...text.matchAll(/from "(\.[^"]*)\.[jt]s"/g)].map(([, name = ""]) => join(from, `${name}.d.ts`)),
+      );
+    }
+  } finally {
+    rmSync(all, { recursive: true, force: true });
+  }
+}
+
+function manifest(): object {
+  const { version, license, description, devDependencies } = fieldsOf(
+    JSON.parse(readFileSync(join(repository, "package.json"), "utf8")),
+    "package.json",
+  );
+  const tried = fieldsOf(devDependencies, "devDependencies");
+  return {
+    name: "@income-events/cdk",
+    version,
+    description,
+    license,
+    keywords: ["aws-cdk", "cdk", "construct", "webhooks", "income-data"],
+    engines: { node: ">=22" },
+    main: "dist/index.js",
+    types: "dist/index.d.ts",
+    exports: {
+      ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+      "./package.json": "./package.json",
+    },
+    bin: { "income-events": "dist/income-events.mjs" },
+    files: ["dist", "CHANGELOG.md"],
+    peerDependencies: {
+      "aws-cdk-lib": `^${textOf(tried, "aws-cdk-lib")}`,
+      constructs: `^${textOf(tried, "constructs")}`,
+    },
+  };
+}
