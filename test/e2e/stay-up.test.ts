@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { signedFetch } from "@income-events/local-stack/api/signed-fetch.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { ProductAssembly } from "../../tools/product-assembly.ts";
@@ -66,7 +67,8 @@ describe("npm start", () => {
   it("takes a webhook at the address it wrote, stores it once, and puts it on the subscriber's queue", async () => {
     const file = join(directory, "addresses.json");
     await using program = start("--json", file, ...freePorts);
-    const { endpoints, credentials, webhookHeaders, table, queues } = await readAddresses(program, file);
+    const written = await readAddresses(program, file);
+    const { endpoints, credentials, webhookHeaders, table, queues } = written;
     const userId = "6f1c2b9e-5a0d-4c3e-8f7a-1b2c3d4e5f60";
     const body = JSON.stringify({ action: "create_user", data: { id: userId } });
     const post = async (path: string, init: RequestInit) =>
@@ -84,6 +86,7 @@ describe("npm start", () => {
     const sqs = new SQSClient({ endpoint: endpoints.sqs, region, credentials });
     const received = await receiveOf(sqs, queues["subscriber-everything"] ?? "", `user/${userId}`);
     expect(received).toMatchObject({ type: "user.created", sequence: "00000000000000000001" });
+    await refusesOthers(written, `v1/users/${userId}`);
     const stored = await scan(
       new DynamoDBClient({ endpoint: endpoints.dynamodb, region, credentials }),
       table,
@@ -212,6 +215,26 @@ describe("npm start", () => {
     expect(unusable.output()).toContain("whole number");
   });
 });
+
+/** Another subscriber's credentials read neither what the first one is told of nor its queue. */
+async function refusesOthers(
+  { region: signedFor, endpoints, documents, subscribers }: z.output<typeof addresses>,
+  path: string,
+): Promise<void> {
+  const { everything, accounts } = subscribers;
+  const read = async (signer: typeof everything) => {
+    const signing = { region: signedFor, ...(signer && { credentials: signer.credentials }) };
+    return (await signedFetch(new URL(path, documents.url), signing)).status;
+  };
+  expect([await read(everything), await read(accounts)]).toEqual([200, 403]);
+  const sqs = new SQSClient({
+    endpoint: endpoints.sqs,
+    region: signedFor,
+    ...(accounts && { credentials: accounts.credentials }),
+  });
+  const receive = sqs.send(new ReceiveMessageCommand({ QueueUrl: everything?.queueUrl }));
+  await expect(receive).rejects.toThrow(/not authorized/);
+}
 
 /** What is printed for a subscriber's program. */
 function environmentOf(subscriber: string, output: string): Readonly<Record<string, string>> {
