@@ -15,6 +15,11 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/^[a-z]+ +(DATES|-) +TIME +.*$/gm, "DOCUMENT"],
   [/latest: .*$/gm, "latest"],
   [/\b\d+[smhd]( \d+[smhd])?\b/g, "SPAN"],
+  // A busy machine is late, raises alarms of that, and has webhooks sent twice.
+  [/^alarms .*$/gm, "alarms"],
+  [/^ *\w+ (late|behind) has been on for .*$/gm, ""],
+  [/^Fixed already:$|^ *The alarm "\w+ (late|behind)" is still on.*$/gm, ""],
+  [/^(received +yes) .*$/gm, "$1"],
   // How many messages have come so far, and how much an erasure found.
   [/^(subscriber\/\w+|everything|accounts +account\.\*) .*$/gm, "$1"],
   [/\bOf \d+ messages/g, "Of N messages"],
