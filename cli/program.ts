@@ -46,6 +46,7 @@ type CommandFile = {
 /** In the order of the help. Loaded when they are needed: most of a command's time would go into loading the others. */
 const commandFiles: readonly CommandFile[] = [
   { names: ["status"], load: async () => (await import("./commands/status.ts")).addStatus },
+  { names: ["console"], load: async () => (await import("./commands/console.ts")).addConsole },
   { names: ["preflight"], load: async () => (await import("./commands/preflight.ts")).addPreflight },
   { names: ["key-policy"], load: async () => (await import("./commands/key-policy.ts")).addKeyPolicy },
   { names: ["doctor"], load: async () => (await import("./commands/doctor.ts")).addDoctor },

@@ -25,11 +25,11 @@ export function addDlqList(group: Command): void {
         "npx income-events dlq list --stage prod --outputs outputs.json --json",
       ],
     },
-    list,
+    listDeadLetters,
   );
 }
 
-async function list(operation: Operation): Promise<void> {
+export async function listDeadLetters(operation: Operation): Promise<void> {
   const { deployment, terminal } = operation;
   const queues = await Promise.all(workQueues(deployment).map((queue) => describe(operation, queue)));
   const now = new Date();

@@ -30,12 +30,12 @@ export function addDlqPurge(group: Command): void {
           "npx income-events dlq purge subscriber/everything --id 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
         ],
       },
-      purge,
+      purgeQueue,
     ),
   );
 }
 
-async function purge(operation: Operation, selection: Selection, name = ""): Promise<void> {
+export async function purgeQueue(operation: Operation, selection: Selection, name = ""): Promise<void> {
   const { deployment, terminal } = operation;
   checkSelection(selection);
   const queue = namedQueue(operation, name);

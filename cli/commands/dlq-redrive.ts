@@ -43,7 +43,7 @@ export function addDlqRedrive(group: Command): void {
     .option("--archive", "those of the archive, not of the queue");
 }
 
-async function redriveQueue(operation: Operation, flags: Flags, name = ""): Promise<void> {
+export async function redriveQueue(operation: Operation, flags: Flags, name = ""): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const limit = flags.limit === undefined ? Number.POSITIVE_INFINITY : countFlag("--limit", flags.limit);
   checkSelection(flags);

@@ -35,7 +35,7 @@ export function addDlqShow(group: Command): void {
         "npx income-events dlq show subscriber/everything --archive",
       ],
     },
-    show,
+    showDeadLetters,
   );
   addSelection(command)
     .option("--limit <count>", "at most so many", "10")
@@ -43,7 +43,7 @@ export function addDlqShow(group: Command): void {
     .option("--reveal", "show what they say: it may be personal data");
 }
 
-async function show(operation: Operation, flags: Flags, name = ""): Promise<void> {
+export async function showDeadLetters(operation: Operation, flags: Flags, name = ""): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const limit = countFlag("--limit", flags.limit);
   checkSelection(flags);

@@ -36,14 +36,14 @@ export function addErase(group: Command): void {
           `npx income-events erase ${kind} 0f8fad5b-d9cb-469f-a165-70867728950e --yes --json    for a program`,
         ],
       },
-      (operation, flags, id = "") => erase(operation, { kind, id: canonicalId(id) }, flags),
+      (operation, flags, id = "") => eraseSubject(operation, { kind, id: canonicalId(id) }, flags),
     )
       .option("--dry-run", "show what would be erased, and erase nothing")
       .option("--despite-hold <reason>", "erase also what a legal hold is on; the audit trail keeps why");
   }
 }
 
-async function erase(
+export async function eraseSubject(
   operation: Operation,
   subject: Subject,
   { dryRun: isDryRun = false, despiteHold }: Flags,

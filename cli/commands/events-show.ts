@@ -36,7 +36,7 @@ export function addEventsShow(group: Command): void {
         "npx income-events events show Yk3wq0Zt --account 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed --reveal    with the body as it came",
       ],
     },
-    show,
+    showEvent,
   )
     .option("--user <id>", "it is one of this user, or of its accounts")
     .option("--account <id>", "it is one of this account")
@@ -46,7 +46,11 @@ export function addEventsShow(group: Command): void {
     .allowUnknownOption();
 }
 
-async function show(operation: Operation, { reveal = false, ...flags }: Flags, id = ""): Promise<void> {
+export async function showEvent(
+  operation: Operation,
+  { reveal = false, ...flags }: Flags,
+  id = "",
+): Promise<void> {
   checkEventId(id);
   const subject = subjectFlag(flags);
   const { deployment, clients, terminal } = operation;

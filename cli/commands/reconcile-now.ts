@@ -13,11 +13,11 @@ export function addReconcileNow(group: Command): void {
         "Compares the provider's list of users with the table now, to its end. What is missing or contradicts is asked for. A run that is interrupted goes on with the schedule.",
       examples: ["npx income-events reconcile now", "npx income-events reconcile now --json    for programs"],
     },
-    reconcile,
+    reconcileNow,
   );
 }
 
-async function reconcile({ deployment, clients, terminal }: Operation): Promise<void> {
+export async function reconcileNow({ deployment, clients, terminal }: Operation): Promise<void> {
   const { stage } = deployment;
   const name = deployment.output("ReconcileFunctionName");
   for (;;) {

@@ -27,7 +27,7 @@ export function addRecordsShow(group: Command): void {
         "npx income-events records show account 9c858901-8a57-4791-81fe-4c455b099bc9 --data income --reveal --json",
       ],
     },
-    show,
+    showRecord,
   )
     .option("--data <endpoint>", "show the data of this endpoint too, masked unless --reveal is given")
     .option(
@@ -36,7 +36,7 @@ export function addRecordsShow(group: Command): void {
     );
 }
 
-async function show(
+export async function showRecord(
   operation: Operation,
   { data: endpoint, reveal = false }: Flags,
   ...[kind, id]: readonly string[]

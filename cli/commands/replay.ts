@@ -38,7 +38,7 @@ export function addReplay(program: Command): void {
         "npx income-events replay --resume 2026-03-01t120000-a1b2c3    goes on with one that was interrupted",
       ],
     },
-    run,
+    runReplay,
   )
     .option("--subscriber <name>", "one subscriber gets it")
     .option("--all-subscribers", "all of them get it")
@@ -54,7 +54,7 @@ export function addReplay(program: Command): void {
     .option("--dry-run", "only count");
 }
 
-async function run(operation: Operation, flags: Flags): Promise<void> {
+export async function runReplay(operation: Operation, flags: Flags): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const { dryRun = false } = flags;
   const replays = replayRuns(clients.dynamodb, deployment.output("TableName"), () => new Date());

@@ -19,7 +19,7 @@ export function addSandbox(group: Command): void {
         "npx income-events sandbox fail drop    a user connects, and the events of it are lost",
       ],
     },
-    fail,
+    failSandbox,
   ).option("--for <time>", "how long: 30s, 2m, 1h; else until it is healed");
   addCommand(
     group,
@@ -29,7 +29,7 @@ export function addSandbox(group: Command): void {
       isLocal: true,
       examples: ["npx income-events sandbox heal"],
     },
-    heal,
+    healSandbox,
   );
   addCommand(
     group,
@@ -43,7 +43,7 @@ export function addSandbox(group: Command): void {
         "npx income-events sandbox advance 1d    fetches new data of every account, and announces it",
       ],
     },
-    advance,
+    advanceSandbox,
   );
   addCommand(
     group,
@@ -53,11 +53,11 @@ export function addSandbox(group: Command): void {
       isLocal: true,
       examples: ["npx income-events sandbox token | npx income-events token set"],
     },
-    token,
+    sandboxToken,
   );
 }
 
-async function fail(
+export async function failSandbox(
   { deployment, terminal }: Operation,
   flags: { readonly for?: string },
   how = "",
@@ -76,18 +76,22 @@ async function fail(
   terminal.result({ stage: deployment.stage, how, ...answer }, failure.says);
 }
 
-async function heal({ deployment, terminal }: Operation): Promise<void> {
+export async function healSandbox({ deployment, terminal }: Operation): Promise<void> {
   await sandboxControl(deployment)("DELETE", "/faults");
   terminal.result({ stage: deployment.stage }, "The sandbox answers as it should.");
 }
 
-async function advance({ deployment, terminal }: Operation, _: object, time = ""): Promise<void> {
+export async function advanceSandbox(
+  { deployment, terminal }: Operation,
+  _: object,
+  time = "",
+): Promise<void> {
   const advanceSeconds = durationFlag("<time>", time);
   const { now } = await sandboxControl(deployment)("POST", "/clock", { advanceSeconds });
   terminal.result({ stage: deployment.stage, now }, `It is ${String(now)} at the sandbox.`);
 }
 
-async function token({ deployment, terminal }: Operation): Promise<void> {
+export async function sandboxToken({ deployment, terminal }: Operation): Promise<void> {
   const answer = await sandboxControl(deployment)("POST", "/token", { action: "issue" });
   terminal.result({ stage: deployment.stage, token: answer.token }, String(answer.token));
 }

@@ -18,11 +18,15 @@ export function addSubscribersTest(group: Command): void {
         "npx income-events subscribers test everything --json    prints the message's id for a program",
       ],
     },
-    test,
+    testSubscriber,
   );
 }
 
-async function test({ deployment, clients, terminal }: Operation, _: object, name = ""): Promise<void> {
+export async function testSubscriber(
+  { deployment, clients, terminal }: Operation,
+  _: object,
+  name = "",
+): Promise<void> {
   const { stage } = deployment;
   const { queueUrl } = subscriberNamed(deployment, name);
   const message = testMessage(randomUUID(), name, messageSource(stage), new Date());

@@ -20,11 +20,11 @@ export function addTokenRefresh(group: Command): void {
         "npx income-events token refresh --now    also where it is not near its end",
       ],
     },
-    refresh,
+    refreshToken,
   ).option("--now", "get a new one also where the present one is not near its end");
 }
 
-async function refresh(operation: Operation, { now = false }: Flags): Promise<void> {
+export async function refreshToken(operation: Operation, { now = false }: Flags): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const { stage } = deployment;
   const name = deployment.output("RefreshFunctionName");

@@ -24,13 +24,16 @@ export function addTokenSet(group: Command): void {
         "npx income-events token set --force < token.txt    untried, where the provider is down",
       ],
     },
-    set,
+    setGivenToken,
   )
     .option("--any", "also what is no JWT, or a JWT whose time is over")
     .option("--force", "without trying it: the provider is down, or its answer is known");
 }
 
-async function set(operation: Operation, { any = false, force = false }: Flags): Promise<void> {
+export async function setGivenToken(
+  operation: Operation,
+  { any = false, force = false }: Flags,
+): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const token = (await terminal.readInput(maxTokenBytes)).trim();
   const expiresAt = check(token, any, new Date());

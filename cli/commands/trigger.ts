@@ -31,14 +31,14 @@ export function addTrigger(program: Command): void {
         "npx income-events trigger endpoint.updated income",
       ],
     },
-    trigger,
+    triggerEvent,
   )
     .option("--user <id>", "of this user; else of a known one, or of one that is made up")
     .option("--account <id>", "of this account")
     .option("--company-account <id>", "of this company account");
 }
 
-async function trigger(
+export async function triggerEvent(
   operation: Operation,
   flags: Flags,
   ...[name, given]: readonly string[]

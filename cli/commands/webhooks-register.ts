@@ -18,11 +18,11 @@ export function addWebhooksRegister(group: Command): void {
         "npx income-events webhooks register --take-over    from the stage that has them now",
       ],
     },
-    register,
+    registerNow,
   ).option("--take-over", "take the webhooks from another stage, where the provider lists who has them");
 }
 
-async function register(
+export async function registerNow(
   { deployment, clients, terminal }: Operation,
   { takeOver = false }: Flags,
 ): Promise<void> {

@@ -11,11 +11,13 @@ export function awaitInterruption({ stdout }: { readonly stdout: EventEmitter } 
     abort();
   };
   process.once("SIGINT", abort).once("SIGTERM", abort);
+  // Of a process that was started to end with the one that started it.
+  process.once("disconnect", abort);
   stdout.on("error", onOutputError);
   return {
     signal: controller.signal,
     [Symbol.dispose]: () => {
-      process.off("SIGINT", abort).off("SIGTERM", abort);
+      process.off("SIGINT", abort).off("SIGTERM", abort).off("disconnect", abort);
       stdout.off("error", onOutputError);
     },
   };
@@ -32,5 +34,13 @@ export function waitUnlessAborted(seconds: number, signal: AbortSignal): Promise
     };
     const timer = setTimeout(end, seconds * 1000);
     signal.addEventListener("abort", end);
+  });
+}
+
+/** Resolves when the signal aborts. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 }

@@ -18,6 +18,9 @@ export type StartOptions = {
   readonly sandboxPort: number;
   /** Of the address that makes the sandbox fail on purpose; absent: there is none. */
   readonly controlPort?: number;
+  /** A program of commands that serves a page on the system; absent: there is none. */
+  readonly console?: string;
+  readonly consolePort?: number;
   /** See `StackOptions`. */
   readonly streamRetentionSeconds?: number;
   readonly deduplicationSeconds?: number;
@@ -26,6 +29,8 @@ export type StartOptions = {
 
 /** Where the running system is found; a scenario takes free ports instead, so that several run at once. */
 const defaultPorts = { apiPort: 4000, awsPort: 4566, sandboxPort: 4010, controlPort: 4011 };
+
+export const defaultConsolePort = 4020;
 
 /** Begun again at each start. */
 const defaultLogs = ".local/logs";
@@ -64,6 +69,8 @@ export function parseOptions(args: readonly string[]): StartOptions {
       `port of the sandbox's control address (default ${defaultPorts.controlPort})`,
       port,
     )
+    .option("--console <program>", "serve a page on what stays up, by the command console of this program")
+    .option("--console-port <port>", `port of that page (default ${defaultConsolePort})`, port)
     .addHelpText("after", examples)
     .parse(args, { from: "user" });
   const given = command.opts<Partial<StartOptions>>();

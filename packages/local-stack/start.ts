@@ -2,9 +2,10 @@ import { writeFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { addressesOf, printableAddresses, withCounts } from "./addresses.ts";
 import { announce, findRunningSystems } from "./announce.ts";
+import { type Console, startConsole } from "./console.ts";
 import { holdsState } from "./engines/kept.ts";
 import { explain } from "./explain.ts";
-import { parseOptions, type StartOptions } from "./options.ts";
+import { defaultConsolePort, parseOptions, type StartOptions } from "./options.ts";
 import { count, printable, printableDeadLetters } from "./scenario/report.ts";
 import { runScenario } from "./scenario/run.ts";
 import { recordTraffic } from "./scenario/traffic.ts";
@@ -67,7 +68,7 @@ function permissionsIn({ functions, gateway }: LocalStack) {
 }
 
 /** Stays up until it is interrupted, with sample users that connect their accounts. */
-async function stayUp({ users, json, logs, keep }: StartOptions): Promise<number> {
+async function stayUp({ users, json, logs, keep, ...others }: StartOptions): Promise<number> {
   const goesOn = keep !== undefined && holdsState(keep);
   const system = await startSystem(options, {}, progress, () => undefined);
   const ending = new AbortController();
@@ -75,8 +76,10 @@ async function stayUp({ users, json, logs, keep }: StartOptions): Promise<number
     sandbox: system.sandbox,
     ...(logs === undefined ? {} : { logs }),
   });
+  let page: Console | undefined;
   try {
-    const addresses = addressesOf(system);
+    page = await consoleOf(system, others);
+    const addresses = { ...addressesOf(system), ...(page && { console: { url: page.url } }) };
     if (json !== undefined) await writeJson(json, addresses);
     if (goesOn) {
       progress(`Going on with what ${keep} keeps`);
@@ -84,7 +87,8 @@ async function stayUp({ users, json, logs, keep }: StartOptions): Promise<number
       progress(`Connecting the accounts of ${users} sample users`);
       await system.sandbox.createUsers(users, { companyAccounts: 1 });
     }
-    print(`\n${printableAddresses(addresses, system, logs)}\n\nCtrl-C ends it.`);
+    const first = page === undefined ? "" : `Console       ${page.url}    (good for one browser)\n`;
+    print(`\n${first}${printableAddresses(addresses, system, logs)}\n\nCtrl-C ends it.`);
     void showActivity(system, ending.signal);
     await interrupted;
     return 0;
@@ -92,7 +96,23 @@ async function stayUp({ users, json, logs, keep }: StartOptions): Promise<number
     ending.abort();
     endAnnouncement();
     print("\nEnding every process that was started");
+    await page?.close();
     await system.close();
+  }
+}
+
+/** The page on the system. Without it all else runs: why it is not there is said. */
+async function consoleOf(
+  { stack }: System,
+  { console: program, consolePort = defaultConsolePort }: Pick<StartOptions, "console" | "consolePort">,
+): Promise<Console | undefined> {
+  if (program === undefined) return undefined;
+  const awsPort = Number(new URL(stack.gatewayUrl).port);
+  try {
+    return await startConsole({ program, port: consolePort, awsPort, onSaid: progress });
+  } catch (error) {
+    progress(`There is no console: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
   }
 }
 

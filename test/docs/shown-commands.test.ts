@@ -26,6 +26,7 @@ const runByTests: readonly RunBy[] = [
   ["npx income-events dlq purge", deadLetters, '"dlq"', '"purge"'],
   ["npx income-events doctor", [`${commandsTests}/doctor.test.ts`], '"doctor"'],
   ["npx income-events status", [status], '"status"'],
+  ["npx income-events console", ["test/e2e/console/opened-console.ts"], '"console"'],
   ["npx income-events provider", [`${commandsTests}/audit.test.ts`], 'run("provider")'],
   ["npx income-events audit list", [`${commandsTests}/audit.test.ts`], "audit list"],
   ["npx income-events preflight", ["test/cli/preflight/preflight.test.ts"], '"preflight"'],

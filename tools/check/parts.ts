@@ -26,6 +26,11 @@ export const parts: readonly Part[] = [
     remedy: "fix the types",
   },
   {
+    name: "page-types",
+    run: ["tsc", "--noEmit", "-p", "cli/console/page"],
+    remedy: "fix the types of the console's page",
+  },
+  {
     name: "lint",
     run: ["biome", "check", "--error-on-warnings", "."],
     remedy: "`npm run format` fixes what it can",

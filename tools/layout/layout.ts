@@ -6,7 +6,7 @@ export const limits = { filesPerFolder: 25, topFolders: 13, linesPerFile: 300 };
 /** Folders that may hold more files: one for each command, record or type of message. */
 const longFolders = ["cli/commands", "docs/adr", "docs/reference/schemas"];
 
-const source = /\.(ts|js|mjs|cjs)$/;
+const source = /\.(ts|tsx|js|mjs|cjs|css)$/;
 
 /**
  * What in a repository hides where things are: too many folders at the top, too many files side by side, files that

@@ -32,6 +32,10 @@ export const slowTests: Readonly<Record<string, string>> = {
   "test/e2e/commands/smoke.test.ts": "runs npm run smoke against stacks that are well and broken, one by one",
   "test/e2e/commands/status.test.ts": "shows a running stack as its queues, token and alarms change",
   "test/e2e/commands/token.test.ts": "kills the refresher of a running stack between its steps",
+  "test/e2e/console/console.test.ts":
+    "uses each page of the console in a browser, and looks at the effect in a running stack",
+  "test/e2e/console/start-console.test.ts":
+    "starts npm start with its console and kills it, to see that the console ends with it",
   "test/e2e/edge.test.ts": "floods the API of a running stack up to its limits",
   "test/e2e/first-hour.test.ts":
     "lets the first hour of a new stage pass, with each schedule in a running stack",

@@ -1,0 +1,54 @@
+import { jmespathSearch } from "../../../adapters/aws/jmespath-search.ts";
+import { webhookKinds } from "../../../domain/event/events.ts";
+import { CommandError } from "../../core/command-error.ts";
+import { checkMapping, readStageMapping, type StageMapping } from "../../mapping/stage-mapping.ts";
+import { tryMapping } from "../../mapping/trial.ts";
+import { optionalTextIn, param, type Route, textIn } from "../route.ts";
+
+export const mappingRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/api/mapping",
+    answer: async ({ operation }, asked) => ({
+      mapping: mappingOf(param(asked, "stage") ?? operation.deployment.stage),
+    }),
+  },
+  {
+    // It maps what was pasted, here: nothing leaves this machine, and nothing is kept.
+    method: "POST",
+    path: "/api/mapping/try",
+    answer: async ({ operation }, asked) => {
+      const body = textIn(asked, "webhook");
+      const mapping =
+        editedMapping(optionalTextIn(asked, "mapping")) ?? mappingOf(operation.deployment.stage);
+      const sample = { name: "the webhook", bytes: Buffer.from(body), headers: {} };
+      const chosen = optionalTextIn(asked, "kind");
+      const kinds = webhookKinds.filter((kind) => chosen === undefined || kind === chosen);
+      return { trials: kinds.map((kind) => tryMapping(kind, mapping[kind], sample, jmespathSearch)) };
+    },
+  },
+];
+
+/** Of a stage without a file of settings here: the default one. */
+function mappingOf(stage: string): StageMapping {
+  try {
+    return readStageMapping(stage, undefined);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return checkMapping({}, "the default mapping");
+  }
+}
+
+function editedMapping(text: string | undefined): StageMapping | undefined {
+  if (text === undefined) return undefined;
+  let mapping: unknown;
+  try {
+    mapping = JSON.parse(text);
+  } catch (error) {
+    throw new CommandError(
+      "usage",
+      `The mapping is no JSON: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+  return checkMapping({ mapping }, "the edited mapping");
+}

@@ -1,0 +1,74 @@
+import { stackAlarms } from "../../../adapters/aws/stack-alarms.ts";
+import { examine } from "../../doctor/examine.ts";
+import { remedyFor } from "../../doctor/remedies.ts";
+import { queueStatuses } from "../../status/queue-status.ts";
+import { registrationStatus } from "../../status/registration-status.ts";
+import { tokenStatus } from "../../status/token-status.ts";
+import { subscriberQueues, workQueues } from "../../status/work-queues.ts";
+import { recent } from "../recent.ts";
+import type { ConsoleContext, Route } from "../route.ts";
+
+/** A page that is seen asks so often, in seconds. In AWS a metric that is asked for is billed. */
+const paces = {
+  local: { queues: 1, token: 2, alarms: 2, registrations: 10, doctor: 5 },
+  aws: { queues: 60, token: 60, alarms: 60, registrations: 60, doctor: 60 },
+} as const;
+
+/** US dollars for one metric that GetMetricData is asked for (us-east-1). Source: Amazon CloudWatch pricing. */
+const dollarsPerMetric = 0.01 / 1000;
+/** Of a queue: two ages and two times of the last message. Doctor asks as much again, and who has read. */
+const metricsPerQueue = 8;
+
+/** What the first page shows, each part by itself: what one lacks keeps none of the others back. */
+export function overviewRoutes(context: ConsoleContext): readonly Route[] {
+  const { operation, now } = context;
+  const { deployment, clients } = operation;
+  const seconds = deployment.local === undefined ? paces.aws : paces.local;
+  const parts: Readonly<Record<keyof typeof seconds, () => Promise<object>>> = {
+    queues: async () => ({ queues: await queueStatuses(workQueues(deployment), clients, now) }),
+    token: async () => ({ token: await tokenStatus(deployment, clients) }),
+    alarms: async () => ({ alarms: await stackAlarms(clients.cloudWatch, deployment.stack) }),
+    registrations: async () => ({ registrations: await registrationStatus(deployment, clients) }),
+    doctor: () => diagnosisOf(context),
+  };
+  const names = ["queues", "token", "alarms", "registrations", "doctor"] as const;
+  const dated = (load: () => Promise<object>) => async () => ({ at: now().toISOString(), ...(await load()) });
+  return [
+    { method: "GET", path: "/api/stage", answer: async () => stageOf(context, seconds) },
+    ...names.map((name): Route => {
+      const answer = recent(dated(parts[name]), seconds[name], now);
+      return { method: "GET", path: `/api/${name}`, answer };
+    }),
+  ];
+}
+
+/** What does not change while the console runs. */
+function stageOf({ operation, isWritable }: ConsoleContext, paceInSeconds: Readonly<Record<string, number>>) {
+  const { deployment } = operation;
+  const isLocal = deployment.local !== undefined;
+  const queues = workQueues(deployment).length;
+  const perHour = isLocal ? 0 : queues * metricsPerQueue * 60 * dollarsPerMetric;
+  return {
+    stage: deployment.stage,
+    region: deployment.client.region,
+    isLocal,
+    isWritable,
+    connectFlow: deployment.local?.sandbox && `${deployment.local.sandbox.baseUrl}/connect`,
+    subscribers: subscriberQueues(deployment).map(({ name, types }) => ({ name, types })),
+    paceInSeconds,
+    dollarsPerHour: perHour,
+  };
+}
+
+async function diagnosisOf({ operation, options, now }: ConsoleContext): Promise<object> {
+  const { deployment, clients } = operation;
+  const { findings, checked } = await examine({ deployment, clients, now: now() }, undefined);
+  const typed = <T extends { readonly fix: string }>(finding: T) => ({
+    ...finding,
+    fix: remedyFor(finding.fix, deployment, options),
+  });
+  return {
+    findings: findings.map((cause) => ({ ...typed(cause), follows: cause.follows.map(typed) })),
+    checked,
+  };
+}

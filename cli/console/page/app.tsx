@@ -1,0 +1,122 @@
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useLoaded } from "./api.ts";
+import { tailState } from "./live.ts";
+import { Help } from "./parts/help.tsx";
+import { followLink, go, place } from "./route.ts";
+import { type Stage, StageContext } from "./stage.ts";
+import { nextTheme, theme } from "./theme.ts";
+import { views } from "./views.ts";
+
+export function App() {
+  const stage = useLoaded<Stage>("/api/stage");
+  const [isHelping, setHelping] = useState(false);
+  useKeys(() => setHelping((value) => !value));
+  if (stage.data === undefined) return <p class="starting">{stage.error ?? "Asking which stage this is…"}</p>;
+  const { path } = place.value;
+  const view = views.find(({ at }) => (at === "/" ? path === "/" : path === at || path.startsWith(`${at}/`)));
+  return (
+    <StageContext.Provider value={stage.data}>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: it follows links, which keys press by themselves */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the links within are what is pressed */}
+      <div class="frame" onClick={followLink}>
+        <Side stage={stage.data} path={path} />
+        <main id="main" tabIndex={-1}>
+          {view === undefined ? <Lost /> : <Titled name={view.name} View={view.view} />}
+        </main>
+      </div>
+      {isHelping && <Help onClose={() => setHelping(false)} />}
+    </StageContext.Provider>
+  );
+}
+
+function Titled({ name, View }: { readonly name: string; readonly View: ComponentType }) {
+  useEffect(() => {
+    document.title = `${name} · Console`;
+  }, [name]);
+  return (
+    <>
+      <h1>{name}</h1>
+      <View />
+    </>
+  );
+}
+
+function Lost() {
+  return (
+    <>
+      <h1>Nothing here</h1>
+      <p>
+        This address names no page of the console. <a href="/">Back to the overview</a>
+      </p>
+    </>
+  );
+}
+
+function Side({ stage, path }: { readonly stage: Stage; readonly path: string }) {
+  const shown = views.filter(({ isLocal }) => isLocal !== true || stage.isLocal);
+  const isHere = (at: string) => (at === "/" ? path === "/" : path.startsWith(at));
+  return (
+    <header class="side">
+      <a class="brand" href="/">
+        <img src="/assets/icon.svg" alt="" width="28" height="28" />
+        <span>
+          <b>{stage.stage}</b>
+          <small>{stage.isLocal ? "on this machine" : stage.region}</small>
+        </span>
+      </a>
+      <nav aria-label="Pages">
+        {shown.map(({ at, name }) => (
+          <a key={at} href={at} aria-current={isHere(at) ? "page" : undefined}>
+            {name}
+          </a>
+        ))}
+      </nav>
+      <div class="side-end">
+        <p class={`live live-${tailState.value.state}`} title={tailState.value.reason}>
+          {tailState.value.state === "following"
+            ? "Live"
+            : tailState.value.state === "failed"
+              ? "Not live"
+              : "Connecting…"}
+        </p>
+        <p class="quiet">{stage.isWritable ? "May change the stage" : "Read-only"}</p>
+        <button type="button" class="plain" onClick={nextTheme}>
+          Theme: {theme.value}
+        </button>
+      </div>
+    </header>
+  );
+}
+
+/** `?` helps, `/` searches, `g` and a letter goes to a page; none of them while something is written. */
+function useKeys(onHelp: () => void): void {
+  useEffect(() => {
+    let isGoing = false;
+    const onKey = (event: KeyboardEvent) => {
+      const { target, key } = event;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
+      const to = isGoing ? views.find((view) => view.letter === key) : undefined;
+      isGoing = key === "g";
+      if (to !== undefined) go(to.at);
+      else if (key === "?") onHelp();
+      else if (key === "/") {
+        event.preventDefault();
+        focusSearch();
+      }
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [onHelp]);
+}
+
+/** Each page's own search; where it has none, the events'. */
+function focusSearch(): void {
+  const find = () => document.querySelector<HTMLInputElement>("input[type=search]");
+  const here = find();
+  if (here === null) {
+    go("/events");
+    setTimeout(() => find()?.focus());
+  } else here.focus();
+}

@@ -1,0 +1,57 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { localTime, utcTime } from "../format.ts";
+
+type PanelProps = {
+  readonly title: string;
+  /** Why it can't be shown, or not as it is now. */
+  readonly error?: string | undefined;
+  readonly children?: ComponentChildren;
+  readonly aside?: ComponentChildren;
+};
+
+/** A part of a page that fails by itself: the others go on. */
+export function Panel({ title, error, children, aside }: PanelProps) {
+  return (
+    <section class="panel" aria-label={title}>
+      <div class="panel-head">
+        <h2>{title}</h2>
+        {aside}
+      </div>
+      {error !== undefined && (
+        <p class="problem" role="alert">
+          {error}
+        </p>
+      )}
+      {children}
+    </section>
+  );
+}
+
+/** A moment in the reader's zone, with UTC where one points at it and for who can't. */
+export function Time({ at }: { readonly at: string | undefined }) {
+  if (at === undefined) return <span>—</span>;
+  return (
+    <time dateTime={at} title={utcTime(at)}>
+      {localTime(at)} <small class="utc">{utcTime(at)}</small>
+    </time>
+  );
+}
+
+/** Copies a command that does the same as the page. */
+export function Command({ line }: { readonly line: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(line);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return (
+    <p class="command">
+      <code>{line}</code>
+      <button type="button" class="plain" onClick={copy} aria-label={`Copy the command: ${line}`}>
+        {isCopied ? "Copied" : "Copy"}
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,39 @@
+import { Action } from "./action.tsx";
+
+type Props = {
+  readonly value: unknown;
+  readonly isRevealed: boolean;
+  /** How it is revealed: the look is written into the audit trail. */
+  readonly path: string;
+  readonly body: object;
+  readonly onRevealed: (result: Readonly<Record<string, unknown>>) => void;
+};
+
+/** A body as text, never as markup; masked until somebody asks to see it. */
+export function Payload({ value, isRevealed, path, body, onRevealed }: Props) {
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: where it is wider than the screen, keys scroll it */}
+      <section class="payload" tabIndex={0} aria-label={isRevealed ? "The body" : "The body, masked"}>
+        <pre dir="ltr">{printable(value)}</pre>
+      </section>
+      {!isRevealed && (
+        <Action
+          label="Show personal data"
+          path={path}
+          body={body}
+          isLook
+          onDone={onRevealed}
+          says={() => "Shown. The audit trail says so."}
+        />
+      )}
+    </>
+  );
+}
+
+/** What turns the direction of writing, or can't be seen, is written as an escape. */
+function printable(value: unknown): string {
+  return JSON.stringify(value, undefined, 2).replace(/[\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    [...character].map((each) => `\\u{${(each.codePointAt(0) ?? 0).toString(16)}}`).join(""),
+  );
+}

@@ -1,0 +1,40 @@
+import { signal } from "@preact/signals";
+
+/** Where the page is: its path and its search can be sent to somebody, for they hold no secret. */
+export const place = signal({ path: location.pathname, search: location.search });
+
+addEventListener("popstate", () => {
+  place.value = { path: location.pathname, search: location.search };
+});
+
+export function go(to: string): void {
+  history.pushState(undefined, "", to);
+  place.value = { path: location.pathname, search: location.search };
+  scrollTo(0, 0);
+}
+
+/** Sets words of the search, in place: a filter that changes is no new page. */
+export function setSearch(words: Readonly<Record<string, string>>): void {
+  const search = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(words)) {
+    if (value === "") search.delete(name);
+    else search.set(name, value);
+  }
+  const text = search.toString();
+  history.replaceState(undefined, "", text === "" ? location.pathname : `${location.pathname}?${text}`);
+  place.value = { path: location.pathname, search: location.search };
+}
+
+export function searchWord(name: string): string {
+  return new URLSearchParams(place.value.search).get(name) ?? "";
+}
+
+/** Follows a link within the page, unless a new tab is asked for. */
+export function followLink(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey)
+    return;
+  const link = event.target instanceof Element ? event.target.closest("a") : null;
+  if (link === null || link.origin !== location.origin || link.target !== "") return;
+  event.preventDefault();
+  go(`${link.pathname}${link.search}`);
+}

@@ -1,0 +1,194 @@
+import { useState } from "preact/hooks";
+import { useLoaded } from "../api.ts";
+import { number, visible } from "../format.ts";
+import { Action } from "../parts/action.tsx";
+import { Command, Panel, Time } from "../parts/panel.tsx";
+import { Payload } from "../parts/payload.tsx";
+import { searchWord, setSearch } from "../route.ts";
+
+type Summary = {
+  readonly queue: string;
+  readonly letters: number;
+  readonly oldest?: string;
+  readonly endsAt?: string;
+  readonly archived: number;
+  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
+};
+type Letter = {
+  readonly messageId: string;
+  readonly what: string;
+  readonly id?: string;
+  readonly reason: string;
+  readonly sentAt: string;
+  readonly receives: number;
+  readonly payload: unknown;
+};
+
+export function DeadLetters() {
+  const { data, error, reload } = useLoaded<{ readonly queues: readonly Summary[] }>("/api/dead-letters");
+  const queue = searchWord("queue");
+  const held = (data?.queues ?? []).filter(({ letters, archived }) => letters + archived > 0);
+  const again = (
+    <button type="button" onClick={reload}>
+      Look again
+    </button>
+  );
+  return (
+    <>
+      <Panel title="By queue" error={error} aside={again}>
+        {data === undefined && error === undefined && <p class="quiet">The queues are being read…</p>}
+        {data !== undefined && held.length === 0 && (
+          <p class="empty">There are none: everything was processed.</p>
+        )}
+        {held.length > 0 && (
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Queue</th>
+                <th scope="col" class="figure">
+                  Dead letters
+                </th>
+                <th scope="col" class="figure">
+                  Archived
+                </th>
+                <th scope="col">Since</th>
+                <th scope="col">Reasons</th>
+              </tr>
+            </thead>
+            <tbody>
+              {held.map(({ queue: name, letters, archived, oldest, reasons }) => (
+                <tr key={name}>
+                  <th scope="row">
+                    <a href={`/dead-letters?queue=${encodeURIComponent(name)}`}>{name}</a>
+                  </th>
+                  <td class="figure">{number(letters)}</td>
+                  <td class="figure">{number(archived)}</td>
+                  <td>
+                    <Time at={oldest} />
+                  </td>
+                  <td>
+                    {reasons.map(({ reason, count }) => (
+                      <p key={reason}>
+                        {visible(reason)} ({number(count)})
+                      </p>
+                    ))}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+        <Command line="npx income-events dlq list" />
+      </Panel>
+      {queue !== "" && <OfQueue queue={queue} key={queue} onChanged={reload} />}
+    </>
+  );
+}
+
+function OfQueue({ queue, onChanged }: { readonly queue: string; readonly onChanged: () => void }) {
+  const [reason, archive] = [searchWord("reason"), searchWord("archive")];
+  const words = { queue, ...(reason !== "" && { reason }), ...(archive !== "" && { archive }) };
+  const { data, error, reload } = useLoaded<{ readonly letters: readonly Letter[] }>(
+    `/api/dead-letters/of?${new URLSearchParams({ ...words, limit: "1000" })}`,
+  );
+  const letters = data?.letters ?? [];
+  const body = { queue, archive: archive === "yes", ...(reason !== "" && { reason }) };
+  // What was said of the last work stays, though nothing may be left of what it was about.
+  const [hasActed, setActed] = useState(false);
+  const isOff = letters.length === 0;
+  const done = () => {
+    setActed(true);
+    reload();
+    onChanged();
+  };
+  const selection = reason === "" ? "" : ` --reason '${reason}'`;
+  return (
+    <Panel title={`Dead letters of ${queue}`} error={error}>
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <label>
+          Text of the reason
+          <input
+            value={reason}
+            onChange={({ currentTarget }) => setSearch({ reason: currentTarget.value })}
+          />
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={archive === "yes"}
+            onChange={({ currentTarget }) => setSearch({ archive: currentTarget.checked ? "yes" : "" })}
+          />
+          those of the archive
+        </label>
+      </form>
+      {data === undefined && error === undefined && <p class="quiet">They are being read…</p>}
+      {data !== undefined && letters.length === 0 && <p class="empty">There is no such dead letter.</p>}
+      {(!isOff || hasActed) && (
+        <div class="actions">
+          <Action
+            label={`Redrive ${letters.length === 1 ? "it" : `these ${number(letters.length)}`}`}
+            path="/api/dead-letters/redrive"
+            body={body}
+            isMain
+            isOff={isOff}
+            onDone={done}
+            says={({ redriven }) => `Sent to their queue again: ${String(redriven)}.`}
+          />
+          {archive !== "yes" && (
+            <Action
+              label={`Purge ${letters.length === 1 ? "it" : `these ${number(letters.length)}`}`}
+              path="/api/dead-letters/purge"
+              body={body}
+              typed={queue}
+              isOff={isOff}
+              warning={<p class="bad">This deletes them for good.</p>}
+              onDone={done}
+              says={({ purged }) => `Deleted: ${String(purged)}.`}
+            />
+          )}
+        </div>
+      )}
+      <ul class="letters">
+        {letters.map((letter) => (
+          <OneLetter key={letter.messageId} letter={letter} queue={queue} isArchived={archive === "yes"} />
+        ))}
+      </ul>
+      <Command line={`npx income-events dlq redrive ${queue}${selection}`} />
+    </Panel>
+  );
+}
+
+type LetterProps = { readonly letter: Letter; readonly queue: string; readonly isArchived: boolean };
+
+function OneLetter({ letter, queue, isArchived }: LetterProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [revealed, setRevealed] = useState<unknown>(undefined);
+  const { messageId, what, id, reason, sentAt, receives, payload } = letter;
+  const onRevealed = ({ letters }: Readonly<Record<string, unknown>>) => {
+    const [first]: readonly unknown[] = Array.isArray(letters) ? letters : [];
+    if (typeof first === "object" && first !== null && "payload" in first) setRevealed(first.payload);
+  };
+  return (
+    <li>
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>
+          <span class="tag tag-dead">{what}</span> {visible(reason)} <Time at={sentAt} />
+        </summary>
+        {isOpen && (
+          <>
+            <p class="id">
+              {id ?? messageId} · received {receives} times
+            </p>
+            <Payload
+              value={revealed ?? payload}
+              isRevealed={revealed !== undefined}
+              path="/api/dead-letters/reveal"
+              body={{ queue, id: messageId, archive: isArchived }}
+              onRevealed={onRevealed}
+            />
+          </>
+        )}
+      </details>
+    </li>
+  );
+}

@@ -1,0 +1,138 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Trial } from "../../../mapping/trial.ts";
+import { post, useLoaded } from "../api.ts";
+import { visible } from "../format.ts";
+import { Command, Panel } from "../parts/panel.tsx";
+import { Select } from "./trouble.tsx";
+
+const kinds = ["users", "accounts", "endpoints", "company-accounts"];
+const sample = JSON.stringify(
+  {
+    event: "connect_account",
+    account_id: "9c858901-8a57-4791-81fe-4c455b099bc9",
+    user_id: "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+    connected: true,
+    created_at: "2026-03-01 12:00:00",
+  },
+  undefined,
+  2,
+);
+const millisecondsOfRest = 250;
+
+/** Of a webhook that is pasted, the event at once, or why there is none. */
+export function Mapping() {
+  const { data, error } = useLoaded<{ readonly mapping: Readonly<Record<string, object>> }>("/api/mapping");
+  const [kind, setKind] = useState("accounts");
+  const [webhook, setWebhook] = useState(sample);
+  const [edited, setEdited] = useState<string | undefined>(undefined);
+  const [trial, setTrial] = useState<Trial | undefined>(undefined);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const own = JSON.stringify(data?.mapping[kind] ?? {}, undefined, 2);
+  const mapping = edited ?? own;
+  useEffect(() => {
+    let isOver = false;
+    const timer = setTimeout(async () => {
+      try {
+        const body = {
+          kind,
+          webhook,
+          ...(edited !== undefined && { mapping: `{${JSON.stringify(kind)}: ${edited}}` }),
+        };
+        const { trials } = await post<{ readonly trials: readonly Trial[] }>("/api/mapping/try", body);
+        if (isOver) return;
+        setTrial(trials[0]);
+        setProblem(undefined);
+      } catch (failure) {
+        if (!isOver) setProblem(failure instanceof Error ? failure.message : String(failure));
+      }
+    }, millisecondsOfRest);
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [kind, webhook, edited]);
+  const choose = (next: string) => {
+    setKind(next);
+    setEdited(undefined);
+  };
+  return (
+    <>
+      <div class="lone">
+        <Select label="Kind" value={kind} of={kinds} onChange={choose} />
+      </div>
+      <div class="columns">
+        <Panel title="Webhook">
+          <textarea
+            aria-label="Webhook"
+            rows={14}
+            value={webhook}
+            spellcheck={false}
+            onInput={({ currentTarget }) => setWebhook(currentTarget.value)}
+          />
+        </Panel>
+        <Panel title="Mapping" error={error}>
+          <textarea
+            aria-label="Mapping"
+            rows={14}
+            value={mapping}
+            spellcheck={false}
+            onInput={({ currentTarget }) => setEdited(currentTarget.value)}
+          />
+          {edited !== undefined && edited !== own && (
+            <button type="button" onClick={() => setEdited(undefined)}>
+              As it is in the settings
+            </button>
+          )}
+        </Panel>
+      </div>
+      <Panel title="What comes of it" error={problem}>
+        {problem === undefined && trial !== undefined && <Outcome trial={trial} />}
+      </Panel>
+      <Command line={`npx income-events mapping try webhook.json --kind ${kind}`} />
+    </>
+  );
+}
+
+function Outcome({ trial }: { readonly trial: Trial }) {
+  return (
+    <>
+      {trial.mapped ? (
+        <dl class="facts">
+          {Object.entries(trial.event).map(([name, value]) => (
+            <>
+              <dt key={name}>{name}</dt>
+              <dd>{visible(String(value))}</dd>
+            </>
+          ))}
+          <dt>identity</dt>
+          <dd class="id">{trial.id}</dd>
+        </dl>
+      ) : (
+        <>
+          <p class="problem">{visible(`No event: ${trial.reason}.`)}</p>
+          <p>{visible(trial.remedy)}</p>
+        </>
+      )}
+      {trial.fields.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">Gave</th>
+              <th scope="col">Fault</th>
+            </tr>
+          </thead>
+          <tbody>
+            {trial.fields.map(({ field, gave, fault }) => (
+              <tr key={field}>
+                <th scope="row">{field}</th>
+                <td>{gave === undefined ? "nothing" : visible(JSON.stringify(gave).slice(0, 80))}</td>
+                <td class="bad">{visible(fault ?? "")}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { historyIn } from "../../../cli/events/event-history.ts";
+import type { LogEntry } from "../../../cli/logs/log-entries.ts";
+
+const entry = (second: number, code: string, fields: object): LogEntry => ({
+  timestamp: `2026-03-01T12:00:${String(second).padStart(2, "0")}.000Z`,
+  level: "INFO",
+  code,
+  function: "store/users",
+  ...fields,
+});
+
+describe("the history of events in the functions' logs", () => {
+  it("has each event once, the newest first, as far as it has come", () => {
+    const history = historyIn([
+      entry(1, "WEBHOOK_ACCEPTED", { kind: "users", correlationId: "one" }),
+      entry(2, "WEBHOOK_ACCEPTED", { kind: "users", correlationId: "two" }),
+      entry(3, "EVENT_STORED", { kind: "users", correlationIds: ["one", "three"] }),
+      entry(4, "WEBHOOK_ACCEPTED", { kind: "users", correlationId: "one" }),
+      entry(5, "EVENT_AGAIN", { kind: "users", correlationId: "one" }),
+      entry(6, "RELAYED", { correlationId: "one" }),
+    ]);
+    expect(history.map(({ id, at, outcome }) => [id, at.slice(17, 19), outcome])).toEqual([
+      ["one", "04", "stored"],
+      ["three", "03", "stored"],
+      ["two", "02", "accepted"],
+    ]);
+  });
+
+  it("says why one was rejected, and takes the kind from the function where the line has none", () => {
+    const history = historyIn([
+      entry(1, "WEBHOOK_ACCEPTED", { kind: "users", correlationId: "one" }),
+      entry(2, "MESSAGE_REJECTED", { correlationId: "one", reason: "it names nobody" }),
+    ]);
+    expect(history).toEqual([
+      {
+        id: "one",
+        kind: "users",
+        at: "2026-03-01T12:00:01.000Z",
+        outcome: "rejected",
+        reason: "it names nobody",
+      },
+    ]);
+  });
+
+  it("leaves out what is of no webhook: tasks that were rejected, and lines without an id", () => {
+    expect(
+      historyIn([
+        entry(1, "MESSAGE_REJECTED", { function: "fetch/data", correlationId: "one", reason: "422" }),
+        entry(2, "EVENT_STORED", { kind: "users" }),
+      ]),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import axe from "axe-core";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { z } from "zod";
+import { findChromium } from "../../packages/sandbox/browser.ts";
+import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
+import { type Program, runProgram } from "../../support/program.ts";
+
+/** A console that was started as a person starts it, with a browser that was let in. */
+export type OpenedConsole = AsyncDisposable & {
+  readonly stage: OperatedStage;
+  readonly origin: string;
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** What the browser has complained of. */
+  readonly complaints: readonly string[];
+  /** Starts one more console. */
+  readonly start: (
+    ...flags: readonly string[]
+  ) => Promise<{ readonly program: Program; readonly url: string }>;
+};
+
+const stageName = "console";
+
+export async function openConsole(): Promise<OpenedConsole> {
+  const closers = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), "console-"));
+  closers.defer(() => rm(directory, { recursive: true, force: true }));
+  const stage = closers.use(await startOperatedStage(stageName, {}, {}, { logs: join(directory, "logs") }));
+  const start = async (...flags: readonly string[]) => {
+    const program = closers.use(
+      runProgram("cli/main.ts", ["console", "--json", "--stage", stageName, ...flags]),
+    );
+    await program.printed("Ctrl-C ends it.");
+    const line = program
+      .output()
+      .split("\n")
+      .find((each) => each.startsWith("{"));
+    return { program, url: z.object({ url: z.url() }).parse(JSON.parse(line ?? "")).url };
+  };
+  const { url } = await start("--write");
+  const executablePath = findChromium();
+  if (executablePath === undefined)
+    throw new Error("no browser was found: install Chromium, or name it in CHROMIUM");
+  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+  closers.defer(() => browser.close());
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", ({ message }) => complaints.push(message));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(message.text());
+  });
+  await page.goto(url);
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  const { origin } = new URL(url);
+  return {
+    stage,
+    origin,
+    context,
+    page,
+    complaints,
+    start,
+    [Symbol.asyncDispose]: () => closers.disposeAsync(),
+  };
+}
+
+/** Every violation that axe finds on the page as it stands, with where it is. */
+export async function violationsOn(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    const loaded: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } =
+      Reflect.get(globalThis, "axe");
+    const { violations } = await loaded.run();
+    return violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" ")}`,
+    );
+  });
+}

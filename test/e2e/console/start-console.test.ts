@@ -1,0 +1,43 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
+import { synthesizeProduct } from "../../support/product.ts";
+import { runProgram } from "../../support/program.ts";
+
+const freePorts = ["--api-port", "0", "--aws-port", "0", "--sandbox-port", "0", "--control-port", "0"];
+
+describe("npm start", () => {
+  it("serves the console at the address that it wrote, and lets nothing of it outlive a kill", async () => {
+    await using product = await synthesizeProduct();
+    const directory = await mkdtemp(join(tmpdir(), "start-console-"));
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const file = join(directory, "with-console.json");
+    const page = ["--console", "cli/main.ts", "--console-port", "0"];
+    await using program = runProgram("packages/local-stack/start.ts", [
+      ...["--assembly", product.directory, "--users", "1", "--logs", join(directory, "logs")],
+      ...["--json", file, ...page, ...freePorts],
+    ]);
+    await program.printed("Connecting the accounts");
+    const written = z
+      .object({ console: z.object({ url: z.url() }) })
+      .parse(JSON.parse(await readFile(file, "utf8")));
+    const { url } = written.console;
+    const admitted = await fetch(url);
+    expect(admitted.status).toBe(200);
+    const cookie = admitted.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const stage = await fetch(new URL("/api/stage", url), { headers: { cookie } });
+    expect(await stage.json()).toMatchObject({ stage: "local", isLocal: true, isWritable: true });
+    await program.printed(`Console       ${url}`);
+    program.signal("SIGKILL");
+    await expect
+      .poll(() =>
+        fetch(url).then(
+          () => "answers",
+          () => "ended",
+        ),
+      )
+      .toBe("ended");
+  });
+});
