@@ -13,25 +13,8 @@ export interface KindMappingProps {
   /** Where the event's name is. */
   readonly type?: string | { readonly header: string };
   /** What the names mean: `{"<the provider's name>": "<our type>"}`, with our types from events.md. */
-  readonly types?: Readonly<
-    Record<
-      string,
-      | "user.created"
-      | "user.updated"
-      | "user.deleted"
-      | "account.created"
-      | "account.updated"
-      | "account.connected"
-      | "account.disconnected"
-      | "account.deleted"
-      | "endpoint.updated"
-      | "company-account.created"
-      | "company-account.updated"
-      | "company-account.connected"
-      | "company-account.disconnected"
-      | "company-account.deleted"
-    >
-  >;
+  readonly types?:
+    | Readonly<Record<string, "user.created" | "user.updated" | "user.deleted" | "account.created" | "account.updated" | "account.connected" | "account.disconnected" | "account.deleted" | "endpoint.updated" | "company-account.created" | "company-account.updated" | "company-account.connected" | "company-account.disconnected" | "company-account.deleted">>;
   /** Where ids and names are: short texts or whole numbers. */
   readonly userId?: string | { readonly header: string };
   /** Where ids and names are: short texts or whole numbers. */
