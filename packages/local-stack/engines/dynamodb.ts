@@ -77,9 +77,9 @@ function external(endpoint: string): RunningDynamoDb {
       `DYNAMODB_ENDPOINT is ${JSON.stringify(endpoint)}: set an address such as http://127.0.0.1:8000`,
     );
   }
-  const { origin } = new URL(endpoint);
+  const { origin, password } = new URL(endpoint);
   return {
-    url: origin,
+    url: password === "" ? origin : withRunSecret(origin, password),
     name: `engine at ${origin} (DYNAMODB_ENDPOINT)`,
     kind: origin,
     close: async () => undefined,
