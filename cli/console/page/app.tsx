@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { type Dispatch, type StateUpdater, useEffect, useState } from "preact/hooks";
 import { useLoaded } from "./api.ts";
 import { tailState } from "./live.ts";
 import { Help } from "./parts/help.tsx";
@@ -11,7 +11,7 @@ import { views } from "./views.ts";
 export function App() {
   const stage = useLoaded<Stage>("/api/stage");
   const [isHelping, setHelping] = useState(false);
-  useKeys(() => setHelping((value) => !value));
+  useKeys(setHelping);
   if (stage.data === undefined) return <p class="starting">{stage.error ?? "Asking which stage this is…"}</p>;
   const { path } = place.value;
   const view = views.find(({ at }) => (at === "/" ? path === "/" : path === at || path.startsWith(`${at}/`)));
@@ -90,7 +90,8 @@ function Side({ stage, path }: { readonly stage: Stage; readonly path: string })
 }
 
 /** `?` helps, `/` searches, `g` and a letter goes to a page; none of them while something is written. */
-function useKeys(onHelp: () => void): void {
+function useKeys(setHelping: Dispatch<StateUpdater<boolean>>): void {
+  // Once, whatever is drawn anew between two keys.
   useEffect(() => {
     let isGoing = false;
     const onKey = (event: KeyboardEvent) => {
@@ -100,7 +101,7 @@ function useKeys(onHelp: () => void): void {
       const to = isGoing ? views.find((view) => view.letter === key) : undefined;
       isGoing = key === "g";
       if (to !== undefined) go(to.at);
-      else if (key === "?") onHelp();
+      else if (key === "?") setHelping((value) => !value);
       else if (key === "/") {
         event.preventDefault();
         focusSearch();
@@ -108,15 +109,24 @@ function useKeys(onHelp: () => void): void {
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [onHelp]);
+  }, [setHelping]);
 }
 
 /** Each page's own search; where it has none, the events'. */
 function focusSearch(): void {
-  const find = () => document.querySelector<HTMLInputElement>("input[type=search]");
-  const here = find();
-  if (here === null) {
-    go("/events");
-    setTimeout(() => find()?.focus());
-  } else here.focus();
+  if (findSearch() === null) go("/events");
+  focusWhenThere(framesToWait);
+}
+
+const framesToWait = 60;
+
+function findSearch(): HTMLInputElement | null {
+  return document.querySelector<HTMLInputElement>("input[type=search]");
+}
+
+/** A page is drawn a moment after it was gone to. */
+function focusWhenThere(frames: number): void {
+  const found = findSearch();
+  if (found !== null) found.focus();
+  else if (frames > 0) requestAnimationFrame(() => focusWhenThere(frames - 1));
 }

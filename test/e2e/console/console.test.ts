@@ -231,6 +231,7 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
 
   it("is used by keys: / searches, ? helps, g and a letter go to a page", async () => {
     await open("/");
+    await page.getByRole("heading", { level: 1 }).waitFor();
     await page.keyboard.press("?");
     await page.getByRole("dialog").getByText("searches").waitFor();
     await page.keyboard.press("Escape");
