@@ -28,7 +28,7 @@ describe("erase, against the running stack", () => {
   beforeAll(async () => {
     operated = await startOperatedStage("erase", { erasure: { onDeletion: true }, functions });
     clients = operatorClients(operated.system.stack);
-    const { users, accounts } = await operated.system.sandbox.createUsers(7, { pictures: 6 });
+    const { users, accounts } = await operated.system.sandbox.createUsers(7, { pictures: 7 });
     await idle();
     connected.push(...users.map((userId, index) => ({ userId, accountId: accounts[index] ?? "" })));
   });
