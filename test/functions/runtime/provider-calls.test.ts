@@ -83,11 +83,12 @@ describe("a function or a command", () => {
       return /\bproviderApi\b|\brequestSender\b|from "(undici|node:https?)"|\bfetch\(/.test(text);
     });
     // The smoke suite posts webhooks to the pipeline, a forward posts messages to a developer's machine, a local system's
-    // sandbox is controlled, and CloudFormation is answered.
+    // sandbox is controlled, the console's server and page talk to each other, and CloudFormation is answered.
     const others = [
       join("cli", "smoke"),
       join("cli", "forward"),
       join("cli", "sandbox", "control.ts"),
+      join("cli", "console"),
       join("functions", "protect", "custom-resource.ts"),
     ];
     expect(importing.filter((file) => !others.some((place) => file.startsWith(place)))).toEqual([
