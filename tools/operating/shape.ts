@@ -15,7 +15,8 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/^[a-z]+ +(DATES|-) +TIME +.*$/gm, "DOCUMENT"],
   [/latest: .*$/gm, "latest"],
   [/\b\d+[smhd]( \d+[smhd])?\b/g, "SPAN"],
-  // A busy machine is late, raises alarms of that, and has webhooks sent twice.
+  // A busy machine is late, raises alarms of that, has webhooks sent twice, and messages received again.
+  [/, received (once|\d+ times)/g, ", received"],
   [/^alarms .*$/gm, "alarms"],
   [/^ *\w+ (late|behind) has been on for .*$/gm, ""],
   [/^Fixed already:$|^ *The alarm "\w+ (late|behind)" is still on.*$/gm, ""],

@@ -60,7 +60,8 @@ export function scheduleProvocations({
     ERASED_AGAIN: () => erase(randomUUID()),
     ERASURE_HELD: async () => {
       const held = randomUUID();
-      await stage().hold({ kind: "user", id: held }, plantSecret("the reason of a legal hold"));
+      // Kept beside the hold, as an operator asked; in no log.
+      await stage().hold({ kind: "user", id: held }, plant("the reason of a legal hold"));
       await erase(held);
     },
     ARCHIVING_FAILED: async () => {

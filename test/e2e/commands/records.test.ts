@@ -169,22 +169,22 @@ describe("documents", () => {
   it("get masks a document, and reveals it or writes it byte for byte where that is asked for and recorded", async () => {
     const [item] = await itemsOf(`ACCOUNT#${account}`, "DOCUMENT#profile#");
     const { range } = storedDocument.parse(item).document;
-    const dates = `${range?.start}..${range?.end}`;
+    const profile = ["account", account, "profile", "--dates", `${range?.start}..${range?.end}`];
     const before = (await revealed()).split("\n").length;
-    const masked = await run("get", "account", account, "profile", "--dates", dates);
+    const masked = await run("get", ...profile);
     const values = leavesOf(contentIn(item)).filter(
       (leaf) => leaf !== null && leaf !== account && leaf !== user,
     );
     for (const leaf of leavesOf(Object(masked.json()).data)) expect(values).not.toContain(leaf);
     expect((await revealed()).split("\n")).toHaveLength(before);
 
-    const shown = await run("get", "account", account, "profile", "--dates", dates, "--reveal");
+    const shown = await run("get", ...profile, "--reveal");
     expect(Object(shown.json()).data).toEqual(contentIn(item));
     const file = join(directory, "profile.json");
-    const { document } = Object((await run("get", "account", account, "profile", "--to", file)).json());
+    const { document } = Object((await run("get", ...profile, "--to", file)).json());
     const bytes = await readFile(file);
     expect(createHash("sha256").update(bytes).digest("hex")).toBe(document.sha256);
-    const again = await stage.run(["documents", "get", "account", account, "profile", "--to", file]);
+    const again = await stage.run(["documents", "get", ...profile, "--to", file]);
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("name a new file") });
     expect(await readFile(file)).toEqual(bytes);
     expect(await revealed()).toMatch(/reveal +document of account +\S+ +1 +done/);
