@@ -43,6 +43,7 @@ export async function bundleTarget(
     outfile,
     sourcemap: "inline",
     define: {
+      "import.meta.filename": JSON.stringify(join(ofCommands, "command.ts")),
       "import.meta.dirname": JSON.stringify(ofCommands),
       "import.meta.url": JSON.stringify(pathToFileURL(join(ofCommands, "command.ts")).href),
     },
