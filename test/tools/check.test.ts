@@ -24,7 +24,7 @@ const planted = [
   {
     mistake: 'Resource: "*"',
     file: "lib/receiving/webhook-endpoint.ts",
-    find: "[overflow.bodies]",
+    find: "[overflow.bodiesOf(kind)]",
     put: '["*"]',
     step: "synth",
     says: /s3:PutObject on \*: name one resource, or list the wildcard with its reason/,
@@ -75,6 +75,14 @@ const planted = [
     find: 'export const webhookKinds = ["users",',
     put: 'export const webhookKinds = [5, "users",',
     step: "types",
+    says: /TS\d+: /,
+  },
+  {
+    mistake: "a type that does not fit in the console's page",
+    file: "cli/console/page/app.tsx",
+    find: "useState(false)",
+    put: 'useState("no")',
+    step: "page-types",
     says: /TS\d+: /,
   },
   {
