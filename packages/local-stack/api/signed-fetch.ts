@@ -13,7 +13,7 @@ export type Signing = {
   readonly tamper?: string;
 };
 
-/** Calls a function's URL, signed with Signature Version 4. The answer's body stays encoded as it was sent. */
+/** Calls a function's URL, signed with Signature Version 4. Compressed answers are expanded by `fetch`. */
 export function signedFetch(url: URL, signing: Signing): Promise<Response> {
   const { service = "lambda", region = "", at = new Date(), method = "GET", headers = {} } = signing;
   const { accessKeyId = "", secretAccessKey = "" } = signing.credentials ?? {};
