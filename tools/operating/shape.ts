@@ -24,6 +24,8 @@ const varying: readonly (readonly [RegExp, string])[] = [
   // How many messages have come so far, and how much an erasure found.
   [/^(subscriber\/\w+|everything|accounts +account\.\*) .*$/gm, "$1"],
   [/\bOf \d+ messages/g, "Of N messages"],
+  // A document is read for each range of dates that an event names, and as a whole where the check of a start comes first.
+  [/\b\d+ documents\b/g, "N documents"],
   [/^Removed so far.*$/gm, "Removed so far"],
   [/^([a-z][a-z ]+) .*\d+\b.*$/gm, "$1"],
   [/ +/g, " "],
