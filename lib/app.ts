@@ -10,11 +10,12 @@ const repository = join(import.meta.dirname, "..");
  * Synthesizes a stage's stack into a cloud assembly. Context: `stage` names it (default `dev`), `settings`
  * names a file to read instead of `stages/<stage>.json`. Whoever turns off CDK's own validation, by the property or as
  * `cdk synth --no-validation` does, turns off the checks of cdk-nag with it: the assembly is the same.
+ * @param bundle gives the functions' bundles, which are disposed of once they are staged
  * @throws SettingsError for a wrong stage name or wrong settings
  */
-export async function synthesize(props: AppProps = {}) {
+export async function synthesize(props: AppProps = {}, bundle = () => createBundler(repository)) {
   // Bundled by a process of its own, while this one loads CDK.
-  const bundling = createBundler(repository);
+  const bundling = bundle();
   // Whoever waits for it below learns of it.
   bundling.catch(() => undefined);
   const [{ App }, lambda, { IncomeEventsStack }] = await Promise.all([

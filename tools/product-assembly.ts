@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { synthesize } from "../lib/app.ts";
+import { type Bundler, createBundler } from "../lib/function/bundle.ts";
 
 const statement = z.looseObject({
   Action: z.union([z.string(), z.array(z.string())]),
@@ -19,6 +20,17 @@ const role = z.looseObject({
 });
 
 const repository = join(import.meta.dirname, "..");
+
+let bundler: Promise<Bundler> | undefined;
+
+/** Stages differ in their settings alone: all that this process synthesizes share the bundles, which end with it. */
+function sharedBundles(): Promise<Bundler> {
+  bundler ??= createBundler(repository).then((made) => {
+    process.once("exit", () => made[Symbol.dispose]());
+    return { codeOf: made.codeOf, [Symbol.dispose]: () => undefined };
+  });
+  return bundler;
+}
 
 type Resource = z.output<typeof resource>;
 
@@ -50,7 +62,7 @@ export async function synthesizeProduct(stage = "local", changes: object = {}): 
   await writeFile(settings, JSON.stringify({ ...Object(known), ...changes }));
   // The template is the same without CDK's checks, which `npm run check` runs.
   const context = { stage, settings };
-  await synthesize({ outdir: directory, context, builtinCloudFormationValidation: false });
+  await synthesize({ outdir: directory, context, builtinCloudFormationValidation: false }, sharedBundles);
   return productAssembly(directory);
 }
 
