@@ -23,6 +23,9 @@ type Flags = Selection & { readonly limit?: string; readonly archive?: boolean }
 /** Between two lines of progress. */
 const deadLettersPerLine = 500;
 
+/** A list, an erasure or the archiver gives back within seconds what it looks at. */
+const waits = { times: 3, seconds: 2 };
+
 export function addDlqRedrive(group: Command): void {
   const command = addCommand<Flags>(
     group,
@@ -66,20 +69,35 @@ export async function redriveQueue(operation: Operation, flags: Flags, name = ""
   const result = await audited(
     operation,
     act,
-    () => redrive(ports),
+    () => redriveOnceSeen(ports, inFlight, terminal),
     ({ redriven }) => redriven,
   );
   checkFound(flags, result.redriven + result.failed.length + result.again, queue.name);
-  terminal.result(
-    { stage: deployment.stage, queue: name, ...result, inFlight },
-    textOf(name, result, inFlight),
-  );
+  terminal.result({ stage: deployment.stage, queue: name, ...result }, textOf(name, result, result.inFlight));
   const [first] = result.failed;
   if (first === undefined) return;
   throw new CommandError(
     "failed",
     `Not sent: ${deadLettersText(result.failed.length)} (${first.reason}). They lie where they did: run the command again.`,
   );
+}
+
+/**
+ * Redrives; where nothing is to be seen but what another reader holds, again once that may have given it back.
+ * @returns with how many another reader holds still, of those that it held before
+ */
+async function redriveOnceSeen(
+  ports: RedrivePorts,
+  inFlight: number,
+  { wait }: Operation["terminal"],
+): Promise<Redriven & { readonly inFlight: number }> {
+  for (let times = 0; ; times += 1) {
+    const result = await redrive(ports);
+    const isSeen = result.redriven + result.left > 0;
+    if (isSeen || inFlight === 0 || times === waits.times)
+      return { ...result, inFlight: isSeen && times > 0 ? 0 : inFlight };
+    await wait(waits.seconds, `In the hands of another reader: ${inFlight}`);
+  }
 }
 
 function progressOf({ progress }: Operation["terminal"]): (redriven: number) => void {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
-import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { ChangeMessageVisibilityCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -252,6 +252,21 @@ describe("dead letters, from the command line", () => {
     expect(Messages).toHaveLength(1);
     expect((await run("redrive", "company-accounts")).stdout).toContain("In the hands of another reader: 1.");
     expect((await queueDepth(sqs, QueueUrl)).inFlight).toBe(1);
+    const [held] = Messages ?? [];
+    await sqs.send(
+      new ChangeMessageVisibilityCommand({
+        ...{ QueueUrl, ReceiptHandle: held?.ReceiptHandle },
+        VisibilityTimeout: 0,
+      }),
+    );
+  });
+
+  it("waits for what another reader holds and gives back", async () => {
+    const QueueUrl = output("CompanyAccountsDeadLetterQueueUrl");
+    const { Messages } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 2 }));
+    expect(Messages).toHaveLength(1);
+    const result = await run("redrive", "company-accounts");
+    expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining("Sent 1 dead letter to") });
   });
 
   it.each([
