@@ -7,9 +7,17 @@ import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { createProgram } from "../../../cli/program.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { waitUntilIdle } from "../../support/wait-until-idle.ts";
+
+const name = z.object({
+  endpoint: z.string(),
+  dateStart: z.string().optional(),
+  dateEnd: z.string().optional(),
+});
+const listed = z.object({ documents: z.tuple([name], z.unknown()) });
 
 type Leaf = { readonly name: string; readonly command: Command };
 
@@ -41,10 +49,14 @@ const oneCall = [
 ];
 
 /** What each command takes so that it does something, of an account that is known. */
-const argumentsOf = (account: string, target: string): Readonly<Record<string, string>> => ({
+const argumentsOf = (
+  account: string,
+  document: string,
+  target: string,
+): Readonly<Record<string, string>> => ({
   "token set": "--any --force",
   "records show": `account ${account} --reveal`,
-  "documents get": `account ${account} income --reveal`,
+  "documents get": `account ${account} ${document} --reveal`,
   "documents export": `--to ${tmpdir()}/nowhere`,
   "events show": `Yk3wq0Zt --account ${account}`,
   "events list": "--limit 3",
@@ -77,6 +89,8 @@ describe("bad input and faults, of every command", () => {
   let logs: string;
   let user: string;
   let account: string;
+  /** The words that name one of the account's documents. */
+  let document: string;
   beforeAll(async () => {
     logs = await mkdtemp(join(tmpdir(), "bad-input-"));
     stage = await startOperatedStage("bad-input", { subscribers: [{ name: "everything" }] }, {}, { logs });
@@ -120,6 +134,9 @@ describe("bad input and faults, of every command", () => {
       const { users, accounts } = await stage.system.sandbox.createUsers(1);
       [user = "", account = ""] = [users[0], accounts[0]];
       await waitUntilIdle(stage.system);
+      const { stdout } = await run(`documents list --account ${account} --json`);
+      const [{ endpoint, dateStart, dateEnd }] = listed.parse(JSON.parse(stdout)).documents;
+      document = dateStart === undefined ? endpoint : `${endpoint} --dates ${dateStart}..${dateEnd}`;
     });
 
     /** `ID` stands where an id is asked for; the other kind's is the one that is wrong there. */
@@ -250,7 +267,7 @@ describe("bad input and faults, of every command", () => {
           const errorType = ["s3", "sqs", "sts"].includes(service) ? "ExpiredToken" : "ExpiredTokenException";
           return { status: 403, errorType, message: "The security token included in the request is expired" };
         });
-        const given = argumentsOf(account, stage.system.sandbox.baseUrl)[name];
+        const given = argumentsOf(account, document, stage.system.sandbox.baseUrl)[name];
         const result = await run(given === undefined ? name : `${name} ${given}`).finally(stop);
         if (oneCall.includes(name)) return expect([0, 3, 4]).toContain(result.code);
         expect(result.stderr).toContain("The AWS credentials have expired. Sign in again.");
