@@ -1,12 +1,13 @@
 /**
  * Checks docs/reference/sandbox-conformance.md: each statement of the provider's interface has a row there, each row names
  * tests, and each of these tests exists, ran and passed. Runs the sandbox's tests, or reads a report of vitest's JSON
- * reporter that is named on the command line.
+ * reporter that is named on the command line. With `--listed` it runs none, and asks only that each exists and is not
+ * skipped: `npm test` runs them all.
  */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { startVitest } from "vitest/node";
+import { basename, join } from "node:path";
+import { createVitest, startVitest, type TestCase, type TestUserConfig } from "vitest/node";
 import { conformanceProblems } from "./problems.ts";
 import { parseReport, type TestResult } from "./report.ts";
 import { parseRows } from "./rows.ts";
@@ -19,22 +20,21 @@ async function readResults(report: string): Promise<readonly TestResult[]> {
   return parseReport(JSON.parse(await readFile(report, "utf8")));
 }
 
-/**
- * Runs the sandbox's tests alone, without what the pipeline's need. Those in a browser are left out: no statement
- * rests on them alone, and not every machine has one.
- */
+/** The sandbox's tests alone, without what the pipeline's need. */
+const ofSandbox = {
+  config: false,
+  watch: false,
+  include: ["test/packages/sandbox/**/*.test.ts"],
+  // No statement rests on these alone, and not every machine has a browser.
+  exclude: ["test/packages/sandbox/**/*-browser.test.ts"],
+  testTimeout: 20_000,
+} satisfies TestUserConfig;
+
 async function runTests(): Promise<readonly TestResult[]> {
   const directory = await mkdtemp(join(tmpdir(), "conformance-"));
   try {
     const outputFile = join(directory, "report.json");
-    const vitest = await startVitest("test", [], {
-      config: false,
-      watch: false,
-      include: ["test/packages/sandbox/**/*.test.ts"],
-      exclude: ["test/packages/sandbox/**/*-browser.test.ts"],
-      testTimeout: 20_000,
-      reporters: [["json", { outputFile }]],
-    });
+    const vitest = await startVitest("test", [], { ...ofSandbox, reporters: [["json", { outputFile }]] });
     await vitest.close();
     return await readResults(outputFile);
   } finally {
@@ -42,10 +42,32 @@ async function runTests(): Promise<readonly TestResult[]> {
   }
 }
 
-const [report] = process.argv.slice(2);
+/** What would run, as if it had passed. @throws where a file can't be read */
+async function listTests(): Promise<readonly TestResult[]> {
+  const vitest = await createVitest("test", { ...ofSandbox, isolate: false, reporters: [] });
+  try {
+    const { testModules, unhandledErrors } = await vitest.collect([], { staticParse: false });
+    const errors = [...unhandledErrors, ...testModules.flatMap((module) => module.errors())];
+    if (errors.length > 0) throw new AggregateError(errors, "the sandbox's tests can't be read");
+    return testModules.flatMap((module) => [...module.children.allTests()].map(resultOf));
+  } finally {
+    await vitest.close();
+  }
+}
+
+function resultOf({ module, name, options }: TestCase): TestResult {
+  const status = options.mode === "run" || options.mode === undefined ? "passed" : options.mode;
+  return { file: basename(module.moduleId), title: name, status };
+}
+
+const [source] = process.argv.slice(2);
 const statements = parseStatements(await readFile(specification, "utf8"));
 const rows = parseRows(await readFile(conformance, "utf8"));
-const results = report === undefined ? await runTests() : await readResults(report);
+const results = await (source === undefined
+  ? runTests()
+  : source === "--listed"
+    ? listTests()
+    : readResults(source));
 const problems = conformanceProblems(statements, rows, results);
 for (const problem of problems) process.stderr.write(`${conformance}: ${problem}\n`);
 process.stdout.write(`${statements.length} statements, ${rows.length} rows, ${problems.length} problems\n`);
