@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/run/longest-first.ts";
 import { testsByTier } from "./test/support/run/tiers.ts";
 
 const { unit, stages, integration, proof } = testsByTier();
@@ -10,7 +11,7 @@ export const onEngines = {
   ),
   setupFiles: ["test/support/run/repeat-laws.ts", "test/support/run/running-systems.ts"],
   // Most of their time is waiting, for engines, queues and processes.
-  maxWorkers: 3,
+  maxWorkers: 4,
 };
 
 /** What leaves nothing behind: its files share what they import. */
@@ -27,6 +28,7 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 120_000, interval: 20 } },
+    sequence: { sequencer: LongestFirst },
     reporters: ["default", "json"],
     // The scripts of package.json name a report each, from which continuous integration takes its counts.
     outputFile: { json: ".local/test-report.json" },

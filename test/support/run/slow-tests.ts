@@ -3,8 +3,8 @@
  * them and no quicker test says the same.
  */
 export const slowTests: Readonly<Record<string, string>> = {
-  "test/e2e/assembly.test.ts": "runs an assembly from a directory of its own, changed by hand, as users may",
-  "test/e2e/aws-endpoint.test.ts": "lets AWS's own tools deploy and remove a stage, without reaching AWS",
+  "test/docs/operating.test.ts":
+    "runs each command that operators copy from the pages, and compares what it shows",
   "test/e2e/bad-provider.test.ts": "lets a provider answer badly in each way, with the waits of retries",
   "test/e2e/canary.test.ts": "looks for canaries in all that a whole stack logs and stores, code by code",
   "test/e2e/commands/audit.test.ts": "does on a running stack each act that is recorded, up to an erasure",
@@ -15,40 +15,21 @@ export const slowTests: Readonly<Record<string, string>> = {
   "test/e2e/commands/dead-letters.test.ts":
     "waits until messages are received as often as queues allow, and redrives",
   "test/e2e/commands/doctor.test.ts": "breaks a running stack in the ways that doctor is to find",
-  "test/e2e/commands/erase.test.ts": "waits for both passes of several erasures in a running stack",
   "test/e2e/commands/local-forward.test.ts":
     "forwards a running stack's queue with a program that is interrupted",
   "test/e2e/commands/looking-up.test.ts": "follows a running stack with programs that stay up",
   "test/e2e/commands/mapping.test.ts":
     "runs another provider's webhooks through a stack with another mapping",
   "test/e2e/commands/records.test.ts": "shows what a running stack has stored itself",
-  "test/e2e/commands/repair.test.ts": "takes the stream away from a running stack, and repairs the gap",
-  "test/e2e/commands/replay.test.ts":
-    "replays to the subscribers of a running stack, interrupted and resumed",
-  "test/e2e/commands/rotation.test.ts":
-    "rotates the secret while webhooks come, with the wait for every receiver",
-  "test/e2e/commands/sandbox.test.ts":
-    "steers the provider of a running stack, and waits until the stack has followed",
-  "test/e2e/commands/smoke.test.ts": "runs npm run smoke against stacks that are well and broken, one by one",
   "test/e2e/commands/status.test.ts": "shows a running stack as its queues, token and alarms change",
   "test/e2e/commands/token.test.ts": "kills the refresher of a running stack between its steps",
-  "test/e2e/console/console.test.ts":
-    "uses each page of the console in a browser, and looks at the effect in a running stack",
   "test/e2e/console/start-console.test.ts":
     "starts npm start with its console and kills it, to see that the console ends with it",
   "test/e2e/edge.test.ts": "floods the API of a running stack up to its limits",
   "test/e2e/first-hour.test.ts":
     "lets the first hour of a new stage pass, with each schedule in a running stack",
-  "test/e2e/keep.test.ts": "starts whole stacks one after the other, to see what each finds of the last one",
-  "test/e2e/late-retries.test.ts":
-    "lets retries of webhooks meet a state that has moved on in a running stack",
   "test/e2e/new-mapping.test.ts": "deploys a new mapping with messages in flight",
-  "test/e2e/once.test.ts": "runs npm start -- --once, with each kill and fault of its scenario",
-  "test/e2e/reconciliation.test.ts": "reconciles a running stack whose webhooks were lost",
   "test/e2e/start-read-ask.test.ts": "waits for the check of a start and for retries in a running stack",
-  "test/e2e/stay-up.test.ts":
-    "starts and ends npm start itself as users do, killed and beside another one too",
-  "test/e2e/synthesis.test.ts": "compares what npm start synthesizes with what cdk synth writes",
   "test/functions/erase/eraser.test.ts":
     "erases through real queues of dead letters, hidden while they are read",
   "test/functions/erase/erasure-law.test.ts":

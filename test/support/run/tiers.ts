@@ -48,13 +48,19 @@ const ofStages = [
   "test/docs/{data-protection,deploying,runbook}.test.ts",
 ];
 
-/** Real minutes, or hundreds of programs: too long for every change. */
+/**
+ * Real minutes, hundreds of programs, whole programs as a user starts them, and the tests of what proves: too long for every
+ * change. What they go through is tested by parts in the tiers before.
+ */
 const long = [
-  "test/e2e/{alarms,chaos,outage,relay-outage,saturation,storm}.test.ts",
-  "test/e2e/commands/{bad-night,restore-drill,token-revoked}.test.ts",
+  "test/e2e/{alarms,assembly,aws-endpoint,chaos,keep,late-retries,once,outage,reconciliation,relay-outage}.test.ts",
+  "test/e2e/{saturation,stay-up,storm,synthesis}.test.ts",
+  "test/e2e/commands/{bad-night,erase,repair,replay,restore-drill,rotation,sandbox,smoke,token-revoked}.test.ts",
+  "test/e2e/console/console.test.ts",
+  "test/packages/sandbox/{connect-browser,load,main}.test.ts",
+  "test/proof/bench/{comparison,interruption,options}.test.ts",
   "test/proof/fuzz/**/*.test.ts",
-  "test/proof/bench/comparison.test.ts",
-  "test/proof/{read,records,soak}.test.ts",
+  "test/proof/{capacity,outage,read,records,soak,startup}.test.ts",
   "test/tools/{check,failed-test,package}.test.ts",
 ];
 
