@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/run/longest-first.ts";
 import { testsByTier } from "./test/support/run/tiers.ts";
 
-const { unit, stages, integration, proof } = testsByTier();
+const { unit, stages, integration, isolated, proof } = testsByTier();
 
 /** What tests on engines start with: hosts that the whole run shares, and what each file needs of its own. */
 export const onEngines = {
@@ -13,6 +13,9 @@ export const onEngines = {
   // Most of their time is waiting, for engines, queues and processes.
   maxWorkers: 4,
 };
+
+/** Files of one process share what they import: the SDK and the engines take longer to load than most tests. */
+const sharing = { isolate: false } as const;
 
 /** What leaves nothing behind: its files share what they import. */
 const sharedThreads = {
@@ -60,6 +63,17 @@ export default defineConfig({
           provide: { tier: "integration" },
           sequence: { groupOrder: 1 },
           ...onEngines,
+          ...sharing,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "isolated",
+          include: isolated,
+          provide: { tier: "integration" },
+          sequence: { groupOrder: 1 },
+          ...onEngines,
         },
       },
       {
@@ -70,6 +84,7 @@ export default defineConfig({
           provide: { tier: "proof" },
           sequence: { groupOrder: 2 },
           ...onEngines,
+          ...sharing,
         },
       },
     ],

@@ -29,7 +29,7 @@ export async function runTests(
   const report = join(directory, ".local", "test-report.json");
   rmSync(report, { force: true });
   // The tests that every change runs: what only the proof tier notices is noticed late.
-  const tiers = ["unit", "stages", "integration"].flatMap((name) => ["--project", name]);
+  const tiers = ["unit", "stages", "integration", "isolated"].flatMap((name) => ["--project", name]);
   const args = ["run", ...tiers, "--root", directory, "--bail", "1", "--testTimeout", String(testTimeout)];
   await new Promise<void>((resolve, reject) => {
     const vitest = join(directory, "node_modules", "vitest", "vitest.mjs");

@@ -5,17 +5,11 @@ import { planStack } from "@income-events/local-stack/assembly/plan-stack.ts";
 import { readAssembly } from "@income-events/local-stack/assembly/read-assembly.ts";
 import { localAccount } from "@income-events/local-stack/engines/account.ts";
 import type { Command } from "commander";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createProgram } from "../../../cli/program.ts";
 import { runInProcess } from "../../support/in-process.ts";
 import { synthesizeProduct } from "../../support/product.ts";
 import { expired, gone, type RefusingAws, startRefusingAws, throttled } from "../../support/refusing-aws.ts";
-
-// Other tests keep systems up that commands would find.
-vi.mock("../../../cli/core/running-systems.ts", async (original) => ({
-  ...(await original<object>()),
-  runningSystemsDirectory: "/nowhere/running",
-}));
 
 /** Every command that there is, by its words: new ones are tested without being named here. */
 const commands = leavesOf(await createProgram());

@@ -70,6 +70,9 @@ const long = [
  */
 const dividing = /\b(describeOnTables|shareOfTier)\(/;
 
+/** What replaces a module for its file: files that share modules would see that one, or the one that it replaces. */
+const replacing = /\bvi\.mock\(/;
+
 /** Files relative to the repository. @throws where a pattern names no file any more */
 function filesOf(patterns: readonly string[]): readonly string[] {
   return patterns.flatMap((pattern) => {
@@ -79,7 +82,7 @@ function filesOf(patterns: readonly string[]): readonly string[] {
   });
 }
 
-export type Tier = "unit" | "stages" | "integration" | "proof";
+export type Tier = "unit" | "stages" | "integration" | "isolated" | "proof";
 
 /** The test files of each tier. A file that is named nowhere above is an integration test. */
 export function testsByTier(): Readonly<Record<Tier, string[]>> {
@@ -88,7 +91,10 @@ export function testsByTier(): Readonly<Record<Tier, string[]>> {
   const unit = without(filesOf(pure), filesOf(impure));
   const stages = without(filesOf(ofStages), unit);
   const proof = filesOf(long);
-  const integration = without(filesOf(["test/**/*.test.ts"]), [...unit, ...stages, ...proof]);
-  const isDivided = (file: string) => dividing.test(readFileSync(join(repository, file), "utf8"));
-  return { unit, stages, integration, proof: [...proof, ...integration.filter(isDivided)] };
+  const onEngines = without(filesOf(["test/**/*.test.ts"]), [...unit, ...stages, ...proof]);
+  const has = (pattern: RegExp) => (file: string) =>
+    pattern.test(readFileSync(join(repository, file), "utf8"));
+  const isolated = onEngines.filter(has(replacing));
+  const integration = without(onEngines, isolated);
+  return { unit, stages, integration, isolated, proof: [...proof, ...integration.filter(has(dividing))] };
 }
