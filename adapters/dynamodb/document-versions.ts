@@ -4,6 +4,7 @@ import { retryable } from "../../domain/core/failures.ts";
 import { type Fields, fieldsOf, numberOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
+import type { VersionWanted } from "../../domain/read/route.ts";
 import { type KeepVersion, readDocument, type StoredDocument } from "./documents.ts";
 import { itemVersion, readItem } from "./items.ts";
 import { partitionOf, versionKey, versionPrefix } from "./keys.ts";
@@ -68,6 +69,16 @@ export type DocumentVersions = {
   /** Of one document the newest first; of all of a subject where none is named. */
   readonly all: (subject: Subject, name?: DataName) => Promise<readonly StoredVersion[]>;
 };
+
+/** The version that was superseded and is asked for; undefined where it is not kept, or none is asked for. */
+export async function supersededVersion(
+  { exactly, at }: Pick<DocumentVersions, "exactly" | "at">,
+  { subject, name }: { readonly subject: Subject; readonly name: DataName },
+  { version, asOf }: VersionWanted,
+): Promise<StoredVersion | undefined> {
+  if (version !== undefined) return exactly(subject, name, version);
+  return asOf === undefined ? undefined : at(subject, name, asOf);
+}
 
 /** The role of the function that reads is allowed these attributes, and no other (lib/reading/read-api.ts). */
 const projection = {

@@ -1,20 +1,28 @@
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
+import { documentVersions } from "../../adapters/dynamodb/document-versions.ts";
 import { documentReader } from "../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../adapters/dynamodb/partitions.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { type DataName, rangeOf } from "../../domain/fetch/document-name.ts";
+import type { VersionWanted } from "../../domain/read/route.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { choiceFlag } from "../core/flags.ts";
+import { choiceFlag, countFlag, timestampFlag } from "../core/flags.ts";
 import { printableJson } from "../core/printable.ts";
 import { shownJson } from "../core/shown-json.ts";
 import { bytesOf, type DocumentGetPorts, findDocument } from "../documents/document-get.ts";
 import { describeDocument } from "../documents/document-list.ts";
 
-type Flags = { readonly dates?: string; readonly reveal?: boolean; readonly to?: string };
+type Flags = {
+  readonly dates?: string;
+  readonly ofVersion?: string;
+  readonly asOf?: string;
+  readonly reveal?: boolean;
+  readonly to?: string;
+};
 
 const kinds = ["account", "company-account"] as const;
 
@@ -29,11 +37,14 @@ export function addDocumentsGet(group: Command): void {
         "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income    masked: names and types, no values",
         "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --to income.json    as the provider gave it",
         "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --dates 2026-01-01..2026-01-31 --reveal --json",
+        "npx income-events documents get account 9c858901-8a57-4791-81fe-4c455b099bc9 income --as-of 2026-10-01    what was known then",
       ],
     },
     get,
   )
     .option("--dates <first..last>", "the document of a range of dates, as documents list shows it")
+    .option("--of-version <number>", "the version that a message named: the newest, or one that is kept")
+    .option("--as-of <time>", "what was known then, where versions are kept: 2026-10-01, or 90d ago")
     .option("--reveal", "show it as the provider gave it, with personal data")
     .option("--to <file>", "write it to a new file, as the provider gave it, with personal data");
 }
@@ -41,13 +52,16 @@ export function addDocumentsGet(group: Command): void {
 async function get(operation: Operation, flags: Flags, ...args: readonly string[]): Promise<void> {
   const { deployment, clients, terminal } = operation;
   const [subject, name] = parseWanted(args, flags.dates);
+  const now = new Date();
+  const wanted = versionIn(flags, now);
   const table = deployment.output("TableName");
   const ports: DocumentGetPorts = {
     partitions: partitions(clients.dynamodb, table),
     readDocuments: documentReader(clients.dynamodb, table),
+    versions: documentVersions(clients.dynamodb, table, () => now),
     overflow: overflowBucket(deployment.output("OverflowBucketName"), clients.s3),
   };
-  const stored = await findDocument(subject, name, ports);
+  const stored = await findDocument(subject, name, wanted, ports);
   const read = () => bytesOf(stored, ports);
   const act = { act: "reveal", target: `document of ${subject.kind}`, subject } as const;
   const { to, reveal = to !== undefined } = flags;
@@ -81,6 +95,14 @@ function parseWanted([kind, id = "", endpoint = ""]: readonly string[], dates?: 
   if (dates !== undefined && range === undefined)
     throw new CommandError("usage", `--dates ${JSON.stringify(dates)}: write 2026-01-01..2026-01-31.`);
   return [{ kind: known, id }, range === undefined ? { endpoint } : { endpoint, range }];
+}
+
+function versionIn({ ofVersion, asOf }: Flags, now: Date): VersionWanted {
+  if (ofVersion !== undefined && asOf !== undefined)
+    throw new CommandError("usage", "--of-version and --as-of: write one of them.");
+  if (ofVersion !== undefined) return { version: countFlag("--of-version", ofVersion) };
+  const time = timestampFlag("--as-of", asOf, now);
+  return time === undefined ? {} : { asOf: Date.parse(time) };
 }
 
 /** Never over another file. */

@@ -1,11 +1,9 @@
-import type { DocumentVersions } from "../../adapters/dynamodb/document-versions.ts";
-import type { StoredDocument } from "../../adapters/dynamodb/documents.ts";
+import { type DocumentVersions, supersededVersion } from "../../adapters/dynamodb/document-versions.ts";
 import type { SubjectReads } from "../../adapters/dynamodb/subject-reads.ts";
 import type { OpenObject } from "../../adapters/s3/overflow-bucket.ts";
 import { failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
-import { nameOf, type Subject } from "../../domain/event/subjects.ts";
-import type { DataName } from "../../domain/fetch/document-name.ts";
+import { nameOf } from "../../domain/event/subjects.ts";
 import {
   hrefOfDocument,
   hrefOfSubject,
@@ -21,7 +19,7 @@ import {
   type ReadingSubscriber,
 } from "../../domain/read/access.ts";
 import { notFound, problem, versionNotKept } from "../../domain/read/problem.ts";
-import { isWanted, type ReadRequest, routeOf, type VersionWanted } from "../../domain/read/route.ts";
+import { isWanted, type ReadRequest, routeOf } from "../../domain/read/route.ts";
 import type { Log } from "../runtime/log.ts";
 import { type Answer, jsonAnswer, problemAnswer } from "./answer.ts";
 import { documentAnswer } from "./document-answer.ts";
@@ -143,7 +141,7 @@ async function documentOrVersion(
     ? digest === undefined
       ? undefined
       : stored
-    : await versionOf(wanted, { subject, name }, versions);
+    : await supersededVersion(versions, { subject, name }, wanted);
   if (found === undefined) {
     const newest = hrefOfDocument(subject, name, documentsUrl);
     return problemAnswer(digest === undefined ? notFound : versionNotKept(newest));
@@ -157,15 +155,6 @@ async function documentOrVersion(
     },
     open,
   );
-}
-
-async function versionOf(
-  { version, asOf }: VersionWanted,
-  { subject, name }: { readonly subject: Subject; readonly name: DataName },
-  versions: DocumentVersions,
-): Promise<StoredDocument | undefined> {
-  if (version !== undefined) return versions.exactly(subject, name, version);
-  return asOf === undefined ? undefined : versions.at(subject, name, asOf);
 }
 
 /** The newest first, which is superseded by none. */

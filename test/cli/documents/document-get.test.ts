@@ -1,0 +1,69 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { documentVersions, versionKeeper } from "../../../adapters/dynamodb/document-versions.ts";
+import { documentReader } from "../../../adapters/dynamodb/documents.ts";
+import { partitions } from "../../../adapters/dynamodb/partitions.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import { bytesOf, findDocument } from "../../../cli/documents/document-get.ts";
+import type { VersionWanted } from "../../../domain/read/route.ts";
+import { income, Reading } from "../../functions/read/reading.ts";
+import { describeOnTables } from "../../support/engines.ts";
+
+await describeOnTables("documents get", (tables) => {
+  const [first, second] = [1_900_000_000_000, 1_900_000_001_000];
+  const large = JSON.stringify(randomBytes(40_000).toString("base64"));
+  let reading: Reading;
+  beforeAll(async () => {
+    reading = await Reading.start(tables);
+  });
+  afterAll(() => reading.close());
+  beforeEach(async () => {
+    reading.begin();
+    const keep = versionKeeper(reading.read(), reading.writes(), 30);
+    await reading.save(large, first, income, keep);
+    await reading.save("[2]", second, income, keep);
+  });
+
+  const get = async (wanted: VersionWanted) => {
+    const { system, table, bucket, account } = reading;
+    const ports = {
+      partitions: partitions(system.dynamodb, table.name),
+      readDocuments: documentReader(system.dynamodb, table.name),
+      versions: documentVersions(system.dynamodb, table.name, () => new Date(second)),
+      overflow: overflowBucket(bucket.name, system.s3),
+    };
+    const stored = await findDocument(account, income, wanted, ports);
+    return Buffer.from(await bytesOf(stored, ports)).toString();
+  };
+
+  it.each([
+    ["the newest, where nothing is said", {}, "[2]"],
+    ["the newest by its version", { version: second }, "[2]"],
+    ["one that was superseded", { version: first }, large],
+    ["what was known at a time", { asOf: second - 1 }, large],
+    ["what is known now", { asOf: second + 1 }, "[2]"],
+  ])("finds %s", async (_, wanted, expected) => {
+    expect(await get(wanted)).toBe(expected);
+  });
+
+  it.each([{ version: first + 1 }, { asOf: first - 1 }])(
+    "names the versions that are kept where %j is not among them",
+    async (wanted) => {
+      await expect(get(wanted)).rejects.toThrow(
+        `No such version of income is kept; there are: ${second} (${new Date(second).toISOString()}), ` +
+          `${first} (${new Date(first).toISOString()}). See retention.documentVersionsDays.`,
+      );
+    },
+  );
+
+  it("finds what was known while the provider has none any more", async () => {
+    await reading.save(
+      undefined,
+      second + 1_000,
+      income,
+      versionKeeper(reading.read(), reading.writes(), 30),
+    );
+    expect(await get({ asOf: second })).toBe("[2]");
+    await expect(get({})).rejects.toThrow("has no document income; it has: none.");
+  });
+});
