@@ -85,6 +85,8 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
           ...onEngines,
           ...sharing,
+          // Several whole stacks at once, killed and restarted, would run into each other's time-outs.
+          maxWorkers: 3,
         },
       },
     ],

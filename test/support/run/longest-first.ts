@@ -1,15 +1,7 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The longest files, mostly waiting, the longest first: begun last, one of them would keep all others waiting at the end. */
-const longest = [
-  "test/e2e/alarms.test.ts",
-  "test/e2e/storm.test.ts",
-  "test/functions/erase/erasure-law.test.ts",
-  "test/e2e/chaos.test.ts",
-  "test/tools/check.test.ts",
-  "test/e2e/assembly.test.ts",
-  "test/e2e/once.test.ts",
-];
+/** The longest files, which mostly wait: begun last, each would keep all others waiting at the end. */
+const longest = ["test/e2e/alarms.test.ts", "test/e2e/storm.test.ts"];
 
 /** The order in which vitest runs files: those that take minutes, then as it would have it. */
 export class LongestFirst extends BaseSequencer {
