@@ -13,6 +13,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/^(processed) .*$/gm, "$1"],
   // Whether the check of a start had an endpoint read as a whole, besides the dates that its event named.
   [/^[a-z]+ +(DATES|-) +TIME +.*$/gm, "DOCUMENT"],
+  [/^ *(profile|income|employment)(\/DATES)?:$/gm, "DOCUMENT:"],
   [/latest: .*$/gm, "latest"],
   [/\b\d+[smhd]( \d+[smhd])?\b/g, "SPAN"],
   // A busy machine is late, raises alarms of that, has webhooks sent twice, and messages received again.
