@@ -12,8 +12,6 @@ export const slowTests: Readonly<Record<string, string>> = {
     "runs every command on a running stack with wrong ids, nothing to show, and credentials that expire",
   "test/e2e/commands/commands.test.ts":
     "runs commands as programs against a stack, where the process is the point",
-  "test/e2e/commands/dead-letters.test.ts":
-    "waits until messages are received as often as queues allow, and redrives",
   "test/e2e/commands/doctor.test.ts": "breaks a running stack in the ways that doctor is to find",
   "test/e2e/commands/local-forward.test.ts":
     "forwards a running stack's queue with a program that is interrupted",

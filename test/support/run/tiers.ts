@@ -55,12 +55,12 @@ const ofStages = [
 const long = [
   "test/e2e/{alarms,assembly,aws-endpoint,chaos,keep,late-retries,once,outage,reconciliation,relay-outage}.test.ts",
   "test/e2e/{saturation,stay-up,storm,synthesis}.test.ts",
-  "test/e2e/commands/{bad-night,erase,repair,replay,restore-drill,rotation,sandbox,smoke,token-revoked}.test.ts",
+  "test/e2e/commands/{bad-night,dead-letters,erase,repair,replay,restore-drill,rotation,sandbox,smoke,token-revoked}.test.ts",
   "test/e2e/console/console.test.ts",
   "test/packages/sandbox/{connect-browser,load,main}.test.ts",
   "test/proof/bench/{comparison,interruption,options}.test.ts",
   "test/proof/fuzz/**/*.test.ts",
-  "test/proof/{capacity,outage,read,records,soak,startup}.test.ts",
+  "test/proof/{capacity,catalogue,mutants,outage,read,records,soak,startup}.test.ts",
   "test/tools/{check,failed-test,package}.test.ts",
 ];
 
