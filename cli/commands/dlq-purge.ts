@@ -6,7 +6,7 @@ import { addCommand, type Operation } from "../core/command.ts";
 import { oneLine } from "../core/printable.ts";
 import { deadLettersText } from "../dead-letters/count.ts";
 import { findDeadLetters, purgeDeadLetters } from "../dead-letters/purge.ts";
-import { deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
+import { deadLettersGivenBack, namedQueue } from "../dead-letters/queues.ts";
 import {
   addSelection,
   checkFound,
@@ -39,7 +39,7 @@ export async function purgeQueue(operation: Operation, selection: Selection, nam
   const { deployment, terminal } = operation;
   checkSelection(selection);
   const queue = namedQueue(operation, name);
-  const place = deadLettersOf(operation, queue);
+  const place = deadLettersGivenBack(operation, queue);
   const shown = new Map<string, string>();
   const ids = await findDeadLetters(place, (deadLetter) => {
     const isWanted = isSelected(deadLetter, selection);

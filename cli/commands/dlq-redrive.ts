@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
-import { queueDepth } from "../../adapters/sqs/queue-depth.ts";
+import { type QueueDepth, queueDepth } from "../../adapters/sqs/queue-depth.ts";
 import { sqsSender } from "../../adapters/sqs/sqs-sender.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
 import { countFlag } from "../core/flags.ts";
 import { deadLettersText } from "../dead-letters/count.ts";
-import { archivedDeadLettersOf, deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
+import { archivedDeadLettersOf, deadLettersGivenBack, namedQueue } from "../dead-letters/queues.ts";
 import { type Redriven, type RedrivePorts, redrive } from "../dead-letters/redrive.ts";
 import {
   addSelection,
@@ -22,9 +22,6 @@ type Flags = Selection & { readonly limit?: string; readonly archive?: boolean }
 
 /** Between two lines of progress. */
 const deadLettersPerLine = 500;
-
-/** A list, an erasure or the archiver gives back within seconds what it looks at. */
-const waits = { times: 3, seconds: 2 };
 
 export function addDlqRedrive(group: Command): void {
   const command = addCommand<Flags>(
@@ -52,11 +49,11 @@ export async function redriveQueue(operation: Operation, flags: Flags, name = ""
   checkSelection(flags);
   const queue = namedQueue(operation, name);
   const fromArchive = flags.archive === true;
-  const { inFlight } = fromArchive
-    ? { inFlight: 0 }
+  const before = fromArchive
+    ? { waiting: 0, inFlight: 0 }
     : await queueDepth(clients.sqs, queue.deadLetterQueueUrl);
   const ports: RedrivePorts = {
-    place: fromArchive ? archivedDeadLettersOf(operation, queue) : deadLettersOf(operation, queue),
+    place: fromArchive ? archivedDeadLettersOf(operation, queue) : deadLettersGivenBack(operation, queue),
     isWanted: (deadLetter) => isSelected(deadLetter, flags),
     send: sqsSender(clients.sqs),
     queueUrl: queue.queueUrl,
@@ -69,11 +66,15 @@ export async function redriveQueue(operation: Operation, flags: Flags, name = ""
   const result = await audited(
     operation,
     act,
-    () => redriveOnceSeen(ports, inFlight, terminal),
+    () => redrive(ports),
     ({ redriven }) => redriven,
   );
   checkFound(flags, result.redriven + result.failed.length + result.again, queue.name);
-  terminal.result({ stage: deployment.stage, queue: name, ...result }, textOf(name, result, result.inFlight));
+  const inFlight = heldStill(before, result);
+  terminal.result(
+    { stage: deployment.stage, queue: name, ...result, inFlight },
+    textOf(name, result, inFlight),
+  );
   const [first] = result.failed;
   if (first === undefined) return;
   throw new CommandError(
@@ -83,21 +84,15 @@ export async function redriveQueue(operation: Operation, flags: Flags, name = ""
 }
 
 /**
- * Redrives; where nothing is to be seen but what another reader holds, again once that may have given it back.
- * @returns with how many another reader holds still, of those that it held before
+ * How many another reader holds still.
+ * @param before how many waited and how many were held, before the run
  */
-async function redriveOnceSeen(
-  ports: RedrivePorts,
-  inFlight: number,
-  { wait }: Operation["terminal"],
-): Promise<Redriven & { readonly inFlight: number }> {
-  for (let times = 0; ; times += 1) {
-    const result = await redrive(ports);
-    const isSeen = result.redriven + result.left > 0;
-    if (isSeen || inFlight === 0 || times === waits.times)
-      return { ...result, inFlight: isSeen && times > 0 ? 0 : inFlight };
-    await wait(waits.seconds, `In the hands of another reader: ${inFlight}`);
-  }
+function heldStill(
+  before: Pick<QueueDepth, "waiting" | "inFlight">,
+  { redriven, left, again }: Redriven,
+): number {
+  const unseen = before.waiting + before.inFlight - (redriven + left - again);
+  return Math.min(before.inFlight, Math.max(0, unseen));
 }
 
 function progressOf({ progress }: Operation["terminal"]): (redriven: number) => void {

@@ -261,12 +261,25 @@ describe("dead letters, from the command line", () => {
     );
   });
 
-  it("waits for what another reader holds and gives back", async () => {
+  it("waits for what another reader holds and gives back, and counts what it holds still", async () => {
     const QueueUrl = output("CompanyAccountsDeadLetterQueueUrl");
-    const { Messages } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 2 }));
-    expect(Messages).toHaveLength(1);
+    await sqsSender(sqs)(QueueUrl, [{ body: "b", reason: "x" }]);
+    for (const VisibilityTimeout of [2, 60])
+      expect(
+        (await sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout }))).Messages,
+      ).toHaveLength(1);
     const result = await run("redrive", "company-accounts");
     expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining("Sent 1 dead letter to") });
+    expect(result.stdout).toContain("In the hands of another reader: 1.");
+  });
+
+  it("are purged once another reader gives them back", async () => {
+    const QueueUrl = output("EndpointsDeadLetterQueueUrl");
+    await sqsSender(sqs)(QueueUrl, [{ body: "to be purged", reason: "purged" }]);
+    const receive = { QueueUrl, VisibilityTimeout: 2, MaxNumberOfMessages: 10 };
+    expect((await sqs.send(new ReceiveMessageCommand(receive))).Messages).not.toHaveLength(0);
+    const result = await run("purge", "endpoints", "--reason", "purged", "--yes");
+    expect(result).toMatchObject({ code: 0, stdout: "Deleted 1 dead letter of endpoints.\n" });
   });
 
   it.each([
