@@ -6,11 +6,11 @@ import { partitions } from "../../adapters/dynamodb/partitions.ts";
 import { overflowBucket } from "../../adapters/s3/overflow-bucket.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import { type DataName, rangeOf } from "../../domain/fetch/document-name.ts";
-import type { VersionWanted } from "../../domain/read/route.ts";
+import { parseVersion, type VersionWanted } from "../../domain/read/route.ts";
 import { audited } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { choiceFlag, countFlag, timestampFlag } from "../core/flags.ts";
+import { choiceFlag, timestampFlag } from "../core/flags.ts";
 import { printableJson } from "../core/printable.ts";
 import { shownJson } from "../core/shown-json.ts";
 import { bytesOf, type DocumentGetPorts, findDocument } from "../documents/document-get.ts";
@@ -44,7 +44,10 @@ export function addDocumentsGet(group: Command): void {
   )
     .option("--dates <first..last>", "the document of a range of dates, as documents list shows it")
     .option("--of-version <number>", "the version that a message named: the newest, or one that is kept")
-    .option("--as-of <time>", "what was known then, where versions are kept: 2026-10-01, or 90d ago")
+    .option(
+      "--as-of <time>",
+      "what was known then, where versions are kept: a date, a date-time, or how long ago (90d)",
+    )
     .option("--reveal", "show it as the provider gave it, with personal data")
     .option("--to <file>", "write it to a new file, as the provider gave it, with personal data");
 }
@@ -100,7 +103,12 @@ function parseWanted([kind, id = "", endpoint = ""]: readonly string[], dates?: 
 function versionIn({ ofVersion, asOf }: Flags, now: Date): VersionWanted {
   if (ofVersion !== undefined && asOf !== undefined)
     throw new CommandError("usage", "--of-version and --as-of: write one of them.");
-  if (ofVersion !== undefined) return { version: countFlag("--of-version", ofVersion) };
+  if (ofVersion !== undefined) {
+    const version = parseVersion(ofVersion);
+    if (version !== undefined) return { version };
+    const reason = "is no version: write the digits that documents list shows under VERSION.";
+    throw new CommandError("usage", `--of-version ${JSON.stringify(ofVersion)} ${reason}`);
+  }
   const time = timestampFlag("--as-of", asOf, now);
   return time === undefined ? {} : { asOf: Date.parse(time) };
 }

@@ -87,6 +87,11 @@ export function isWanted({ version, asOf }: VersionWanted, announced: number): b
   return asOf === undefined || announced <= asOf;
 }
 
+/** Reads the digits of a message's `data.document.version`; undefined where they are none. */
+export function parseVersion(text: string): number | undefined {
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
 function wantedOf(query: URLSearchParams): VersionWanted | Problem {
   const unknown = [...query.keys()].find((name) => name !== "version" && name !== "asOf");
   if (unknown !== undefined)
@@ -94,9 +99,10 @@ function wantedOf(query: URLSearchParams): VersionWanted | Problem {
   const [version, asOf] = [query.get("version"), query.get("asOf")];
   if (query.size > 1) return badRequest("version", "stands beside another parameter; write one");
   if (version !== null) {
-    return /^\d{1,15}$/.test(version)
-      ? { version: Number(version) }
-      : badRequest("version", "is no version: write the digits of a message's data.document.version");
+    const number = parseVersion(version);
+    return number === undefined
+      ? badRequest("version", "is no version: write the digits of a message's data.document.version")
+      : { version: number };
   }
   if (asOf === null) return {};
   const time = parseTimestamp(asOf);

@@ -184,6 +184,15 @@ describe("documents", () => {
     const { document } = Object((await run("get", ...profile, "--to", file)).json());
     const bytes = await readFile(file);
     expect(createHash("sha256").update(bytes).digest("hex")).toBe(document.sha256);
+    const bySame = await run("get", ...profile, "--of-version", document.version, "--reveal");
+    const byTime = await run("get", ...profile, "--as-of", new Date().toISOString(), "--reveal");
+    for (const { json } of [bySame, byTime]) expect(Object(json()).data).toEqual(contentIn(item));
+    const early = await stage.run(["documents", "get", ...profile, "--as-of", "2020-01-01"]);
+    expect(early).toMatchObject({ code: 2, stderr: expect.stringContaining("No such version of profile/") });
+    const noVersion = await stage.run(["documents", "get", ...profile, "--of-version", "newest"]);
+    expect(noVersion).toMatchObject({ code: 2, stderr: expect.stringContaining('"newest" is no version') });
+    const both = await stage.run(["documents", "get", ...profile, "--of-version", "1", "--as-of", "1d"]);
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("write one of them") });
     const again = await stage.run(["documents", "get", ...profile, "--to", file]);
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("name a new file") });
     expect(await readFile(file)).toEqual(bytes);
