@@ -2,7 +2,7 @@
  * Checks docs/reference/sandbox-conformance.md: each statement of the provider's interface has a row there, each row names
  * tests, and each of these tests exists, ran and passed. Runs the sandbox's tests, or reads a report of vitest's JSON
  * reporter that is named on the command line. With `--listed` it runs none, and asks only that each exists and is not
- * skipped: `npm test` runs them all.
+ * skipped: `npm test` and `npm run test:proof` run them.
  */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -60,14 +60,15 @@ function resultOf({ module, name, options }: TestCase): TestResult {
   return { file: basename(module.moduleId), title: name, status };
 }
 
+function resultsFrom(source: string | undefined): Promise<readonly TestResult[]> {
+  if (source === undefined) return runTests();
+  return source === "--listed" ? listTests() : readResults(source);
+}
+
 const [source] = process.argv.slice(2);
 const statements = parseStatements(await readFile(specification, "utf8"));
 const rows = parseRows(await readFile(conformance, "utf8"));
-const results = await (source === undefined
-  ? runTests()
-  : source === "--listed"
-    ? listTests()
-    : readResults(source));
+const results = await resultsFrom(source);
 const problems = conformanceProblems(statements, rows, results);
 for (const problem of problems) process.stderr.write(`${conformance}: ${problem}\n`);
 process.stdout.write(`${statements.length} statements, ${rows.length} rows, ${problems.length} problems\n`);

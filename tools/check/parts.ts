@@ -10,24 +10,15 @@ export type Part = {
 /** All of them, the longest first: two run at once. */
 export const parts: readonly Part[] = [
   {
-    name: "conformance",
-    run: ["proof/conformance/main.ts", "--listed"],
-    remedy: "docs/reference/sandbox-conformance.md needs a row for each statement, with tests that exist",
-  },
-  {
-    name: "docs",
-    run: ["tools/documents/main.ts", "--check"],
-    remedy: "`npm run docs` writes what is stale; what would break subscribers needs a new type of message",
-  },
-  {
     name: "types",
     run: ["tsc", "--noEmit", "--incremental", "--tsBuildInfoFile", ".local/types.tsbuildinfo"],
     remedy: "fix the types",
   },
   {
-    name: "page-types",
-    run: ["tsc", "--noEmit", "-p", "cli/console/page"],
-    remedy: "fix the types of the console's page",
+    name: "synth",
+    run: ["cdk", "synth", "--quiet"],
+    remedy:
+      "narrow what was found, or say why it stands: lib/acknowledgements.ts, lib/function/permissions.ts",
   },
   {
     name: "lint",
@@ -35,10 +26,9 @@ export const parts: readonly Part[] = [
     remedy: "`npm run format` fixes what it can",
   },
   {
-    name: "synth",
-    run: ["cdk", "synth", "--quiet"],
-    remedy:
-      "narrow what was found, or say why it stands: lib/acknowledgements.ts, lib/function/permissions.ts",
+    name: "docs",
+    run: ["tools/documents/main.ts", "--check"],
+    remedy: "`npm run docs` writes what is stale; what would break subscribers needs a new type of message",
   },
   {
     name: "baseline",
@@ -50,6 +40,16 @@ export const parts: readonly Part[] = [
     run: ["knip"],
     remedy:
       "delete what nothing uses; declare each dependency in the package.json of the folder that imports it",
+  },
+  {
+    name: "conformance",
+    run: ["proof/conformance/main.ts", "--listed"],
+    remedy: "docs/reference/sandbox-conformance.md needs a row for each statement, with tests that exist",
+  },
+  {
+    name: "page-types",
+    run: ["tsc", "--noEmit", "-p", "cli/console/page"],
+    remedy: "fix the types of the console's page",
   },
   {
     name: "layout",
