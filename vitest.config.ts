@@ -12,10 +12,12 @@ export const onEngines = {
   setupFiles: ["test/support/run/repeat-laws.ts", "test/support/run/running-systems.ts"],
   // Most of their time is waiting, for engines, queues and processes.
   maxWorkers: 4,
+  // Files of one process share what they import: the SDK and the engines take longer to load than most tests.
+  isolate: false,
 };
 
-/** Files of one process share what they import: the SDK and the engines take longer to load than most tests. */
-const sharing = { isolate: false } as const;
+/** What `npm test` runs on engines. */
+const quick = { provide: { tier: "integration" }, sequence: { groupOrder: 1 }, ...onEngines } as const;
 
 /** What leaves nothing behind: its files share what they import. */
 const sharedThreads = {
@@ -55,27 +57,8 @@ export default defineConfig({
           ...sharedThreads,
         },
       },
-      {
-        extends: true,
-        test: {
-          name: "integration",
-          include: integration,
-          provide: { tier: "integration" },
-          sequence: { groupOrder: 1 },
-          ...onEngines,
-          ...sharing,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "isolated",
-          include: isolated,
-          provide: { tier: "integration" },
-          sequence: { groupOrder: 1 },
-          ...onEngines,
-        },
-      },
+      { extends: true, test: { name: "integration", include: integration, ...quick } },
+      { extends: true, test: { name: "isolated", include: isolated, ...quick, isolate: true } },
       {
         extends: true,
         test: {
@@ -84,7 +67,6 @@ export default defineConfig({
           provide: { tier: "proof" },
           sequence: { groupOrder: 2 },
           ...onEngines,
-          ...sharing,
           // Several whole stacks at once, killed and restarted, would run into each other's time-outs.
           maxWorkers: 3,
         },

@@ -84,7 +84,10 @@ function filesOf(patterns: readonly string[]): readonly string[] {
 
 export type Tier = "unit" | "stages" | "integration" | "isolated" | "proof";
 
-/** The test files of each tier. A file that is named nowhere above is an integration test. */
+/**
+ * The test files of each tier. A file that is named nowhere above is an integration test.
+ * @throws where a file of the proof tier replaces a module, which its neighbours would see
+ */
 export function testsByTier(): Readonly<Record<Tier, string[]>> {
   const without = (files: readonly string[], others: readonly string[]) =>
     files.filter((file) => !others.includes(file)).sort();
@@ -96,5 +99,8 @@ export function testsByTier(): Readonly<Record<Tier, string[]>> {
     pattern.test(readFileSync(join(repository, file), "utf8"));
   const isolated = onEngines.filter(has(replacing));
   const integration = without(onEngines, isolated);
-  return { unit, stages, integration, isolated, proof: [...proof, ...integration.filter(has(dividing))] };
+  const both = [...proof, ...onEngines.filter(has(dividing))];
+  const [wrong] = both.filter(has(replacing));
+  if (wrong !== undefined) throw new Error(`${wrong}: a file of the proof tier can't use vi.mock`);
+  return { unit, stages, integration, isolated, proof: both };
 }
