@@ -38,7 +38,7 @@ describe("npm start -- --once", () => {
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  // On the engine that is not the default of `npm start`, which continuous integration runs so as well.
+  // On dynoxide: continuous integration runs `npm start -- --once` itself, whose default is DynamoDB Local.
   it("loses nothing, though functions are killed, the provider fails and events come twice", async () => {
     const file = join(directory, "figures.json");
     const args = ["--once", "--users", "5", "--engine", "dynoxide", "--json", file];
@@ -56,7 +56,7 @@ describe("npm start -- --once", () => {
     expect(counted.records.accounts).toBe(10);
     expect(counted.records.data).toBe(10 * 3);
     expect(Object.keys(counted.subscribers)).toEqual(["everything", "accounts"]);
-    // The subscriber "accounts" hears of no data; the other was told of each document once at least.
+    // The subscriber "accounts" gets no data events; to the other each document was announced once at least.
     expect(counted.documentsRead).toBeGreaterThanOrEqual(counted.records.data);
     expect(counted.documentsMissing).toBe(0);
     // Each of fifteen functions is killed at least once.
