@@ -11,7 +11,7 @@ import { oneLine, printableJson } from "../core/printable.ts";
 import { shownJson } from "../core/shown-json.ts";
 import { fromNow } from "../core/spans.ts";
 import { deadLetterText } from "../dead-letters/dead-letter-text.ts";
-import { archivedDeadLettersOf, deadLettersOf, namedQueue } from "../dead-letters/queues.ts";
+import { archivedDeadLettersOf, deadLettersGivenBack, namedQueue } from "../dead-letters/queues.ts";
 import {
   addSelection,
   checkFound,
@@ -51,13 +51,15 @@ export async function showDeadLetters(operation: Operation, flags: Flags, name =
   const { retentionSeconds } = await queueDepth(clients.sqs, queue.deadLetterQueueUrl);
   const deadLetters: DeadLetter[] = [];
   const place =
-    flags.archive === true ? archivedDeadLettersOf(operation, queue) : deadLettersOf(operation, queue);
-  await place(async (seen) => {
+    flags.archive === true ? archivedDeadLettersOf(operation, queue) : deadLettersGivenBack(operation, queue);
+  const { mayHide } = await place(async (seen) => {
     deadLetters.push(
       ...seen.filter((deadLetter) => isSelected(deadLetter, flags)).slice(0, limit - deadLetters.length),
     );
     return { done: [], isEnough: deadLetters.length === limit };
   });
+  if (mayHide && deadLetters.length < limit)
+    terminal.progress(`Another reader holds dead letters of ${queue.name} too: ask again in a minute.`);
   checkFound(flags, deadLetters.length, queue.name);
   const overflow = overflowBucket(deployment.output("OverflowBucketName"), clients.s3);
   const described = await Promise.all(

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
-import { ChangeMessageVisibilityCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { SQSClient } from "@aws-sdk/client-sqs";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { readTable } from "@income-events/local-stack/scenario/snapshot.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,6 +11,7 @@ import type { WebhookKind } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { eventually } from "../../support/eventually.ts";
+import { holdMessages } from "../../support/held-messages.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { webhookSecretOf } from "../../support/operator.ts";
 import { synthesizeProduct } from "../../support/product.ts";
@@ -20,7 +21,6 @@ const settings = {
   archive: { everyMinutes: 1_440 },
   subscribers: [{ name: "everything" }],
 };
-/** Of a test, and of the start: the stage is synthesized in it. */
 
 describe("dead letters, from the command line", () => {
   let operated: OperatedStage;
@@ -246,39 +246,41 @@ describe("dead letters, from the command line", () => {
     expect(await deadLettersIn("CompanyAccounts")).toMatchObject([deadLetter]);
   });
 
+  const hold = (name: string, seconds: number, most?: number) =>
+    holdMessages(sqs, output(`${name}DeadLetterQueueUrl`), { seconds, ...(most && { most }) });
+  const addDeadLetter = (name: string, reason: string) =>
+    sqsSender(sqs)(output(`${name}DeadLetterQueueUrl`), [{ body: `because of ${reason}`, reason }]);
+
   it("says how many dead letters it could not see, since another reader has them", async () => {
-    const QueueUrl = output("CompanyAccountsDeadLetterQueueUrl");
-    const { Messages } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 60 }));
-    expect(Messages).toHaveLength(1);
+    const giveBack = await hold("CompanyAccounts", 60);
     expect((await run("redrive", "company-accounts")).stdout).toContain("In the hands of another reader: 1.");
-    expect((await queueDepth(sqs, QueueUrl)).inFlight).toBe(1);
-    const [held] = Messages ?? [];
-    await sqs.send(
-      new ChangeMessageVisibilityCommand({
-        ...{ QueueUrl, ReceiptHandle: held?.ReceiptHandle },
-        VisibilityTimeout: 0,
-      }),
-    );
+    expect((await queueDepth(sqs, output("CompanyAccountsDeadLetterQueueUrl"))).inFlight).toBe(1);
+    await giveBack();
   });
 
   it("waits for what another reader holds and gives back, and counts what it holds still", async () => {
-    const QueueUrl = output("CompanyAccountsDeadLetterQueueUrl");
-    await sqsSender(sqs)(QueueUrl, [{ body: "b", reason: "x" }]);
-    for (const VisibilityTimeout of [2, 60])
-      expect(
-        (await sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout }))).Messages,
-      ).toHaveLength(1);
+    await addDeadLetter("CompanyAccounts", "x");
+    await hold("CompanyAccounts", 2, 1);
+    await hold("CompanyAccounts", 60, 1);
     const result = await run("redrive", "company-accounts");
     expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining("Sent 1 dead letter to") });
     expect(result.stdout).toContain("In the hands of another reader: 1.");
   });
 
+  it("are shown once another reader gives them back, and those that it keeps are spoken of", async () => {
+    await addDeadLetter("Endpoints", "held");
+    await hold("Endpoints", 2);
+    expect((await run("show", "endpoints")).stdout).toContain("held");
+    const giveBack = await hold("Endpoints", 60);
+    const kept = await run("show", "endpoints");
+    expect(kept).toMatchObject({ code: 0, stdout: "There is no such dead letter.\n" });
+    expect(kept.stderr).toContain("Another reader holds dead letters of endpoints too");
+    await giveBack();
+  });
+
   it("are purged once another reader gives them back", async () => {
-    const QueueUrl = output("EndpointsDeadLetterQueueUrl");
-    await sqsSender(sqs)(QueueUrl, [{ body: "to be purged", reason: "purged" }]);
-    const receive = { QueueUrl, VisibilityTimeout: 2, MaxNumberOfMessages: 10 };
-    expect((await sqs.send(new ReceiveMessageCommand(receive))).Messages).not.toHaveLength(0);
-    const result = await run("purge", "endpoints", "--reason", "purged", "--yes");
+    await hold("Endpoints", 2);
+    const result = await run("purge", "endpoints", "--reason", "held", "--yes");
     expect(result).toMatchObject({ code: 0, stdout: "Deleted 1 dead letter of endpoints.\n" });
   });
 
