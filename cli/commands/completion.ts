@@ -2,9 +2,9 @@ import type { Command } from "commander";
 import { scriptFor, shells } from "../completion/scripts.ts";
 import { addOfflineCommand } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";
-import { programFile } from "../core/places.ts";
+import { compileCacheDirectory, programFile } from "../core/places.ts";
 
-const program = [process.execPath, programFile];
+const program = { words: [process.execPath, programFile], compileCache: compileCacheDirectory };
 
 export function addCompletion(group: Command): void {
   addOfflineCommand(

@@ -54,7 +54,7 @@ function listOf(value: unknown): readonly unknown[] {
 
 /** Named by what the commands' files are now, so that a change of one is seen. */
 function fileOf(name: string): string {
-  const stamps = globSync("{cli/**/*.ts,dist/cli.mjs}", { cwd: packageDirectory })
+  const stamps = globSync("{cli/**/*.ts,dist/*.mjs}", { cwd: packageDirectory })
     .toSorted()
     .map((file) => `${file} ${statSync(join(packageDirectory, file)).mtimeMs}`);
   const digest = createHash("sha256").update(stamps.join("\n")).digest("hex").slice(0, 16);

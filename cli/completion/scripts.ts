@@ -5,13 +5,21 @@ export type Shell = (typeof shells)[number];
 /** The word that asks for candidates, before the words of the command line. */
 export const completeWord = "__complete";
 
+/** How a shell runs the program. */
+export type Program = {
+  /** A file and its arguments. */
+  readonly words: readonly string[];
+  /** Told to Node before it starts: without it, Node loads its compiler of TypeScript for the program's first file. */
+  readonly compileCache: string;
+};
+
 /**
  * What a shell reads once, so that it asks the program at each Tab, as `income-events` and as `npx income-events`. No
  * word of the line is evaluated. Where the program knows nothing, the shell completes names of files.
- * @param program how it is run: a file and its arguments
  */
-export function scriptFor(shell: Shell, program: readonly string[]): string {
-  const command = [...program.map(quoted), completeWord].join(" ");
+export function scriptFor(shell: Shell, { words, compileCache }: Program): string {
+  const cache = `NODE_COMPILE_CACHE=${quoted(compileCache)}`;
+  const command = [cache, ...words.map(quoted), completeWord].join(" ");
   switch (shell) {
     case "bash":
       return bashScript(command);

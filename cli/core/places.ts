@@ -11,3 +11,9 @@ export const programFile = join(packageDirectory, isPackaged ? "dist/income-even
 
 /** Holds `stages/` and what runs on this machine: the repository, or the folder that a packaged command is run in. */
 export const projectDirectory = isPackaged ? process.cwd() : packageDirectory;
+
+/** Settings of the stages. */
+export const stagesDirectory = join(projectDirectory, "stages");
+
+/** What Node keeps of files that it has compiled; \`main.ts\` names it by itself, before it loads anything. */
+export const compileCacheDirectory = join(packageDirectory, ".local/compile-cache");

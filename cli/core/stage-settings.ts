@@ -1,8 +1,7 @@
-import { join } from "node:path";
 import type { Command } from "commander";
 import { loadSettings, type Settings, SettingsError } from "../../lib/settings/settings.ts";
 import { CommandError } from "./command-error.ts";
-import { projectDirectory } from "./places.ts";
+import { stagesDirectory } from "./places.ts";
 
 export type StageFlags = { readonly stage: string; readonly settings?: string };
 
@@ -12,8 +11,6 @@ export function addStageFlags(command: Command, what: string, defaultStage: stri
     .option("--stage <name>", what, defaultStage)
     .option("--settings <file>", "settings of a file in place of a stage's");
 }
-
-export const stagesDirectory = join(projectDirectory, "stages");
 
 /** The settings of a stage that need not be deployed. @throws CommandError where they are wrong */
 export function readStageSettings(stage: string, file?: string): Settings {

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { settingsDigest } from "../../lib/settings/settings.ts";
 import type { Deployment } from "../core/deployment.ts";
-import { readStageSettings, stagesDirectory } from "../core/stage-settings.ts";
+import { stagesDirectory } from "../core/places.ts";
+import { readStageSettings } from "../core/stage-settings.ts";
 import { deployAgain, type Finding } from "./finding.ts";
 
 /** The file of a stage's settings here; undefined where there is none to compare with. @param given another file */

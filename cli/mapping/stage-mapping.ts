@@ -4,7 +4,7 @@ import type { WebhookKind } from "../../domain/event/events.ts";
 import type { KindMapping } from "../../domain/event/mapping.ts";
 import { parseMappingPart, SettingsError } from "../../lib/settings/settings.ts";
 import { CommandError } from "../core/command-error.ts";
-import { stagesDirectory } from "../core/stage-settings.ts";
+import { stagesDirectory } from "../core/places.ts";
 
 export type StageMapping = Readonly<Record<WebhookKind, KindMapping>>;
 

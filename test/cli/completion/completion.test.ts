@@ -8,6 +8,7 @@ import { z } from "zod";
 import { candidates } from "../../../cli/completion/candidates.ts";
 import { addKept, keepCommand } from "../../../cli/completion/kept-command.ts";
 import { knownValues } from "../../../cli/completion/known-values.ts";
+import { compileCacheDirectory } from "../../../cli/core/places.ts";
 import { createProgram } from "../../../cli/program.ts";
 import { runInProcess } from "../../support/in-process.ts";
 
@@ -72,7 +73,8 @@ describe("bash", () => {
 it.each(["zsh", "fish"])("%s gets a function that asks this program", async (shell) => {
   const { code, stdout } = await runInProcess(["completion", shell]);
   expect(code).toBe(0);
-  expect(stdout).toContain(`'${process.execPath}' '${join(process.cwd(), "cli", "main.ts")}' __complete`);
+  const program = `'${process.execPath}' '${join(process.cwd(), "cli", "main.ts")}' __complete`;
+  expect(stdout).toContain(`NODE_COMPILE_CACHE='${compileCacheDirectory}' ${program}`);
 });
 
 it("no other shell has one", async () => {
@@ -82,24 +84,24 @@ it("no other shell has one", async () => {
   });
 });
 
-it("a Tab loads no client of AWS once an earlier one has kept the command: that takes most of a start", () => {
+it("a Tab loads no client of AWS, settings or compiler once an earlier one has kept the command: they take most of a start", () => {
   const report = `import { registerHooks } from "node:module";
     const loaded = [];
     registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
-    process.on("exit", () => console.error(JSON.stringify(loaded)));`;
+    process.on("exit", () => console.error(JSON.stringify([...loaded, ...process.moduleLoadList])));`;
   const loadedByTab = () => {
     const words = ["cli/main.ts", "__complete", "events", "list", "--ty"];
     const hooks = `data:text/javascript,${encodeURIComponent(report)}`;
-    const { stdout, stderr } = spawnSync(process.execPath, ["--import", hooks, ...words], {
-      encoding: "utf8",
-    });
+    const env = { ...process.env, NODE_COMPILE_CACHE: compileCacheDirectory };
+    const options = { encoding: "utf8", env } as const;
+    const { stdout, stderr } = spawnSync(process.execPath, ["--import", hooks, ...words], options);
     expect(stdout).toContain("--type\t");
     return z.array(z.string()).parse(JSON.parse(stderr));
   };
   loadedByTab();
   const loaded = loadedByTab();
   expect(loaded).toContainEqual(expect.stringMatching(/cli\/completion\/candidates\.ts$/));
-  expect(loaded.filter((url) => /@aws-sdk|@smithy|aws-cdk-lib/.test(url))).toEqual([]);
+  expect(loaded.filter((url) => /@aws-sdk|@smithy|aws-cdk-lib|zod|amaro/.test(url))).toEqual([]);
 });
 
 it("every command is completed from what an earlier Tab kept as from its own file", async () => {
