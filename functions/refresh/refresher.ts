@@ -29,7 +29,7 @@ export type RefresherDependencies = {
   readonly log: Log;
 };
 
-/** A refreshed token younger than this is not refreshed on request: it would exhaust Secrets Manager's versions. */
+/** A refreshed token younger than this is replaced by an operator alone: a loop would exhaust Secrets Manager's versions. */
 const youngInSeconds = 600;
 
 const codes: Readonly<Record<RefreshOutcome, LogCode>> = {
@@ -61,7 +61,7 @@ export function refresher(
 }
 
 async function run(isAskedFor: boolean, dependencies: RefresherDependencies): Promise<RefreshOutcome> {
-  const { secret, readLifetime, refresh, now, log } = dependencies;
+  const { secret, refusals, readLifetime, refresh, now, log } = dependencies;
   const current = await secret.current();
   if (current.token === undefined) return "missing";
   const healed = await healPending(current, dependencies);
@@ -71,6 +71,11 @@ async function run(isAskedFor: boolean, dependencies: RefresherDependencies): Pr
   if (remaining !== undefined) log("TOKEN_LIFE", { remainingInSeconds: Math.floor(remaining) });
   if (isShortLived(lifetime, refresh)) log("TOKEN_SHORT_LIVED");
   const isRefused = await isRefusedByProvider(current, current.token, dependencies);
+  if (isRefused && !isAskedFor && isYoung(current, now())) {
+    // Calls wait until an operator sets a token, or until a later run replaces this one.
+    await refusals.conclude(current.versionId, true);
+    return "refused";
+  }
   if (!isRefused && !isAskedFor && !isRefreshDue(lifetime, now(), refresh)) return "kept";
   const replaced = replace(current, current.token, isRefused, dependencies);
   return warnUnlessReplaced(replaced, isNearEnd(lifetime, now(), refresh), log);
@@ -127,17 +132,19 @@ async function healPending(
 
 /** Whether calls were refused with this very version, and the proof is too: a single path's 401 ends no token. */
 async function isRefusedByProvider(
-  { versionId, replaces, createdAt }: StoredToken,
+  { versionId }: StoredToken,
   token: string,
-  { refusals, call, proofPath, now, log }: RefresherDependencies,
+  { refusals, call, proofPath, log }: RefresherDependencies,
 ): Promise<boolean> {
-  const age = now().getTime() - createdAt.getTime();
-  if (replaces !== undefined && age < youngInSeconds * 1000) return false;
   if ((await refusals.read()) !== versionId) return false;
   if (!(await isTaken(call, token, proofPath))) return true;
   await refusals.conclude(versionId, false);
   log("TOKEN_STANDS");
   return false;
+}
+
+function isYoung({ replaces, createdAt }: StoredToken, now: Date): boolean {
+  return replaces !== undefined && now.getTime() - createdAt.getTime() < youngInSeconds * 1000;
 }
 
 /** Asks for a new token. A refusal keeps the old one: it may serve until it ends. */

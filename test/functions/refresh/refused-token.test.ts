@@ -53,16 +53,33 @@ describe("a token that calls were refused with", () => {
     expect(codes()).toEqual(["TOKEN_KEPT"]);
   });
 
-  test("is left alone for ten minutes after it was refreshed: Secrets Manager bears no more versions", async () => {
-    await withSecret({ token: old, replaces: randomUUID() });
-    fixture.refused = { version: (await fixture.secret.current()).versionId };
-    fixture.now = new Date(Date.now() + 9 * 60_000);
-    await refresherOf()();
-    expect(calls()).toEqual([]);
-    expect(codes()).toEqual(["TOKEN_KEPT"]);
-    fixture.now = later;
-    await refresherOf()();
-    expect(codes()).toEqual(["TOKEN_REFRESHED"]);
+  describe("within ten minutes of its own refresh", () => {
+    beforeEach(async () => {
+      await withSecret({ token: old, replaces: randomUUID() });
+      fixture.refused = { version: (await fixture.secret.current()).versionId };
+      fixture.now = new Date(Date.now() + 9 * 60_000);
+    });
+
+    test("is not replaced by itself, since Secrets Manager bears no more versions, and said to be of no use", async () => {
+      await refresherOf()();
+      expect(calls()).toEqual([`/users Bearer ${old}`]);
+      expect(codes()).toEqual(["TOKEN_REFUSED"]);
+      expect(fixture.refused.isEnded).toBe(true);
+      fixture.now = later;
+      await refresherOf()();
+      expect(codes()).toEqual(["TOKEN_REFRESHED"]);
+    });
+
+    test("is replaced where an operator asks for it", async () => {
+      await refresherOf()({ now: true });
+      expect(codes()).toEqual(["TOKEN_REFRESHED"]);
+    });
+
+    test("is kept where the provider takes it for others", async () => {
+      fixture.onProof = () => ({ json: [] });
+      await refresherOf()();
+      expect(codes()).toEqual(["TOKEN_STANDS", "TOKEN_KEPT"]);
+    });
   });
 
   test("is checked at once where an operator has just set it: a wrong one is reported soon", async () => {
