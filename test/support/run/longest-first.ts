@@ -1,7 +1,14 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The longest files, which mostly wait: begun last, each would keep all others waiting at the end. */
-const longest = ["test/e2e/alarms.test.ts", "test/e2e/storm.test.ts"];
+/** The longest files; the first two mostly wait. Begun last, each would keep all others waiting at the end. */
+const longest = [
+  "test/e2e/alarms.test.ts",
+  "test/e2e/storm.test.ts",
+  "test/e2e/chaos.test.ts",
+  "test/functions/erase/erasure-law.test.ts",
+  "test/proof/fuzz/run.test.ts",
+  "test/tools/check.test.ts",
+];
 
 /** The order in which vitest runs files: those that take minutes, then as it would have it. */
 export class LongestFirst extends BaseSequencer {
