@@ -27,17 +27,24 @@ export async function sendLargeBodiesOf(
   await sendLargeOf(poster(outputOf(stack, "WebhooksUrl")), { ...secret }, userId);
 }
 
+export type ErasureOptions = {
+  /** Headers of webhooks. */
+  readonly secret: Readonly<Record<string, string>>;
+  /** Milliseconds that the queues may take to empty. */
+  readonly patience: number;
+  /** What else is done while the erasure goes on. */
+  readonly meanwhile: () => Promise<void>;
+};
+
 /**
  * Has a user erased of whom there are large bodies and dead letters in queue and archive, and lets the provider report
  * more of it afterwards.
  * @param erased of whom large bodies were sent before, and archived
- * @param secret headers of webhooks @param patience milliseconds that the queues may take to empty
  */
 export async function eraseUser(
   { sandbox, stack, access }: System,
   erased: Erased,
-  secret: Readonly<Record<string, string>>,
-  patience: number,
+  { secret, patience, meanwhile }: ErasureOptions,
 ): Promise<void> {
   const { userId } = erased;
   await sendLargeBodiesOf(erased, { stack }, secret);
@@ -48,6 +55,7 @@ export async function eraseUser(
     await putDeadLetters(sqs, stack, userId);
     await putGivenUpChanges(s3, stack, userId);
     await askForErasure(sqs, outputOf(stack, "EraseQueueUrl"), userId);
+    await meanwhile();
   } finally {
     sqs.destroy();
     s3.destroy();

@@ -75,8 +75,9 @@ export async function runScenario(
     const { poison, erased } = await watch.during(play(system, kills, load));
     const deadLetters = new Set([...poison, ...Object.values(unreadableTasks)]);
     const expected = withoutErased(expectationOf(sandbox, traffic, deadLetters), traffic, erased);
-    progress("Erasing a user, of whom the provider then announces more");
-    await watch.during(eraseUser(system, erased, secret, patience));
+    progress("Erasing a user, and comparing with the provider's list, for users whose webhooks were lost");
+    const meanwhile = () => invokeUntilHealed(stack, kills, ["ReconcileFunctionName"]);
+    await watch.during(eraseUser(system, erased, { secret, patience, meanwhile }));
     progress("Archiving again, where no dead letter is near its end");
     await invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]);
     progress("Counting in the table and the queues");
@@ -146,9 +147,6 @@ async function play(
   await invokeUntilHealed(stack, kills, ["ArchiveFunctionName"]);
 
   progress("Waiting until every queue is empty and the stream is read");
-  await waitUntilIdle({ sandbox, stack }, patience);
-  progress("Comparing with the provider's list, for users whose webhooks were lost");
-  await invokeUntilHealed(stack, kills, ["ReconcileFunctionName"]);
   await waitUntilIdle({ sandbox, stack }, patience);
   progress("Archiving the dead letters");
   await archiveDeadLetters(stack, access, patience);
