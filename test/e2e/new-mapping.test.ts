@@ -10,9 +10,9 @@ import type { ProductAssembly } from "../../tools/product-assembly.ts";
 import { eventually } from "../support/eventually.ts";
 import { sendFollowed } from "../support/followed-webhook.ts";
 import { synthesizeProduct } from "../support/product.ts";
+import { duplicatesIn, readMessages } from "../support/queues/subscriber-messages.ts";
 import { enableRelay } from "../support/relay-source.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
 import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 // A consumer that is held up must not end by its time.

@@ -4,8 +4,8 @@ import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { eventually } from "../support/eventually.ts";
+import { readMessages } from "../support/queues/subscriber-messages.ts";
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
-import { readMessages } from "../support/subscriber-messages.ts";
 import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 const logLine = z.object({ code: z.string() }).loose();

@@ -8,8 +8,8 @@ import { recordTraffic } from "@income-events/local-stack/scenario/traffic.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type OperatedStage, startOperatedStage } from "../support/operated-stage.ts";
+import { duplicatesIn, readMessages } from "../support/queues/subscriber-messages.ts";
 import { enableRelay } from "../support/relay-source.ts";
-import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
 import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
 /** The stream's 24 hours; the outage is longer than that. */

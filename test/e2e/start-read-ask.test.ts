@@ -6,9 +6,9 @@ import { z } from "zod";
 import { identify } from "../../domain/event/identify.ts";
 import { eventually } from "../support/eventually.ts";
 import { webhookSecretOf } from "../support/operator.ts";
+import { duplicatesIn, readMessages } from "../support/queues/subscriber-messages.ts";
 import { enableRelay } from "../support/relay-source.ts";
 import { contentIn } from "../support/stored-content.ts";
-import { duplicatesIn, readMessages } from "../support/subscriber-messages.ts";
 import { type AccountStage, endpointEvent, startAccountStage } from "./account-stage.ts";
 
 const period = z.looseObject({ date_start: z.string(), date_end: z.string() });

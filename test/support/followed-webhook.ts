@@ -4,7 +4,7 @@ import { subscribersOf } from "@income-events/local-stack/outputs.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { z } from "zod";
 import type { Message } from "../../domain/message/message-schemas.ts";
-import { readMessages } from "./subscriber-messages.ts";
+import { readMessages } from "./queues/subscriber-messages.ts";
 
 const codedLine = z.looseObject({ code: z.string(), function: z.string() });
 

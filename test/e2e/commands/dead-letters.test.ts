@@ -11,10 +11,10 @@ import type { WebhookKind } from "../../../domain/event/events.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import type { DeadLetter } from "../../../domain/recovery/dead-letter.ts";
 import { eventually } from "../../support/eventually.ts";
-import { holdMessages } from "../../support/held-messages.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
 import { webhookSecretOf } from "../../support/operator.ts";
 import { synthesizeProduct } from "../../support/product.ts";
+import { holdMessages } from "../../support/queues/held-messages.ts";
 
 const settings = {
   // Its schedule does not come while this runs.

@@ -1,7 +1,7 @@
 import { DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { Access } from "@income-events/local-stack/scenario/snapshot.ts";
-import { contract, type Message } from "../../domain/message/message-schemas.ts";
-import { contractMessage } from "./contract-message.ts";
+import { contract, type Message } from "../../../domain/message/message-schemas.ts";
+import { contractMessage } from "../contract-message.ts";
 
 /** Every copy of every message of a subscriber's queue; reading takes them out of it. */
 export async function readMessages(access: Access, QueueUrl: string): Promise<readonly Message[]> {
