@@ -29,16 +29,19 @@ export function placeOfArn(arn: string): AwsPlace | undefined {
   return suffixes.has(partition) && regionForm.test(region) ? { partition, region, account } : undefined;
 }
 
-/** Whether an address is one of AWS's own for a service in a place: `sqs`, or anything below `execute-api`. */
+/**
+ * Whether an address is one of AWS's own for a service in a place: `sqs`, or anything below `execute-api` and
+ * `lambda-url`. Source of the last one's form: Lambda developer guide, "Creating and managing Lambda function URLs".
+ */
 export function isOwnAddress(
   address: string,
-  service: "sqs" | "execute-api",
+  service: "sqs" | "execute-api" | "lambda-url",
   { partition, region }: AwsPlace,
 ): boolean {
   // A URL without what its parser would pass over.
   const url = /^[!-~]+$/.test(address) && !address.includes("\\") ? URL.parse(address) : null;
   if (url === null || url.protocol !== "https:" || url.username !== "" || url.port !== "") return false;
-  const host = `${service}.${region}.${suffixes.get(partition)}`;
+  const host = `${service}.${region}.${service === "lambda-url" ? "on.aws" : suffixes.get(partition)}`;
   return service === "sqs"
     ? url.hostname === host
     : /^[a-z0-9]+$/.test(beforeSuffix(url.hostname, `.${host}`));
@@ -63,6 +66,9 @@ export function checkAddresses(
       if (/\barn:/i.test(text) && !isOwnArn(text, place, name === "AlarmTopicArn")) return true;
       // Where webhooks are sent to may have a name of its own; whoever sends one checks it.
       if (name === "WebhooksUrl") return false;
+      // The provider's: only the stage's own functions call it.
+      if (name === "RegistersWith") return false;
+      if (name === "DocumentsUrl") return !isOwnAddress(text, "lambda-url", place);
       return (/QueueUrl$/.test(name) || text.includes("//")) && !isOwnAddress(text, "sqs", place);
     });
     if (!leadsOut) continue;
@@ -74,9 +80,10 @@ export function checkAddresses(
   }
 }
 
-/** Alarms may go to another account's topic. */
+/** Alarms may go to another account's topic. Principals of subscribers are anybody's: nothing is sent to one. */
 function isOwnArn(arn: string, { partition, region, account }: AwsPlace, isShared: boolean): boolean {
-  const [begin, inPartition, , inRegion, inAccount] = arn.split(":");
+  const [begin, inPartition, service, inRegion, inAccount] = arn.split(":");
+  if (begin === "arn" && service === "iam") return true;
   return (
     begin === "arn" && inPartition === partition && inRegion === region && (isShared || inAccount === account)
   );

@@ -18,6 +18,8 @@ function check(input: Uint8Array): void {
     must(host === "sqs.eu-west-1.amazonaws.com" || !text.includes("//"), "a subscriber's queue is elsewhere");
   if (isOwnAddress(text, "execute-api", place))
     must(new URL(text).hostname.endsWith(".execute-api.eu-west-1.amazonaws.com"), "webhooks go elsewhere");
+  if (isTaken({ DocumentsUrl: text }))
+    must(new URL(text).hostname.endsWith(".lambda-url.eu-west-1.on.aws"), "documents are elsewhere");
 }
 
 function isTaken(outputs: Readonly<Record<string, string>>): boolean {
@@ -37,7 +39,8 @@ export const target: Target = {
     "https://sqs.eu-west-1.amazonaws.com@evil.example/123456789012/q",
     "arn:aws:secretsmanager:eu-west-1:123456789012:secret:Token-abc",
     "https://abc.execute-api.eu-west-1.amazonaws.com/webhooks",
+    "https://abc.lambda-url.eu-west-1.on.aws/",
   ],
-  words: ["amazonaws.com", "sqs.", "@", "#", "//", "\\u002f", ":443"],
+  words: ["amazonaws.com", "on.aws", "sqs.", "@", "#", "//", "\\u002f", ":443"],
   check,
 };

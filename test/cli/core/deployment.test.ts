@@ -146,6 +146,16 @@ describe("a deployment in AWS", () => {
       withToken({ UsersQueueUrl: url }),
       "UsersQueueUrl leads out",
     ]),
+    ...[
+      "https://abc123.lambda-url.eu-central-1.on.aws/",
+      "https://abc123.lambda-url.eu-west-1.on.aws.evil.example/",
+      "https://sqs.eu-west-1.amazonaws.com/",
+      "http://127.0.0.1:4566/",
+    ].map((url): [string, unknown, string] => [
+      `documents at ${url}`,
+      withToken({ DocumentsUrl: url }),
+      "DocumentsUrl leads out",
+    ]),
     [
       "an escaped address",
       withToken({ Subscribers: '[{"queueUrl":"https:\\/\\/evil.example\\/q"}]' }),

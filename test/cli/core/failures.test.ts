@@ -6,6 +6,7 @@ import { readAssembly } from "@income-events/local-stack/assembly/read-assembly.
 import { localAccount } from "@income-events/local-stack/engines/account.ts";
 import type { Command } from "commander";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { checkAddresses } from "../../../cli/core/own-addresses.ts";
 import { createProgram } from "../../../cli/program.ts";
 import { runInProcess } from "../../support/in-process.ts";
 import { synthesizeProduct } from "../../support/product.ts";
@@ -143,6 +144,16 @@ describe.each(deployed.map((leaf) => [leaf.words.join(" "), leaf] as const))("%s
   });
 });
 
+it("takes each output of the product as AWS names its own addresses", async () => {
+  const outputs = await planned("https://sqs.eu-central-1.amazonaws.com");
+  expect(outputs).toMatchObject({
+    DocumentsUrl: expect.stringMatching(/\.on\.aws\/$/),
+    Subscribers: expect.stringContaining("arn:aws:iam::210987654321:role/reader"),
+  });
+  const place = { partition: "aws", region: "eu-central-1", account: localAccount };
+  expect(() => checkAddresses(outputs, place, "outputs.json")).not.toThrow();
+});
+
 /** A JWT without an end, for what reads a token. */
 const tokenLike = `${btoa('{"alg":"none"}')}.${btoa("{}")}.x`;
 
@@ -150,7 +161,8 @@ let assembly: ReturnType<typeof synthesizeProduct> | undefined;
 /** The outputs of the product, as if it were deployed behind an address. */
 async function planned(origin: string): Promise<Readonly<Record<string, string>>> {
   // Those that examples name.
-  const subscribers = ["everything", "accounts", "local"].map((name) => ({ name }));
+  const principals = ["210987654321", "arn:aws:iam::210987654321:role/reader"];
+  const subscribers = [{ name: "everything" }, { name: "accounts" }, { name: "local", principals }];
   assembly ??= synthesizeProduct("failures", { subscribers });
   const place = { region: "eu-central-1", account: localAccount, parameters: {} };
   const { outputs } = planStack(readAssembly((await assembly).directory), place);
