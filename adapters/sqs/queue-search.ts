@@ -11,6 +11,8 @@ export type QueueSearch = {
   readonly isComplete: (found: readonly FoundMessage[]) => boolean;
   /** What becomes of messages that are not wanted: released when the search ends, or deleted as they come. */
   readonly others: "release" | "delete";
+  /** Told of each message that is not wanted, once where SQS delivers it once. */
+  readonly onOther?: (body: string) => void;
   /** How long the search may take. */
   readonly seconds: number;
 };
@@ -27,7 +29,7 @@ const spareSeconds = 30;
  * most: it stays hidden from the queue's readers until the search ends, and its receive count rises by one.
  */
 export async function searchQueue(client: SQSClient, search: QueueSearch): Promise<SearchResult> {
-  const { queueUrl, isWanted, isComplete, others, seconds } = search;
+  const { queueUrl, isWanted, isComplete, others, onOther, seconds } = search;
   const end = Date.now() + seconds * 1000;
   const found: FoundMessage[] = [];
   const held: Message[] = [];
@@ -38,6 +40,7 @@ export async function searchQueue(client: SQSClient, search: QueueSearch): Promi
     const rest = messages.filter((message) => !wanted.includes(message));
     found.push(...wanted.map(({ Body = "", MessageAttributes }) => foundOf(Body, MessageAttributes)));
     otherCount += rest.length;
+    for (const { Body = "" } of rest) onOther?.(Body);
     if (others === "release") held.push(...rest);
     await deleteAll(client, queueUrl, others === "delete" ? messages : wanted);
   };

@@ -6,16 +6,24 @@ import { type Check, checkOf } from "./checks.ts";
 import { readPromised } from "./contract.ts";
 import type { PlannedEvent } from "./plan.ts";
 import type { SubscriberChoice } from "./subscribers.ts";
+import type { ToldDocuments } from "./told-documents.ts";
 
 type ReadSubscriber = SubscriberChoice["read"][number];
 type Received = ReturnType<typeof readPromised>;
 
-/** Checks that a subscriber gets the message of each event that its filter takes, and no other of the run. */
+/**
+ * Checks that a subscriber gets the message of each event that its filter takes, and no other of the run.
+ * @param told hears of the messages beside those of the run
+ */
 export async function checkDelivered(
   subscriber: ReadSubscriber,
   events: readonly PlannedEvent[],
   mark: string,
-  { sqs, seconds }: { readonly sqs: SQSClient; readonly seconds: number },
+  {
+    sqs,
+    seconds,
+    told,
+  }: { readonly sqs: SQSClient; readonly seconds: number; readonly told: Pick<ToldDocuments, "add"> },
 ): Promise<readonly Check[]> {
   const { name, queueUrl, others } = subscriber;
   const wanted = events.filter(({ type }) => wants(subscriber, type));
@@ -27,6 +35,7 @@ export async function checkDelivered(
       return wanted.every(({ subject }) => subjects.has(subject));
     },
     others,
+    onOther: told.add,
     seconds,
   });
   const received = found.map(read);

@@ -7,7 +7,7 @@ export function printableCheck({ name, passed, seen }: Check): string {
 
 /** The counts, whom the run has reached, and how what it stored is erased. */
 export function printableSummary(
-  { stage, run, checks, webhooks, subscribers }: Report,
+  { stage, run, checks, webhooks, subscribers, documentsRead, documentsMissing }: Report,
   { outputs, stage: given }: { readonly outputs?: string; readonly stage?: string },
 ): string {
   const passed = checks.filter((check) => check.passed).length;
@@ -18,6 +18,7 @@ export function printableSummary(
   const left = `Not read, and left with the run's messages: ${subscribers.left.join(", ")}.`;
   return [
     `${passed} of ${checks.length} checks of the stage ${stage} passed; ${webhooks.sent} webhooks sent, at most ${webhooks.atOnce} at once.`,
+    `${documentsRead} documents read that messages of the stage told of, ${documentsMissing} missing.`,
     ...(subscribers.left.length === 0 ? [] : [left]),
     `Ids of this run begin with ${run}. To delete what it has stored:`,
     `  npm run smoke -- ${[...where, "--erase", run].join(" ")}`,

@@ -2,10 +2,12 @@ import { webhookKinds } from "../../domain/event/events.ts";
 import { attempt, type Check } from "./checks.ts";
 import { checkDeadLetters } from "./dead-letters.ts";
 import { checkDelivered } from "./delivered.ts";
+import { checkDocuments, type DocumentCounts } from "./documents.ts";
 import { checkRefusals, sendEvents, sendUnreadable } from "./edge.ts";
 import { type PlannedEvent, planEvents } from "./plan.ts";
 import { checkStored } from "./stored.ts";
 import type { Target } from "./target.ts";
+import { type ToldDocuments, toldDocuments } from "./told-documents.ts";
 import { webhookSender } from "./webhook-sender.ts";
 
 export type RunSettings = {
@@ -16,7 +18,7 @@ export type RunSettings = {
 };
 
 /** What a run found, as `--json` writes it. */
-export type Report = {
+export type Report = DocumentCounts & {
   readonly stage: string;
   readonly run: string;
   readonly passed: boolean;
@@ -37,6 +39,7 @@ export async function runSmoke(target: Target, settings: RunSettings, reporter: 
     for (const each of some) reporter.check(each);
   };
   const events = planEvents(mark);
+  const told = toldDocuments();
   const sender = webhookSender(target, atOnce);
   reporter.step(`Sending webhooks to ${webhooksUrl}`);
   add(await checkRefusals(sender));
@@ -47,13 +50,17 @@ export async function runSmoke(target: Target, settings: RunSettings, reporter: 
   add(await checkStored(sent, target.stored, deadlineSeconds));
   if (sent.some(({ accepted }) => accepted > 0)) {
     reporter.step("Looking for the messages and the dead letters in their queues");
-    add(await checkQueues(target, events, settings));
+    add(await checkQueues(target, events, settings, told));
   } else reporter.step("Nothing was taken: nothing is looked for in the queues");
+  reporter.step("Reading the documents that messages told of");
+  const { check, counts } = await checkDocuments(told, { ...target, seconds: deadlineSeconds });
+  add([check]);
   return {
     stage,
     run: mark,
     passed: checks.every(({ passed }) => passed),
     checks,
+    ...counts,
     webhooks: sender.counts(),
     subscribers: { read: subscribers.read.map(({ name }) => name), left: subscribers.left },
   };
@@ -63,11 +70,12 @@ async function checkQueues(
   { subscribers, sqs, deadLetterQueueUrl }: Target,
   events: readonly PlannedEvent[],
   { mark, deadlineSeconds }: RunSettings,
+  told: ToldDocuments,
 ): Promise<readonly Check[]> {
   const checks = await Promise.all([
     ...subscribers.read.map((subscriber) =>
       attempt(`subscriber ${subscriber.name}: its queue can be read`, () =>
-        checkDelivered(subscriber, events, mark, { sqs, seconds: deadlineSeconds }),
+        checkDelivered(subscriber, events, mark, { sqs, seconds: deadlineSeconds, told }),
       ),
     ),
     ...webhookKinds.map((kind) =>

@@ -1,4 +1,5 @@
 import type { SQSClient } from "@aws-sdk/client-sqs";
+import { documentReads, type ReadDocument } from "../../adapters/aws/document-reads.ts";
 import { type StoredEvents, storedEvents } from "../../adapters/dynamodb/stored-events.ts";
 import { webhookSecretStore } from "../../adapters/secrets/webhook-secret.ts";
 import type { WebhookSecret } from "../../domain/core/webhook-secret.ts";
@@ -20,6 +21,8 @@ export type Target = {
   readonly subscribers: SubscriberChoice;
   readonly sqs: SQSClient;
   readonly stored: StoredEvents;
+  readonly documentsUrl: string;
+  readonly readDocument: ReadDocument;
 };
 
 /**
@@ -46,5 +49,7 @@ export async function openTarget(
     subscribers,
     sqs,
     stored: storedEvents(dynamodb, output("TableName")),
+    documentsUrl: output("DocumentsUrl"),
+    readDocument: documentReads(sqs.config),
   };
 }

@@ -5,6 +5,7 @@ import { checkDeadLetters } from "../../../cli/smoke/dead-letters.ts";
 import { checkDelivered } from "../../../cli/smoke/delivered.ts";
 import { newMark } from "../../../cli/smoke/mark.ts";
 import { type PlannedEvent, planEvents, unreadableBody } from "../../../cli/smoke/plan.ts";
+import { toldDocuments } from "../../../cli/smoke/told-documents.ts";
 import { identify } from "../../../domain/event/identify.ts";
 import { wants } from "../../../domain/message/subscribers.ts";
 import { exampleOf } from "../../../tools/documents/examples.ts";
@@ -37,7 +38,9 @@ describe.concurrent("a subscriber's queue", () => {
     const queueUrl = await system.createQueue();
     for (const message of messages) await system.send(queueUrl, JSON.stringify(message));
     const subscriber = { name: "test", types, queueUrl, others: "release" } as const;
-    return failedIn(await checkDelivered(subscriber, events, mark, { sqs: system.sqs, seconds: 1 }));
+    return failedIn(
+      await checkDelivered(subscriber, events, mark, { sqs: system.sqs, seconds: 1, told: toldDocuments() }),
+    );
   };
   const stranger = (type: string) => events.filter((event) => event.type === type).slice(0, 1);
 

@@ -3,10 +3,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { DeleteItemCommand, DynamoDBClient, PutItemCommand, paginateScan } from "@aws-sdk/client-dynamodb";
 import { ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
 import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { announce } from "@income-events/local-stack/announce.ts";
+import { parsePolicy } from "@income-events/local-stack/iam/policy.ts";
 import { outputOf } from "@income-events/local-stack/outputs.ts";
 import { type System, startSystem } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -15,18 +16,33 @@ import type { ProductAssembly } from "../../../tools/product-assembly.ts";
 import { runCommand } from "../../support/command-line.ts";
 import { fastEngine } from "../../support/engines.ts";
 import { synthesizeProduct } from "../../support/product.ts";
+import { waitUntilIdle } from "../../support/wait-until-idle.ts";
 
 const report = z.object({
   run: z.string(),
   passed: z.boolean(),
   checks: z.array(z.object({ name: z.string(), passed: z.boolean(), seen: z.string() })),
+  documentsRead: z.number(),
+  documentsMissing: z.number(),
   webhooks: z.object({ sent: z.number(), atOnce: z.number() }),
   subscribers: z.object({ read: z.array(z.string()), left: z.array(z.string()) }),
 });
 type Report = z.output<typeof report>;
 
+/** As the SDK reads it. */
+const environmentOf = (
+  { stack }: System,
+  { accessKeyId, secretAccessKey }: { readonly accessKeyId: string; readonly secretAccessKey: string },
+) => ({
+  AWS_ENDPOINT_URL: stack.gatewayUrl,
+  AWS_ACCESS_KEY_ID: accessKeyId,
+  AWS_SECRET_ACCESS_KEY: secretAccessKey,
+});
+
 const failed = ({ checks }: Report) => checks.filter(({ passed }) => !passed);
 const failedNames = (of: Report) => failed(of).map(({ name }) => name);
+
+const documentsCheck = "documents: each that a message told of can be read";
 
 describe("npm run smoke", () => {
   let product: ProductAssembly;
@@ -39,6 +55,8 @@ describe("npm run smoke", () => {
     product = await synthesizeProduct("smoke", { subscribers });
     system = await start(product);
     endAnnouncement = announce(system.stack);
+    await system.sandbox.createUsers(1);
+    await waitUntilIdle(system);
   });
   afterAll(async () => {
     endAnnouncement();
@@ -60,15 +78,10 @@ describe("npm run smoke", () => {
   };
   /** As in AWS: a file of outputs, and the SDK's variables. */
   const asInAws = async (of: System, changes: object = {}) => {
-    const { name, outputs, gatewayUrl, operator } = of.stack;
+    const { name, outputs, operator } = of.stack;
     const file = join(directory, "outputs.json");
     await writeFile(file, JSON.stringify({ [name]: { ...outputs, ...changes } }));
-    const env = {
-      AWS_ENDPOINT_URL: gatewayUrl,
-      AWS_ACCESS_KEY_ID: operator.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: operator.secretAccessKey,
-    };
-    return { args: ["--outputs", file], env };
+    return { args: ["--outputs", file], env: environmentOf(of, operator) };
   };
   const client = () => new SQSClient(system.access);
   const countIn = async (output: string) => {
@@ -82,13 +95,16 @@ describe("npm run smoke", () => {
       Attributes;
     return { visible: Number(visible), hidden: Number(hidden) };
   };
-  const keysInTable = async () => {
-    const keys: string[] = [];
+  const itemsInTable = async () => {
+    const keys: { readonly pk: string; readonly sk: string }[] = [];
     const TableName = outputOf(system.stack, "TableName");
     const pages = paginateScan({ client: new DynamoDBClient(system.access) }, { TableName });
-    for await (const { Items = [] } of pages) keys.push(...Items.map(({ pk }) => pk?.S ?? ""));
+    for await (const { Items = [] } of pages)
+      keys.push(...Items.map(({ pk, sk }) => ({ pk: pk?.S ?? "", sk: sk?.S ?? "" })));
     return keys;
   };
+  const keysInTable = async () => (await itemsInTable()).map(({ pk }) => pk);
+  const documentsInTable = async () => (await itemsInTable()).filter(({ sk }) => sk.startsWith("DOCUMENT#"));
 
   it("passes on the system that npm start keeps up, within its limits, and calls the provider for nothing", async () => {
     const result = await smoke(["--stage", "smoke"]);
@@ -121,6 +137,9 @@ describe("npm run smoke", () => {
     expect(failed(announced)).toEqual([]);
     expect(result.code).toBe(0);
     expect(announced.subscribers.left).toEqual(["smoke"]);
+    const { length: documentsRead } = await documentsInTable();
+    expect(documentsRead).toBeGreaterThan(0);
+    expect(announced).toMatchObject({ documentsRead, documentsMissing: 0 });
     expect(await countIn("SubscriberRealQueueUrl")).toEqual({ visible: before.visible + 1, hidden: 0 });
     expect(await countIn("UsersDeadLetterQueueUrl")).toEqual({ visible: 1, hidden: 0 });
   });
@@ -143,6 +162,48 @@ describe("npm run smoke", () => {
     expect(await keysInTable()).toEqual(others);
     // One large body of each kind.
     expect(await objects()).toBe(objectsBefore - 4);
+  });
+
+  it("names what fails: documents that whoever runs it may not read, and what it needs", async () => {
+    const { args } = await asInAws(system);
+    const caller = { accessKeyId: "AKIASMOKEWITHOUTURL", secretAccessKey: "smoke" };
+    const Action = ["sqs:*", "dynamodb:*", "secretsmanager:*", "lambda:InvokeFunction"];
+    const policy = { Version: "2012-10-17", Statement: [{ Effect: "Allow", Action, Resource: "*" }] };
+    system.stack.gateway.register({
+      name: "who tests without the permission for function URLs",
+      arn: `arn:aws:iam::${system.stack.account}:role/smoke`,
+      ...caller,
+      policies: [parsePolicy(policy, "smoke")],
+    });
+    const result = await smoke([...args, "--subscriber", "real"], environmentOf(system, caller));
+
+    const announced = await result.report();
+    expect(result.code).toBe(1);
+    expect(failedNames(announced)).toEqual([documentsCheck]);
+    const { length: documentsMissing } = await documentsInTable();
+    expect(announced).toMatchObject({ documentsRead: 0, documentsMissing });
+    expect(result.stdout).toContain("answered 403. Whoever runs this needs lambda:InvokeFunctionUrl");
+  });
+
+  it("names what fails: a document that is gone, and how it is fetched again", async () => {
+    const [gone, ...others] = await documentsInTable();
+    const Key = { pk: { S: gone?.pk ?? "" }, sk: { S: gone?.sk ?? "" } };
+    const TableName = outputOf(system.stack, "TableName");
+    const table = new DynamoDBClient(system.access);
+    const deletion = new DeleteItemCommand({ TableName, Key, ReturnValues: "ALL_OLD" });
+    const { Attributes: Item } = await table.send(deletion);
+
+    const { args, env } = await asInAws(system);
+    const result = await smoke([...args, "--subscriber", "real"], env);
+    await table.send(new PutItemCommand({ TableName, Item }));
+
+    const announced = await result.report();
+    expect(result.code).toBe(1);
+    expect(failedNames(announced)).toEqual([documentsCheck]);
+    expect(announced).toMatchObject({ documentsRead: others.length, documentsMissing: 1 });
+    const [, id = ""] = gone?.pk.split("#") ?? [];
+    expect(result.stdout).toMatch(new RegExp(`answered 404.* npx income-events fetch \\S+ ${id} `));
+    expect(result.stdout).toContain(`${others.length} documents read`);
   });
 
   it("names what fails: events that are not stored", async () => {

@@ -1,0 +1,63 @@
+import { createHash } from "node:crypto";
+import { Hash } from "@smithy/core/serde";
+import { SignatureV4 } from "@smithy/signature-v4";
+
+/** What the read API answered; absent fields: it did not say. */
+export type ReadAnswer = {
+  readonly status: number;
+  /** Of the bytes of a document, uncompressed, in lower-case hex. */
+  readonly sha256: string;
+  /** The `type` of problem details. */
+  readonly problem?: string;
+  /** Where the newest version is. */
+  readonly newest?: string;
+  /** When the document was observed, in milliseconds, to a second. */
+  readonly observedAt?: number;
+};
+
+/** Reads an address of the read API. @throws where there is no answer */
+export type ReadDocument = (href: string) => Promise<ReadAnswer>;
+
+/** Whose identity reads, and where: the configuration of a client of AWS. */
+export type ReadAs = Pick<ConstructorParameters<typeof SignatureV4>[0], "credentials" | "region">;
+
+/** Longer than the read function may take. */
+const answerTimeoutInMs = 60_000;
+
+/** Calls a function's URL, signed with Signature Version 4. */
+export function documentReads({ credentials, region }: ReadAs): ReadDocument {
+  const sha256 = Hash.bind(null, "sha256");
+  const signer = new SignatureV4({ credentials, region, sha256, service: "lambda" });
+  return async (href) => {
+    const url = new URL(href);
+    const { headers } = await signer.sign({
+      method: "GET",
+      protocol: url.protocol,
+      hostname: url.hostname,
+      path: url.pathname,
+      query: Object.fromEntries(url.searchParams),
+      headers: { host: url.host },
+    });
+    const { host: _, ...sent } = headers;
+    // fetch takes gzip and expands it.
+    const signal = AbortSignal.timeout(answerTimeoutInMs);
+    return answerOf(await fetch(url, { headers: sent, redirect: "error", signal }));
+  };
+}
+
+async function answerOf(response: Response): Promise<ReadAnswer> {
+  const { status, headers } = response;
+  const hash = createHash("sha256");
+  let problem: string | undefined;
+  if (status === 200) for await (const chunk of response.body ?? []) hash.update(chunk);
+  else problem = /"type":"([^"]+)"/.exec(await response.text())?.[1];
+  const newest = /^<([^>]+)>; rel="latest-version"$/.exec(headers.get("link") ?? "")?.[1];
+  const observedAt = Date.parse(headers.get("last-modified") ?? "");
+  return {
+    status,
+    sha256: hash.digest("hex"),
+    ...(problem !== undefined && { problem }),
+    ...(newest !== undefined && { newest }),
+    ...(Number.isNaN(observedAt) ? {} : { observedAt }),
+  };
+}
