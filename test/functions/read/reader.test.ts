@@ -3,7 +3,6 @@ import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { storedEvents } from "../../../adapters/dynamodb/stored-events.ts";
 import { objectEraser } from "../../../adapters/s3/object-eraser.ts";
-import { retryable } from "../../../domain/core/failures.ts";
 import { describeOnTables } from "../../support/engines.ts";
 import { accountsOnly, documentsUrl, hex, income, Reading } from "./reading.ts";
 
@@ -125,13 +124,18 @@ await describeOnTables("what subscribers read", (tables) => {
       ]);
     });
 
-    it("can't be read for a moment while the table throttles", async () => {
-      const reads = {
-        ...reading.reads(),
-        document: () => Promise.reject(retryable("busy")),
-      };
-      const { status, headers } = await ask(path(), {}, { reads });
+    it("can't be read for a moment while the table throttles, and can be when it does not", async () => {
+      await save(text, 1);
+      const endThrottling = reading.system.intercept(async ({ action }, phase) =>
+        action === "dynamodb:GetItem" && phase === "before"
+          ? { status: 400, errorType: "ThrottlingException", message: "injected by the test" }
+          : undefined,
+      );
+      const { status, headers, json } = await ask(path());
+      endThrottling();
       expect([status, headers["retry-after"]]).toEqual([503, "1"]);
+      expect(json().type).toBe("urn:income-events:problem:unavailable");
+      expect((await ask(path())).status).toBe(200);
     });
 
     it("is refused to whose subscriber's filter does not let it through, also where there is none", async () => {
