@@ -1,0 +1,42 @@
+import { ConditionalCheckFailedException, DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { createReader, inMemory, lambdaHandler, type Message, readDocument } from "@income-events/subscriber";
+
+const table = new DynamoDBClient({});
+
+/** Keeps each account's last income, and forgets it when the account is erased. */
+const read = createReader({
+  memory: inMemory(), // spares work within one environment; across all of them the condition below decides
+  handle: async (message) => {
+    if (message.type === "account.erased") return keep(message, message.data.accountId, undefined);
+    if (message.type !== "data.updated" || message.data.endpoint !== "income") return;
+    const { accountId } = message.data;
+    if (accountId === undefined) return; // a company's
+    const document = await readDocument(message);
+    if (document.as === "replaced") return; // a message about the newer one is on its way
+    const [last] = document.as === "gone" ? [] : document.json("income").data;
+    await keep(message, accountId, last && `${last.net} ${last.currency} until ${last.date_end}`);
+  },
+});
+
+/** Messages come at least once and in any order: the one with the highest sequence wins. */
+async function keep({ sequence }: Message, account: string, income: string | undefined): Promise<void> {
+  const update = new UpdateItemCommand({
+    TableName: process.env.INCOMES,
+    Key: { account: { S: account } },
+    UpdateExpression:
+      income === undefined ? "SET seen = :seen REMOVE income" : "SET seen = :seen, income = :income",
+    ConditionExpression: "attribute_not_exists(seen) OR seen < :seen",
+    ExpressionAttributeValues: {
+      ":seen": { S: sequence },
+      ...(income !== undefined && { ":income": { S: income } }),
+    },
+  });
+  await table.send(update).catch((error: unknown) => {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  });
+}
+
+/** What failed stays on the queue, comes again, and ends as a dead letter. Its reason names no person. */
+export const handler = lambdaHandler(read, (messageId, { reason }) => {
+  console.error(JSON.stringify({ messageId, reason }));
+});
