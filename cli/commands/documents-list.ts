@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { scanDocuments } from "../../adapters/dynamodb/document-scan.ts";
+import { documentVersions } from "../../adapters/dynamodb/document-versions.ts";
 import { documentReader } from "../../adapters/dynamodb/documents.ts";
 import { partitions } from "../../adapters/dynamodb/partitions.ts";
 import { present } from "../../domain/core/parse.ts";
@@ -22,7 +23,7 @@ export function addDocumentsList(group: Command): void {
     {
       name: "list",
       summary:
-        "Lists the documents that there are, those that changed last first, without what is in them. Of one user or account it is a query; else the whole table is read, and what that costs is said before.",
+        "Lists the documents that there are, those that changed last first, without what is in them. Of one user or account it is a query, which lists the versions as well that the stage keeps; else the whole table is read, and what that costs is said before.",
       asks: true,
       examples: [
         "npx income-events documents list --account 9c858901-8a57-4791-81fe-4c455b099bc9",
@@ -51,6 +52,7 @@ async function list({ deployment, clients, terminal }: Operation, flags: Flags):
   const documents = await listDocuments(query, {
     partitions: partitions(dynamodb, table),
     readDocuments: documentReader(dynamodb, table),
+    versions: documentVersions(dynamodb, table, () => new Date()),
     scan: () => scanDocuments(dynamodb, table),
     onScanned: query.subject === undefined ? await agreeToScan(dynamodb, table, terminal) : () => undefined,
   });

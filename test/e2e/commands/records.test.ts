@@ -162,7 +162,7 @@ describe("documents", () => {
     expect(await list("--since", "24h", "--limit", "2")).toHaveLength(2);
     expect(await list("--until", "24h")).toEqual([]);
     expect((await stage.run(["documents", "list", "--account", account])).stdout).toMatch(
-      /^SUBJECT +ENDPOINT +DATES +CHANGED +VERSION +BYTES +SHA-256\n/,
+      /^SUBJECT +ENDPOINT +DATES +CHANGED +VERSION +BYTES +SHA-256 +SUPERSEDED\n/,
     );
   });
 
