@@ -11,6 +11,7 @@ import {
 import type { System } from "@income-events/local-stack/system.ts";
 import type { Fault } from "@income-events/sandbox/api/faults.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import local from "../../stages/local.json" with { type: "json" };
 import { type RunningProduct, startProduct } from "../support/running-product.ts";
 import { waitUntilIdle } from "../support/wait-until-idle.ts";
 
@@ -32,6 +33,12 @@ const cases = {
   "400 in the middle of a list": { endpoint: "income", fault: { status: 400, share: 1 / 2 } },
 } as const satisfies Record<string, { readonly endpoint: string; readonly fault: Fault }>;
 type Case = keyof typeof cases;
+
+/** A busy machine takes longer than the stage lets an answer take, and calls once more. */
+const patient = {
+  provider: { ...local.provider, timeouts: { connectSeconds: 2, headersSeconds: 2, bodySeconds: 3 } },
+  functions: { ...local.functions, fetch: { timeoutSeconds: 12 } },
+};
 
 /** The functions as they are bundled, on real engines; the calls are those that the sandbox counted. */
 describe("a read that the provider answers badly", () => {
@@ -70,7 +77,7 @@ describe("a read that the provider answers badly", () => {
 
   beforeAll(async () => {
     [product, elsewhere] = await Promise.all([
-      startProduct("local", {}, { delivery: { firstRetryMs: 200 }, pageSize: 6 }),
+      startProduct("local", patient, { delivery: { firstRetryMs: 200 }, pageSize: 6 }),
       startTestProvider(),
     ]);
     ({ system } = product);

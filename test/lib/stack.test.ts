@@ -64,12 +64,12 @@ describe("queues", () => {
     const { Timeout } = functionOf(production, name).Properties;
     expect(production.withId(queue).Properties.VisibilityTimeout).toBe(6 * Number(Timeout));
     const { Timeout: shorter } = functionOf(local, name).Properties;
-    expect(local.withId(queue).Properties.VisibilityTimeout).toBe(3 * Number(shorter));
+    expect(local.withId(queue).Properties.VisibilityTimeout).toBe(2 * Number(shorter));
   });
 
   it("of the local stage come back soon after a function was killed", () => {
     const times = workQueues.map((name) => Number(local.withId(name).Properties.VisibilityTimeout));
-    expect(Math.max(...times)).toBeLessThanOrEqual(12);
+    expect(Math.max(...times)).toBeLessThanOrEqual(8);
   });
 
   it("are all closed to anything but TLS", () => {
