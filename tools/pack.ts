@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { fieldsOf } from "../domain/core/parse.ts";
 import { buildPackage } from "./package/build.ts";
+import { asInstalled } from "./package/installed-texts.ts";
 
 // Packs the construct (cdk) and the workspaces as JavaScript and types, since Node strips no types below node_modules: all
 // that are named, or all.
@@ -28,6 +29,10 @@ function compile(source: string, staging: string): void {
   mkdirSync(staging, { recursive: true });
   const tsc = join(repository, "node_modules/.bin/tsc");
   execFileSync(tsc, ["-p", source, "--outDir", join(staging, "dist")], { stdio: "inherit" });
+  for (const file of globSync("**/*.js", { cwd: join(staging, "dist") }).map((name) =>
+    join(staging, "dist", name),
+  ))
+    writeFileSync(file, asInstalled(readFileSync(file, "utf8")));
   // What another compiler makes when it is needed.
   for (const file of globSync("**/*.java", { cwd: source, exclude: ["node_modules/**"] }))
     cpSync(join(source, file), join(staging, "dist", file));

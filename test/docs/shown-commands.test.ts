@@ -64,6 +64,7 @@ const runByTests: readonly RunBy[] = [
   ["npx income-events hold list", [`${commandsTests}/erase.test.ts`], '"hold", "list"'],
   ["npx income-events erase status", [`${commandsTests}/erase.test.ts`], '"erase", "status"'],
   ["npx income-events erase user", [`${commandsTests}/erase.test.ts`], '"erase", "user"'],
+  ["npx --no --offline income-events --help", ["test/tools/package.test.ts"], '"--offline", "income-events"'],
   ["npm start -- --keep", ["test/e2e/keep.test.ts"], "startProduct(", "keep"],
   ["npm start -- --once", ["test/e2e/once.test.ts"], "packages/local-stack/start.ts", '"--once"'],
   ["npm start", ["test/e2e/stay-up.test.ts"], "packages/local-stack/start.ts"],

@@ -2,36 +2,29 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, extname, join, parse, relative } from "node:path";
-import { type BuildOptions, build, type Plugin } from "esbuild";
+import { build } from "esbuild";
 import { fieldsOf, textOf } from "../../domain/core/parse.ts";
 import { bundleAll, entriesIn } from "../../lib/function/bundle.ts";
 import { digestOf, writeFiles } from "../../lib/function/code-files.ts";
 import { nameOf } from "../../lib/function/entry-name.ts";
 import { prebuiltList } from "../../lib/function/prebuilt-code.ts";
+import { buildCommands } from "./commands.ts";
+import { forNode } from "./for-node.ts";
+import { installedTexts } from "./installed-texts.ts";
 import { notices } from "./notices.ts";
 
 const repository = join(import.meta.dirname, "../..");
-
-const forNode = {
-  bundle: true,
-  platform: "node",
-  target: "node22",
-  minify: true,
-  // Names of classes are what CDK and errors show.
-  keepNames: true,
-  mainFields: ["module", "main"],
-  absWorkingDir: repository,
-  logLevel: "warning",
-  legalComments: "none",
-  metafile: true,
-} satisfies BuildOptions;
 
 /** Makes the package of the construct: what its file holds, without a source of ours. */
 export async function buildPackage(staging: string): Promise<void> {
   rmSync(staging, { recursive: true, force: true });
   const dist = join(staging, "dist");
   mkdirSync(dist, { recursive: true });
-  const inputs = await Promise.all([buildFunctions(dist), buildConstructs(dist), buildCommands(dist)]);
+  const inputs = await Promise.all([
+    buildFunctions(dist),
+    buildConstructs(dist),
+    buildCommands(repository, dist),
+  ]);
   writeFileSync(join(dist, "NOTICES.txt"), notices(repository, inputs.flat()));
   writeDeclarations(dist);
   for (const file of ["LICENSE", "CHANGELOG.md"]) cpSync(join(repository, file), join(staging, file));
@@ -61,6 +54,7 @@ async function buildFunctions(dist: string): Promise<readonly string[]> {
 async function buildConstructs(dist: string): Promise<readonly string[]> {
   const { metafile } = await build({
     ...forNode,
+    absWorkingDir: repository,
     entryPoints: [join(repository, "lib/index.ts")],
     outfile: join(dist, "index.js"),
     format: "cjs",
@@ -68,44 +62,10 @@ async function buildConstructs(dist: string): Promise<readonly string[]> {
     minify: false,
     external: ["aws-cdk-lib", "aws-cdk-lib/*", "constructs"],
     define: { "import.meta.dirname": "__dirname" },
+    plugins: [installedTexts()],
   });
   return Object.keys(metafile.inputs);
 }
-
-/** The commands in one file: what they load when they need it is in it, and run only then. */
-async function buildCommands(dist: string): Promise<readonly string[]> {
-  const { metafile } = await build({
-    ...forNode,
-    entryPoints: [join(repository, "cli/main.ts")],
-    outfile: join(dist, "cli.mjs"),
-    format: "esm",
-    banner: {
-      js: 'import { createRequire as requireOfPackage } from "node:module"; const require = requireOfPackage(import.meta.url);',
-    },
-    plugins: [loadedClients],
-  });
-  cpSync(join(import.meta.dirname, "income-events.mjs"), join(dist, "income-events.mjs"));
-  return Object.keys(metafile.inputs);
-}
-
-/** The clients that the commands load by their names. */
-const loadedClients: Plugin = {
-  name: "loaded-clients",
-  setup: ({ onLoad }) => {
-    onLoad({ filter: /cli[\\/]core[\\/]clients\.ts$/ }, ({ path }) => {
-      const text = readFileSync(path, "utf8");
-      const names = new Set([...text.matchAll(/load\("([^"]+)"\)/g)].map(([, name = ""]) => name));
-      const loaders = [...names].map(
-        (name) => `${JSON.stringify(name)}: () => require(${JSON.stringify(name)})`,
-      );
-      const contents = text.replace(
-        "createRequire(import.meta.url)",
-        `((name) => ({ ${loaders.join(", ")} })[name]()) as never`,
-      );
-      return { contents, loader: "ts" };
-    });
-  },
-};
 
 /** The declarations that `index` reaches, and no other. */
 function writeDeclarations(dist: string): void {
