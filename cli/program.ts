@@ -1,13 +1,10 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Command, CommanderError } from "commander";
-import { fieldsOf, parseJson, textOf } from "../domain/core/parse.ts";
 import { completionLines } from "./completion/complete.ts";
 import { addKept, keepCommand } from "./completion/kept-command.ts";
 import { completeWord } from "./completion/scripts.ts";
 import { exitCodes } from "./core/command-error.ts";
 import { explain } from "./core/explain.ts";
-import { packageDirectory } from "./core/places.ts";
+import { packageVersion } from "./core/package-version.ts";
 
 const help = `
 Commands work on the system that npm start keeps up on this machine; with --outputs on a stage in AWS, with the
@@ -45,6 +42,8 @@ type CommandFile = {
 
 /** In the order of the help. Loaded when they are needed: most of a command's time would go into loading the others. */
 const commandFiles: readonly CommandFile[] = [
+  { names: ["init"], load: async () => (await import("./commands/init.ts")).addInit },
+  { names: ["dev"], load: async () => (await import("./commands/dev.ts")).addDev },
   { names: ["status"], load: async () => (await import("./commands/status.ts")).addStatus },
   { names: ["console"], load: async () => (await import("./commands/console.ts")).addConsole },
   { names: ["preflight"], load: async () => (await import("./commands/preflight.ts")).addPreflight },
@@ -206,7 +205,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   // Before the groups: they take over how errors are reported.
   const program = new Command("income-events")
     .description("Operates the pipeline of an income-data service's events.")
-    .version(versionOf(), "--version", "print the version")
+    .version(packageVersion(), "--version", "print the version")
     .exitOverride()
     .addHelpText("after", help);
   const named = commandFiles.filter((file) => isNamed(file, words));
@@ -223,12 +222,6 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     }
   }
   return program;
-}
-
-/** Of the package: what a report of a fault names. */
-function versionOf(): string {
-  const file = join(packageDirectory, "package.json");
-  return textOf(fieldsOf(parseJson(readFileSync(file, "utf8"), file), file), "version");
 }
 
 /** The names of all commands, without what it takes to run them: so much a Tab needs before a command is named. */

@@ -9,6 +9,9 @@ import { asInstalled } from "./package/installed-texts.ts";
 // Packs the construct (cdk) and the workspaces as JavaScript and types, since Node strips no types below node_modules: all
 // that are named, or all.
 const repository = join(import.meta.dirname, "..");
+/** The local stack's package holds the sandbox, too: one to install beside an app. */
+const sandboxName = "@income-events/sandbox";
+const sandbox = join(repository, "packages/sandbox");
 const { values, positionals } = parseArgs({
   options: { to: { type: "string", default: join(repository, ".local/packages") } },
   allowPositionals: true,
@@ -27,31 +30,45 @@ for (const name of packages) {
 function compile(source: string, staging: string): void {
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { recursive: true });
-  const tsc = join(repository, "node_modules/.bin/tsc");
-  execFileSync(tsc, ["-p", source, "--outDir", join(staging, "dist")], { stdio: "inherit" });
-  for (const file of globSync("**/*.js", { cwd: join(staging, "dist") }).map((name) =>
-    join(staging, "dist", name),
-  ))
-    writeFileSync(file, asInstalled(readFileSync(file, "utf8")));
+  const dist = join(staging, "dist");
+  const { dependencies = {}, ...manifest } = manifestOf(source);
+  const needed = fieldsOf(dependencies, "dependencies");
+  const holdsSandbox = sandboxName in needed;
+  compileTo(source, dist);
+  if (holdsSandbox) compileTo(sandbox, join(dist, "sandbox"));
+  for (const name of globSync("**/*.{js,d.ts}", { cwd: dist })) {
+    const file = join(dist, name);
+    const text = asInstalled(readFileSync(file, "utf8"));
+    writeFileSync(
+      file,
+      holdsSandbox ? text.replaceAll(`"${sandboxName}/`, `"${manifest.name}/sandbox/`) : text,
+    );
+  }
   // What another compiler makes when it is needed.
   for (const file of globSync("**/*.java", { cwd: source, exclude: ["node_modules/**"] }))
-    cpSync(join(source, file), join(staging, "dist", file));
+    cpSync(join(source, file), join(dist, file));
   cpSync(join(source, "README.md"), join(staging, "README.md"));
   cpSync(join(repository, "LICENSE"), join(staging, "LICENSE"));
-  writeFileSync(
-    join(staging, "package.json"),
-    packedManifest(readFileSync(join(source, "package.json"), "utf8")),
-  );
+  const { [sandboxName]: _held, ...others } = needed;
+  const all = holdsSandbox
+    ? { ...others, ...fieldsOf(manifestOf(sandbox).dependencies, sandboxName) }
+    : others;
+  const packed = packedManifest({ ...manifest, ...(Object.keys(all).length > 0 && { dependencies: all }) });
+  writeFileSync(join(staging, "package.json"), packed);
+}
+
+function compileTo(source: string, dist: string): void {
+  const tsc = join(repository, "node_modules/.bin/tsc");
+  execFileSync(tsc, ["-p", source, "--outDir", dist], { stdio: "inherit" });
+}
+
+function manifestOf(source: string) {
+  return fieldsOf(JSON.parse(readFileSync(join(source, "package.json"), "utf8")), "package.json");
 }
 
 /** The workspace exports its sources; the package what was compiled of them. */
-function packedManifest(text: string): string {
-  const {
-    private: _private,
-    scripts: _scripts,
-    exports,
-    ...kept
-  } = fieldsOf(JSON.parse(text), "package.json");
+function packedManifest(manifest: Readonly<Record<string, unknown>>): string {
+  const { private: _private, scripts: _scripts, exports, ...kept } = manifest;
   const compiled = Object.entries(fieldsOf(exports, "exports")).map(([name, target]) => {
     const file = String(target).replace(/^\.\/(.*)\.ts$/, "./dist/$1");
     return [name, { types: `${file}.d.ts`, default: `${file}.js` }];

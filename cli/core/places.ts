@@ -17,3 +17,9 @@ export const stagesDirectory = join(projectDirectory, "stages");
 
 /** What Node keeps of files that it has compiled; \`main.ts\` names it by itself, before it loads anything. */
 export const compileCacheDirectory = join(packageDirectory, ".local/compile-cache");
+
+/** The app that `init` writes, as files. */
+export const templateDirectory = join(packageDirectory, isPackaged ? "dist/template" : "examples/minimal");
+
+/** Where `npm run build` leaves the packages; undefined in one of them. */
+export const builtPackages = isPackaged ? undefined : join(packageDirectory, ".local/packages");

@@ -113,13 +113,28 @@ export function printableAddresses(
 }
 
 /** The environment in which AWS's own tools and a subscriber's reader work on this system, as that subscriber. */
-function subscriberEnvironment(
+function subscriberEnvironment(addresses: Addresses, subscriber: SubscriberAddress): readonly string[] {
+  const pairs = Object.entries(variablesOf(addresses, subscriber)).map(([name, value]) => `${name}=${value}`);
+  return [pairs.slice(0, 2).join(" "), pairs.slice(2, 4).join(" "), ...pairs.slice(4)];
+}
+
+/** That environment, for a program that is started in it. @throws where there is no such subscriber */
+export function subscriberVariables(addresses: Addresses, name: string): Readonly<Record<string, string>> {
+  const subscriber = addresses.subscribers[name];
+  if (subscriber !== undefined) return variablesOf(addresses, subscriber);
+  const names = Object.keys(addresses.subscribers).join(", ");
+  throw new Error(`--subscriber ${name}=…: the stack has no such subscriber; it has: ${names}`);
+}
+
+function variablesOf(
   { region, endpoints }: Addresses,
   { queueUrl, credentials: { accessKeyId, secretAccessKey } }: SubscriberAddress,
-): readonly string[] {
-  return [
-    `AWS_REGION=${region} AWS_ENDPOINT_URL=${endpoints.sqs}`,
-    `AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=${secretAccessKey}`,
-    `SUBSCRIBER_QUEUE_URL=${queueUrl}`,
-  ];
+) {
+  return {
+    AWS_REGION: region,
+    AWS_ENDPOINT_URL: endpoints.sqs,
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    SUBSCRIBER_QUEUE_URL: queueUrl,
+  };
 }

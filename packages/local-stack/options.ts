@@ -1,5 +1,6 @@
-import { Command, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { type DynamoDbEngine, dynamoDbEngines } from "./engines/dynamodb.ts";
+import type { SubscriberProgram } from "./stay-up/subscriber-program.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 export type StartOptions = {
@@ -12,6 +13,12 @@ export type StartOptions = {
   /** Where its state is kept from one start to the next; absent: it ends with the process. */
   readonly keep?: string;
   readonly stage: string;
+  /** Which stack of the assembly, where there are several. */
+  readonly stack?: string;
+  /** Whether it follows what the app becomes while it stays up. */
+  readonly watch?: boolean;
+  /** Programs that read subscribers' queues. */
+  readonly subscriber?: readonly SubscriberProgram[];
   readonly engine?: DynamoDbEngine;
   readonly apiPort: number;
   readonly awsPort: number;
@@ -58,6 +65,13 @@ export function parseOptions(args: readonly string[]): StartOptions {
     )
     .option("--keep <dir>", "keep the state there, and go on with what is there (default: begin anew)")
     .option("--stage <name>", "the stage to synthesize", "local")
+    .option("--stack <name>", "the stack of the assembly, where there are several")
+    .option("--watch", "follow the app: serve new code, and start again where other resources change")
+    .option(
+      "--subscriber <name=program>",
+      "run a program on that subscriber's queue, again when it changes; several times for several",
+      subscriberProgram,
+    )
     .addOption(
       new Option("--engine <name>", "of the table; dynamodb-local needs Java 17").choices(dynamoDbEngines),
     )
@@ -79,7 +93,29 @@ export function parseOptions(args: readonly string[]): StartOptions {
     command.error("error: --keep is for a system that stays up: --once begins anew each time");
   const ports = once ? { apiPort: 0, awsPort: 0, sandboxPort: 0, controlPort: 0 } : defaultPorts;
   const logs = once ? {} : { logs: defaultLogs };
-  return { ...ports, ...logs, ...given, once, users: given.users ?? 20, stage: given.stage ?? "local" };
+  if (given.watch === true && (once || given.assembly !== undefined))
+    command.error("error: --watch follows an app that stays up: leave --once and --assembly out");
+  return {
+    ...ports,
+    ...logs,
+    ...given,
+    once,
+    users: given.users ?? 20,
+    stage: given.stage ?? "local",
+  };
 }
 
 const port = wholeNumber(0, 65_535);
+
+/** Each time that the option is written adds one. */
+function subscriberProgram(
+  text: string,
+  before: readonly SubscriberProgram[] = [],
+): readonly SubscriberProgram[] {
+  const [, name, program] = /^([a-z0-9-]+)=(.+)$/.exec(text) ?? [];
+  if (name === undefined || program === undefined)
+    throw new InvalidArgumentError(
+      "Write the subscriber's name and the file of its program, as billing=subscriber.ts.",
+    );
+  return [...before, { name, program }];
+}

@@ -1,16 +1,14 @@
 import { writeFile } from "node:fs/promises";
-import { setTimeout as wait } from "node:timers/promises";
-import { addressesOf, printableAddresses, withCounts } from "./addresses.ts";
-import { announce, findRunningSystems } from "./announce.ts";
-import { type Console, startConsole } from "./console.ts";
-import { holdsState } from "./engines/kept.ts";
+import { addressesOf, withCounts } from "./addresses.ts";
+import { findRunningSystems } from "./announce.ts";
 import { explain } from "./explain.ts";
-import { defaultConsolePort, parseOptions, type StartOptions } from "./options.ts";
+import { parseOptions, type StartOptions } from "./options.ts";
 import { count, printable, printableDeadLetters } from "./scenario/report.ts";
 import { runScenario } from "./scenario/run.ts";
 import { recordTraffic } from "./scenario/traffic.ts";
 import type { LocalStack } from "./stack.ts";
-import { type System, startSystem } from "./system.ts";
+import { stayUp } from "./stay-up/stay-up.ts";
+import { startSystem } from "./system.ts";
 
 const options = parseOptions(process.argv.slice(2));
 const started = performance.now();
@@ -20,12 +18,13 @@ const print = (text: string) => void process.stdout.write(`${text}\n`);
 const progress = (step: string) => print(`${secondsSoFar().toFixed(1).padStart(6)} s  ${step}`);
 
 /** Resolves when the operator wants it to end. */
-const interrupted = new Promise<void>((resolve) => {
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
+const interrupted = new Promise<undefined>((resolve) => {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.once(signal, () => resolve(undefined));
 });
 
 async function main(): Promise<number> {
-  return options.once ? runOnce(options) : stayUp(options);
+  return options.once ? runOnce(options) : stayUp(options, { print, progress, interrupted });
 }
 
 /** Small enough that most documents come in two pages. */
@@ -41,7 +40,7 @@ async function runOnce({ users, json }: StartOptions): Promise<number> {
   try {
     const addresses = addressesOf(system);
     const run = runScenario(system, traffic, { secret: addresses.webhookHeaders, users, progress });
-    const result = await Promise.race([run, interrupted.then(() => undefined)]);
+    const result = await Promise.race([run, interrupted]);
     if (result === undefined) return 130;
     const { losses } = result;
     const counts = count(result, traffic.requests(), secondsSoFar());
@@ -65,71 +64,6 @@ function permissionsIn({ functions, gateway }: LocalStack) {
   return functions.flatMap(({ logicalId, name }) =>
     gateway.permissionsOf(name).map((permission) => ({ role: logicalId, ...permission })),
   );
-}
-
-/** Stays up until it is interrupted, with sample users that connect their accounts. */
-async function stayUp({ users, json, logs, keep, ...others }: StartOptions): Promise<number> {
-  const goesOn = keep !== undefined && holdsState(keep);
-  const system = await startSystem(options, {}, progress, () => undefined);
-  const ending = new AbortController();
-  const endAnnouncement = announce(system.stack, {
-    sandbox: system.sandbox,
-    ...(logs === undefined ? {} : { logs }),
-  });
-  let page: Console | undefined;
-  try {
-    page = await consoleOf(system, others);
-    const addresses = { ...addressesOf(system), ...(page && { console: { url: page.url } }) };
-    if (json !== undefined) await writeJson(json, addresses);
-    if (goesOn) {
-      progress(`Going on with what ${keep} keeps`);
-    } else {
-      progress(`Connecting the accounts of ${users} sample users`);
-      await system.sandbox.createUsers(users, { companyAccounts: 1 });
-    }
-    const first = page === undefined ? "" : `Console       ${page.url}    (good for one browser)\n`;
-    print(`\n${first}${printableAddresses(addresses, system, logs)}\n\nCtrl-C ends it.`);
-    void showActivity(system, ending.signal);
-    await interrupted;
-    return 0;
-  } finally {
-    ending.abort();
-    endAnnouncement();
-    print("\nEnding every process that was started");
-    await page?.close();
-    await system.close();
-  }
-}
-
-/** The page on the system. Without it all else runs: why it is not there is said. */
-async function consoleOf(
-  { stack }: System,
-  { console: program, consolePort = defaultConsolePort }: Pick<StartOptions, "console" | "consolePort">,
-): Promise<Console | undefined> {
-  if (program === undefined) return undefined;
-  const awsPort = Number(new URL(stack.gatewayUrl).port);
-  try {
-    return await startConsole({ program, port: consolePort, awsPort, onSaid: progress });
-  } catch (error) {
-    progress(`There is no console: ${error instanceof Error ? error.message : String(error)}`);
-    return undefined;
-  }
-}
-
-/** One line whenever something has moved: how often each function worked. */
-async function showActivity({ stack }: System, signal: AbortSignal): Promise<void> {
-  let shown = "";
-  while (!signal.aborted) {
-    const line = stack.functions
-      .filter(({ counts }) => counts().invocations > 0)
-      .map(
-        ({ logicalId, counts }) => `${logicalId.replace(/Function[0-9A-F]{8}$/, "")} ${counts().invocations}`,
-      )
-      .join(", ");
-    if (line !== shown) progress(`Invocations: ${line}`);
-    shown = line;
-    await wait(1_000, undefined, { signal }).catch(() => undefined);
-  }
 }
 
 async function writeJson(file: string, content: object): Promise<void> {

@@ -51,6 +51,7 @@ export async function startSystem(
     const assembly = options.assembly ?? (await synthesizeAside(options.stage, closers, progress));
     const stack = await startStack({
       assembly,
+      ...(options.stack === undefined ? {} : { stackName: options.stack }),
       // The provider of this machine, whatever the stage names: the template takes its address as a parameter.
       parameters: { ProviderBaseUrl: sandbox.baseUrl },
       apiPort: options.apiPort,

@@ -1,4 +1,4 @@
-import { cpSync, writeFileSync } from "node:fs";
+import { cpSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { bundlePage } from "../../cli/console/page-bundle.ts";
@@ -21,8 +21,17 @@ export async function buildCommands(repository: string, dist: string): Promise<r
     plugins: [installedTexts(withPrebuilt)],
   });
   writeFileSync(join(dist, pageFile), await consolePage());
+  const template = join(dist, "template");
+  cpSync(join(repository, "examples/minimal"), template, { recursive: true, filter: isOfTemplate });
+  // npm leaves a file of that name out of what it packs.
+  renameSync(join(template, ".gitignore"), join(template, "gitignore"));
   cpSync(join(import.meta.dirname, "income-events.mjs"), join(dist, "income-events.mjs"));
   return Object.keys(metafile.inputs);
+}
+
+/** And not of its use here. */
+function isOfTemplate(path: string): boolean {
+  return !/[\\/](node_modules|cdk\.out|\.local|package-lock\.json)$/.test(path);
 }
 
 function withPrebuilt(path: string, text: string): string {

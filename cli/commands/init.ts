@@ -1,0 +1,42 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { addOfflineCommand } from "../core/command.ts";
+import { packageVersion } from "../core/package-version.ts";
+import { builtPackages, packageDirectory, templateDirectory } from "../core/places.ts";
+import { filesBeside, filesIn } from "../init/package-files.ts";
+import { writeApp } from "../init/write-app.ts";
+
+export function addInit(program: Command): void {
+  addOfflineCommand(
+    program,
+    {
+      name: "init <folder>",
+      summary:
+        "Writes a small CDK app with the pipeline into a new folder: its stages, a subscriber, a test and a workflow.",
+      examples: [
+        "npx income-events init my-events",
+        "npx income-events init my-events --json    prints the names of its files for a program",
+      ],
+    },
+    async (terminal, _, folder = "") => {
+      const version = packageVersion();
+      const files =
+        builtPackages === undefined
+          ? filesBeside(packageDirectory, version)
+          : filesIn(builtPackages, version);
+      const written = writeApp(folder, { files, template: templateDirectory });
+      const quoted = /^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`;
+      terminal.result(
+        { folder: resolve(folder), files: written },
+        [
+          `Wrote ${written.length} files to ${folder}:`,
+          ...written.map((file) => `  ${file}`),
+          "",
+          "Run it on this machine, beside a sandbox of the provider:",
+          `  cd ${quoted} && npm install && npm run dev`,
+          "Before it is deployed, fill in stages/prod.json: the provider's address, and who hears of alarms.",
+        ].join("\n"),
+      );
+    },
+  );
+}

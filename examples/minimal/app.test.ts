@@ -1,0 +1,23 @@
+import test from "node:test";
+import { IncomeEventsStack } from "@income-events/cdk";
+import { App } from "aws-cdk-lib";
+import { Match, Template } from "aws-cdk-lib/assertions";
+
+const app = new App({ builtinCloudFormationValidation: false });
+const stack = IncomeEventsStack.fromSettingsFile(app, "Tested", { stage: "prod", file: "stages/prod.json" });
+const template = Template.fromStack(stack);
+
+test("what billing has not read within its time goes to a dead-letter queue", () => {
+  template.hasResourceProperties("AWS::SQS::Queue", {
+    QueueName: Match.absent(),
+    RedrivePolicy: Match.objectLike({ maxReceiveCount: Match.anyValue() }),
+  });
+  template.hasOutput("SubscriberBillingQueueUrl", {});
+});
+
+test("the table of events outlives the stack and can be restored to any second of a month", () => {
+  template.hasResource("AWS::DynamoDB::Table", {
+    DeletionPolicy: "RetainExceptOnCreate",
+    Properties: { PointInTimeRecoverySpecification: Match.objectLike({ PointInTimeRecoveryEnabled: true }) },
+  });
+});

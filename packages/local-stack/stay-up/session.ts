@@ -1,0 +1,98 @@
+import { writeFile } from "node:fs/promises";
+import { setTimeout as wait } from "node:timers/promises";
+import { addressesOf, printableAddresses, subscriberVariables } from "../addresses.ts";
+import { announce } from "../announce.ts";
+import { holdsState } from "../engines/kept.ts";
+import { defaultConsolePort, type StartOptions } from "../options.ts";
+import { type System, startSystem } from "../system.ts";
+import { type Console, startConsole } from "./console.ts";
+import { runSubscriber } from "./subscriber-program.ts";
+
+/** Whoever has started it. */
+export type Surface = {
+  readonly print: (text: string) => void;
+  readonly progress: (step: string) => void;
+  /** Resolves when it is to end. */
+  readonly interrupted: Promise<undefined>;
+};
+
+/**
+ * Runs the system once, with all that is beside it.
+ * @param stays resolves when it is to end; what it resolves with is the result
+ */
+export async function runSession<Result>(
+  options: StartOptions,
+  { print, progress }: Surface,
+  stays: (system: System) => Promise<Result>,
+): Promise<Result> {
+  const { users, json, logs, keep } = options;
+  const goesOn = keep !== undefined && holdsState(keep);
+  const system = await startSystem(options, {}, progress, () => undefined);
+  const ending = new AbortController();
+  const endAnnouncement = announce(system.stack, {
+    sandbox: system.sandbox,
+    ...(logs === undefined ? {} : { logs }),
+  });
+  const programs: (() => Promise<void>)[] = [];
+  let page: Console | undefined;
+  try {
+    page = await consoleOf(system, options, progress);
+    const addresses = { ...addressesOf(system), ...(page && { console: { url: page.url } }) };
+    if (json !== undefined) await writeFile(json, `${JSON.stringify(addresses, null, 2)}\n`);
+    for (const each of options.subscriber ?? [])
+      programs.push(runSubscriber(each, subscriberVariables(addresses, each.name), print));
+    if (goesOn) {
+      progress(`Going on with what ${keep} keeps`);
+    } else {
+      progress(`Connecting the accounts of ${users} sample users`);
+      await system.sandbox.createUsers(users, { companyAccounts: 1 });
+    }
+    const first = page === undefined ? "" : `Console       ${page.url}    (good for one browser)\n`;
+    print(`\n${first}${printableAddresses(addresses, system, logs)}\n\nCtrl-C ends it.`);
+    void showActivity(system, progress, ending.signal);
+    return await stays(system);
+  } finally {
+    ending.abort();
+    endAnnouncement();
+    print("\nEnding every process that was started");
+    for (const end of programs) await end();
+    await page?.close();
+    await system.close();
+  }
+}
+
+/** The page on the system. Without it all else runs: why it is not there is said. */
+async function consoleOf(
+  { stack }: System,
+  { console: program, consolePort = defaultConsolePort }: Pick<StartOptions, "console" | "consolePort">,
+  progress: Surface["progress"],
+): Promise<Console | undefined> {
+  if (program === undefined) return undefined;
+  const awsPort = Number(new URL(stack.gatewayUrl).port);
+  try {
+    return await startConsole({ program, port: consolePort, awsPort, onSaid: progress });
+  } catch (error) {
+    progress(`There is no console: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
+}
+
+/** One line whenever something has moved: how often each function worked. */
+async function showActivity(
+  { stack }: System,
+  progress: Surface["progress"],
+  signal: AbortSignal,
+): Promise<void> {
+  let shown = "";
+  while (!signal.aborted) {
+    const line = stack.functions
+      .filter(({ counts }) => counts().invocations > 0)
+      .map(
+        ({ logicalId, counts }) => `${logicalId.replace(/Function[0-9A-F]{8}$/, "")} ${counts().invocations}`,
+      )
+      .join(", ");
+    if (line !== shown) progress(`Invocations: ${line}`);
+    shown = line;
+    await wait(1_000, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,67 @@
+import { existsSync, type FSWatcher, watch } from "node:fs";
+import { dirname, join } from "node:path";
+import { digestOfInputs, filesOf } from "../synthesis/inputs.ts";
+import type { Project } from "../synthesis/project.ts";
+
+/** Editors write a file in several steps. */
+const quietMs = 100;
+
+export type ProjectWatch = Disposable & {
+  /** Resolves once something is another than when this was last called, or since the watch began. */
+  changed(): Promise<void>;
+};
+
+/** Watches what a project's assembly is made of: the files that `cdk.json` names, and the packages that are installed. */
+export function watchProject(project: Project): ProjectWatch {
+  const digest = () => digestOfInputs(project, {}, []);
+  const named = project.watch?.include.map(folderOf) ?? [];
+  const watchers = new Map<string, FSWatcher>();
+  let seen = digest();
+  let waiting: (() => void) | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const look = () => {
+    follow();
+    const now = digest();
+    if (waiting === undefined || now === seen) return;
+    seen = now;
+    waiting();
+    waiting = undefined;
+  };
+  const follow = () => {
+    const files = filesOf(project).map((file) => dirname(file));
+    const folders = new Set(
+      [".", "node_modules", ...named, ...files].map((each) => join(project.directory, each)),
+    );
+    for (const folder of folders) {
+      if (watchers.has(folder) || !existsSync(folder)) continue;
+      const watcher = watch(folder, () => {
+        clearTimeout(timer);
+        timer = setTimeout(look, quietMs);
+      });
+      // A folder that goes is not followed any more; its own folder tells.
+      watcher.on("error", () => {
+        watcher.close();
+        watchers.delete(folder);
+      });
+      watchers.set(folder, watcher);
+    }
+  };
+  follow();
+  return {
+    changed: () =>
+      new Promise((resolve) => {
+        waiting = resolve;
+        look();
+      }),
+    [Symbol.dispose]: () => {
+      clearTimeout(timer);
+      for (const watcher of watchers.values()) watcher.close();
+    },
+  };
+}
+
+/** The folder below which all files of a pattern are. */
+function folderOf(pattern: string): string {
+  const [plain = ""] = pattern.split(/[*?[{]/, 1);
+  return plain === pattern ? dirname(pattern) : plain.slice(0, plain.lastIndexOf("/") + 1);
+}
