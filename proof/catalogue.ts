@@ -59,6 +59,13 @@ export const proofs: readonly Proof[] = [
     program: "proof/cost/main.ts",
   },
   {
+    name: "first-event",
+    shows:
+      "How long it takes from an empty folder to the first event that a subscriber reads: init, install, dev.",
+    takes: "2 minutes",
+    program: "proof/first-event/main.ts",
+  },
+  {
     name: "fuzz",
     shows: "No input from outside crashes, hangs or loses anything: a million inputs.",
     takes: "some tens of minutes",

@@ -1,5 +1,5 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, join, relative, resolve } from "node:path";
 import { fieldsOf } from "../../domain/core/parse.ts";
 import { CommandError } from "../core/command-error.ts";
 
@@ -37,7 +37,7 @@ export function writeApp(folder: string, { files, template }: NewApp): readonly 
   }
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map(({ parentPath, name: file }) => join(parentPath, file).slice(resolve(folder).length + 1))
+    .map(({ parentPath, name: file }) => relative(folder, join(parentPath, file)))
     .sort();
 }
 

@@ -6,6 +6,7 @@ import type { IConstruct } from "constructs";
 import { z } from "zod";
 import { writeCode } from "./code-files.ts";
 import { nameOf } from "./entry-name.ts";
+import { checkInstallation } from "./installation.ts";
 import type { CodeOf } from "./pipeline-function.ts";
 
 /** The package has its functions beside the file that this module becomes a part of. */
@@ -23,6 +24,7 @@ export function prebuiltCode(scope: IConstruct): CodeOf {
       `${file} is not there: the package is built with npm run build; the repository's own app bundles its functions`,
     );
   }
+  checkInstallation(scope, join(import.meta.dirname, ".."));
   const functions = list.parse(JSON.parse(readFileSync(file, "utf8")));
   const root = mkdtempSync(join(tmpdir(), "income-events-code-"));
   // Copied into the assembly when the function is made, unless the app asks to do without.

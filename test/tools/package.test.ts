@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import {
+  cpSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -71,7 +72,7 @@ describe("the package of the construct, unpacked beside CDK in a folder of its o
 
   it("holds what an app needs in 3 MB: no source, no test, no script, no dependency", () => {
     expect(statSync(join(folder, "income-events-cdk-0.1.0.tgz")).size).toBeLessThan(3_000_000);
-    const files = globSync("**/*.*", { cwd: installed });
+    const files = globSync("**/*.*", { cwd: installed, exclude: ["dist/template/**"] });
     expect(files.filter((file) => /(?<!\.d)\.ts$|test|sandbox\/|proof/.test(file))).toEqual([]);
     const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
     expect(Object.keys(manifest)).not.toEqual(expect.arrayContaining(["scripts"]));
@@ -164,6 +165,37 @@ describe("the package of the construct, unpacked beside CDK in a folder of its o
     const help = await run("npx", ["--no", "--offline", "income-events", "--help"], { cwd: project, env });
     expect(help.stdout).toContain("npx --no --offline income-events webhooks register --help");
     expect(asked).toEqual([]);
+  });
+
+  it("refuses a peer that is too old, and two copies of itself in one app", async () => {
+    const fake = join(folder, "an app with an old peer");
+    cpSync(project, fake, { recursive: true, verbatimSymlinks: true });
+    const constructs = join(fake, "node_modules/constructs");
+    rmSync(constructs);
+    cpSync(join(repository, "node_modules/constructs"), constructs, { recursive: true });
+    const file = join(constructs, "package.json");
+    const old = { ...JSON.parse(readFileSync(file, "utf8")), version: "10.4.2" };
+    writeFileSync(file, JSON.stringify(old));
+    const oldApp = join(fake, "old.mjs");
+    writeFileSync(oldApp, imports + app);
+    await expect(run(process.execPath, [oldApp, join(fake, "out")], { cwd: fake })).rejects.toThrow(
+      /works with constructs \^10\.\d+\.\d+, and 10\.4\.2 is installed: npm install --save-exact constructs@10\./,
+    );
+
+    const other = join(project, "node_modules/a-library/node_modules/@income-events");
+    mkdirSync(other, { recursive: true });
+    cpSync(installed, join(other, "cdk"), { recursive: true });
+    const second = `
+import { createRequire } from "node:module";
+const twice = createRequire(import.meta.url)("./node_modules/a-library/node_modules/@income-events/cdk");
+const stack = new Stack(new App(), "Lending");
+const props = { stage: "dev", production: false };
+new IncomeEvents(stack, "One", props);
+new twice.IncomeEvents(stack, "Two", props);
+`;
+    await expect(synthesized("twice.mjs", imports + second)).rejects.toThrow(
+      /two copies of @income-events\/cdk, in \S.*, and install again \(npm dedupe/,
+    );
   });
 
   it("brings the commands, which say their version and read the settings of the app's stages", async () => {

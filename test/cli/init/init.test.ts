@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { filesBeside, packageFiles } from "../../../cli/init/package-files.ts";
@@ -23,7 +23,8 @@ describe("init", () => {
 
   it("writes an app of the folder's name, also below a path with spaces", () => {
     const app = join(folder, "my-events");
-    const written = writeApp(app, { files: undefined, template });
+    // As it is typed: relative to where one is.
+    const written = writeApp(relative(process.cwd(), app), { files: undefined, template });
     expect(written).toEqual([
       ".github/workflows/check.yml",
       ".gitignore",
