@@ -1,0 +1,98 @@
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { freePorts, run, type Source, start, startSource } from "../../proof/first-event/installed-app.ts";
+
+const addresses = z.object({
+  endpoints: z.object({ api: z.url() }),
+  webhookHeaders: z.record(z.string(), z.string()),
+});
+
+describe("an app that is installed from the packages' files, in an empty folder elsewhere", () => {
+  let folder: string;
+  let app: string;
+  let source: Source;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "somebody's folder "));
+    app = join(folder, "my-events");
+    source = await startSource(folder);
+    await run(source, folder, ["npx", "--yes", `file:${source.fileOf("cdk")}`, "init", "my-events"]);
+    await run(source, app, ["npm", "install"]);
+  });
+  afterAll(async () => {
+    await source?.[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("asks the registry for nothing that is not locked, nor for a package of ours", () => {
+    expect(source.registry.unknown()).toEqual([]);
+  });
+
+  it("passes its types and its own tests, and is synthesized without a finding of cdk-nag", async () => {
+    await run(source, app, ["npm", "run", "typecheck"]);
+    expect(await run(source, app, ["npm", "test"])).toContain("fail 0");
+    const said = await run(source, app, ["npm", "run", "synth"]);
+    expect(said).not.toMatch(/error|warning/i);
+    expect(globSync("cdk.out/*.template.json", { cwd: app })).toEqual([
+      "cdk.out/income-events-prod.template.json",
+    ]);
+  });
+
+  it("is given events and documents by dev, and loses none while the construct is upgraded", async () => {
+    const file = join(app, "addresses.json");
+    await using running = start(source, app, [
+      ...["npm", "run", "dev", "--", "--users", "2", "--json", file, ...freePorts],
+    ]);
+    await running.printed(/^billing \| user\.created/);
+    await running.printed(/^billing \| (company-)?account\/\S+ \d{4}-\d{2}-\d{2} \d+\.\d{2} USD$/);
+
+    const program = join(app, "subscriber.ts");
+    writeFileSync(
+      program,
+      readFileSync(program, "utf8").replace("console.log(message.type", 'console.log("now", message.type'),
+    );
+    await running.printed(/^billing \| Restarting/);
+
+    const { endpoints, webhookHeaders } = addresses.parse(JSON.parse(readFileSync(file, "utf8")));
+    const sent: string[] = [];
+    const upgraded = upgrade(source, folder, app);
+    let isDone = false;
+    const done = running.printed(/New code, without a break: .*(Users|Relay)/).then(() => {
+      isDone = true;
+    });
+    while (!isDone) sent.push(await deliver(endpoints.api, webhookHeaders));
+    await Promise.all([upgraded, done]);
+    sent.push(await deliver(endpoints.api, webhookHeaders));
+    for (const id of sent) await running.printed(new RegExp(`^billing \\| now user\\.created user/${id}$`));
+  });
+});
+
+/** Installs a next version of the construct, whose functions have other code. */
+async function upgrade(source: Source, folder: string, app: string): Promise<void> {
+  const next = join(folder, "next");
+  cpSync(join(folder, "cdk"), next, { recursive: true });
+  const manifest = join(next, "package.json");
+  writeFileSync(
+    manifest,
+    JSON.stringify({ ...JSON.parse(readFileSync(manifest, "utf8")), version: "0.1.1" }),
+  );
+  for (const name of globSync("dist/functions/*.mjs", { cwd: next })) {
+    const code = join(next, name);
+    writeFileSync(code, `${readFileSync(code, "utf8")}\n// of the next version\n`);
+  }
+  await run(source, folder, ["npm", "pack", next, "--pack-destination", folder]);
+  await run(source, app, ["npm", "install", join(folder, "income-events-cdk-0.1.1.tgz")]);
+}
+
+/** As the provider does: again until it is taken. @returns the new user's id */
+async function deliver(api: string, headers: Readonly<Record<string, string>>): Promise<string> {
+  const id = crypto.randomUUID();
+  const body = JSON.stringify({ action: "create_user", data: { id } });
+  for (;;) {
+    const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body };
+    const answer = await fetch(`${api}/webhooks/users`, init).catch(() => undefined);
+    if (answer?.ok === true) return id;
+  }
+}
