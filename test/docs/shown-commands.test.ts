@@ -16,6 +16,7 @@ const commandsTests = "test/e2e/commands";
 const looking = `${commandsTests}/looking-up.test.ts`;
 const status = `${commandsTests}/status.test.ts`;
 const deadLetters = [`${commandsTests}/dead-letters.test.ts`];
+const firstEvent = "test/proof/first-event.test.ts";
 const restoring = ["proof/restore-drill/drill.ts", `${commandsTests}/restore-drill.test.ts`];
 
 /** The first entry that a line begins with counts. */
@@ -65,6 +66,9 @@ const runByTests: readonly RunBy[] = [
   ["npx income-events erase status", [`${commandsTests}/erase.test.ts`], '"erase", "status"'],
   ["npx income-events erase user", [`${commandsTests}/erase.test.ts`], '"erase", "user"'],
   ["npx --no --offline income-events --help", ["test/tools/package.test.ts"], '"--offline", "income-events"'],
+  ["npx --yes file:", [firstEvent], '"npx", "--yes"', '"init", "my-events"'],
+  ["npm install", [firstEvent], '"npm", "install"'],
+  ["npm run dev", [firstEvent], '"npm", "run", "dev"'],
   ["npm start -- --keep", ["test/e2e/keep.test.ts"], "startProduct(", "keep"],
   ["npm start -- --once", ["test/e2e/once.test.ts"], "packages/local-stack/start.ts", '"--once"'],
   ["npm start", ["test/e2e/stay-up.test.ts"], "packages/local-stack/start.ts"],
@@ -92,6 +96,7 @@ const runByTests: readonly RunBy[] = [
 /** Run by whoever runs the tests at all, or a matter of the clone. */
 const ofTheClone = [
   /^npm ci$/,
+  /^cd my-events$/,
   /^npm test$/,
   /^npm run test:(unit|proof)$/,
   /^LAWS_SEED=42 npm test$/,

@@ -1,7 +1,5 @@
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, extname, join, parse, relative } from "node:path";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, extname, join, parse } from "node:path";
 import { build } from "esbuild";
 import { fieldsOf, textOf } from "../../domain/core/parse.ts";
 import { bundleAll, entriesIn } from "../../lib/function/bundle.ts";
@@ -9,6 +7,7 @@ import { digestOf, writeFiles } from "../../lib/function/code-files.ts";
 import { nameOf } from "../../lib/function/entry-name.ts";
 import { prebuiltList } from "../../lib/function/prebuilt-code.ts";
 import { buildCommands } from "./commands.ts";
+import { declarationsOf } from "./declarations.ts";
 import { forNode } from "./for-node.ts";
 import { installedTexts } from "./installed-texts.ts";
 import { notices } from "./notices.ts";
@@ -67,31 +66,12 @@ async function buildConstructs(dist: string): Promise<readonly string[]> {
   return Object.keys(metafile.inputs);
 }
 
-/** The declarations that `index` reaches, and no other. */
+/** What an app's compiler reads. */
 function writeDeclarations(dist: string): void {
-  const all = mkdtempSync(join(tmpdir(), "income-events-declarations-"));
-  try {
-    const project = join(import.meta.dirname, "declarations.json");
-    execFileSync(join(repository, "node_modules/.bin/tsc"), ["-p", project, "--outDir", all], {
-      stdio: "inherit",
-    });
-    const lib = join(all, "lib");
-    const waiting = [join(lib, "index.d.ts")];
-    const done = new Set<string>();
-    for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
-      if (done.has(file)) continue;
-      done.add(file);
-      const text = readFileSync(file, "utf8");
-      const from = dirname(file);
-      const target = join(dist, relative(lib, file));
-      mkdirSync(dirname(target), { recursive: true });
-      writeFileSync(target, text.replaceAll(/(from ")(\.[^"]*)\.ts(")/g, "$1$2.js$3"));
-      waiting.push(
-        ...[...text.matchAll(/from "(\.[^"]*)\.[jt]s"/g)].map(([, name = ""]) => join(from, `${name}.d.ts`)),
-      );
-    }
-  } finally {
-    rmSync(all, { recursive: true, force: true });
+  for (const [name, text] of declarationsOf(repository)) {
+    const target = join(dist, name);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, text);
   }
 }
 
