@@ -9,9 +9,12 @@ const pages = ["*.md", "proof/**/*.md", "docs/**/*.md", "packages/*/*.md"].flatM
   globSync(pattern, { cwd: root }),
 );
 const textOf = (page: string) => readFileSync(join(root, page), "utf8");
-const { scripts } = z
-  .object({ scripts: z.record(z.string(), z.string()) })
-  .parse(JSON.parse(textOf("package.json")));
+const scriptsOf = (folder: string) =>
+  z
+    .object({ scripts: z.record(z.string(), z.string()) })
+    .parse(JSON.parse(textOf(join(folder, "package.json")))).scripts;
+/** Those of the clone, and of the app that `init` writes. */
+const scripts = { ...scriptsOf("examples/minimal"), ...scriptsOf(".") };
 
 /** What a link to a part of a page may name: headings as GitHub makes links of them, and anchors of its own. */
 function anchorsOf(page: string): ReadonlySet<string> {
