@@ -41,8 +41,11 @@ const load: <Name extends keyof Packages>(name: Name) => Packages[Name] = create
 
 /** Each client is loaded when it is first used: all of them would take longer than most commands. */
 export function createClients({ client: settings }: Pick<Deployment, "client">): Clients {
-  const made = new DisposableStack();
-  const owned = <T extends { destroy(): void }>(client: T) => made.adopt(client, () => client.destroy());
+  const made: { destroy(): void }[] = [];
+  const owned = <T extends { destroy(): void }>(client: T) => {
+    made.push(client);
+    return client;
+  };
   const once = <T extends { destroy(): void }>(make: () => T) => {
     let client: T | undefined;
     return () => {
@@ -91,6 +94,8 @@ export function createClients({ client: settings }: Pick<Deployment, "client">):
     get sts() {
       return sts();
     },
-    [Symbol.dispose]: () => made.dispose(),
+    [Symbol.dispose]: () => {
+      for (const client of made.splice(0)) client.destroy();
+    },
   };
 }

@@ -1,5 +1,4 @@
 const secondsOf = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 } as const;
-const format = new Intl.DurationFormat("en", { style: "narrow" });
 
 /** A span of time by its two largest units: `3d 4h`, `12m 5s`, `0s`. @param seconds not below zero */
 export function spanText(seconds: number): string {
@@ -11,7 +10,7 @@ export function spanText(seconds: number): string {
     if (count > 0 || parts.length > 0) parts.push([unit, count]);
   }
   const largest = parts.slice(0, 2).filter(([, count]) => count > 0);
-  return largest.length === 0 ? "0s" : format.format(Object.fromEntries(largest));
+  return largest.length === 0 ? "0s" : largest.map(([unit, count]) => `${count}${unit.charAt(0)}`).join(" ");
 }
 
 /** How long ago a moment was, or how far ahead it is: `3d 4h ago`, `in 12m`. */
