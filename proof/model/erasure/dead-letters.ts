@@ -1,8 +1,8 @@
 import type { DeadLetter, DeadLetterPlace } from "../../../domain/recovery/dead-letter.ts";
 import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
 
-/** So many steps after a reader ended by force what it has hidden comes back. */
-const hiddenSteps = 3;
+/** So many steps after a reader ended by force what it has hidden comes back: more than both passes take until they look. */
+const hiddenSteps = 10;
 
 /** Throws where the function that calls has ended. */
 type Burn = () => void;

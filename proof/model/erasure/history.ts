@@ -264,7 +264,7 @@ export class History {
   /** Performs steps at the same time. */
   async #perform(tasks: readonly EraseMessage[], callsUntilFailure?: number): Promise<void> {
     const world = this.#world;
-    world.tick();
+    await world.tick();
     for (const { body } of tasks) {
       const { subject, pass, next } = readEraseTask(body);
       if (pass === 2 && next === "dead letters") this.#lookedFor.add(subject.id);

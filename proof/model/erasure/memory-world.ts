@@ -110,7 +110,7 @@ export class MemoryWorld implements World {
     this.#tasks = this.#tasks.filter((each) => each !== task);
   }
 
-  tick(): void {
+  async tick(): Promise<void> {
     this.#deadLetters.tick();
     this.#lease.tick();
   }

@@ -47,7 +47,7 @@ export type World = {
   /** Deletes a message that was handled. */
   finish(task: EraseMessage): Promise<void>;
   /** A while passes: what readers who ended by force have hidden comes nearer. */
-  tick(): void;
+  tick(): Promise<void>;
   /** After so many calls every one fails, as if the function ended; undefined: none. */
   failAfter(calls: number | undefined): void;
   pieces(): Promise<readonly Piece[]>;
