@@ -24,8 +24,8 @@ import { createErasureFixture, type ErasureFixture, erasedAt } from "./erasing.t
 /** Longer than a history takes: what is hidden comes back by its steps. */
 const hiddenSeconds = 600;
 /** So many steps after a reader ended by force what it has hidden comes back, as its lease does. */
-const hiddenSteps = 10;
-const secondsPerStep = 7;
+const hiddenSteps = 3;
+const secondsPerStep = 30;
 /** More than an item takes, however it is compressed. */
 const largeBytes = 10_000;
 
