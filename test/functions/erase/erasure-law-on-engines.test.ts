@@ -20,7 +20,7 @@ await describeOnTables("the law of erasure", (tables) => {
   });
   afterAll(() => system.close());
 
-  it.each(shareOfTier([100], [1_000]))(
+  it.each(shareOfTier([100], [300]))(
     "holds in %i random histories: nothing is left of who was erased, and everything of all others",
     async (count) => {
       const waiting = fc.sample(historiesOf(12), count).values();
