@@ -62,14 +62,17 @@ export function checkAddresses(
   file: string,
 ): void {
   for (const [name, value] of Object.entries(outputs)) {
-    const leadsOut = textsIn(value).some((text) => {
+    const isQueue = /QueueUrl$/.test(name);
+    // Of JSON only the texts are looked at, but an address is the whole output: a number is none.
+    const isAddress = isQueue || name === "DocumentsUrl";
+    const leadsOut = [...(isAddress ? [value] : []), ...textsIn(value)].some((text) => {
       if (/\barn:/i.test(text) && !isOwnArn(text, place, name === "AlarmTopicArn")) return true;
       // Where webhooks are sent to may have a name of its own; whoever sends one checks it.
       if (name === "WebhooksUrl") return false;
       // The provider's: only the stage's own functions call it.
       if (name === "RegistersWith") return false;
       if (name === "DocumentsUrl") return !isOwnAddress(text, "lambda-url", place);
-      return (/QueueUrl$/.test(name) || text.includes("//")) && !isOwnAddress(text, "sqs", place);
+      return (isQueue || text.includes("//")) && !isOwnAddress(text, "sqs", place);
     });
     if (!leadsOut) continue;
     throw new CommandError(

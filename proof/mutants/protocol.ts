@@ -1,4 +1,5 @@
 import { documentMutants } from "./document-mutants.ts";
+import { erasingMutants } from "./erasing-mutants.ts";
 import { fetchingMutants } from "./fetching-mutants.ts";
 import type { ProtocolMutant } from "./protocol-mutant.ts";
 import { model, refreshTests, relayTests, stateTests } from "./protocol-tests.ts";
@@ -250,4 +251,5 @@ export const protocolMutants: readonly ProtocolMutant[] = [
     tests: [model],
   },
   ...tableMutants,
+  ...erasingMutants,
 ];

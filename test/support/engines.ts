@@ -38,6 +38,8 @@ export type TestSystem = {
     readonly endpoint: string;
     readonly credentials: typeof credentials;
   };
+  /** Addresses of the engines themselves: calls to them pass no gateway, which nobody counts, permits or fails. */
+  readonly engines: { readonly tables: string; readonly queuesAndObjects: string };
   readonly calls: Gateway["calls"];
   /** Empty unless the system counts it. */
   readonly capacity: Gateway["capacity"];
@@ -163,6 +165,7 @@ export async function startTestSystem(
     secretsManager,
     secrets,
     access: { region, endpoint: gateway.url, credentials },
+    engines: { tables, queuesAndObjects: queues.sqsUrl },
     calls: gateway.calls,
     capacity: gateway.capacity,
     intercept: gateway.intercept,

@@ -38,6 +38,7 @@ export const target: Target = {
     "https://sqs.eu-west-1.amazonaws.com/123456789012/q",
     "https://sqs.eu-west-1.amazonaws.com@evil.example/123456789012/q",
     "arn:aws:secretsmanager:eu-west-1:123456789012:secret:Token-abc",
+    "1",
     "https://abc.execute-api.eu-west-1.amazonaws.com/webhooks",
     "https://abc.lambda-url.eu-west-1.on.aws/",
   ],

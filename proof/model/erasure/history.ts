@@ -1,15 +1,20 @@
-import { documentKey, eventKey, linkKey, partitionOf, stateKey } from "../../../adapters/dynamodb/keys.ts";
+import { partitionOf } from "../../../adapters/dynamodb/keys.ts";
 import { type Body, envelopeVersion, writeEnvelope } from "../../../domain/event/envelope.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
-import { nameOf, ownerOf, type Subject, subjectOf } from "../../../domain/event/subjects.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
 import { documentTask, writeTask } from "../../../domain/fetch/task.ts";
-import { eraseTask, eraseTaskForLateData, writeEraseTask } from "../../../domain/recovery/erasure.ts";
+import {
+  eraseTask,
+  eraseTaskForLateData,
+  readEraseTask,
+  subjectsIn,
+  writeEraseTask,
+} from "../../../domain/recovery/erasure.ts";
 import type { Change } from "../../../domain/state/change.ts";
-import { applyEvent, parseState } from "../../../domain/state/state.ts";
 import { eraser } from "../../../functions/erase/eraser.ts";
 import { context, sqsEvent } from "../../support/invocations.ts";
 import { type Person, written } from "./people.ts";
-import { World } from "./world.ts";
+import type { EraseMessage, StoredEvent, World } from "./world.ts";
 
 /** What can happen, in any order, to any of the people; `pick` and `form` choose how. */
 export const actions = [
@@ -23,6 +28,7 @@ export const actions = [
   "dead letter",
   "task dead letter",
   "archived dead letter",
+  "hidden dead letters",
   "body without a pointer",
   "given up",
   "replay",
@@ -30,6 +36,7 @@ export const actions = [
   "erase step",
   "erase step",
   "erase step",
+  "erase steps at once",
   "failing erase step",
 ] as const;
 export type Action = (typeof actions)[number];
@@ -44,32 +51,46 @@ const user = ({ userId }: Person): Subject => ({ kind: "user", id: userId });
 const account = ({ accountId }: Person): Subject => ({ kind: "account", id: accountId });
 const time = "2026-11-21T12:00:00.000Z";
 
-/** A history of several people, played with the eraser's own code on what it touches. */
+/** A history of several people in some world, played with the eraser's own code. */
 export class History {
-  readonly world = new World();
+  readonly #world: World;
   readonly #people: readonly Person[];
   readonly #handler: ReturnType<typeof eraser>;
   /** Changes that the relay has not looked at yet, and writes of functions in flight. */
   readonly #changes: Change[] = [];
-  readonly #writes: (() => void)[] = [];
-  readonly #events: { readonly event: IncomeEvent; readonly body: Body }[] = [];
+  readonly #writes: (() => Promise<void>)[] = [];
+  readonly #events: StoredEvent[] = [];
   readonly #asked = new Set<Person>();
+  /** Of whom an erasure has begun its last look at the dead letters. */
+  readonly #lookedFor = new Set<string>();
+  #at = 0;
   #count = 0;
 
-  constructor(people: readonly Person[]) {
+  constructor(world: World, people: readonly Person[]) {
+    this.#world = world;
     this.#people = people;
-    this.#handler = eraser(this.world.ports());
-    // From the start it is known whose an account is.
-    for (const person of people) this.#receive(person, 0, false);
-    this.#settle();
+    this.#handler = eraser(world.ports);
   }
 
-  async play(happenings: readonly Happening[]): Promise<void> {
-    for (const happening of happenings) await this.#happen(happening);
+  /** @param without what is left out; all else has the names that it has with it */
+  async play(
+    happenings: readonly Happening[],
+    without: (happening: Happening) => boolean = () => false,
+  ): Promise<void> {
+    // From the start it is known whose an account is.
+    for (const person of this.#people) await this.#receive(person, 0, false);
+    await this.#settle();
+    for (const [index, happening] of happenings.entries()) {
+      this.#at = index + 1;
+      this.#count = 0;
+      if (!without(happening)) await this.#happen(happening);
+    }
+    this.#at += 1;
     for (;;) {
-      this.#settle();
-      if (this.world.tasks.length === 0) return;
-      await this.#eraseStep(0);
+      await this.#settle();
+      const [task] = await this.#world.tasks();
+      if (task === undefined) return;
+      await this.#perform([task]);
     }
   }
 
@@ -94,69 +115,63 @@ export class History {
       case "write":
         return this.#writes.shift()?.();
       case "fetch":
-        return this.#fetch(person);
+        return this.#fetch(person, form);
       case "erase":
         this.#asked.add(person);
-        return this.#ask(person);
+        return this.#world.ask(writeEraseTask(eraseTask(user(person), "operator", [], this.#next())));
       case "erase step":
-        return this.#eraseStep(pick);
+        return this.#perform(await this.#ready(pick, 1));
+      case "erase steps at once":
+        return this.#perform(await this.#ready(pick, 2));
       case "failing erase step":
-        return this.#eraseStep(pick, form);
+        return this.#perform(await this.#ready(pick, 1), form);
+      case "hidden dead letters":
+        return this.#world.hideDeadLetters();
       default:
         // What fails after the last look at the dead letters is no longer an erasure's to find.
-        if (what === "given up" || !this.#asked.has(person)) this.#leave(what, person, form);
+        if (what === "given up" || !this.#lookedFor.has(person.userId)) await this.#leave(what, person, form);
     }
   }
 
-  #leave(what: Exclude<Action, `erase${string}`>, person: Person, form: number): void {
-    const { world } = this;
-    const messageId = this.#next();
-    const letter = (body: string) => ({ messageId, sentAt: new Date(0), receives: 1, body });
+  async #leave(what: Action, person: Person, form: number): Promise<void> {
+    const world = this.#world;
+    const id = this.#next();
     const body = this.#body(person, form);
     switch (what) {
       case "dead letter":
-        world.deadLetters.push(letter(this.#envelope(this.#placed(body, form % 2 === 0))));
-        return;
+        return world.leaveDeadLetter(this.#envelope(await this.#placed(body, form % 2 === 0)));
       case "task dead letter": {
         const task = documentTask(account(person), { endpoint: "income" }, 1, { cause: person.mark });
-        world.deadLetters.push(letter(writeTask(task)));
-        return;
+        return world.leaveDeadLetter(writeTask(task));
       }
       case "archived dead letter":
-        world.archived.push(letter(this.#envelope(this.#placed(body, form % 2 === 0))));
-        return;
+        return world.archiveDeadLetter(id, this.#envelope(await this.#placed(body, form % 2 === 0)));
       case "body without a pointer":
-        world.objects.set(
-          `bodies/users/${messageId}`,
+        return world.putBody(
+          `bodies/users/${id}`,
           form % 2 === 0 ? body : Buffer.from(body).toString("base64"),
         );
-        return;
       case "given up":
-        world.givenUp.push(this.#people.filter((each) => !this.#asked.has(each)).map(recordOf));
-        return;
+        return world.giveUp(id, this.#people.filter((each) => !this.#asked.has(each)).map(recordOf));
       case "replay":
-        world.put({
-          pk: "REPLAY",
-          sk: messageId,
-          mark: person.mark,
-          after: { pk: partitionOf(user(person)) },
-        });
+        return world.startReplay(id, user(person), person.mark);
     }
   }
 
+  /** A name that says when it was given, so that it is the same where other things happen as well. */
   #next(): string {
     this.#count += 1;
-    return `m-${this.#count}`;
+    return `m-${this.#at}-${this.#count}`;
   }
 
   #body({ userId, accountId, mark }: Person, form: number): string {
     return `{"event":"connect_account","user_id":${written(userId, form)},"account_id":${written(accountId, form + 1)},"mark":"${mark}"}`;
   }
 
-  #placed(text: string, isLarge: boolean): Body {
+  async #placed(text: string, isLarge: boolean): Promise<Body> {
     if (!isLarge) return { as: "text", text };
     const key = `bodies/accounts/${this.#next()}`;
-    this.world.objects.set(key, text);
+    await this.#world.putBody(key, text);
     return { as: "object", key, of: "text", bytes: text.length };
   }
 
@@ -170,13 +185,13 @@ export class History {
     });
   }
 
-  #receive(person: Person, form: number, isLarge: boolean): void {
+  async #receive(person: Person, form: number, isLarge: boolean): Promise<void> {
     const event = { ...this.#event(), userId: person.userId, accountId: person.accountId };
-    this.#store({ event, body: this.#placed(this.#body(person, form), isLarge) });
+    await this.#storeFirst({ event, body: await this.#placed(this.#body(person, form), isLarge) });
   }
 
   /** An event that announces data names a user and somebody else's account. */
-  #receiveWrongPair({ userId }: Person, { accountId }: Person): void {
+  #receiveWrongPair({ userId }: Person, { accountId }: Person): Promise<void> {
     const event = {
       ...this.#event(),
       type: "endpoint.updated",
@@ -184,7 +199,7 @@ export class History {
       userId,
       accountId,
     } as const;
-    this.#store({ event, body: { as: "text", text: "{}" } });
+    return this.#storeFirst({ event, body: { as: "text", text: "{}" } });
   }
 
   #event(): IncomeEvent {
@@ -197,77 +212,78 @@ export class History {
     };
   }
 
-  #store(stored: { readonly event: IncomeEvent; readonly body: Body } | undefined): void {
+  #storeFirst(stored: StoredEvent): Promise<void> {
+    this.#events.push(stored);
+    return this.#store(stored);
+  }
+
+  async #store(stored: StoredEvent | undefined): Promise<void> {
     if (stored === undefined) return;
     const { event, body } = stored;
     // A retry brings the body again.
-    if (body.as === "object" && !this.world.objects.has(body.key)) return;
-    this.#events.push(stored);
-    this.world.put({ ...eventKey(ownerOf(event), event.id), event, body });
+    if (body.as === "object" && !(await this.#world.hasBody(body.key))) return;
+    await this.#world.record(stored);
     const receipts = { count: 1, first: "m", last: "m", firstAt: 0, since: 0 };
     this.#changes.push({ of: "event", event, receipts, countBefore: 0 });
   }
 
   /** Of the erased nothing follows but their erasure; of others the writes that a function in flight makes. */
-  #relay(): void {
+  async #relay(): Promise<void> {
     const change = this.#changes.shift();
     if (change?.of !== "event") return;
     const { event } = change;
-    const named = this.#people.flatMap((person) => [user(person), account(person)]);
-    const erased = new Set(named.filter((each) => this.world.isErased(each)).map(nameOf));
-    const late = eraseTaskForLateData(change, erased);
-    if (late !== undefined) {
-      this.world.tasks.push({ body: writeEraseTask(late), isDelayed: false });
-      return;
-    }
+    const late = eraseTaskForLateData(change, await this.#world.erased(subjectsIn(change)));
+    if (late !== undefined) return this.#world.ask(writeEraseTask(late));
     if (event.endpoint !== undefined) return;
     const { userId = "", accountId = "" } = event;
-    this.#writes.push(() => this.world.put(linkKey(userId, accountId)));
-    this.#writes.push(() => this.#project(event));
+    this.#writes.push(
+      () => this.#world.link(userId, accountId),
+      () => this.#world.project(event),
+    );
   }
 
-  #project(event: IncomeEvent): void {
-    const key = stateKey(subjectOf(event));
-    const known = this.world.items.get(JSON.stringify([key.pk, key.sk]))?.state;
-    const state = applyEvent(known === undefined ? undefined : parseState(known), event, 1);
-    if (state !== undefined) this.world.put({ ...key, state });
-  }
-
-  #fetch(person: Person): void {
-    if (this.world.isErased(account(person))) return;
+  async #fetch(person: Person, form: number): Promise<void> {
+    if ((await this.#world.erased([account(person)])).size > 0) return;
     const { mark, userId } = person;
-    const name = `data/${nameOf(account(person))}/income/${this.#next()}`;
-    this.#writes.push(() => {
-      this.world.objects.set(name, mark);
-      this.world.put({
-        ...documentKey(account(person), { endpoint: "income" }),
-        document: { userId },
-        object: name,
-      });
-    });
-  }
-
-  #ask(person: Person): void {
-    const task = eraseTask(user(person), "operator", [], this.#next());
-    this.world.tasks.push({ body: writeEraseTask(task), isDelayed: false });
+    const text = JSON.stringify([this.#next(), mark]);
+    const fetched = { account: account(person), userId, text, isLarge: form % 4 === 0 };
+    this.#writes.push(() => this.#world.keepDocument(fetched));
   }
 
   /** The second pass waits until every function in flight has ended. */
-  async #eraseStep(pick: number, callsUntilFailure?: number): Promise<void> {
-    const { world } = this;
-    const ready = world.tasks.filter(({ isDelayed }) => !isDelayed || this.#writes.length === 0);
-    const task = ready[pick % ready.length];
-    if (task === undefined) return;
-    world.fuse = callsUntilFailure;
-    const message = { MessageId: "m", ReceiptHandle: "r", Body: task.body };
-    const { batchItemFailures } = await this.#handler(sqsEvent([message]), context);
-    world.fuse = undefined;
-    if (batchItemFailures.length === 0) world.tasks.splice(world.tasks.indexOf(task), 1);
+  async #ready(pick: number, count: number): Promise<readonly EraseMessage[]> {
+    const tasks = await this.#world.tasks();
+    const ready = tasks.filter(({ body }) => {
+      const { pass, next } = readEraseTask(body);
+      return pass === 1 || next !== "subjects" || this.#writes.length === 0;
+    });
+    const first = ready.length === 0 ? 0 : pick % ready.length;
+    return [...ready.slice(first), ...ready.slice(0, first)].slice(0, count);
   }
 
-  #settle(): void {
-    while (this.#changes.length > 0) this.#relay();
-    for (const write of this.#writes.splice(0)) write();
+  /** Performs steps at the same time. */
+  async #perform(tasks: readonly EraseMessage[], callsUntilFailure?: number): Promise<void> {
+    const world = this.#world;
+    await world.tick();
+    for (const { body } of tasks) {
+      const { subject, pass, next } = readEraseTask(body);
+      if (pass === 2 && next === "dead letters") this.#lookedFor.add(subject.id);
+    }
+    world.failAfter(callsUntilFailure);
+    const failed = await Promise.all(
+      tasks.map(async ({ body }) => {
+        const message = { MessageId: "m", ReceiptHandle: "r", Body: body };
+        const { batchItemFailures } = await this.#handler(sqsEvent([message]), context);
+        return batchItemFailures.length > 0;
+      }),
+    );
+    world.failAfter(undefined);
+    for (const [index, task] of tasks.entries()) if (failed[index] !== true) await world.finish(task);
+  }
+
+  async #settle(): Promise<void> {
+    while (this.#changes.length > 0) await this.#relay();
+    for (const write of this.#writes.splice(0)) await write();
   }
 }
 

@@ -140,6 +140,7 @@ describe("a deployment in AWS", () => {
       "https://sqs.eu-west-1.amazonaws.com:8443/123456789012/q",
       "https://sqs.eu-west-1.amazonaws.com@evil.example/123456789012/q",
       "//evil.example/q",
+      "1",
       "https://sqs.eu-west-1.amazonaws.com\n.evil.example/q",
     ].map((url): [string, unknown, string] => [
       url,
@@ -151,6 +152,7 @@ describe("a deployment in AWS", () => {
       "https://abc123.lambda-url.eu-west-1.on.aws.evil.example/",
       "https://sqs.eu-west-1.amazonaws.com/",
       "http://127.0.0.1:4566/",
+      "1",
     ].map((url): [string, unknown, string] => [
       `documents at ${url}`,
       withToken({ DocumentsUrl: url }),

@@ -55,7 +55,7 @@ export async function createErasureFixture(system: TestSystem) {
     writeLog: erasureLogWriter(system.s3, log.name),
     records: erasableRecords(system.dynamodb, table.name),
     objects: objectEraser(system.s3, overflow.name),
-    bodies: overflowBucket(overflow.name),
+    bodies: overflowBucket(overflow.name, system.s3),
     deadLetters: (secondsLeft) =>
       Object.entries(sweeps.deadLetters ? deadLetters : {}).map(([name, url]) => {
         const hidden = () => Math.ceil(secondsLeft()) + 1;
@@ -99,7 +99,7 @@ export async function createErasureFixture(system: TestSystem) {
 export type ErasureFixture = Awaited<ReturnType<typeof createErasureFixture>>;
 
 function storing(system: TestSystem, { name }: TestTable, bucket: string) {
-  const overflow = overflowBucket(bucket);
+  const overflow = overflowBucket(bucket, system.s3);
   const shared = { read: sharedReads(system.dynamodb, name), write: sharedWrites(system.dynamodb, name) };
   const keep = versionKeeper(shared.read, shared.write, 30);
   const store = documentStore(shared.read, shared.write, overflow);

@@ -1,6 +1,6 @@
 import { search } from "@aws-lambda-powertools/jmespath";
 import { describe, expect, it } from "vitest";
-import { isUnordered, webhookKinds } from "../../../domain/event/events.ts";
+import { isUnordered, type WebhookKind, webhookKinds } from "../../../domain/event/events.ts";
 import { type KindMapping, mapPayload, type Search } from "../../../domain/event/mapping.ts";
 import { defaultMapping } from "../../../lib/settings/default-mapping.ts";
 
@@ -44,6 +44,35 @@ describe("the default mapping", () => {
     const flat = mapPayload(defaultMapping[kind], { action: "update_account", ...body }, evaluate);
     const nested = mapPayload(defaultMapping[kind], { event: "update_account", data: body }, evaluate);
     expect([flat.connected, nested.connected]).toEqual([false, false]);
+  });
+
+  // A signature covers the body and no path. Names of account events overlap, and both kinds ask the provider.
+  it("refuses bodies of each kind on another kind's path, but for accounts on that of company accounts", () => {
+    const bodies = {
+      users: { action: "create_user", data: { id } },
+      accounts: { event: "create_account", account_id: id, user_id: other },
+      endpoints: { event: "update_endpoint", account_id: id, user_id: other, endpoint: "income" },
+      "company-accounts": { event: "create_account", account_id: id },
+    };
+    const accepts = (kind: WebhookKind, body: object) => {
+      try {
+        mapPayload(defaultMapping[kind], body, evaluate);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const accepted = webhookKinds.flatMap((kind) =>
+      webhookKinds.flatMap((path) => (accepts(path, bodies[kind]) ? [`${kind} on ${path}`] : [])),
+    );
+    expect(accepted).toEqual([
+      "users on users",
+      "accounts on accounts",
+      "accounts on company-accounts",
+      "endpoints on endpoints",
+      "company-accounts on accounts",
+      "company-accounts on company-accounts",
+    ]);
   });
 
   it("reads a user event", () => {

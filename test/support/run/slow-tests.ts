@@ -30,6 +30,8 @@ export const slowTests: Readonly<Record<string, string>> = {
   "test/e2e/start-read-ask.test.ts": "waits for the check of a start and for retries in a running stack",
   "test/functions/erase/eraser.test.ts":
     "erases through real queues of dead letters, hidden while they are read",
+  "test/functions/erase/erasure-law-on-engines.test.ts":
+    "plays a hundred histories in real engines: that they keep what the model says shows only there",
   "test/functions/erase/erasure-law.test.ts":
     "plays ten thousand histories with the eraser's own code: rarer interleavings are found by their number",
   "test/functions/reconcile/reconciler-lists.test.ts":

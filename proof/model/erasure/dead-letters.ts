@@ -1,0 +1,80 @@
+import type { DeadLetter, DeadLetterPlace } from "../../../domain/recovery/dead-letter.ts";
+import type { EraserDependencies } from "../../../functions/erase/dependencies.ts";
+
+/** So many steps after a reader ended by force what it has hidden comes back: more than both passes take until they look. */
+const hiddenSteps = 10;
+
+/** Throws where the function that calls has ended. */
+type Burn = () => void;
+
+/** Dead letters: in a queue, where whoever reads them hides them from all others, or in the archive, which hides none. */
+export class DeadLetters {
+  readonly #hides: boolean;
+  #all: readonly DeadLetter[] = [];
+  /** Steps until it is seen again. */
+  readonly #hidden = new Map<DeadLetter, number>();
+
+  constructor({ hides }: { readonly hides: boolean }) {
+    this.#hides = hides;
+  }
+
+  add(messageId: string, body: string): void {
+    this.#all = [...this.#all, { messageId, sentAt: new Date(0), receives: 1, body }];
+  }
+
+  bodies(): readonly string[] {
+    return this.#all.map(({ body }) => body);
+  }
+
+  /** Another reader takes all into its hands, and ends by force. */
+  hideAll(): void {
+    if (!this.#hides) return;
+    for (const each of this.#visible()) this.#hidden.set(each, hiddenSteps);
+  }
+
+  tick(): void {
+    for (const [each, steps] of this.#hidden) {
+      if (steps <= 1) this.#hidden.delete(each);
+      else this.#hidden.set(each, steps - 1);
+    }
+  }
+
+  place(burn: Burn): DeadLetterPlace {
+    return async (look) => {
+      burn();
+      const held = this.#visible();
+      this.hideAll();
+      const { done } = await look(held);
+      burn();
+      this.#all = this.#all.filter((each) => !done.includes(each));
+      const mayHide = this.#all.length > held.length - done.length;
+      for (const each of held) this.#hidden.delete(each);
+      return { notTaken: 0, mayHide };
+    };
+  }
+
+  #visible(): readonly DeadLetter[] {
+    return this.#all.filter((each) => !this.#hidden.has(each));
+  }
+}
+
+/** What one run at a time has; one that ended by force has it until what it has hidden comes back. */
+export class Lease {
+  #stepsLeft = 0;
+
+  tick(): void {
+    this.#stepsLeft -= 1;
+  }
+
+  take(burn: Burn): EraserDependencies["takeSweep"] {
+    return async () => {
+      burn();
+      if (this.#stepsLeft > 0) return undefined;
+      this.#stepsLeft = hiddenSteps;
+      return async () => {
+        burn();
+        this.#stepsLeft = 0;
+      };
+    };
+  }
+}

@@ -1,0 +1,26 @@
+import { eventPrefix, partitionOf } from "../../../adapters/dynamodb/keys.ts";
+import { nameOf } from "../../../domain/event/subjects.ts";
+import type { Person } from "./people.ts";
+import { type Piece, placeOfItem } from "./world.ts";
+
+/**
+ * The places of all that is somebody's: what has their mark in it, and what lies under their names. An event without the
+ * mark may name two people, and lies with one of them.
+ */
+export function holdingsOf({ userId, accountId, mark }: Person, pieces: readonly Piece[]): readonly string[] {
+  const subjects = [
+    { kind: "user", id: userId },
+    { kind: "account", id: accountId },
+  ] as const;
+  const begins = subjects.flatMap((subject) => [
+    placeOfItem({ pk: partitionOf(subject), sk: "" }),
+    `object data/${nameOf(subject)}/`,
+  ]);
+  const isTheirs = ({ place, text }: Piece) =>
+    text.includes(mark) ||
+    begins.some((begin) => place.startsWith(begin) && !place.startsWith(`${begin}${eventPrefix}`));
+  return pieces
+    .filter(isTheirs)
+    .map(({ place }) => place)
+    .toSorted();
+}
