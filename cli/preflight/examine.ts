@@ -5,7 +5,7 @@ import { concurrencyCheck } from "./concurrency-check.ts";
 import type { Finding } from "./finding.ts";
 import { keyCheck } from "./key-check.ts";
 import { logPolicyCheck } from "./log-policy-check.ts";
-import { placeCheck, throttleCheck } from "./place-checks.ts";
+import { functionUrlCheck, placeCheck, throttleCheck } from "./place-checks.ts";
 import { bootstrapCheck, registrationCheck, stackCheck } from "./stack-checks.ts";
 
 /** Something that could not be looked at. */
@@ -20,6 +20,7 @@ export type Preflight = {
 /** In the order in which a deployment meets them. */
 const checks: readonly PreflightCheck[] = [
   bootstrapCheck,
+  functionUrlCheck,
   placeCheck,
   stackCheck,
   registrationCheck,
@@ -37,7 +38,7 @@ const neverSeen: readonly Unseen[] = [
     reason: "who and what is compared",
   },
   {
-    name: "whether the region has HTTP APIs, functions of nodejs24.x on arm64, and their URLs with streamed answers",
+    name: "whether the region has HTTP APIs, functions of nodejs24.x on arm64, and streamed answers",
     reason: "AWS lists them at https://builder.aws.com/build/capabilities only",
   },
   {

@@ -25,6 +25,35 @@ export const placeCheck: PreflightCheck = {
   },
 };
 
+/** Source: Lambda developer guide, "Creating and managing Lambda function URLs", November 2026. */
+const withoutFunctionUrls: readonly string[] = [
+  "ap-east-2",
+  "ap-south-2",
+  "ap-southeast-4",
+  "ap-southeast-5",
+  "ap-southeast-6",
+  "ap-southeast-7",
+  "ca-west-1",
+  "eu-central-2",
+  "eu-south-2",
+  "il-central-1",
+  "me-central-1",
+];
+
+export const functionUrlCheck: PreflightCheck = {
+  name: "whether the region has function URLs",
+  examine: async ({ account: { region } }) => {
+    if (!withoutFunctionUrls.includes(region)) return [];
+    return [
+      {
+        what: `Lambda has no function URLs in ${region}, and subscribers read documents at one.`,
+        why: "CloudFormation refuses it: the deployment fails and is rolled back.",
+        fix: "set AWS_REGION to a region that has them",
+      },
+    ];
+  },
+};
+
 /** By the names that Service Quotas gives them. */
 const throttles = [
   { quota: "Throttle rate", setting: "requestsPerSecond" },

@@ -91,7 +91,7 @@ describe("an account in which nothing stands in the way", () => {
       "Nothing that was seen stands in the way of a deployment of prod in 123456789012, eu-central-1",
     );
     expect(stdout).toContain(
-      "Not seen: whether the region has HTTP APIs, functions of nodejs24.x on arm64, and their URLs with streamed answers",
+      "Not seen: whether the region has HTTP APIs, functions of nodejs24.x on arm64, and streamed answers",
     );
     expect(stdout).toContain("the principals and certificates of the settings exist");
   });
@@ -103,6 +103,18 @@ describe("an account in which nothing stands in the way", () => {
 });
 
 describe("what would fail a deployment, or lose something after it, is found", () => {
+  it("a region without the function URL that subscribers read documents at", async () => {
+    const file = join(directory, "settings.json");
+    writeFileSync(file, JSON.stringify(productionSettings));
+    const args = ["preflight", "--stage", "prod", "--settings", file, "--json"];
+    const { code, json: parsed } = await runInProcess(args, { env: { ...aws.env, AWS_REGION: "ca-west-1" } });
+    expect(code).toBe(1);
+    const found = result.parse(parsed()).findings.map(({ what }) => what);
+    expect(found).toContain(
+      "Lambda has no function URLs in ca-west-1, and subscribers read documents at one.",
+    );
+  });
+
   it.each(planted)("%s", async (_, plant, expected, settings) => {
     plant(aws);
     const found = await findings(settings);
