@@ -16,10 +16,6 @@ const scriptsOf = (folder: string) =>
 /** Those of the clone, and of the app that `init` writes. */
 const scripts = { ...scriptsOf("examples/minimal"), ...scriptsOf(".") };
 
-it("the README takes two minutes: it has 150 lines at most", () => {
-  expect(textOf("README.md").trimEnd().split("\n").length).toBeLessThanOrEqual(150);
-});
-
 /** What a link to a part of a page may name: headings as GitHub makes links of them, and anchors of its own. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const text = textOf(page).replaceAll(/^```[\s\S]*?^```$/gm, "");

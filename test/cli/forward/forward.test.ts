@@ -127,6 +127,7 @@ describe("forwarding a queue to an address", () => {
     expect(await counts()).toEqual({ waiting: 0, inFlight: 1 });
     await listen(port);
     await expect.poll(bodies).toEqual(["held"]);
+    await expect.poll(counts).toEqual({ waiting: 0, inFlight: 0 });
     expect(await stop()).toEqual({ forwarded: 1, refused: 0 });
     expect(reported.filter((text) => text.includes("ECONNREFUSED"))).toHaveLength(1);
   });
