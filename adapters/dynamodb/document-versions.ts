@@ -4,6 +4,7 @@ import { retryable } from "../../domain/core/failures.ts";
 import { type Fields, fieldsOf, numberOf } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
 import type { DataName } from "../../domain/fetch/document-name.ts";
+import { expiryOf } from "../../domain/fetch/document-version.ts";
 import type { VersionWanted } from "../../domain/read/route.ts";
 import { type KeepVersion, readDocument, type StoredDocument } from "./documents.ts";
 import { itemVersion, readItem } from "./items.ts";
@@ -15,14 +16,8 @@ import type { WriteItem } from "./shared-writes.ts";
 /** A document as it was, with the version that superseded it. */
 export type StoredVersion = StoredDocument & { readonly supersededAt: number };
 
-const secondsPerDay = 86_400;
 /** Holds are set by people: one that changes so often meanwhile is none. */
 const maxAttempts = 4;
-
-/** When a version expires, in epoch seconds. @param days so long after it was superseded */
-export function expiryOf(supersededAt: number, days: number): number {
-  return Math.ceil(supersededAt / 1000 + days * secondsPerDay);
-}
 
 /**
  * Keeps each version as an item of its own. Whether a hold is on its subject or its user is read once it is there: a hold

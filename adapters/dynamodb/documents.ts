@@ -11,6 +11,7 @@ import { itemVersion, readItem } from "./items.ts";
 import { documentKey, documentPrefix, partitionOf } from "./keys.ts";
 import type { ReadKey } from "./shared-reads.ts";
 import type { WriteItem } from "./shared-writes.ts";
+import { noteSuperseded } from "./superseded-objects.ts";
 
 /** Data as the provider gave it, byte for byte: JSON text, so that its numbers keep their digits. `digest` as `digestOf`. */
 export type Content = { readonly parts: Parts; readonly digest: string };
@@ -70,7 +71,8 @@ export function documentStore(
       const key = documentKey(next.subject, next);
       const document = { ...next, ...place };
       await untilReady?.();
-      if (!isSame && known?.document.digest !== undefined) await keep?.(known, next);
+      if (!isSame && known?.document.digest !== undefined)
+        await Promise.all([noteSuperseded(write, known, next), keep?.(known, next)]);
       return write(
         known === undefined
           ? { kind: "insert", key, attributes: { schemaVersion: itemVersion, document } }

@@ -32,13 +32,25 @@ export function documentKey(subject: Subject, name: DataName): Key {
 /** What the sort keys of superseded versions begin with. */
 export const versionPrefix = "VERSION#";
 
+/** A version of a document that was superseded, in the order of versions. */
+export function versionKey(subject: Subject, name: DataName, announced: number): Key {
+  return { pk: partitionOf(subject), sk: `${versionPrefix}${nameOfVersion(name, announced)}` };
+}
+
+/** What the sort keys of superseded objects begin with. */
+export const supersededPrefix = "SUPERSEDED#";
+
+/** Until when the object of a version stays that was superseded. */
+export function supersededKey(subject: Subject, name: DataName, announced: number): Key {
+  return { pk: partitionOf(subject), sk: `${supersededPrefix}${nameOfVersion(name, announced)}` };
+}
+
 /** The longest number of milliseconds that is a date. */
 const digitsOfTime = 16;
 
-/** A version of a document that was superseded, in the order of versions: no name of data contains what stands before it. */
-export function versionKey(subject: Subject, name: DataName, announced: number): Key {
-  const version = String(announced).padStart(digitsOfTime, "0");
-  return { pk: partitionOf(subject), sk: `${versionPrefix}${nameOfData(name, "#")}@${version}` };
+/** No name of data contains what stands before the version. */
+function nameOfVersion(name: DataName, announced: number): string {
+  return `${nameOfData(name, "#")}@${String(announced).padStart(digitsOfTime, "0")}`;
 }
 
 /** The legal hold on a subject. */

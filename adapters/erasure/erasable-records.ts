@@ -15,6 +15,7 @@ import {
   linkPrefix,
   partitionOf,
   replayKey,
+  supersededPrefix,
   versionPrefix,
 } from "../dynamodb/keys.ts";
 
@@ -51,6 +52,7 @@ const kindsByPrefix = {
   STATE: "states",
   [documentPrefix]: "documents",
   [versionPrefix]: "versions",
+  [supersededPrefix]: "notes of objects",
   HOLD: "holds",
   [linkPrefix]: "links",
 };

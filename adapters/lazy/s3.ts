@@ -1,5 +1,6 @@
 /** What functions use of S3's client, in a file that is loaded when it is first needed. */
 export {
+  DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
   PutObjectCommand,

@@ -17,11 +17,14 @@ export type OverflowBucket = {
 /** The bytes of an object as they come; undefined where there is nothing. */
 export type OpenObject = (key: string) => Promise<Readable | undefined>;
 
+/** Deletes an object. One that is not there is as good as deleted. */
+export type RemoveObject = (key: string) => Promise<void>;
+
 /** @param known the client to use; absent: one as the environment says */
 export function overflowBucket(
   bucket: string,
   known?: S3Client,
-): OverflowBucket & { readonly open: OpenObject } {
+): OverflowBucket & { readonly open: OpenObject; readonly remove: RemoveObject } {
   const connect = once(async () => {
     const s3 = await import("#lazy/s3");
     return { s3, client: known ?? new s3.S3Client({}) };
@@ -53,6 +56,10 @@ export function overflowBucket(
       return ContentLength;
     },
     find: (key) => unlessMissing(() => get(key)),
+    remove: async (key) => {
+      const { s3, client } = await connect();
+      await client.send(new s3.DeleteObjectCommand({ Bucket: bucket, Key: key }));
+    },
     open: (key) =>
       unlessMissing(async () => {
         const { s3, client } = await connect();

@@ -1,11 +1,12 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { permanent } from "../../domain/core/failures.ts";
-import { type Fields, fieldsOf, textOf } from "../../domain/core/parse.ts";
+import { type Fields, fieldsOf, numberOf, textOf } from "../../domain/core/parse.ts";
 import { parseEvent } from "../../domain/event/events.ts";
 import { parseReceipts } from "../../domain/event/receipts.ts";
-import { ownerOf } from "../../domain/event/subjects.ts";
-import { parseDocument } from "../../domain/fetch/document.ts";
+import { ownerOf, parseSubject } from "../../domain/event/subjects.ts";
+import { parseDocument, type SupersededObject } from "../../domain/fetch/document.ts";
+import { parseDataName } from "../../domain/fetch/document-name.ts";
 import type { Change } from "../../domain/state/change.ts";
 import { parseState } from "../../domain/state/state.ts";
 import { readPlace } from "../dynamodb/documents.ts";
@@ -32,6 +33,23 @@ export function readChange(record: StreamRecord): Change {
   const after = readImage(record.dynamodb?.NewImage);
   if (after === undefined) throw permanent("NewImage: missing");
   return changeOf(readImage(record.dynamodb?.OldImage), after);
+}
+
+/**
+ * Reads the record of an item that has expired. The stream's filter lets through those that pointed to an object.
+ * @returns undefined where the item is there
+ * @throws permanent failure naming the field that is wrong
+ */
+export function readExpired({ dynamodb }: StreamRecord): SupersededObject | undefined {
+  const before = dynamodb?.NewImage === undefined ? readImage(dynamodb?.OldImage) : undefined;
+  if (before === undefined) return undefined;
+  const fields = fieldsOf(before.document, "document");
+  return {
+    subject: parseSubject(fields.subject),
+    name: parseDataName(fields),
+    announced: numberOf(fields, "announced"),
+    object: textOf(fields, "object"),
+  };
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { expiryOf } from "../../adapters/dynamodb/document-versions.ts";
 import { type LegalHold, legalHolds } from "../../adapters/dynamodb/legal-holds.ts";
 import { partitions } from "../../adapters/dynamodb/partitions.ts";
 import { readErasure } from "../../adapters/erasure/tombstones.ts";
 import { canonicalId } from "../../domain/event/canonical-id.ts";
 import { nameOf, type Subject } from "../../domain/event/subjects.ts";
+import { expiryOf } from "../../domain/fetch/document-version.ts";
 import { audited, digestFor } from "../core/audited.ts";
 import { addCommand, type Operation } from "../core/command.ts";
 import { CommandError } from "../core/command-error.ts";

@@ -23,3 +23,10 @@ export function versionAfter(
   const announced = news ? Math.max(asOf, (known?.announced ?? 0) + 1) : known?.announced;
   return { asOf, by, ...present({ digest, announced }), news };
 }
+
+const secondsPerDay = 86_400;
+
+/** When what belongs to a version expires, in epoch seconds. @param days so long after it was superseded */
+export function expiryOf(supersededAt: number, days: number): number {
+  return Math.ceil(supersededAt / 1000 + days * secondsPerDay);
+}

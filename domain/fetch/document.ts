@@ -31,6 +31,14 @@ export type DocumentPlace = {
   readonly objectDigest?: string;
 };
 
+/** An object with the data of one version, as an item tells that points to it. */
+export type SupersededObject = {
+  readonly subject: Subject;
+  readonly name: DataName;
+  readonly announced: number;
+  readonly object: string;
+};
+
 /** What a call found: SHA-256 of the provider's bytes in lower-case hex, and how many; undefined where it has none. */
 export type Found = { readonly digest: string; readonly size: number } | undefined;
 

@@ -3,7 +3,7 @@ import { present } from "../core/parse.ts";
 import { type IncomeEvent, subjectKindOf } from "../event/events.ts";
 import { receiptsToProcess } from "../event/receipts.ts";
 import { type Subject, subjectOf } from "../event/subjects.ts";
-import type { DocumentPlace } from "../fetch/document.ts";
+import type { DocumentPlace, SupersededObject } from "../fetch/document.ts";
 import { type DataName, rangeOf } from "../fetch/document-name.ts";
 import { documentTask, type FetchTask, receiptCause, stateTask } from "../fetch/task.ts";
 import type { EraseTask } from "../recovery/erasure.ts";
@@ -27,6 +27,7 @@ export type Consequence =
   | { readonly do: "link"; readonly userId: string; readonly accountId: string }
   | { readonly do: "call"; readonly task: FetchTask }
   | { readonly do: "erase"; readonly task: EraseTask }
+  | { readonly do: "removeObject"; readonly superseded: SupersededObject }
   /** `place`: where the data lies that the message reports. */
   | { readonly do: "publish"; readonly message: Message; readonly place?: DocumentPlace | undefined };
 

@@ -5,6 +5,7 @@ import { withoutLogging } from "../../adapters/aws/without-logging.ts";
 import { linkTable } from "../../adapters/dynamodb/links.ts";
 import { sharedReads } from "../../adapters/dynamodb/shared-reads.ts";
 import { sharedWrites } from "../../adapters/dynamodb/shared-writes.ts";
+import { supersededRemover } from "../../adapters/dynamodb/superseded-objects.ts";
 import { versionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../adapters/erasure/subject-digest.ts";
 import { findErased } from "../../adapters/erasure/tombstones.ts";
@@ -35,16 +36,15 @@ const tableName = variable("TABLE_NAME");
 const shared = { read: sharedReads(table, tableName), write: sharedWrites(table, tableName) };
 const digestOf = subjectDigest(new SecretsManagerClient({}), variable("ERASURE_KEY_ARN"));
 
+const overflow = overflowBucket(variable("OVERFLOW_BUCKET"));
 const inlineLimit = settings.inlineLimit === undefined ? undefined : numberOf(settings, "inlineLimit");
-const inline =
-  inlineLimit === undefined
-    ? undefined
-    : inlineDocuments(inlineLimit, overflowBucket(variable("OVERFLOW_BUCKET")));
+const inline = inlineLimit === undefined ? undefined : inlineDocuments(inlineLimit, overflow);
 
 const handle = sanitizeErrors(
   relay({
     versionedRecords: versionedRecords(table, tableName, shared),
     link: linkTable(shared.write),
+    removeSuperseded: supersededRemover(shared.read, overflow.remove),
     findErased: findErased(shared.read, digestOf),
     outbox: outbox(
       send,

@@ -1,5 +1,5 @@
 import type { FindErased } from "../../adapters/erasure/tombstones.ts";
-import { readChange, type StreamRecord } from "../../adapters/streams/change-stream.ts";
+import { readChange, readExpired, type StreamRecord } from "../../adapters/streams/change-stream.ts";
 import { type Failure, failureOf } from "../../domain/core/failures.ts";
 import { present } from "../../domain/core/parse.ts";
 import type { Subject } from "../../domain/event/subjects.ts";
@@ -32,7 +32,8 @@ export type DeriveDependencies = {
 
 /** A change that was read, with whom it speaks of and what follows unless one of them is erased. */
 export type Derived = {
-  readonly change: Change;
+  /** Undefined where an item has expired. */
+  readonly change: Change | undefined;
   readonly correlationId: string | undefined;
   readonly subjects: readonly Subject[];
   readonly consequences: readonly Consequence[];
@@ -64,6 +65,11 @@ export async function dropErased(
 }
 
 function deriveOne(record: StreamRecord, { erasesOnDeletion, settings }: DeriveDependencies): Derived {
+  const superseded = readExpired(record);
+  if (superseded !== undefined) {
+    const consequences = [{ do: "removeObject", superseded } as const];
+    return { change: undefined, correlationId: undefined, subjects: [], consequences };
+  }
   const change = readChange(record);
   const erasure = erasesOnDeletion ? erasureOnDeletion(change) : undefined;
   const correlationId = correlationOfChange(change);
@@ -85,7 +91,7 @@ function unlessErased(
   sent: Set<string>,
   log: Log,
 ): Step {
-  const task = eraseTaskForLateData(change, erased);
+  const task = change && eraseTaskForLateData(change, erased);
   if (task === undefined) return { correlationId, consequences: usual, failure: undefined };
   log("ARRIVED_LATE", { correlationId });
   const text = writeEraseTask(task);

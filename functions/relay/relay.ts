@@ -1,6 +1,7 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
 import { partitionOf } from "../../adapters/dynamodb/keys.ts";
 import type { Link } from "../../adapters/dynamodb/links.ts";
+import type { RemoveSuperseded } from "../../adapters/dynamodb/superseded-objects.ts";
 import type { Revise, VersionedRecords } from "../../adapters/dynamodb/versioned-records.ts";
 import type { StreamRecord } from "../../adapters/streams/change-stream.ts";
 import { type Failure, FailureError, failureOf } from "../../domain/core/failures.ts";
@@ -14,15 +15,18 @@ import type { Outbox } from "./outbox.ts";
 export type RelayDependencies = DeriveDependencies & {
   readonly versionedRecords: Pick<VersionedRecords, "readAhead">;
   readonly link: Link;
+  readonly removeSuperseded: RemoveSuperseded;
   readonly outbox: Outbox;
 };
 
 type Inside = Extract<Consequence, { do: "applyEvent" | "link" }>;
-type Outgoing = Exclude<Consequence, Inside>;
+type Removal = Extract<Consequence, { do: "removeObject" }>;
+type Outgoing = Exclude<Consequence, Inside | Removal>;
 
 /**
  * Relays the table's changes: writes what follows inside the table (read ahead at once, in order within a partition),
- * then sends what leaves it. The first record that failed is reported to Lambda, which hands over all from it on again.
+ * removes objects that nothing points to any more, then sends what leaves the table. The first record that failed is
+ * reported to Lambda, which hands over all from it on again.
  */
 export function relay(dependencies: RelayDependencies) {
   return async ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
@@ -32,7 +36,7 @@ export function relay(dependencies: RelayDependencies) {
       dropErased(derived, dependencies),
       dependencies.versionedRecords.readAhead(statesIn(derived)),
     ]);
-    await writeInside(steps, revise, dependencies);
+    await Promise.all([writeInside(steps, revise, dependencies), removeObjects(steps, dependencies)]);
     await dependencies.outbox(
       steps.map((step) => outgoingOf(step)),
       (index, failure) => {
@@ -47,7 +51,9 @@ export function relay(dependencies: RelayDependencies) {
 
 function outgoingOf({ consequences, failure }: Step): readonly Outgoing[] {
   if (failure !== undefined) return [];
-  return consequences.filter((consequence): consequence is Outgoing => !isInside(consequence));
+  return consequences.filter(
+    (consequence): consequence is Outgoing => !isInside(consequence) && consequence.do !== "removeObject",
+  );
 }
 
 function isInside(consequence: Consequence): consequence is Inside {
@@ -77,6 +83,17 @@ async function writeInside(
     partitions.set(partition, writes);
   }
   await Promise.all([...partitions.values()].map(inOrder));
+}
+
+async function removeObjects(steps: readonly Step[], { removeSuperseded }: RelayDependencies): Promise<void> {
+  await Promise.all(
+    steps.map(async (step) => {
+      for (const consequence of step.consequences) {
+        if (consequence.do !== "removeObject") continue;
+        step.failure ??= await attempt(() => removeSuperseded(consequence.superseded));
+      }
+    }),
+  );
 }
 
 type Write = { readonly step: Step; readonly run: () => Promise<void> };

@@ -33,11 +33,22 @@ export type RelayProps = {
 // The stream keeps 24 hours. What is given up at 20 is written to the failures bucket while it still can be.
 const longestRecordAge = Duration.hours(20);
 
-/** The changes that have consequences; what expires is never handed over, nor data that is read again and the same. */
-const changesWithConsequences = [
+/**
+ * What has consequences: changes, but of data that is read again and the same; and where DynamoDB deletes an item that has
+ * expired, the object that it pointed to. What others delete is an erasure, which sees to objects, or a loss to be restored.
+ */
+const relayed = [
   changes([{ prefix: "EVENT#" }]),
   changes(["STATE"]),
   changes([{ prefix: "DOCUMENT#" }], { NewImage: { document: { M: { news: { BOOL: [true] } } } } }),
+  {
+    eventName: ["REMOVE"],
+    userIdentity: { principalId: ["dynamodb.amazonaws.com"] },
+    dynamodb: {
+      Keys: { sk: { S: [{ prefix: "VERSION#" }, { prefix: "SUPERSEDED#" }] } },
+      OldImage: { document: { M: { object: { S: [{ exists: true }] } } } },
+    },
+  },
 ];
 
 function changes(sortKey: readonly unknown[], image: object = {}): object {
@@ -78,7 +89,7 @@ export class Relay extends Construct {
       // What was given up is counted there only.
       metricsConfig: { metrics: [lambda.MetricType.EVENT_COUNT] },
       reportBatchItemFailures: true,
-      filters: changesWithConsequences.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
+      filters: relayed.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
       // A queue would get metadata only, which no longer report the record once the stream has dropped it. Not the
       // ready-made S3 destination: it would let the relay read and delete what it gave up on.
       onFailure: { bind: () => ({ destination: this.failures.bucketArn }) },
@@ -111,7 +122,7 @@ export class Relay extends Construct {
         ERASURE_KEY_ARN: erasure.key.secretArn,
         ...subscribers.environment,
         DOCUMENTS_URL: readApi.url,
-        ...(hasInline && { OVERFLOW_BUCKET: overflow.bucket.bucketName }),
+        OVERFLOW_BUCKET: overflow.bucket.bucketName,
       },
       settings: {
         eventSource,
@@ -135,7 +146,7 @@ export class Relay extends Construct {
         allow(["s3:ListBucket"], [this.failures.bucketArn]),
         allow(["dynamodb:BatchGetItem", ...writeStatements], [table.table.tableArn]),
         allow(["secretsmanager:GetSecretValue"], [erasure.key.secretArn]),
-        ...(hasInline ? [allow(["s3:GetObject"], [overflow.data])] : []),
+        allow(["s3:DeleteObject", ...(hasInline ? ["s3:GetObject"] : [])], [overflow.data]),
         allow(
           ["sqs:SendMessage"],
           sendTo.map(({ queueArn }) => queueArn),

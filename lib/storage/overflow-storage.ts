@@ -18,7 +18,7 @@ export class OverflowStorage extends Construct {
   /** The objects of webhook bodies, which expire after their events. */
   readonly bodies: string;
   readonly bodiesOf: (kind: WebhookKind) => string;
-  /** The objects of fetched data. They don't expire: an item may point to each. */
+  /** The objects of fetched data. They don't expire: the relay removes each once no item points to it. */
   readonly data: string;
   /** The objects of lists that are still being read, page by page. */
   readonly pages: string;

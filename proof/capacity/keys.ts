@@ -59,6 +59,16 @@ export const keyAnalyses: Readonly<Record<KeyName, KeyAnalysis>> = {
     outcome: "the task is hidden, and tried again: nothing is superseded before it is kept",
     helps: isolated,
   },
+  supersededKey: {
+    partition: subject,
+    writtenBy: "fetch",
+    writes: {
+      spread: "subjects",
+      what: "one for each change of one document that lies in an object, 1 unit",
+    },
+    outcome: "the task is hidden, and tried again: nothing is superseded before it is noted",
+    helps: isolated,
+  },
   holdKey: {
     partition: subject,
     writtenBy: "the command `hold`",

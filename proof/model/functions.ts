@@ -135,6 +135,7 @@ export async function relayBatch(
     versionedRecords: versionedRecordsOf(simulation, step),
     link: (user, account) => step("links", () => void simulation.table.links.add(`${user} ${account}`)),
     findErased: () => step("reads tombstones", () => new Set<string>()),
+    removeSuperseded: () => Promise.reject(new Error("nothing expires here")),
     outbox: outbox(send, { fetch: "fetch", erase: "erase" }, publisher(send, subscribers, simulation.log)),
     settings: { source: "urn:model", readByRange: [], documentsUrl: "https://reads.example/" },
     erasesOnDeletion: false,

@@ -108,6 +108,7 @@ describe("functions", () => {
         "ERASURE_KEY_ARN",
         "SUBSCRIBER_QUEUES",
         "DOCUMENTS_URL",
+        "OVERFLOW_BUCKET",
       ],
     ],
     [

@@ -154,25 +154,6 @@ describe("event sources", () => {
     });
     expect(targetOf(source?.DestinationConfig)).toBe("RelayFailures");
   });
-
-  it("relay events, states and documents with news alone, and nothing that expires", () => {
-    const filters = JSON.stringify(sourceOf("RelaySource")?.FilterCriteria);
-    const patterns = [...filters.matchAll(/"Pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
-      JSON.parse(JSON.parse(text ?? "")),
-    );
-    const sortKey = (S: unknown[]) => ({ Keys: { sk: { S } } });
-    expect(patterns).toEqual([
-      { eventName: ["INSERT", "MODIFY"], dynamodb: sortKey([{ prefix: "EVENT#" }]) },
-      { eventName: ["INSERT", "MODIFY"], dynamodb: sortKey(["STATE"]) },
-      {
-        eventName: ["INSERT", "MODIFY"],
-        dynamodb: {
-          ...sortKey([{ prefix: "DOCUMENT#" }]),
-          NewImage: { document: { M: { news: { BOOL: [true] } } } },
-        },
-      },
-    ]);
-  });
 });
 
 describe("the table", () => {

@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { DeleteObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import { outputOf, subscribersOf } from "@income-events/local-stack/outputs.ts";
 import { readSubscriber, readTable } from "@income-events/local-stack/scenario/snapshot.ts";
 import type { System } from "@income-events/local-stack/system.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { itemVersion } from "../../../adapters/dynamodb/items.ts";
+import { supersededKey } from "../../../adapters/dynamodb/keys.ts";
 import { writeChange } from "../../../adapters/streams/change-stream.ts";
 import { eventChange, eventOf } from "../../domain/samples.ts";
 import { type OperatedStage, startOperatedStage } from "../../support/operated-stage.ts";
@@ -169,6 +172,20 @@ describe("repair, on the running stack", () => {
     for (const Key of left) {
       await s3.send(new DeleteObjectCommand({ Bucket: output("FailuresBucketName"), Key }));
     }
+  });
+
+  it("removes the superseded object whose removal was given up, as the relay's own role may", async () => {
+    const subject = { kind: "account", id: account } as const;
+    const [Bucket, name] = [output("OverflowBucketName"), { endpoint: "income" }];
+    const object = { Bucket, Key: `data/account/${account}/income/1.superseded.json.gz` };
+    await s3.send(new PutObjectCommand({ ...object, Body: "superseded" }));
+    const document = { subject, ...name, announced: 1, object: object.Key };
+    const OldImage = marshall({ ...supersededKey(subject, name, 1), schemaVersion: itemVersion, document });
+    const record = { eventName: "REMOVE", dynamodb: { SequenceNumber: "1", OldImage } };
+    await putBatch("expired", { payload: JSON.stringify({ Records: [record] }) });
+    expect(await repair("--failures")).toMatchObject({ code: 0, result: { failures: { changes: 1 } } });
+    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: object.Key }));
+    expect(Contents).toEqual([]);
   });
 
   it("repairs nothing of whoever was erased", async () => {

@@ -53,6 +53,7 @@ await describeOnTables("an erasure, and late retries of webhooks of who is erase
       versionedRecords,
       link,
       findErased,
+      removeSuperseded: () => Promise.reject(new Error("nothing expires here")),
       outbox: outbox(sqsSender(system.sqs), { fetch: fetchQueueUrl, erase: queueUrl }, publish),
       erasesOnDeletion: false,
       settings: { source: eventSource, readByRange: [], documentsUrl: "https://reads.example/" },

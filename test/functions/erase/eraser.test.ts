@@ -40,6 +40,7 @@ await describeOnTables("the eraser", (tables) => {
           states: 2,
           documents: 2,
           links: 1,
+          "notes of objects": 1,
           bodies: 1,
           data: 2,
           pages: 1,

@@ -6,9 +6,11 @@ import { eventTable } from "../../../adapters/dynamodb/event-table.ts";
 import { linkTable } from "../../../adapters/dynamodb/links.ts";
 import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
 import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
+import { supersededRemover } from "../../../adapters/dynamodb/superseded-objects.ts";
 import { versionedRecords } from "../../../adapters/dynamodb/versioned-records.ts";
 import { subjectDigest } from "../../../adapters/erasure/subject-digest.ts";
 import { findErased, tombstones } from "../../../adapters/erasure/tombstones.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
 import { sqsSender } from "../../../adapters/sqs/sqs-sender.ts";
 import type { IncomeEvent } from "../../../domain/event/events.ts";
 import type { Subject } from "../../../domain/event/subjects.ts";
@@ -17,7 +19,7 @@ import { relay } from "../../../functions/relay/relay.ts";
 import { publisher } from "../../../functions/runtime/subscriber-queues.ts";
 import { receiptOf } from "../../adapters/dynamodb/receipt.ts";
 import { contractMessage } from "../../support/contract-message.ts";
-import { startTestSystem, type TestSystem, type TestTable } from "../../support/engines.ts";
+import { startTestSystem, type TestBucket, type TestSystem, type TestTable } from "../../support/engines.ts";
 import { keptLog, type LogEntry } from "./lambda.ts";
 import { isRelayed, lambdaRecords } from "./relayed-records.ts";
 
@@ -44,6 +46,7 @@ export function accountEvent(facts: Partial<IncomeEvent> = {}): IncomeEvent {
 export function relayFixture(tables: string) {
   let system: TestSystem;
   let table: TestTable;
+  let bucket: TestBucket;
   let fetchQueueUrl: string;
   let eraseQueueUrl: string;
   let erasesOnDeletion: boolean;
@@ -65,6 +68,7 @@ export function relayFixture(tables: string) {
       deadLetterQueueUrl: await system.createQueue(),
     });
     table = await system.createTable();
+    bucket = await system.createBucket();
     fetchQueueUrl = await system.createQueue({ FifoQueue: "true" });
     eraseQueueUrl = await system.createQueue();
     erasesOnDeletion = false;
@@ -86,6 +90,7 @@ export function relayFixture(tables: string) {
       relay({
         versionedRecords: versionedRecords(system.dynamodb, table.name, shared),
         link: linkTable(shared.write),
+        removeSuperseded: supersededRemover(shared.read, overflowBucket(bucket.name).remove),
         findErased: findErased(shared.read, digestOf),
         outbox: outbox(
           send,
@@ -138,6 +143,9 @@ export function relayFixture(tables: string) {
     },
     get table() {
       return table;
+    },
+    get bucket() {
+      return bucket;
     },
     get fetchQueueUrl() {
       return fetchQueueUrl;

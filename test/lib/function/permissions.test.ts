@@ -53,6 +53,7 @@ const permissions: Readonly<Record<string, readonly string[]>> = {
     "sqs:SendMessage                  SubscriberRiskTeamDeadLetters",
     "s3:PutObject                     RelayFailures/*",
     "s3:ListBucket                    RelayFailures",
+    "s3:DeleteObject                  OverflowBucket/data/*",
   ],
   FetchData: [
     ...["FetchWork", "FetchChecks"].flatMap((work) => [

@@ -1,0 +1,137 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import type { DynamoDBRecord } from "aws-lambda";
+import { beforeEach, expect, test } from "vitest";
+import { versionKeeper } from "../../../adapters/dynamodb/document-versions.ts";
+import { contentOf, documentStore, type KeepVersion } from "../../../adapters/dynamodb/documents.ts";
+import { documentKey, type Key, supersededKey, versionKey } from "../../../adapters/dynamodb/keys.ts";
+import { sharedReads } from "../../../adapters/dynamodb/shared-reads.ts";
+import { sharedWrites } from "../../../adapters/dynamodb/shared-writes.ts";
+import { noteSuperseded } from "../../../adapters/dynamodb/superseded-objects.ts";
+import { overflowBucket } from "../../../adapters/s3/overflow-bucket.ts";
+import type { Subject } from "../../../domain/event/subjects.ts";
+import { documentRead } from "../../domain/samples.ts";
+import { describeOnTables } from "../../support/engines.ts";
+import { relayFixture } from "../support/relay-fixture.ts";
+import { lambdaRecords } from "../support/relayed-records.ts";
+
+const income = { endpoint: "income" };
+const [first, second, third] = [1_900_000_000_000, 1_900_000_001_000, 1_900_000_002_000];
+const large = () => JSON.stringify(randomBytes(20_000).toString("base64"));
+/** What a restore reaches back, and the longest that a list is read. */
+const expiryAfter = (supersededAt: number) => supersededAt / 1000 + 49 * 86_400;
+
+await describeOnTables("the object of superseded data", (tables) => {
+  const fixture = relayFixture(tables);
+  let subject: Subject;
+  beforeEach(() => {
+    subject = { kind: "account", id: randomUUID() };
+  });
+
+  const read = () => sharedReads(fixture.system.dynamodb, fixture.table.name);
+  const write = () => sharedWrites(fixture.system.dynamodb, fixture.table.name);
+  const note = () => fixture.table.item(...pathOf(supersededKey(subject, income, first)));
+  const pathOf = ({ pk, sk }: Key) => [pk, sk] as const;
+
+  async function save(text: string, asOf: number, keep?: KeepVersion): Promise<string> {
+    const store = documentStore(read(), write(), overflowBucket(fixture.bucket.name), keep);
+    const known = await store.load(subject, income);
+    const content = contentOf(text);
+    const next = documentRead(known?.document, content.digest, { asOf, subject });
+    expect(await store.save(known, next, content)).toBe("written");
+    return (await store.load(subject, income))?.place.object ?? "";
+  }
+
+  /** What is left of who is killed before the document is written. */
+  async function noteAt(asOf: number): Promise<void> {
+    const store = documentStore(read(), write(), overflowBucket(fixture.bucket.name));
+    const known = await store.load(subject, income);
+    if (known === undefined) throw new Error("nothing is stored");
+    await noteSuperseded(write(), known, documentRead(known.document, "other", { asOf, subject }));
+  }
+
+  async function remove(key: Key): Promise<DynamoDBRecord> {
+    const command = new DeleteItemCommand({ TableName: fixture.table.name, Key: marshall(key) });
+    await fixture.system.dynamodb.send(command);
+    const removals = (await fixture.table.stream()).filter(({ eventName }) => eventName === "REMOVE");
+    const [record] = lambdaRecords(removals.slice(-1));
+    if (record === undefined) throw new Error("the stream has no removal");
+    return record;
+  }
+
+  /** As DynamoDB does it, and Lambda hands it over. @returns the record */
+  async function expire(key: Key): Promise<DynamoDBRecord> {
+    const userIdentity = { type: "Service", principalId: "dynamodb.amazonaws.com" };
+    const record = { ...(await remove(key)), userIdentity };
+    expect(await fixture.invoke([record])).toEqual({ batchItemFailures: [] });
+    return record;
+  }
+
+  test("goes once its note expires, and the document's own stays; a record that comes again changes nothing", async () => {
+    await save(large(), first);
+    const live = await save(large(), second);
+    expect(await fixture.bucket.keys()).toHaveLength(2);
+    expect(await note()).toMatchObject({ expiresAt: expiryAfter(second) });
+    const record = await expire(supersededKey(subject, income, first));
+    expect(await fixture.bucket.keys()).toEqual([live]);
+    expect(await fixture.invoke([record, record])).toEqual({ batchItemFailures: [] });
+    expect(await fixture.bucket.keys()).toEqual([live]);
+  });
+
+  test("stays where who noted it did not come to supersede it, and goes once somebody does", async () => {
+    const object = await save(large(), first);
+    await noteAt(second);
+    expect(await note()).toMatchObject({ expiresAt: expiryAfter(second) });
+    const record = await expire(supersededKey(subject, income, first));
+    expect(await fixture.bucket.keys()).toEqual([object]);
+    await noteAt(second);
+    await save("[3]", third);
+    expect(await note()).toMatchObject({ expiresAt: expiryAfter(third) });
+    // The record that comes late is of a note that another one has followed.
+    expect(await fixture.invoke([record])).toEqual({ batchItemFailures: [] });
+    expect(await fixture.bucket.keys()).toEqual([object]);
+    await expire(supersededKey(subject, income, first));
+    expect(await fixture.bucket.keys()).toEqual([]);
+  });
+
+  test.each([
+    ["before its note", [versionKey, supersededKey]],
+    ["after its note", [supersededKey, versionKey]],
+  ] as const)("stays as long as its version is kept: that one expires %s", async (_, keys) => {
+    const object = await save(large(), first);
+    await save("[2]", second, versionKeeper(read(), write(), 30));
+    const [one, other] = keys;
+    await expire(one(subject, income, first));
+    expect(await fixture.bucket.keys()).toEqual([object]);
+    await expire(other(subject, income, first));
+    expect(await fixture.bucket.keys()).toEqual([]);
+  });
+
+  test("stays where the document itself is gone: it was lost, and is to be restored", async () => {
+    const object = await save(large(), first);
+    await save("[2]", second);
+    await remove(documentKey(subject, income));
+    await expire(supersededKey(subject, income, first));
+    expect(await fixture.bucket.keys()).toEqual([object]);
+  });
+
+  test("goes later where the bucket can't remove it now: the record is reported, and comes again", async () => {
+    await save(large(), first);
+    await save("[2]", second);
+    const record = await remove(supersededKey(subject, income, first));
+    const working = fixture.system.fail("s3:DeleteObject");
+    expect(await fixture.invoke([record])).toEqual({
+      batchItemFailures: [{ itemIdentifier: record.dynamodb?.SequenceNumber }],
+    });
+    working();
+    expect(await fixture.invoke([record])).toEqual({ batchItemFailures: [] });
+    expect(await fixture.bucket.keys()).toEqual([]);
+  });
+
+  test("is noted, and nothing is of data that lies in its item", async () => {
+    await save("[1]", first);
+    await save("[2]", second);
+    expect(await fixture.table.items(`ACCOUNT#${subject.id}`)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,52 @@
+import { parseEventFilter } from "@income-events/local-stack/sources/event-filter.ts";
+import { describe, expect, it } from "vitest";
+import { nameOf } from "./synthesized.ts";
+import { production } from "./synthesized-stages.ts";
+
+describe("the relay", () => {
+  const sources = production.ofType("AWS::Lambda::EventSourceMapping");
+  const source = sources.find(({ id }) => nameOf(id) === "RelaySource");
+  const relayed = (): readonly string[] => {
+    const filters = JSON.stringify(source?.Properties.FilterCriteria);
+    return [...filters.matchAll(/"Pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) => JSON.parse(text ?? ""));
+  };
+
+  it("is handed events, states, documents with news, and what expires with an object, alone", () => {
+    const sortKey = (S: unknown[]) => ({ Keys: { sk: { S } } });
+    expect(relayed().map((pattern) => JSON.parse(pattern))).toEqual([
+      { eventName: ["INSERT", "MODIFY"], dynamodb: sortKey([{ prefix: "EVENT#" }]) },
+      { eventName: ["INSERT", "MODIFY"], dynamodb: sortKey(["STATE"]) },
+      {
+        eventName: ["INSERT", "MODIFY"],
+        dynamodb: {
+          ...sortKey([{ prefix: "DOCUMENT#" }]),
+          NewImage: { document: { M: { news: { BOOL: [true] } } } },
+        },
+      },
+      {
+        eventName: ["REMOVE"],
+        userIdentity: { principalId: ["dynamodb.amazonaws.com"] },
+        dynamodb: {
+          ...sortKey([{ prefix: "VERSION#" }, { prefix: "SUPERSEDED#" }]),
+          OldImage: { document: { M: { object: { S: [{ exists: true }] } } } },
+        },
+      },
+    ]);
+  });
+
+  it("is handed the expiry of an item with an object, as the stream reports it, and no other removal", () => {
+    const filters = relayed().map(parseEventFilter);
+    const removal = (sk: string, document: object, userIdentity?: object) => ({
+      eventName: "REMOVE",
+      dynamodb: { Keys: { pk: { S: "ACCOUNT#a" }, sk: { S: sk } }, OldImage: { document: { M: document } } },
+      ...(userIdentity && { userIdentity }),
+    });
+    const object = { object: { S: "data/account/a/income/1.d.json.gz" } };
+    const service = { type: "Service", principalId: "dynamodb.amazonaws.com" };
+    const isRelayed = (record: object) => filters.some((matches) => matches(record));
+    for (const sk of ["VERSION#income@1", "SUPERSEDED#income@1"])
+      expect([removal(sk, object, service), removal(sk, object)].map(isRelayed)).toEqual([true, false]);
+    expect(isRelayed(removal("VERSION#income@1", { content: { B: "W10=" } }, service))).toBe(false);
+    expect(isRelayed(removal("DOCUMENT#income", object, service))).toBe(false);
+  });
+});
