@@ -17,7 +17,7 @@ import { changesBetween, changesText, versionBefore } from "../documents/documen
 import { bytesOf, type DocumentGetPorts, findDocument } from "../documents/document-get.ts";
 import { describeDocument } from "../documents/document-list.ts";
 
-type Flags = {
+export type DocumentFlags = {
   readonly dates?: string;
   readonly ofVersion?: string;
   readonly asOf?: string;
@@ -29,7 +29,7 @@ type Flags = {
 const kinds = ["account", "company-account"] as const;
 
 export function addDocumentsGet(group: Command): void {
-  addCommand<Flags>(
+  addCommand<DocumentFlags>(
     group,
     {
       name: "get <kind> <id> <endpoint>",
@@ -59,7 +59,7 @@ export function addDocumentsGet(group: Command): void {
 /** Shows a document, or writes it to a file. */
 export async function getDocument(
   operation: Operation,
-  flags: Flags,
+  flags: DocumentFlags,
   ...args: readonly string[]
 ): Promise<void> {
   const { deployment, clients, terminal } = operation;
@@ -123,7 +123,7 @@ function parseWanted([kind, id = "", endpoint = ""]: readonly string[], dates?: 
   return [{ kind: known, id }, range === undefined ? { endpoint } : { endpoint, range }];
 }
 
-function versionIn({ ofVersion, asOf }: Flags, now: Date): VersionWanted {
+function versionIn({ ofVersion, asOf }: DocumentFlags, now: Date): VersionWanted {
   if (ofVersion !== undefined && asOf !== undefined)
     throw new CommandError("usage", "--of-version and --as-of: write one of them.");
   if (ofVersion !== undefined) {
