@@ -54,6 +54,7 @@ export async function startPeople(stage: OperatedStage): Promise<People> {
       `/records?kind=user&id=${user}`,
       `/records?${ofAccount}`,
       `/records/document?${ofAccount}&endpoint=income&version=${document.version}`,
+      `/events/${events[1]}?account=${account}`,
     ],
   };
 }
@@ -134,6 +135,28 @@ export function describePeople(use: () => { readonly opened: OpenedConsole; read
         expect(await row.getByRole("cell").allTextContents()).toEqual([(sum / 100).toFixed(2)]);
       }
     }
+  });
+
+  it("leads from an event to the version that it led to, and shows what changed by it", async () => {
+    const { page } = use().opened;
+    const { account, events } = use().people;
+    const { document, data: income } = await incomeOf();
+    await open(`/events/${events[1]}?account=${account}`);
+    await panel("Its document").getByText(`It led to income, version ${document.version}.`).waitFor();
+    const added = `data[${income.data.length - 1}]`;
+    await panel("What changed, masked").getByRole("rowheader", { name: added, exact: true }).waitFor();
+    await panel("Its document").getByRole("link").click();
+    await panel("income").getByText("· the newest").waitFor();
+    expect(new URL(page.url()).searchParams.get("version")).toBe(document.version);
+    await open(`/events/${events[0]}?account=${account}`);
+    await panel("Its document").getByRole("link").click();
+    await panel("income").getByRole("link", { name: /UTC/ }).last().waitFor();
+    const earlier = new URL(page.url()).searchParams.get("version") ?? "";
+    expect(Number(earlier)).toBeLessThan(Number(document.version));
+    await panel("income").getByRole("link", { name: /UTC/ }).last().click();
+    await panel("What changed, masked").getByText("No version before it is kept.").waitFor();
+    const shown = await run("events", "show", events[0] ?? "", "--account", account);
+    expect(shown).toMatchObject({ document: { version: earlier, isOfEvent: true } });
   });
 
   it("shows how an account came to its state, by its events, and a user's documents with those of the accounts", async () => {
